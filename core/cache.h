@@ -1,0 +1,72 @@
+// Rows of shared quantities, least recently used out first.
+#pragma once
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+namespace kw {
+
+class RowCache {
+ public:
+  RowCache(int64_t row_values, int64_t bytes)
+      : row_values_(row_values),
+        capacity_(row_values ? bytes / (row_values * int64_t(sizeof(double))) : 0) {}
+
+  // The row of example i, or null.
+  const double* find(int64_t i) {
+    const auto found = rows_.find(i);
+    if (found == rows_.end()) return nullptr;
+    order_.splice(order_.begin(), order_, found->second);
+    return found->second->values.get();
+  }
+
+  // Room for the row of example i, to be filled by the caller. The rows touched since the last
+  // `start_turn` are safe; null when only those are left.
+  double* insert(int64_t i) {
+    if (capacity_ == 0) return nullptr;
+    std::unique_ptr<double[]> values;
+    if (int64_t(order_.size()) >= capacity_) {
+      if (order_.back().turn == turn_) return nullptr;
+      values = std::move(order_.back().values);
+      rows_.erase(order_.back().example);
+      order_.pop_back();
+    } else {
+      values.reset(new double[row_values_]);
+    }
+    order_.push_front({i, turn_, std::move(values)});
+    rows_[i] = order_.begin();
+    return order_.front().values.get();
+  }
+
+  void start_turn() { ++turn_; }
+  void keep(int64_t i) { rows_.at(i)->turn = turn_; }
+  void drop(int64_t i) {
+    const auto found = rows_.find(i);
+    if (found == rows_.end()) return;
+    order_.erase(found->second);
+    rows_.erase(found);
+  }
+  int64_t size() const { return int64_t(order_.size()); }
+
+  template <typename Visit>
+  void oldest_first(Visit&& visit) const {
+    for (auto row = order_.rbegin(); row != order_.rend(); ++row)
+      visit(row->example, row->values.get());
+  }
+
+ private:
+  struct Row {
+    int64_t example;
+    uint64_t turn;
+    std::unique_ptr<double[]> values;
+  };
+
+  const int64_t row_values_, capacity_;
+  uint64_t turn_ = 0;
+  std::list<Row> order_;
+  std::unordered_map<int64_t, std::list<Row>::iterator> rows_;
+};
+
+}  // namespace kw

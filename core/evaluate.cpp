@@ -1,0 +1,68 @@
+#include "evaluate.h"
+
+#include <numeric>
+
+#include "sweep.h"
+
+namespace kw {
+namespace {
+
+std::vector<int64_t> all_of(const Side& side) {
+  std::vector<int64_t> ids(side.n);
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+}  // namespace
+
+void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out) {
+  program.check(a);
+  program.check(b);
+  const std::vector<int64_t> rows = all_of(a);
+  sweep(program, a, rows.data(), a.n, b, threads,
+        [&](int64_t r, const RowView& view, double* stack) {
+          program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+            std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
+          });
+        });
+}
+
+void diagonal(const Program& program, const Side& a, double* out) {
+  program.check(a);
+  std::vector<double> values(program.n_planes() * a.n), stack(program.stack_size());
+  std::vector<const double*> pointers(program.n_planes());
+  double* next = values.data();
+  for (size_t s = 0; s < program.sources().size(); ++s) {
+    program.sources()[s]->diagonal(*a.tables[s], next);
+    next += program.sources()[s]->planes() * a.n;
+  }
+  for (int64_t i = 0; i < a.n; ++i) {
+    for (size_t p = 0; p < pointers.size(); ++p) pointers[p] = values.data() + p * a.n + i;
+    program.run(program.groups(), RowView{a, a, i, i, 1, pointers.data()}, stack.data(),
+                [&](int64_t m, const double* value) { out[m * a.n + i] = *value; });
+  }
+}
+
+void decide(const Program& program, const Side& a, const Side& b, const double* coef,
+            const double* weights, int64_t outputs, int threads, double* out) {
+  program.check(a);
+  program.check(b);
+  const int64_t kernels = program.n_kernels();
+  std::vector<double> used(kernels, 0.0);
+  for (int64_t c = 0; c < outputs; ++c)
+    for (int64_t m = 0; m < kernels; ++m) used[m] += weights[c * kernels + m] != 0.0;
+  const std::vector<Group> groups = program.groups_with(used.data());
+  const std::vector<int64_t> rows = all_of(a);
+  std::fill_n(out, outputs * b.n, 0.0);
+  sweep(program, a, rows.data(), a.n, b, threads,
+        [&](int64_t r, const RowView& view, double* stack) {
+          program.run(groups, view, stack, [&](int64_t m, const double* values) {
+            for (int64_t c = 0; c < outputs; ++c) {
+              const double factor = weights[c * kernels + m] * coef[c * a.n + r];
+              if (factor != 0.0) simd().axpy(factor, values, out + c * b.n + view.j0, view.n);
+            }
+          });
+        });
+}
+
+}  // namespace kw

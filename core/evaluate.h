@@ -1,0 +1,17 @@
+// Kernels between two sets of examples.
+#pragma once
+#include "program.h"
+
+namespace kw {
+
+// out (M x a.n x b.n): the kernel matrices.
+void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out);
+
+// out (M x a.n): k_m(x_i, x_i).
+void diagonal(const Program& program, const Side& a, double* out);
+
+// out (outputs x b.n): out[c, j] = sum_m weights[c, m] sum_i coef[c, i] k_m(a_i, b_j).
+void decide(const Program& program, const Side& a, const Side& b, const double* coef,
+            const double* weights, int64_t outputs, int threads, double* out);
+
+}  // namespace kw

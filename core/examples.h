@@ -1,0 +1,86 @@
+// Examples as the core sees them: for each shared quantity of a program one table, and for each
+// normalisation slot one vector. Arrays may belong to somebody else, who is kept alive.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace kw {
+
+template <typename T>
+struct Array {
+  const T* data = nullptr;
+  std::shared_ptr<const void> owner;
+
+  const T& operator[](int64_t i) const { return data[i]; }
+};
+
+template <typename T>
+Array<T> own(std::vector<T> values) {
+  auto held = std::make_shared<const std::vector<T>>(std::move(values));
+  return {held->data(), held};
+}
+
+class Table {
+ public:
+  virtual ~Table() = default;
+  virtual std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const = 0;
+};
+
+// Vectors of d values.
+class VectorTable : public Table {
+ public:
+  explicit VectorTable(int64_t n, int64_t d) : n(n), d(d) {}
+  virtual void unpack(int64_t i, double* out) const = 0;  // d values of example i
+  virtual bool sparse() const = 0;
+
+  const int64_t n, d;
+  std::vector<double> norms;  // squared Euclidean norms
+};
+
+class DenseTable : public VectorTable {
+ public:
+  DenseTable(Array<double> x, int64_t n, int64_t d);
+  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  void unpack(int64_t i, double* out) const override;
+  bool sparse() const override { return false; }
+
+  const Array<double> x;
+};
+
+class SparseTable : public VectorTable {
+ public:
+  SparseTable(Array<double> data, Array<int32_t> indices, Array<int64_t> indptr, int64_t n,
+              int64_t d);
+  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  void unpack(int64_t i, double* out) const override;
+  bool sparse() const override { return true; }
+
+  const Array<double> data;
+  const Array<int32_t> indices;
+  const Array<int64_t> indptr;
+};
+
+// A given similarity: example j is a row of the matrix, and a training example i is one of its
+// columns. A side that only plays one of the two roles leaves the other empty.
+class GivenTable : public Table {
+ public:
+  GivenTable(Array<double> matrix, int64_t columns, std::vector<int64_t> rows,
+             std::vector<int64_t> ids);
+  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+
+  const Array<double> matrix;
+  const int64_t columns;
+  const std::vector<int64_t> rows;  // row of the matrix of each example
+  const std::vector<int64_t> ids;   // column of the matrix of each example
+};
+
+struct Side {
+  int64_t n = 0;
+  std::vector<std::shared_ptr<const Table>> tables;
+  std::vector<Array<double>> vectors;
+
+  Side subset(const int64_t* ids, int64_t count) const;
+};
+
+}  // namespace kw

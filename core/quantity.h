@@ -1,0 +1,48 @@
+// Shared quantities: what the kernels of a family have in common for a pair of examples (a dot
+// product, a squared distance, ...). A quantity is computed tile by tile: some rows of one side
+// against a range of the other side. It may have several planes (one value per plane and pair).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "examples.h"
+
+namespace kw {
+
+// Rows of the first side, prepared once and used by all tiles and threads.
+struct Rows {
+  virtual ~Rows() = default;
+};
+
+// Where the values of a tile go: row r (counted from the first row of the tile) of plane p starts
+// at data + p * plane_stride + r * row_stride.
+struct TileOut {
+  double* data;
+  int64_t row_stride;
+  int64_t plane_stride;
+
+  double* row(int64_t r) const { return data + r * row_stride; }
+};
+
+class Quantity {
+ public:
+  virtual ~Quantity() = default;
+  virtual int64_t planes() const { return 1; }
+  virtual std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
+                                     const Table& b) const = 0;
+  // Rows [r0, r1) of the pack against examples [j0, j1) of b. r0 is a multiple of 32.
+  virtual void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
+                    int64_t j1, TileOut out) const = 0;
+  virtual void diagonal(const Table& a, double* out) const = 0;
+  // Bytes of one packed row; a caller packs so few rows at a time that they fit in memory.
+  virtual int64_t row_bytes(const Table& a) const = 0;
+  // Whether a row is worth keeping, that is, dearer to compute than to fetch.
+  virtual bool worth_caching(const Table& a) const = 0;
+};
+
+// kind: "dot", "sqdist", "l1", "chi2", "min" on vectors, "given" on given similarities.
+std::shared_ptr<const Quantity> make_quantity(const std::string& kind);
+
+}  // namespace kw

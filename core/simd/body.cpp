@@ -1,0 +1,267 @@
+// Compiled once per SIMD level (KW_LEVEL). Nothing here may instantiate code that other files share
+// (no standard containers or algorithms): the linker could keep the copy built for a newer machine.
+#include <stdint.h>
+#include <string.h>
+
+#include "simd.h"
+
+#define KW_JOIN2(a, b) a##b
+#define KW_JOIN(a, b) KW_JOIN2(a, b)
+#define KW_NAME2(a) #a
+#define KW_NAME(a) KW_NAME2(a)
+
+namespace kw {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int64_t kLanes = 8;
+#elif defined(__AVX2__)
+constexpr int64_t kLanes = 4;
+#else
+constexpr int64_t kLanes = 2;
+#endif
+typedef double Vec __attribute__((vector_size(kLanes * sizeof(double))));
+typedef int64_t Mask __attribute__((vector_size(kLanes * sizeof(int64_t))));
+constexpr double kInfinity = __builtin_inf();
+
+inline Vec load(const double* p) {
+  Vec v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+inline Vec broadcast(double x) { return x - Vec{}; }
+
+// exp(x) to about one unit in the last place: x = k ln 2 + r, |r| <= ln 2 / 2, a near-minimax
+// polynomial of degree 11 in r (relative error 3.4e-17), and k added to the exponent bits.
+inline double exp1(double x) {
+  const double shift = 0x1.8p52;
+  x = x < -708.0 ? -708.0 : x;
+  x = x > 709.0 ? 709.0 : x;
+  const double biased = x * 0x1.71547652b82fep0 + shift;
+  const double k = biased - shift;
+  const double r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
+  const double r2 = r * r;
+  const double r4 = r2 * r2;
+  const double p0 = 0x1.5555555555555p-3 + r * 0x1.5555555554cb7p-5;
+  const double p1 = 0x1.1111111110e6ap-7 + r * 0x1.6c16c1738ff55p-10;
+  const double p2 = 0x1.a01a01a4b322fp-13 + r * 0x1.a019c9a5652d3p-16;
+  const double p3 = 0x1.71de17e40edfep-19 + r * 0x1.2880411bad1aap-22;
+  const double p = (p0 + r2 * p1) + r4 * ((p2 + r2 * p3) + r4 * 0x1.af236aac51d05p-26);
+  const double e = 1.0 + (r + (r2 * 0.5 + r2 * r * p));
+  uint64_t kbits, bits;
+  memcpy(&kbits, &biased, sizeof kbits);
+  memcpy(&bits, &e, sizeof bits);
+  bits += kbits << 52;
+  double result;
+  memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+void exp_tile(const double* __restrict s, double factor, double* __restrict out, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) out[j] = exp1(factor * s[j]);
+}
+
+void power_tile(const double* __restrict s, double gamma, double coef0, int degree,
+                double* __restrict out, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    double base = gamma * s[j] + coef0;
+    double result = 1.0;
+    for (int e = degree; e; e >>= 1) {
+      if (e & 1) result *= base;
+      base *= base;
+    }
+    out[j] = result;
+  }
+}
+
+void mul_tile(const double* __restrict a, double* __restrict v, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) v[j] *= a[j];
+}
+
+void add_tile(const double* __restrict a, double* __restrict v, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) v[j] += a[j];
+}
+
+void scale_tile(double factor, double* __restrict v, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) v[j] *= factor;
+}
+
+void axpy_tile(double factor, const double* __restrict x, double* __restrict y, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) y[j] += factor * x[j];
+}
+
+void unit_tile(double ui, const double* __restrict u, double* __restrict v, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) v[j] *= ui * u[j];
+}
+
+void center_tile(double ci, const double* __restrict r, double* __restrict v, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) v[j] += ci - r[j];
+}
+
+void sqdist_tile(double ni, const double* __restrict norms, double* __restrict v, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) {
+    const double s = ni + norms[j] - 2.0 * v[j];
+    v[j] = s > 0.0 ? s : 0.0;
+  }
+}
+
+template <typename Term>
+inline void sum_over_features(const double* x, const double* columns, int64_t d, int64_t n,
+                              double* __restrict out, Term term) {
+  for (int64_t j = 0; j < n; ++j) out[j] = 0.0;
+  for (int64_t f = 0; f < d; ++f) {
+    const double xf = x[f];
+    const double* __restrict c = columns + f * n;
+    for (int64_t j = 0; j < n; ++j) out[j] += term(xf, c[j]);
+  }
+}
+
+void l1_tile(const double* x, const double* columns, int64_t d, int64_t n, double* out) {
+  sum_over_features(x, columns, d, n, out, [](double a, double b) { return __builtin_fabs(a - b); });
+}
+
+void chi2_tile(const double* x, const double* columns, int64_t d, int64_t n, double* out) {
+  sum_over_features(x, columns, d, n, out, [](double a, double b) {
+    const double sum = a + b;
+    return (a - b) * (a - b) / (sum > 0.0 ? sum : 1.0);  // both are >= 0: 0 / 0 counts as 0
+  });
+}
+
+void minimum_tile(const double* x, const double* columns, int64_t d, int64_t n, double* out) {
+  sum_over_features(x, columns, d, n, out, [](double a, double b) { return a < b ? a : b; });
+}
+
+template <int64_t width>
+inline void sparse_panel_of(const double* panel, const double* data, const int32_t* indices,
+                            const int64_t* indptr, int64_t j0, int64_t j1, double* out,
+                            int64_t stride) {
+  constexpr int64_t vectors = width / kLanes;
+  for (int64_t j = j0; j < j1; ++j) {
+    Vec sum[vectors] = {};
+    for (int64_t e = indptr[j]; e < indptr[j + 1]; ++e) {
+      const double* row = panel + int64_t(indices[e]) * width;
+      const Vec x = broadcast(data[e]);
+      for (int64_t v = 0; v < vectors; ++v) sum[v] += x * load(row + v * kLanes);
+    }
+    for (int64_t v = 0; v < vectors; ++v)
+      for (int64_t l = 0; l < kLanes; ++l) out[(v * kLanes + l) * stride + j - j0] = sum[v][l];
+  }
+}
+
+void sparse_panel_tile(const double* panel, int64_t width, const double* data,
+                       const int32_t* indices, const int64_t* indptr, int64_t j0, int64_t j1,
+                       double* out, int64_t stride) {
+  if (width == 32)
+    sparse_panel_of<32>(panel, data, indices, indptr, j0, j1, out, stride);
+  else
+    sparse_panel_of<8>(panel, data, indices, indptr, j0, j1, out, stride);
+}
+
+double dot16(const double* a, const double* b, int64_t n) {
+  constexpr int64_t vectors = 16 / kLanes;
+  Vec sum[vectors] = {};
+  int64_t j = 0;
+  for (; j + 16 <= n; j += 16)
+    for (int64_t v = 0; v < vectors; ++v)
+      sum[v] += load(a + j + v * kLanes) * load(b + j + v * kLanes);
+  double lanes[16];
+  memcpy(lanes, sum, sizeof lanes);
+  for (int64_t l = 0; j < n; ++j, ++l) lanes[l] += a[j] * b[j];
+  for (int64_t half = 8; half; half /= 2)
+    for (int64_t l = 0; l < half; ++l) lanes[l] += lanes[l + half];
+  return lanes[0];
+}
+
+// The first index with the smallest up and the first with the largest down: ties are broken by
+// index, so that every level walks the same path.
+PairChoice choose_pair(const double* outputs, const double* slope_up, const double* slope_down,
+                       int64_t n) {
+  Vec best_up = broadcast(kInfinity), best_down = broadcast(-kInfinity);
+  Mask at_up = {}, at_down = {}, index = {};
+  for (int64_t l = 0; l < kLanes; ++l) index[l] = l;
+  int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes, index += kLanes) {
+    const Vec out = load(outputs + j);
+    const Vec up = load(slope_up + j) + out;
+    const Vec down = load(slope_down + j) + out;
+    const Mask lower = up < best_up;
+    const Mask higher = down > best_down;
+    best_up = lower ? up : best_up;
+    at_up = lower ? index : at_up;
+    best_down = higher ? down : best_down;
+    at_down = higher ? index : at_down;
+  }
+  PairChoice choice = {kInfinity, -kInfinity, 0, 0};
+  for (int64_t l = 0; l < kLanes; ++l) {
+    if (best_up[l] < choice.min_up ||
+        (best_up[l] == choice.min_up && at_up[l] < choice.argmin_up)) {
+      choice.min_up = best_up[l];
+      choice.argmin_up = at_up[l];
+    }
+    if (best_down[l] > choice.max_down ||
+        (best_down[l] == choice.max_down && at_down[l] < choice.argmax_down)) {
+      choice.max_down = best_down[l];
+      choice.argmax_down = at_down[l];
+    }
+  }
+  for (; j < n; ++j) {
+    const double up = slope_up[j] + outputs[j];
+    const double down = slope_down[j] + outputs[j];
+    if (up < choice.min_up) choice.min_up = up, choice.argmin_up = j;
+    if (down > choice.max_down) choice.max_down = down, choice.argmax_down = j;
+  }
+  return choice;
+}
+
+inline double gain_of(double violation, double curvature) {
+  curvature = curvature > 1e-12 ? curvature : 1e-12;
+  return violation > 0.0 ? violation * violation / curvature : -1.0;
+}
+
+// The partner j that lets the objective fall most, to second order, when i rises and j falls.
+int64_t best_partner(const double* outputs, const double* slope_down, const double* curvature,
+                     const double* diagonal, const double* row, double up_i, double curvature_i,
+                     int64_t n) {
+  const Vec zero = {}, floor = broadcast(1e-12), none = broadcast(-1.0);
+  Vec best = broadcast(-2.0);
+  Mask at = {}, index = {};
+  for (int64_t l = 0; l < kLanes; ++l) index[l] = l;
+  int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes, index += kLanes) {
+    const Vec violation = (load(slope_down + j) + load(outputs + j)) - up_i;
+    Vec bend = (curvature_i + load(curvature + j)) + (load(diagonal + j) - 2.0 * load(row + j));
+    bend = bend > floor ? bend : floor;
+    const Vec gain = violation > zero ? violation * violation / bend : none;
+    const Mask better = gain > best;
+    best = better ? gain : best;
+    at = better ? index : at;
+  }
+  double best_gain = -2.0;
+  int64_t best_index = 0;
+  for (int64_t l = 0; l < kLanes; ++l)
+    if (best[l] > best_gain || (best[l] == best_gain && at[l] < best_index))
+      best_gain = best[l], best_index = at[l];
+  for (; j < n; ++j) {
+    const double gain = gain_of((slope_down[j] + outputs[j]) - up_i,
+                                (curvature_i + curvature[j]) + (diagonal[j] - 2.0 * row[j]));
+    if (gain > best_gain) best_gain = gain, best_index = j;
+  }
+  return best_index;
+}
+
+void move_pair(const double* __restrict row_i, const double* __restrict row_j, double step,
+               double* __restrict outputs, int64_t n) {
+  for (int64_t j = 0; j < n; ++j) outputs[j] += step * (row_i[j] - row_j[j]);
+}
+
+}  // namespace
+
+extern const Simd KW_JOIN(simd_, KW_LEVEL);
+const Simd KW_JOIN(simd_, KW_LEVEL) = {
+    KW_NAME(KW_LEVEL), exp_tile,     power_tile, mul_tile, add_tile,          scale_tile,
+    axpy_tile,         unit_tile,    center_tile, sqdist_tile, l1_tile,       chi2_tile,
+    minimum_tile,      sparse_panel_tile, dot16, choose_pair, best_partner,   move_pair,
+};
+
+}  // namespace kw

@@ -1,0 +1,81 @@
+// The walk that every evaluation shares: some rows of one side against all examples of the other,
+// in tiles that stay in cache, with the column tiles spread over the threads.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "program.h"
+#include "team.h"
+
+namespace kw {
+
+constexpr int64_t kTileColumns = 256;
+constexpr int64_t kTileRows = 64;
+constexpr int64_t kPackBytes = int64_t(64) << 20;
+
+// Values of all planes for some rows.
+class PackedRows {
+ public:
+  PackedRows(const Program& program, const Side& a, const int64_t* rows, int64_t count,
+             const Side& b)
+      : program_(program), b_(b) {
+    for (size_t s = 0; s < program.sources().size(); ++s)
+      packs_.push_back(program.sources()[s]->pack(*a.tables[s], rows, count, *b.tables[s]));
+  }
+
+  // out: planes x (r1 - r0) x (j1 - j0)
+  void fill(int64_t r0, int64_t r1, int64_t j0, int64_t j1, double* out) const {
+    const int64_t n = j1 - j0, plane = (r1 - r0) * n;
+    for (size_t s = 0; s < packs_.size(); ++s) {
+      const Quantity& quantity = *program_.sources()[s];
+      quantity.tile(*packs_[s], r0, r1, *b_.tables[s], j0, j1, {out, n, plane});
+      out += quantity.planes() * plane;
+    }
+  }
+
+  // How many rows may be packed at a time.
+  static int64_t limit(const Program& program, const Side& a) {
+    int64_t bytes = 1;
+    for (size_t s = 0; s < program.sources().size(); ++s)
+      bytes += program.sources()[s]->row_bytes(*a.tables[s]);
+    return std::max(kTileRows, kPackBytes / bytes / kTileRows * kTileRows);
+  }
+
+ private:
+  const Program& program_;
+  const Side& b_;
+  std::vector<std::unique_ptr<Rows>> packs_;
+};
+
+// Calls visit(r, view, stack) for every position r of `rows` and every column tile; calls for
+// different column tiles may run at the same time.
+template <typename Visit>
+void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count,
+           const Side& b, int threads, Visit&& visit) {
+  const int64_t planes = program.n_planes(), limit = PackedRows::limit(program, a);
+  const int64_t tiles = (b.n + kTileColumns - 1) / kTileColumns;
+  std::vector<std::vector<double>> scratch(threads), stacks(threads);
+  for (int64_t p0 = 0; p0 < count; p0 += limit) {
+    const int64_t p1 = std::min(count, p0 + limit);
+    const PackedRows packed(program, a, rows + p0, p1 - p0, b);
+    run_team(threads, tiles, [&](int64_t t, int worker) {
+      std::vector<double>&tile = scratch[worker], &stack = stacks[worker];
+      tile.resize(planes * kTileRows * kTileColumns);
+      stack.resize(program.stack_size() * kTileColumns);
+      std::vector<const double*> pointers(planes);
+      const int64_t j0 = t * kTileColumns, n = std::min(b.n - j0, kTileColumns);
+      for (int64_t r0 = 0; r0 < p1 - p0; r0 += kTileRows) {
+        const int64_t r1 = std::min(p1 - p0, r0 + kTileRows);
+        packed.fill(r0, r1, j0, j0 + n, tile.data());
+        for (int64_t r = r0; r < r1; ++r) {
+          for (int64_t p = 0; p < planes; ++p)
+            pointers[p] = tile.data() + (p * (r1 - r0) + r - r0) * n;
+          visit(p0 + r, RowView{a, b, rows[p0 + r], j0, n, pointers.data()}, stack.data());
+        }
+      }
+    });
+  }
+}
+
+}  // namespace kw

@@ -1,0 +1,144 @@
+#include "team.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace kw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Task = std::function<void(int64_t, int)>;
+
+bool (*interrupt_hook)() = nullptr;
+
+class Job {
+ public:
+  Job(int64_t count, const Task& task) : count_(count), task_(task) {}
+
+  // Takes tasks until none is left. Only the caller passes `watch`.
+  void work(int worker, bool watch) {
+    try {
+      for (int64_t i; (i = next_.fetch_add(1)) < count_;) {
+        task_(i, worker);
+        if (watch) check_interrupt();
+      }
+    } catch (...) {
+      next_ = count_;
+      std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+    }
+  }
+
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  const int64_t count_;
+  const Task& task_;
+  std::atomic<int64_t> next_{0};
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+class Team {
+ public:
+  void run(int threads, Job& job) {
+    grow(threads - 1);
+    {
+      std::lock_guard lock(mutex_);
+      job_ = &job;
+      wanted_ = running_ = threads - 1;
+      ++generation_;
+    }
+    wake_.notify_all();
+    job.work(0, true);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return running_ == 0; });
+    job_ = nullptr;
+  }
+
+  std::mutex busy;
+
+ private:
+  void grow(int workers) {
+    while (int(threads_.size()) < workers) {
+      const int worker = int(threads_.size()) + 1;
+      threads_.emplace_back([this, worker, seen = generation_]() mutable { loop(worker, seen); });
+    }
+  }
+
+  void loop(int worker, uint64_t seen) {
+    while (true) {
+      Job* job;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return generation_ != seen; });
+        seen = generation_;
+        if (worker > wanted_) continue;
+        job = job_;
+      }
+      job->work(worker, false);
+      std::lock_guard lock(mutex_);
+      if (--running_ == 0) done_.notify_one();
+    }
+  }
+
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  Job* job_ = nullptr;
+  int wanted_ = 0, running_ = 0;
+  uint64_t generation_ = 0;
+};
+
+// The team lives until the process ends and is never joined: its threads only wait. After a fork
+// the child has none of them, so it leaves the old team behind and starts its own.
+Team& team() {
+  static std::mutex mutex;
+  static Team* current = nullptr;
+  static pid_t owner = 0;
+  std::lock_guard lock(mutex);
+  if (!current || owner != getpid()) {
+    current = new Team;
+    owner = getpid();
+  }
+  return *current;
+}
+
+}  // namespace
+
+void set_interrupt_hook(bool (*hook)()) { interrupt_hook = hook; }
+
+void check_interrupt() {
+  thread_local Clock::time_point last = Clock::now();
+  const auto now = Clock::now();
+  if (!interrupt_hook || now - last < std::chrono::milliseconds(50)) return;
+  last = now;
+  if (interrupt_hook()) throw Interrupted{};
+}
+
+void run_team(int threads, int64_t count, const Task& task) {
+  Job job(count, task);
+  threads = int(std::min<int64_t>(threads, count));
+  if (threads > 1) {
+    Team& crew = team();
+    std::unique_lock alone(crew.busy, std::try_to_lock);
+    if (alone) {
+      crew.run(threads, job);
+      job.rethrow();
+      return;
+    }
+  }
+  job.work(0, true);
+  job.rethrow();
+}
+
+}  // namespace kw
