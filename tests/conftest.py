@@ -9,13 +9,19 @@ REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
 @pytest.fixture
+def rng():
+    """A generator with a fixed seed."""
+    return np.random.default_rng(0)
+
+
+@pytest.fixture
 def real_data():
-    """Return a function from a file's name to its path; it skips the test where the file is absent."""
+    """Return a function from a file's name to its path; it skips the test without the file."""
 
     def find(name: str) -> Path:
         path = REAL_DATA / name
         if not path.exists():
-            pytest.skip(f"real data {name!r} is not at {REAL_DATA}; it is not part of the repository")
+            pytest.skip(f"real data {name!r} is not at {REAL_DATA} (it is no part of the project)")
         return path
 
     return find
