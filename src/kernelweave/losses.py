@@ -40,7 +40,8 @@ class DualTerm:
     @classmethod
     def of(cls, lo: np.ndarray, hi: np.ndarray, *, lin=0.0, eps=0.0, curv=0.0, ent=0.0) -> DualTerm:
         """Build the terms from their bounds and the parts that the loss has."""
-        return cls(*(np.broadcast_to(part, lo.shape) for part in (lin, eps, curv, ent)), lo, hi)
+        lin, eps, curv, ent = (np.broadcast_to(part, lo.shape) for part in (lin, eps, curv, ent))
+        return cls(lin, eps, curv, ent, lo, hi)
 
     def take(self, index: np.ndarray) -> DualTerm:
         """Return the terms of the examples in `index`."""

@@ -1,0 +1,262 @@
+"""Laws that every norm obeys, against numerical optimisation over the weights."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
+
+from kernelweave import norms
+
+M = 5
+COSTS = (0.3, 1.0, 2.0, 5.0, 0.7)
+
+
+def elliptic(offset, seed=0):
+    """An E that couples the kernels: positively, or negatively for a negative offset."""
+    A = np.random.default_rng(seed).normal(size=(M, M))
+    return norms.Elliptic(np.eye(M) + 0.1 * A @ A.T + offset * (1 - np.eye(M)))
+
+
+LP = [norms.Lp(p, weights) for p in (1, 1.3, 2, 7, np.inf) for weights in (None, COSTS)]
+BALLS = [*LP, elliptic(0.5), elliptic(-0.15), norms.Block(1), norms.Block(1.4), norms.Block(2)]
+OUTWARD = [norms.Block(2.5), norms.Block(4), norms.Block(np.inf)]
+every_ball = pytest.mark.parametrize("norm", BALLS, ids=lambda norm: type(norm).__name__)
+every_outward = pytest.mark.parametrize("norm", OUTWARD, ids=lambda norm: f"q={norm.q}")
+every_norm = pytest.mark.parametrize("norm", BALLS + OUTWARD, ids=lambda n: type(n).__name__)
+
+sizes = st.floats(0, 1e6).map(lambda value: 0.0 if value < 1e-6 else value)
+vectors = arrays(float, M, elements=sizes).filter(np.any)
+
+
+@every_ball
+@given(s=vectors, theta=vectors)
+def test_hoelder(norm, s, theta):
+    assert theta @ s <= norm.value(theta) * norm.dual(s) * (1 + 1e-9)
+
+
+@every_outward
+@given(s=vectors, theta=vectors)
+def test_hoelder_turns_round_for_block_norms_beyond_2(norm, s, theta):
+    assert theta @ s >= norm.value(theta) * norm.dual(s) * (1 - 1e-9)
+
+
+@every_ball
+@given(s=vectors)
+def test_best_attains_the_dual_value(norm, s):
+    theta = norm.best(s)
+    assert np.all(theta >= 0)
+    assert norm.value(theta) == pytest.approx(1.0, rel=1e-9)
+    assert theta @ s == pytest.approx(norm.dual(s), rel=1e-9)
+
+
+@every_norm
+def test_best_makes_primal_and_dual_terms_agree(norm, rng):
+    s = rng.exponential(size=M)
+    theta = norm.best(s)
+    assert norm.value(theta) == pytest.approx(1.0)
+    assert theta @ s == pytest.approx(norm.dual(s))
+    assert norm.regularizer(theta, s) == pytest.approx(norm.dual(s))
+
+
+@pytest.mark.parametrize(
+    "norm", [norm for norm in BALLS if getattr(norm, "p", 2) not in (1, np.inf)]
+)
+def test_dual_is_the_numerical_maximum(norm, rng):
+    for _ in range(5):
+        s = rng.exponential(size=M)
+        ball = {"type": "ineq", "fun": lambda theta: 1 - norm.value(theta)}
+        found = minimize(
+            lambda theta, s=s: -theta @ s,
+            norm.start(M),
+            bounds=[(1e-9, None)] * M,
+            constraints=ball,
+            options={"ftol": 1e-12, "maxiter": 500},
+        )
+        assert norm.dual(s) == pytest.approx(-found.fun, rel=1e-6)
+
+
+def test_the_sparse_and_the_flat_end_of_lp():
+    s = np.array([3.0, 1.0, 5.0])
+    assert norms.Lp(1).dual(s) == 5.0
+    np.testing.assert_array_equal(norms.Lp(1).best(s), [0, 0, 1])
+    assert norms.Lp(np.inf).dual(s) == 9.0
+    np.testing.assert_array_equal(norms.Lp(np.inf).best(s), [1, 1, 1])
+    assert norms.Lp(1, weights=(1, 1, 4)).dual(s) == 3.0
+    np.testing.assert_array_equal(norms.Lp(1, weights=(0.5, 1, 4)).best(s), [2, 0, 0])
+
+
+@pytest.mark.parametrize("p", [1 + 1e-12, 1 + 1e-6, 1e6, 1e15])
+@pytest.mark.parametrize("scale", [1e-200, 1.0, 1e200])
+@pytest.mark.parametrize("weights", [None, COSTS])
+def test_extreme_exponents_and_scales_stay_finite(p, scale, weights):
+    norm, s = norms.Lp(p, weights), scale * np.array([1.0, 0.999, 1e-3, 0.0, 0.5])
+    end = norms.Lp(1 if p < 2 else np.inf, weights)
+    assert norm.dual(s) == pytest.approx(end.dual(s), rel=1e-4)
+    for theta in (norm.best(s), norm.analytic(norm.start(M), s), norm.start(M)):
+        assert np.all(np.isfinite(theta))
+        assert norm.value(theta) == pytest.approx(1.0)
+
+
+@every_norm
+def test_start_is_uniform_and_of_norm_one(norm):
+    theta = norm.start(M)
+    assert np.all(theta == theta[0])
+    assert norm.value(theta) == pytest.approx(1.0)
+
+
+@every_norm
+def test_zero_and_slightly_negative_s(norm):
+    np.testing.assert_array_equal(norm.best(np.zeros(M)), norm.start(M))
+    assert norm.dual(np.zeros(M)) == 0.0
+    theta = norm.start(M)
+    np.testing.assert_array_equal(norm.analytic(theta, np.zeros(M)), theta[:])
+    s = np.array([1.0, -1e-17, 0.0, 2.0, 0.5])
+    assert norm.dual(s) == norm.dual(np.maximum(s, 0))
+    assert norm.regularizer(theta, s) == norm.regularizer(theta, np.maximum(s, 0))
+    assert np.all(np.isfinite(norm.best(s)))
+    assert np.all(norm.analytic(theta, s) >= 0)
+
+
+def charge(w, theta):
+    """sum_m ||w_m||^2 / theta_m, where 0 / 0 = 0."""
+    return np.sum(np.divide(w**2, theta, out=np.zeros(len(w)), where=w > 0))
+
+
+@every_ball
+def test_analytic_is_the_best_for_the_present_model(norm, rng):
+    for _ in range(20):
+        theta, s = rng.exponential(size=(2, M))
+        w = theta * np.sqrt(s)
+        new = norm.analytic(theta, s)
+        assert norm.value(new) == pytest.approx(1.0)
+        for other in rng.exponential(size=(50, M)) ** rng.choice([0.1, 1, 3], size=(50, 1)):
+            assert charge(w, new) <= charge(w, other / norm.value(other)) * (1 + 1e-9)
+            near = new * (1 + 0.01 * (other / other.max() - 0.5))
+            assert charge(w, new) <= charge(w, near / norm.value(near)) * (1 + 1e-9)
+
+
+@every_ball
+@given(theta=vectors, s=vectors)
+def test_analytic_never_raises_the_primal(norm, theta, s):
+    theta = theta / norm.value(theta)
+    w = theta * np.sqrt(s)
+    new = norm.analytic(theta, s)
+    assert norm.value(new) <= 1 + 1e-9
+    assert charge(w, new) <= (theta @ s) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("weights", [None, COSTS])
+@pytest.mark.parametrize("p", [1, 1.5, 4])
+def test_the_minimal_charge_of_lp_has_its_closed_form(p, weights, rng):
+    theta, s = rng.exponential(size=(2, M))
+    w, costs, q = theta * np.sqrt(s), np.ones(M) if weights is None else np.array(weights), p + 1
+    closed = np.sum(costs ** (1 / q) * w ** (2 * p / q)) ** (q / p)
+    assert charge(w, norms.Lp(p, weights).analytic(theta, s)) == pytest.approx(closed)
+
+
+@pytest.mark.parametrize("q", [1, 1.2, 1.7, 2])
+def test_block_norms_up_to_2_are_lp_norms(q, rng):
+    block, lp = norms.Block(q), norms.Lp(np.inf if q == 2 else q / (2 - q))
+    theta, s = rng.exponential(size=(2, M))
+    assert block.dual(s) == pytest.approx(lp.dual(s))
+    assert block.value(theta) == pytest.approx(lp.value(theta))
+    new = lp.analytic(theta, s)
+    np.testing.assert_allclose(block.analytic(theta, s), new)
+    assert block.regularizer(theta, s) == pytest.approx(charge(theta * np.sqrt(s), new))
+
+
+@every_outward
+def test_block_norms_beyond_2_have_the_dual_of_their_regularizer(norm, rng):
+    """1/2 dual(s) is the conjugate of 1/2 ||w||_q^2 at ||a_m|| = sqrt(s_m)."""
+    s = rng.exponential(size=M)
+    a = np.sqrt(s)
+
+    def below(w):
+        return 0.5 * np.linalg.norm(w, norm.q) ** 2 - w @ a
+
+    w = norm.best(s) * a
+    assert below(w) == pytest.approx(-0.5 * norm.dual(s))
+    for other in w * (1 + 0.1 * rng.normal(size=(200, M))):
+        assert below(other) >= below(w) - 1e-12
+
+
+def test_infeasible_weights_are_charged_for():
+    norm, theta, s = norms.Lp(2), np.array([3.0, 4.0]), np.ones(2)
+    assert norm.regularizer(theta, s) == pytest.approx(5 * 7)
+    assert norm.regularizer(theta / 5, s) == pytest.approx(7 / 5)
+
+
+@pytest.mark.parametrize("condition", [1e2, 1e6, 1e10])
+def test_elliptic_is_accurate_for_badly_conditioned_matrices(condition, rng):
+    """Weak duality certifies `best`: theta.s <= ||theta|| sqrt((s + gamma)' E^-1 (s + gamma))."""
+    rotation = np.linalg.qr(rng.normal(size=(M, M)))[0]
+    norm = norms.Elliptic(rotation @ np.diag(np.geomspace(1 / condition, 1, M)) @ rotation.T)
+    s = rng.exponential(size=M)
+    theta = norm.best(s)
+    gamma = np.maximum(norm.E @ theta * norm.dual(s) - s, 0)
+    upper = np.sqrt((s + gamma) @ np.linalg.solve(norm.E, s + gamma))
+    assert norm.dual(s) == pytest.approx(upper, rel=1e-5)
+
+
+def test_elliptic_weights_stay_nonnegative_where_the_plain_dual_norm_would_not():
+    norm, s = norms.Elliptic([[1.0, 0.9], [0.9, 1.0]]), np.array([1.0, 0.1])
+    assert np.linalg.solve(norm.E, s)[1] < 0
+    np.testing.assert_allclose(norm.best(s), [1.0, 0.0])
+    assert norm.dual(s) == pytest.approx(1.0)
+
+
+def test_as_norm():
+    assert norms.as_norm(2) == norms.Lp(2.0)
+    assert norms.as_norm(np.float32(1.5)) == norms.Lp(1.5)
+    assert norms.as_norm(np.inf) == norms.Lp(np.inf)
+    block = norms.Block(3)
+    assert norms.as_norm(block) is block
+
+
+@pytest.mark.parametrize("value", ["l2", None, True, [1.0], norms.Lp])
+def test_as_norm_says_what_is_accepted(value):
+    with pytest.raises(TypeError, match="norm must be a number p >= 1, inf, or an object"):
+        norms.as_norm(value)
+
+
+@pytest.mark.parametrize("value", [0.5, 0, -1, np.nan, "2", None])
+def test_bad_exponents_are_rejected(value):
+    with pytest.raises(ValueError, match="p must be a number >= 1 or inf"):
+        norms.Lp(value)
+    with pytest.raises(ValueError, match="q must be a number >= 1 or inf"):
+        norms.Block(value)
+
+
+@pytest.mark.parametrize("weights", [(1.0, 0.0), (1.0, -2.0), (1.0, np.nan), (np.inf,), 3.0])
+def test_bad_weights_are_rejected(weights):
+    with pytest.raises(ValueError, match="weights must be a sequence of positive finite numbers"):
+        norms.Lp(2, weights=weights)
+
+
+@pytest.mark.parametrize(
+    ("E", "message"),
+    [
+        (np.ones((2, 3)), r"E must be a square matrix, got an array of shape \(2, 3\)"),
+        (np.zeros((0, 0)), "E must be a square matrix"),
+        (np.array([[1.0, np.nan], [np.nan, 1.0]]), "E must be finite"),
+        (np.array([[1.0, 0.5], [0.2, 1.0]]), "E must be symmetric, but differs by 0.3"),
+        (
+            np.array([[1.0, 2.0], [2.0, 1.0]]),
+            "positive definite, but its smallest eigenvalue is -1",
+        ),
+        (np.ones((2, 2)), "positive definite"),
+    ],
+)
+def test_bad_matrices_are_rejected(E, message):
+    with pytest.raises(ValueError, match=message):
+        norms.Elliptic(E)
+
+
+@pytest.mark.parametrize("norm", [norms.Lp(2, weights=(1.0, 2.0)), norms.Elliptic(np.eye(2))])
+def test_a_wrong_number_of_kernels_is_named(norm):
+    with pytest.raises(ValueError, match="is for 2 kernels, but there are 3"):
+        norm.dual(np.ones(3))
+    with pytest.raises(ValueError, match="is for 2 kernels, but there are 3"):
+        norm.start(3)
