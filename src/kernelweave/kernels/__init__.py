@@ -1,0 +1,39 @@
+"""Kernels and families of kernels on vectors, texts and precomputed similarities.
+
+A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal(X)`` its diagonal.
+"""
+
+from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.normalize import normalize
+from kernelweave.kernels.per_feature import per_feature
+from kernelweave.kernels.precomputed import Precomputed
+from kernelweave.kernels.prepare import prepare
+from kernelweave.kernels.program import CompiledKernels
+from kernelweave.kernels.text import BagOfWords
+from kernelweave.kernels.vectors import (
+    RBF,
+    ChiSquared,
+    Intersection,
+    Laplacian,
+    Linear,
+    Polynomial,
+)
+
+__all__ = [
+    "RBF",
+    "BagOfWords",
+    "ChiSquared",
+    "CompiledKernels",
+    "Intersection",
+    "Kernel",
+    "Laplacian",
+    "Linear",
+    "Polynomial",
+    "Precomputed",
+    "Product",
+    "Scaled",
+    "Sum",
+    "normalize",
+    "per_feature",
+    "prepare",
+]

@@ -1,0 +1,144 @@
+"""Encoding: columns as vectors of numbers.
+
+Numbers stay what they are. Columns of categories (strings, booleans, categorical columns and mixed
+objects of a frame) are one-hot encoded with the categories of the training data. A category that
+was not seen there has no indicator, so that it matches nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.inputs import column, holds_numbers, is_numeric_array, items, numbers
+from kernelweave.kernels.tables import Table, vector_table
+
+FAR = 100.0  # squared mean over variance of a column, from which on it is shifted
+
+
+@dataclass(frozen=True)
+class Encoded(Columns):
+    """Columns and how they become vectors; a view of the examples.
+
+    Attributes
+    ----------
+    categories : for each column None (numbers), or the categories seen in training.
+    offsets : what is subtracted from each column of numbers; empty for nothing.
+    """
+
+    categories: tuple[tuple[Any, ...] | None, ...] = ()
+    offsets: tuple[float, ...] = ()
+
+    @property
+    def n_features(self) -> int:
+        """Number of features after encoding."""
+        return sum(1 if found is None else len(found) for found in self.categories)
+
+    def shifted(self, X: Any) -> Encoded:
+        """Return the same columns, moved to the origin where they are far from it in X.
+
+        For what depends on distances only: ||x||^2 + ||y||^2 - 2 x . y loses the digits that the
+        norms have before the distance. Columns near the origin stay as they are, zeros and all.
+        """
+        if sp.issparse(X):
+            return self
+        offsets = [0.0] * len(self.indices)
+        for position, index in enumerate(self.indices):
+            if self.categories[position] is None:
+                offsets[position] = _offset(self._numbers(X, position, index))
+        return replace(self, offsets=tuple(offsets)) if any(offsets) else self
+
+    def values(self, X: Any) -> np.ndarray | sp.csr_array:
+        """Return the vectors that these columns of X encode, shape (n, n_features), float64."""
+        indices = self.locate(X)
+        if any(self.categories) or self.offsets or not (sp.issparse(X) or is_numeric_array(X)):
+            return self._encode(X.toarray() if sp.issparse(X) else X, indices)
+        values = X if indices == list(range(X.shape[1])) else X[:, indices]
+        form = sp.csr_array if sp.issparse(X) else np.asarray
+        values = form(values, dtype=np.float64)
+        _refuse_infinite(values.data if sp.issparse(X) else values, "")
+        return values
+
+    def _encode(self, X: Any, indices: list[int]) -> np.ndarray | sp.csr_array:
+        parts = [self._part(X, position, index) for position, index in enumerate(indices)]
+        return sp.hstack(parts, format="csr") if any(self.categories) else np.hstack(parts)
+
+    def _part(self, X: Any, position: int, index: int) -> Any:
+        found = self.categories[position]
+        if found is not None:
+            return _one_hot(items(column(X, index), self.label_of(position)), found)
+        shift = self.offsets[position] if self.offsets else 0.0
+        values = self._numbers(X, position, index)[:, None] - shift
+        return sp.csr_array(values) if any(self.categories) else values
+
+    def _numbers(self, X: Any, position: int, index: int) -> np.ndarray:
+        where = f" in column {self.label_of(position)}"
+        try:
+            values = numbers(column(X, index))
+        except ValueError as error:
+            raise ValueError(f"X must hold numbers{where}: {error}") from error
+        _refuse_infinite(values, where)
+        return values
+
+    def table(self, X: Any, training: bool) -> Table:
+        """Return the vectors as a table."""
+        return vector_table(self.values(X))
+
+
+@dataclass(frozen=True)
+class NonNegative:
+    """A view of columns whose values may not be negative (counts, histograms)."""
+
+    columns: Encoded
+
+    def table(self, X: Any, training: bool) -> Table:
+        """Return the vectors as a table."""
+        values = self.columns.values(X)
+        if values.min() < 0:
+            raise ValueError(
+                f"Negative values in data: X holds {values.min():g}, and the ChiSquared and "
+                "Intersection kernels accept values >= 0 only"
+            )
+        return vector_table(values)
+
+
+def encode(selection: Any, X: Any) -> Encoded:
+    """Return the columns of X that a selection means, with the categories that X holds."""
+    columns = choose(selection, X)
+    if sp.issparse(X) or is_numeric_array(X):
+        categories: list[Any] = [None] * len(columns.indices)
+    else:
+        labels = [columns.label_of(position) for position in range(len(columns.indices))]
+        pairs = zip(columns.indices, labels, strict=True)
+        categories = [_categories(column(X, index), label) for index, label in pairs]
+    return Encoded(columns.indices, columns.width, columns.names, tuple(categories))
+
+
+def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
+    if holds_numbers(values, label):
+        return None
+    # Values of different types have no order of their own.
+    return tuple(sorted(set(items(values, label)), key=lambda value: (type(value).__name__, value)))
+
+
+def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
+    code = {category: index for index, category in enumerate(categories)}
+    known = [(row, code[value]) for row, value in enumerate(values) if value in code]
+    rows, columns = np.array(known, dtype=np.int64).reshape(-1, 2).T
+    shape = (len(values), len(categories))
+    return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def _offset(values: np.ndarray) -> float:
+    mean = float(values.mean())
+    return mean if mean**2 > FAR * values.var() else 0.0
+
+
+def _refuse_infinite(values: np.ndarray, where: str) -> None:
+    if not np.isfinite(values).all():
+        what = "NaN" if np.isnan(values).any() else "infinity"
+        raise ValueError(f"Input X contains {what}{where}; fill or drop such values first")

@@ -1,0 +1,95 @@
+"""Examples: a data set as the core reads it.
+
+A `Reading` reads each view of one data set once (a view is what a kernel looks at: some columns,
+the words of a text, a given matrix). `Examples` are the tables and vectors that come of it: plain
+arrays, which can be subset, stored and turned into a `_core.Side`. A fitted model needs nothing
+else of its training data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from kernelweave.core import _core
+from kernelweave.kernels.inputs import as_input
+from kernelweave.kernels.tables import Table
+
+
+class View(Protocol):
+    """What a kernel looks at in a data set; equal views share their tables."""
+
+    def table(self, X: Any, training: bool) -> Table:
+        """Return what this view shows of X. `training`: X is all of the training data."""
+
+
+class Reading:
+    """One data set, each view of which is read once.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, frame or list of texts with n examples.
+    training : whether X is the training data (given similarities are then square).
+    n_jobs : number of threads for what normalisations need of the examples.
+    """
+
+    def __init__(self, X: Any, *, training: bool, n_jobs: int = 1):
+        self.X = as_input(X)
+        self.training = training
+        self.n_jobs = n_jobs
+        self.n = self.X.shape[0]
+        self._tables: dict[View, Table] = {}
+
+    def table(self, view: View) -> Table:
+        """Return the table of a view."""
+        if view not in self._tables:
+            self._tables[view] = view.table(self.X, self.training)
+        return self._tables[view]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """n examples as a program reads them.
+
+    Attributes
+    ----------
+    n : number of examples.
+    tables : the distinct tables.
+    sources : for each source of the program the position of its table in `tables`.
+    vectors : (slots, n), what normalisations need of each example.
+    """
+
+    n: int
+    tables: tuple[Table, ...]
+    sources: tuple[int, ...]
+    vectors: np.ndarray
+
+    @cached_property
+    def side(self) -> _core.Side:
+        """The same examples for the core."""
+        side = _core.Side(self.n)
+        for position in self.sources:
+            self.tables[position].add_to(side)
+        for vector in self.vectors:
+            side.add_vector(vector)
+        return side
+
+    def take(self, index: np.ndarray) -> Examples:
+        """Return the examples in `index` (integers)."""
+        tables = tuple(table.take(index) for table in self.tables)
+        return replace(self, n=len(index), tables=tables, vectors=self.vectors[:, index])
+
+    def reference(self, index: np.ndarray) -> Examples:
+        """Return the examples in `index` as what new examples are compared with.
+
+        This is what a model stores of its support examples. They can be the first side of an
+        evaluation, the second one being new examples.
+        """
+        chosen = self.take(index)
+        return replace(chosen, tables=tuple(table.reference() for table in chosen.tables))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "side"}

@@ -1,0 +1,109 @@
+"""What X may be, and how its columns are read.
+
+X is a 2-D NumPy array (or what NumPy turns into one), a SciPy sparse matrix, a pandas or polars
+DataFrame, or a list of texts, which counts as one column. Neither pandas nor polars is imported:
+frames are recognised by what they can do.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def as_input(X: Any) -> Any:
+    """Return X as a 2-D array, a CSR matrix or a frame; refuse what is empty or not 2-D."""
+    if sp.issparse(X):
+        X = X.tocsr()
+    elif not is_frame(X):
+        X = _as_array(X)
+    if len(X.shape) != 2:
+        raise ValueError(
+            f"Expected 2D array, got {len(X.shape)}D array instead: X must have one row per "
+            "example. Reshape your data."
+        )
+    for count, what in zip(X.shape, ("sample(s)", "feature(s)"), strict=True):
+        if count == 0:
+            raise ValueError(
+                f"X is empty: found 0 {what} (shape={X.shape}) while a minimum of 1 is required."
+            )
+    return X
+
+
+def _as_array(X: Any) -> np.ndarray:
+    # A list of texts becomes an array of references: NumPy's own strings all have the longest size.
+    texts = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str)
+    X = np.array(X, dtype=object) if texts else np.asarray(X)
+    if np.iscomplexobj(X):
+        raise ValueError("Complex data not supported: X must hold real numbers.")
+    return X[:, None] if X.ndim == 1 and X.dtype.kind in "OUST" else X
+
+
+def is_frame(X: Any) -> bool:
+    """Return whether X is a pandas or polars DataFrame."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def is_numeric_array(X: Any) -> bool:
+    """Return whether X is an array that NumPy knows to hold numbers."""
+    return isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
+
+
+def column_names(X: Any) -> tuple[str, ...] | None:
+    """Return the names of the columns, where X is a frame and all of them are strings."""
+    names = tuple(X.columns) if is_frame(X) else ()
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def column(X: Any, index: int) -> Any:
+    """Return one column of a frame (a Series) or of an array (1-D)."""
+    if hasattr(X, "iloc"):
+        return X.iloc[:, index]
+    return X.to_series(index) if is_frame(X) else X[:, index]
+
+
+def holds_numbers(values: Any, label: str) -> bool:
+    """Return whether a column is numeric; dates are refused, all else counts as categories.
+
+    A column of Python objects is numeric where none of them is a string or a bool.
+    """
+    kind = _kind(values.dtype)
+    if kind in "mM":
+        raise ValueError(f"X: column {label} holds dates or times; turn it into numbers first")
+    if str(values.dtype) == "object":
+        return not any(isinstance(value, str | bool) for value in values)
+    return kind in "iuf"
+
+
+def _kind(dtype: Any) -> str:
+    if hasattr(dtype, "kind"):  # NumPy and pandas
+        return str(dtype.kind)
+    if dtype.is_temporal():
+        return "M"
+    return "f" if dtype.is_numeric() else "O"
+
+
+def numbers(values: Any) -> np.ndarray:
+    """Return a numeric column as float64, with NaN for what is missing."""
+    if hasattr(values, "isna"):
+        return values.to_numpy(dtype=np.float64, na_value=np.nan)
+    return np.asarray(values).astype(np.float64)
+
+
+def items(values: Any, label: str) -> list[Any]:
+    """Return a column of categories or texts as a list; refuse missing values."""
+    listed = values.to_list() if hasattr(values, "to_list") else values.tolist()
+    if _some_missing(values, listed):
+        raise ValueError(
+            f"X: column {label} contains NaN or missing values; fill them, for example with a "
+            "category of their own"
+        )
+    return listed
+
+
+def _some_missing(values: Any, listed: list[Any]) -> bool:
+    if hasattr(values, "isna"):
+        return bool(values.isna().any())
+    return any(value is None or value != value for value in listed)

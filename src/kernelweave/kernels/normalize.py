@@ -1,0 +1,212 @@
+"""Normalisations: kernels on a common scale, so that their weights can be compared.
+
+Whatever a normalisation takes from data it takes from the training data, and applies to all data.
+
+* "variance" (multiplicative; Kloft et al. 2011, formula 27): k / (mean_i k(x_i, x_i) - mean_ij
+  k(x_i, x_j)). The examples then have variance 1 in feature space.
+* "unit" (spherical; formula 28): k(x, y) / sqrt(k(x, x) k(y, y)).
+* "trace": k / (trace(K) / n), so that the mean of the diagonal is 1. Matrices of trace 1, as in
+  Moeller et al. (2018), would give C another meaning at every n.
+* "center": the training examples have mean zero in feature space.
+
+Means over pairs are exact up to `MOST_EXAMPLES` examples. Beyond, they are taken over so many
+examples, evenly spaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from kernelweave.core import _core
+from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.per_feature import Stack
+from kernelweave.kernels.program import CompiledKernels, Expression, Layout
+
+MOST_EXAMPLES = 5000
+CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
+
+
+@dataclass(frozen=True)
+class Rescaled(Wrapper):
+    """Each member of a family times a factor of its own."""
+
+    factors: tuple[float, ...]
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        pairs = zip(self.kernel.expressions(layout), self.factors, strict=True)
+        return [(*expression, ("scale", factor)) for expression, factor in pairs]
+
+
+@dataclass(frozen=True)
+class Unit(Wrapper):
+    """Each member with k(x, x) = 1; an example with k(x, x) = 0 is similar to nothing."""
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        pairs = zip(self.kernel.expressions(layout), layout.slots(self), strict=True)
+        return [(*expression, ("unit", slot)) for expression, slot in pairs]
+
+    def slot_vectors(self, reading: Reading) -> np.ndarray:
+        """Return 1 / sqrt(k(x, x)), shape (M, n)."""
+        squares = _diagonal(self.kernel, reading)
+        return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+
+    @property
+    def unit_diagonal(self) -> bool:
+        return True
+
+
+@dataclass(frozen=True)
+class Centered(Wrapper):
+    """Each member with the mean of the reference examples moved to the origin.
+
+    Attributes
+    ----------
+    totals : (M,) mean of k over all pairs of reference examples.
+    reference : the training examples, or evenly spaced ones of them.
+    """
+
+    totals: tuple[float, ...]
+    reference: Examples = field(repr=False, compare=False)
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        pairs = zip(self.kernel.expressions(layout), layout.slots(self), self.totals, strict=True)
+        return [(*expression, ("center", slot, total)) for expression, slot, total in pairs]
+
+    def slot_vectors(self, reading: Reading) -> np.ndarray:
+        """Return the mean of k(x, reference examples), shape (M, n)."""
+        compiled = CompiledKernels((self.kernel,))
+        return _row_means(compiled, self.reference, compiled.read(reading), reading.n_jobs)
+
+
+def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int = 1) -> Kernel:
+    """Return a kernel normalised on training data.
+
+    Parameters
+    ----------
+    kernel : kernel or family; it is resolved on X if it was not before.
+    how : {"variance", "unit", "trace", "center", None}
+    X : the training examples (a `Reading` of them will do).
+    n_jobs : number of threads.
+
+    Raises
+    ------
+    ValueError : where a member is constant on the training data, or would be once normalised.
+    """
+    if how is not None and how not in NORMALISATIONS:
+        raise ValueError(f"normalize must be one of {[*NORMALISATIONS, None]}, not {how!r}")
+    reading = X if isinstance(X, Reading) else Reading(X, training=True, n_jobs=n_jobs)
+    kernel = kernel.resolve(reading.X)
+    if how is None:
+        return kernel
+    if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
+        parts = tuple(normalize(part, how, reading) for part in kernel.kernels)
+        return replace(kernel, kernels=parts)
+    return NORMALISATIONS[how](kernel, reading)
+
+
+def _variance(kernel: Kernel, reading: Reading) -> Kernel:
+    _refuse_constant(kernel, reading)
+    compiled, sample = _sample(kernel, reading)
+    diagonal = _core.diagonal(compiled.program, sample.side)
+    means = _row_means(compiled, sample, sample, reading.n_jobs)
+    return _divided(kernel, diagonal.mean(axis=1) - means.mean(axis=1))
+
+
+def _unit(kernel: Kernel, reading: Reading) -> Kernel:
+    if kernel.unit_diagonal:
+        _refuse_constant(kernel, reading)
+        return kernel
+    squares = _diagonal(kernel, reading)
+    for name, row in zip(kernel.names, squares, strict=True):
+        if (row <= 0).any():
+            raise ValueError(
+                f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
+                f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
+            )
+    if _is_given(kernel):
+        _refuse_unknown_diagonal(kernel, squares)
+        return kernel
+    _refuse_constant(Unit(kernel), reading)
+    return Unit(kernel)
+
+
+def _trace(kernel: Kernel, reading: Reading) -> Kernel:
+    _refuse_constant(kernel, reading)
+    return _divided(kernel, _diagonal(kernel, reading).mean(axis=1))
+
+
+def _center(kernel: Kernel, reading: Reading) -> Kernel:
+    _refuse_constant(kernel, reading)
+    compiled, sample = _sample(kernel, reading)
+    totals = _row_means(compiled, sample, sample, reading.n_jobs).mean(axis=1)
+    return Centered(kernel, tuple(totals.tolist()), sample.reference(np.arange(sample.n)))
+
+
+NORMALISATIONS: dict[str, Callable[[Kernel, Reading], Kernel]] = {
+    "variance": _variance,
+    "unit": _unit,
+    "trace": _trace,
+    "center": _center,
+}
+
+
+def _divided(kernel: Kernel, scales: np.ndarray) -> Kernel:
+    return Rescaled(kernel, tuple((1.0 / scales).tolist()))
+
+
+def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
+    compiled = CompiledKernels((kernel,))
+    return _core.diagonal(compiled.program, compiled.read(reading).side)
+
+
+def _sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples]:
+    """Return a kernel, compiled, and the examples over which means are taken."""
+    compiled = CompiledKernels((kernel,))
+    examples = compiled.read(reading)
+    if examples.n <= MOST_EXAMPLES:
+        return compiled, examples
+    return compiled, examples.take(np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64))
+
+
+def _row_means(
+    compiled: CompiledKernels, reference: Examples, examples: Examples, n_jobs: int
+) -> np.ndarray:
+    """Return the mean of k_m(reference, x) for each member m and example x, shape (M, n)."""
+    each = np.eye(compiled.n_kernels)
+    mean = np.full((compiled.n_kernels, reference.n), 1.0 / reference.n)
+    return _core.decide(compiled.program, reference.side, examples.side, mean, each, n_jobs)
+
+
+def _refuse_constant(kernel: Kernel, reading: Reading) -> None:
+    """Raise where all training examples are one point in the feature space of a member."""
+    compiled = CompiledKernels((kernel,))
+    examples = compiled.read(reading)
+    first = examples.take(np.array([0]))
+    values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
+    diagonal = _core.diagonal(compiled.program, examples.side)
+    distances = diagonal + diagonal[:, :1] - 2 * values
+    for name, far, norms in zip(kernel.names, distances, diagonal, strict=True):
+        if far.max() <= CONSTANT * norms.max():
+            raise ValueError(
+                f"kernel {name!r} is constant on the training data, so that it tells no examples "
+                "apart: leave it out"
+            )
+
+
+def _is_given(kernel: Kernel) -> bool:
+    layout = Layout()
+    kernel.expressions(layout)
+    return any(kind == "given" for kind, _ in layout.sources)
+
+
+def _refuse_unknown_diagonal(kernel: Kernel, squares: np.ndarray) -> None:
+    if not np.allclose(squares, 1.0, rtol=0.0, atol=1e-9):
+        raise ValueError(
+            f"kernel {kernel.names[0]!r}: normalize='unit' needs k(x, x) of new examples, which a "
+            "precomputed matrix does not hold; give matrices with a unit diagonal"
+        )

@@ -1,0 +1,84 @@
+"""Parameters of kernels: what is accepted, families, and how they are written in names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from kernelweave.kernels.columns import Columns
+
+
+def _gamma(value: Any) -> float | str | None:
+    if value is None or (isinstance(value, str) and value == "scale"):
+        return value
+    if _is_real(value) and 0 < value < np.inf:
+        return float(value)
+    raise ValueError('a positive number, None (1 / n_features) or "scale"')
+
+
+def _degree(value: Any) -> int:
+    if _is_real(value) and value == int(value) and value >= 1:
+        return int(value)
+    raise ValueError("an integer >= 1")
+
+
+def _coef0(value: Any) -> float:
+    if _is_real(value) and 0 <= value < np.inf:
+        return float(value)
+    raise ValueError("a number >= 0 (with a negative one the kernel is not positive semidefinite)")
+
+
+def _is_real(value: Any) -> bool:
+    return (
+        isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
+    )
+
+
+CHECKS: dict[str, Callable[[Any], Any]] = {"gamma": _gamma, "degree": _degree, "coef0": _coef0}
+
+
+def checked(kernel: str, name: str, value: Any) -> Any:
+    """Return a parameter of a kernel, or for a sequence the tuple of the parameters of a family."""
+    many = isinstance(value, list | tuple | range | np.ndarray) and np.ndim(value) == 1
+    if many and len(value) == 0:
+        raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
+    try:
+        return tuple(CHECKS[name](one) for one in value) if many else CHECKS[name](value)
+    except ValueError as accepted:
+        raise ValueError(f"{kernel}: {name} must be {accepted}, not {value!r}") from None
+
+
+def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the parameters of each member of a family; single values belong to all of them."""
+    lengths = {name: len(v) for name, v in parameters.items() if isinstance(v, tuple)}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(
+            f"{kernel}: sequences of parameters must be of equal length, not {lengths}"
+        )
+    return [
+        {name: v[i] if isinstance(v, tuple) else v for name, v in parameters.items()}
+        for i in range(max(lengths.values(), default=1))
+    ]
+
+
+def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
+    """Return how a kernel is called, such as ``RBF(gamma=0.1, columns=[0, 1])``."""
+    written = [f"{name}={_written(v)}" for name, v in parameters.items() if v is not None]
+    where = columns.label if isinstance(columns, Columns) else columns
+    if where is not None and where != "":
+        written.append(f"columns={where}")
+    return f"{kernel}({', '.join(written)})"
+
+
+def _written(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float | Integral) else repr(value)
+
+
+def frozen(selection: Any) -> Any:
+    """Return a selection of columns in a form that can be compared: lists and arrays as tuples."""
+    if isinstance(selection, list | np.ndarray) or hasattr(selection, "to_list"):
+        return tuple(np.asarray(selection).tolist())
+    return selection

@@ -1,0 +1,76 @@
+"""One kernel for every column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.columns import choose
+from kernelweave.kernels.program import Expression, Layout
+
+
+def per_feature(kernel: Kernel) -> Kernel:
+    """Repeat a kernel or family on every column of X, or on every one of its ``columns=``.
+
+    Parameters
+    ----------
+    kernel : a kernel whose parts all have the same ``columns=``.
+
+    Returns
+    -------
+    A family: all members of `kernel` on the first column, then on the second, and so on. A column
+    of categories stays one column.
+    """
+    return PerFeature(kernel)
+
+
+@dataclass(frozen=True)
+class PerFeature(Kernel):
+    """A kernel to be repeated on every column; `resolve` finds the columns."""
+
+    kernel: Kernel
+
+    def resolve(self, X: Any) -> Kernel:
+        columns = choose(self.kernel.selection, X)
+        return Stack(tuple(self.kernel.on(index).resolve(X) for index in columns.indices))
+
+    @property
+    def size(self) -> int | None:
+        return None
+
+    @property
+    def is_family(self) -> bool:
+        return True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        raise ValueError("per_feature(kernel) has members and names only after resolve(X)")
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        raise ValueError("per_feature(kernel) can be compiled only after resolve(X)")
+
+
+@dataclass(frozen=True)
+class Stack(Kernel):
+    """Kernels and families one after the other, as one family."""
+
+    kernels: tuple[Kernel, ...]
+
+    def resolve(self, X: Any) -> Kernel:
+        return replace(self, kernels=tuple(kernel.resolve(X) for kernel in self.kernels))
+
+    @property
+    def is_family(self) -> bool:
+        return True
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(label for kernel in self.kernels for label in kernel.labels)
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        return [e for kernel in self.kernels for e in kernel.expressions(layout)]
+
+    @property
+    def unit_diagonal(self) -> bool:
+        return all(kernel.unit_diagonal for kernel in self.kernels)

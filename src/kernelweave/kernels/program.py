@@ -1,0 +1,168 @@
+"""From a list of kernels to a program of the core.
+
+Every kernel of a family is described by an *expression*: a tuple of instructions in postfix order
+that leaves one value, such as ``(("exp", 0, 0.5), ("scale", 2.0))``. Sources (shared quantities of
+a view) are registered once however many kernels use them. Consecutive expressions that start with
+exponentials of the same source, each the square of the one before, become one exponential and then
+squarings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from kernelweave.core import _core
+from kernelweave.kernels.examples import Examples, Reading, View
+
+if TYPE_CHECKING:
+    from kernelweave.kernels.base import Kernel
+
+Instruction = tuple[Any, ...]
+Expression = tuple[Instruction, ...]
+
+MAX_SQUARINGS = 8  # each squaring doubles the relative error: 2^8 roundings are about 1e-13
+
+
+class Slotted(Protocol):
+    """A kernel that needs numbers of each example, such as its norm."""
+
+    @property
+    def n_kernels(self) -> int:
+        """Number M of members."""
+
+    def slot_vectors(self, reading: Reading) -> np.ndarray:
+        """Return the numbers of n examples for each member, shape (M, n)."""
+
+
+class Layout:
+    """The sources and slots that the expressions of some kernels refer to by number."""
+
+    def __init__(self) -> None:
+        self.sources: dict[tuple[str, View], int] = {}
+        self.slotted: list[Slotted] = []
+        self.n_planes = 0
+        self.n_slots = 0
+
+    def source(self, kind: str, view: View, planes: int = 1) -> int:
+        """Return the number of a shared quantity of a view, the first of its `planes` values."""
+        if (kind, view) not in self.sources:
+            self.sources[kind, view] = self.n_planes
+            self.n_planes += planes
+        return self.sources[kind, view]
+
+    def slots(self, kernel: Slotted) -> range:
+        """Return a slot for each member of `kernel`, to be filled with its `slot_vectors`."""
+        first = self.n_slots
+        self.slotted.append(kernel)
+        self.n_slots += kernel.n_kernels
+        return range(first, self.n_slots)
+
+
+@dataclass(frozen=True)
+class CompiledKernels:
+    """Kernels, ready to be evaluated.
+
+    Only the kernels are stored and pickled; the program of the core is built when it is needed.
+
+    Attributes
+    ----------
+    kernels : the resolved (and perhaps normalised) kernels; each may be a family.
+    """
+
+    kernels: tuple[Kernel, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Unique names of all M kernels."""
+        return unique(label for kernel in self.kernels for label in kernel.labels)
+
+    @property
+    def n_kernels(self) -> int:
+        """Number M of kernels."""
+        return len(self.names)
+
+    @cached_property
+    def program(self) -> _core.Program:
+        """The program of the core."""
+        layout, expressions = self._layout
+        program = _core.Program()
+        for kind, _ in layout.sources:
+            program.source(kind)
+        for chain in chains(expressions):
+            for name, *arguments in link(chain):
+                getattr(program, name)(*arguments)
+            program.end_group()
+        return program
+
+    @cached_property
+    def _layout(self) -> tuple[Layout, list[Expression]]:
+        layout = Layout()
+        return layout, [e for kernel in self.kernels for e in kernel.expressions(layout)]
+
+    def examples(self, X: Any, *, n_jobs: int = 1) -> Examples:
+        """Return new examples X as the program reads them."""
+        return self.read(Reading(X, training=False, n_jobs=n_jobs))
+
+    def training(self, X: Any, *, n_jobs: int = 1) -> Examples:
+        """Return the training examples X as the program reads them."""
+        return self.read(Reading(X, training=True, n_jobs=n_jobs))
+
+    def read(self, reading: Reading) -> Examples:
+        """Return the examples of a data set that may have been read in part before."""
+        layout, _ = self._layout
+        views = list(dict.fromkeys(view for _, view in layout.sources))
+        vectors = [kernel.slot_vectors(reading) for kernel in layout.slotted]
+        return Examples(
+            n=reading.n,
+            tables=tuple(reading.table(view) for view in views),
+            sources=tuple(views.index(view) for _, view in layout.sources),
+            vectors=np.concatenate([np.empty((0, reading.n)), *vectors]),
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"kernels": self.kernels}
+
+
+def unique(labels: Any) -> tuple[str, ...]:
+    """Number the labels that occur again: ``("a", "a")`` becomes ``("a", "a #2")``."""
+    seen: dict[str, int] = {}
+    names = []
+    for label in labels:
+        seen[label] = seen.get(label, 0) + 1
+        names.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
+    return tuple(names)
+
+
+def chains(expressions: Sequence[Expression]) -> Iterator[list[Expression]]:
+    """Split expressions into runs in which every exponential is the square of the one before."""
+    run: list[Expression] = []
+    for expression in expressions:
+        if run and not (len(run) <= MAX_SQUARINGS and _squares(run[-1], expression)):
+            yield run
+            run = []
+        run.append(expression)
+    if run:
+        yield run
+
+
+def _squares(previous: Expression, current: Expression) -> bool:
+    (name, *before), (other, *after) = previous[0], current[0]
+    return name == other == "exp" and before[0] == after[0] and after[1] == 2 * before[1]
+
+
+def link(chain: list[Expression]) -> Iterator[Instruction]:
+    """Give the instructions of a chain: the first exponential, and before each other a square."""
+    yield chain[0][0]
+    for position, expression in enumerate(chain):
+        last = position == len(chain) - 1
+        if position > 0:
+            yield ("square",)
+        if not last:
+            yield ("dup",)
+        yield from expression[1:]
+        yield ("out",)
