@@ -257,11 +257,13 @@ void move_pair(const double* __restrict row_i, const double* __restrict row_j, d
 
 }  // namespace
 
+extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
     KW_NAME(KW_LEVEL), exp_tile,     power_tile, mul_tile, add_tile,          scale_tile,
     axpy_tile,         unit_tile,    center_tile, sqdist_tile, l1_tile,       chi2_tile,
     minimum_tile,      sparse_panel_tile, dot16, choose_pair, best_partner,   move_pair,
+    &KW_JOIN(wd_, KW_LEVEL),
 };
 
 }  // namespace kw
