@@ -33,7 +33,7 @@ Array<T> borrow(const In<T, Shape>& array) {
 Out make_array(std::vector<size_t> shape) {
   size_t size = 1;
   for (size_t extent : shape) size *= extent;
-  double* data = new double[size ? size : 1]();
+  double* data = new double[size ? size : 1];
   nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<double*>(p); });
   return Out(data, shape.size(), shape.data(), owner);
 }
@@ -205,7 +205,7 @@ void bind_engine(nb::module_& m) {
           nb::rv_policy::reference_internal)
       .def(
           "block",
-          [](const Engine& engine, Ids ids, Vector weights) {
+          [](Engine& engine, Ids ids, Vector weights) {
             check_ids(engine, ids);
             require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
             Out out = make_array({ids.shape(0), ids.shape(0)});

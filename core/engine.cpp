@@ -1,6 +1,7 @@
 #include "engine.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "evaluate.h"
@@ -31,21 +32,60 @@ Engine::Engine(std::shared_ptr<const Program> program, Side side, int64_t cache_
       outputs_(program_->n_kernels() * side_.n, 0.0),
       cache_(cached_values(*program_, side_), cache_bytes) {}
 
-// Only the tiles on and above the diagonal are computed; each thread takes some rows.
-void Engine::block(const int64_t* ids, int64_t count, const double* weights, double* out) const {
+std::vector<const double*> Engine::find_rows(const int64_t* ids, int64_t count) {
+  std::vector<const double*> rows(count);
+  for (int64_t r = 0; r < count; ++r) rows[r] = cache_.find(ids[r]);
+  return rows;
+}
+
+// What the cache knows of a pair, from either side, is taken from there; the rest, pairs of examples
+// that are both unknown, is computed first. Only the upper triangle is worked on.
+void Engine::block(const int64_t* ids, int64_t count, const double* weights, double* out) {
+  const std::vector<const double*> known = find_rows(ids, count);
+  std::vector<int64_t> unknown, position(count, -1);
+  for (int64_t r = 0; r < count; ++r)
+    if (!known[r]) {
+      position[r] = int64_t(unknown.size());
+      unknown.push_back(ids[r]);
+    }
+  const int64_t u = int64_t(unknown.size()), planes = program_->n_planes();
+  std::vector<double> fresh(planes * u * u);
+  const Side rest = side_.subset(unknown.data(), u);
+  std::vector<int64_t> all(u);
+  std::iota(all.begin(), all.end(), 0);
+  sweep(
+      *program_, rest, all.data(), u, rest, threads_,
+      [&](int64_t r, const RowView& view, double*) {
+        for (int64_t p = 0; p < planes; ++p)
+          std::copy_n(view.planes[p], view.n, fresh.data() + (p * u + r) * u + view.j0);
+      },
+      Tiles::kUpper);
+
   const Side work = side_.subset(ids, count);
   const std::vector<Group> groups = program_->groups_with(weights);
-  std::vector<int64_t> rows(count);
-  for (int64_t r = 0; r < count; ++r) rows[r] = r;
   std::fill_n(out, count * count, 0.0);
-  sweep(*program_, work, rows.data(), count, work, threads_,
-        [&](int64_t r, const RowView& view, double* stack) {
-          if (view.j0 + view.n <= r) return;
-          double* target = out + r * count + view.j0;
-          program_->run(groups, view, stack, [&](int64_t m, const double* values) {
-            if (weights[m] != 0.0) simd().axpy(weights[m], values, target, view.n);
-          });
-        });
+  run_team(threads_, count, [&](int64_t r, int) {
+    const int64_t n = count - r;
+    std::vector<double> values(planes * n), stack(program_->stack_size() * n);
+    std::vector<const double*> pointers(planes);
+    for (int64_t p = 0; p < planes; ++p) {
+      double* row = values.data() + p * n;
+      pointers[p] = row;
+      const int64_t plane = p * side_.n;
+      for (int64_t j = r; j < count; ++j) {
+        if (known[r])
+          row[j - r] = known[r][plane + ids[j]];
+        else if (known[j])
+          row[j - r] = known[j][plane + ids[r]];
+        else
+          row[j - r] = fresh[(p * u + position[r]) * u + position[j]];
+      }
+    }
+    program_->run(groups, RowView{work, work, r, r, n, pointers.data()}, stack.data(),
+                  [&](int64_t m, const double* kernel) {
+                    if (weights[m] != 0.0) simd().axpy(weights[m], kernel, out + r * count + r, n);
+                  });
+  });
   mirror_lower(out, count);
 }
 

@@ -20,7 +20,7 @@ class Engine {
   double* outputs() { return outputs_.data(); }
 
   // out (count x count): sum_m weights[m] k_m inside a working set.
-  void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
+  void block(const int64_t* ids, int64_t count, const double* weights, double* out);
   // out (M x count x count): every k_m inside a working set.
   void blocks(const int64_t* ids, int64_t count, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
@@ -35,6 +35,7 @@ class Engine {
                   const std::vector<const double*>& rows);
   void add_missing(const std::vector<int64_t>& ids, const std::vector<double>& delta);
   void accumulate(const RowView& view, double delta, double* stack);
+  std::vector<const double*> find_rows(const int64_t* ids, int64_t count);
 
   std::shared_ptr<const Program> program_;
   Side side_;

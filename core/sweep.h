@@ -48,11 +48,13 @@ class PackedRows {
   std::vector<std::unique_ptr<Rows>> packs_;
 };
 
+enum class Tiles { kAll, kUpper };  // kUpper: only tiles on and above the diagonal
+
 // Calls visit(r, view, stack) for every position r of `rows` and every column tile; calls for
 // different column tiles may run at the same time.
 template <typename Visit>
 void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count,
-           const Side& b, int threads, Visit&& visit) {
+           const Side& b, int threads, Visit&& visit, Tiles which = Tiles::kAll) {
   const int64_t planes = program.n_planes(), limit = PackedRows::limit(program, a);
   const int64_t tiles = (b.n + kTileColumns - 1) / kTileColumns;
   std::vector<std::vector<double>> scratch(threads), stacks(threads);
@@ -65,8 +67,9 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
       stack.resize(program.stack_size() * kTileColumns);
       std::vector<const double*> pointers(planes);
       const int64_t j0 = t * kTileColumns, n = std::min(b.n - j0, kTileColumns);
-      for (int64_t r0 = 0; r0 < p1 - p0; r0 += kTileRows) {
-        const int64_t r1 = std::min(p1 - p0, r0 + kTileRows);
+      const int64_t end = which == Tiles::kUpper ? std::min(p1, j0 + n) - p0 : p1 - p0;
+      for (int64_t r0 = 0; r0 < end; r0 += kTileRows) {
+        const int64_t r1 = std::min(end, r0 + kTileRows);
         packed.fill(r0, r1, j0, j0 + n, tile.data());
         for (int64_t r = r0; r < r1; ++r) {
           for (int64_t p = 0; p < planes; ++p)

@@ -30,49 +30,54 @@ inline Vec load(const double* p) {
   return v;
 }
 
+inline void store(Vec v, double* p) { memcpy(p, &v, sizeof v); }
+
 inline Vec broadcast(double x) { return x - Vec{}; }
 
-// exp(x) to about one unit in the last place: x = k ln 2 + r, |r| <= ln 2 / 2, a near-minimax
-// polynomial of degree 11 in r (relative error 3.4e-17), and k added to the exponent bits.
-inline double exp1(double x) {
-  const double shift = 0x1.8p52;
-  x = x < -708.0 ? -708.0 : x;
-  x = x > 709.0 ? 709.0 : x;
-  const double biased = x * 0x1.71547652b82fep0 + shift;
-  const double k = biased - shift;
-  const double r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
-  const double r2 = r * r;
-  const double r4 = r2 * r2;
-  const double p0 = 0x1.5555555555555p-3 + r * 0x1.5555555554cb7p-5;
-  const double p1 = 0x1.1111111110e6ap-7 + r * 0x1.6c16c1738ff55p-10;
-  const double p2 = 0x1.a01a01a4b322fp-13 + r * 0x1.a019c9a5652d3p-16;
-  const double p3 = 0x1.71de17e40edfep-19 + r * 0x1.2880411bad1aap-22;
-  const double p = (p0 + r2 * p1) + r4 * ((p2 + r2 * p3) + r4 * 0x1.af236aac51d05p-26);
-  const double e = 1.0 + (r + (r2 * 0.5 + r2 * r * p));
-  uint64_t kbits, bits;
-  memcpy(&kbits, &biased, sizeof kbits);
-  memcpy(&bits, &e, sizeof bits);
-  bits += kbits << 52;
-  double result;
-  memcpy(&result, &bits, sizeof result);
-  return result;
+// exp(x) for x <= 0 to about one unit in the last place: x = k ln 2 + r, |r| <= ln 2 / 2, a
+// near-minimax polynomial of degree 11 in r (relative error 3.4e-17), and k added to the exponent
+// bits. Below -708 the result stays at exp(-708), which no sum can tell from zero.
+inline Vec exp_vec(Vec x) {
+  const Vec shift = broadcast(0x1.8p52), least = broadcast(-708.0);
+  x = x > least ? x : least;
+  const Vec biased = x * 0x1.71547652b82fep0 + shift;
+  const Vec k = biased - shift;
+  const Vec r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
+  const Vec r2 = r * r;
+  const Vec r4 = r2 * r2;
+  const Vec p0 = 0x1.5555555555555p-3 + r * 0x1.5555555554cb7p-5;
+  const Vec p1 = 0x1.1111111110e6ap-7 + r * 0x1.6c16c1738ff55p-10;
+  const Vec p2 = 0x1.a01a01a4b322fp-13 + r * 0x1.a019c9a5652d3p-16;
+  const Vec p3 = 0x1.71de17e40edfep-19 + r * 0x1.2880411bad1aap-22;
+  const Vec p = (p0 + r2 * p1) + r4 * ((p2 + r2 * p3) + r4 * 0x1.af236aac51d05p-26);
+  const Vec e = 1.0 + (r + r2 * (0.5 + r * p));
+  return (Vec)((Mask)e + ((Mask)biased << 52));
 }
 
-void exp_tile(const double* __restrict s, double factor, double* __restrict out, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) out[j] = exp1(factor * s[j]);
+void exp_tile(const double* s, double factor, double* out, int64_t n) {
+  int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes) store(exp_vec(factor * load(s + j)), out + j);
+  if (j < n) {
+    double rest[kLanes] = {};
+    for (int64_t l = 0; j + l < n; ++l) rest[l] = s[j + l];
+    store(exp_vec(factor * load(rest)), rest);
+    for (int64_t l = 0; j + l < n; ++l) out[j + l] = rest[l];
+  }
+}
+
+template <typename Value>
+inline Value whole_power(Value base, int degree) {
+  Value result = base;
+  for (int e = 1; e < degree; ++e) result *= base;
+  return result;
 }
 
 void power_tile(const double* __restrict s, double gamma, double coef0, int degree,
                 double* __restrict out, int64_t n) {
-  for (int64_t j = 0; j < n; ++j) {
-    double base = gamma * s[j] + coef0;
-    double result = 1.0;
-    for (int e = degree; e; e >>= 1) {
-      if (e & 1) result *= base;
-      base *= base;
-    }
-    out[j] = result;
-  }
+  int64_t j = 0;
+  for (; j + kLanes <= n; j += kLanes)
+    store(whole_power(gamma * load(s + j) + coef0, degree), out + j);
+  for (; j < n; ++j) out[j] = whole_power(gamma * s[j] + coef0, degree);
 }
 
 void mul_tile(const double* __restrict a, double* __restrict v, int64_t n) {

@@ -178,7 +178,8 @@ class Block(Norm):
     For q > 2 the exponent p is negative and Hölder's inequality turns round: `best` *minimises*
     theta . s over value >= 1, and so pushes the ||w_m|| towards uniform. The dual is then a joint
     maximum over alpha and theta of a function that is concave in (alpha, 1 / theta): steps in
-    alpha and theta = best(s) in turn never lower it.
+    alpha and theta = best(s) in turn never lower it. At q = inf the optimal s_m of a kernel without
+    full rank can be 0; alpha then leaves w_m open, and a gap may remain.
 
     Parameters
     ----------

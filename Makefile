@@ -1,0 +1,51 @@
+# Everything a developer or a newcomer runs. Only python3, make and a C++ compiler are needed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
+
+.PHONY: demo test bench lint format sanitize clean
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --upgrade pip
+
+# The package with what tests and demo need, built anew when a source has changed.
+$(VENV)/installed: $(BIN)/python $(SOURCES)
+	$(BIN)/pip install --quiet '.[test]'
+	touch $@
+
+$(VENV)/linters: $(BIN)/python
+	$(BIN)/pip install --quiet clang-format mypy ruff
+	touch $@
+
+demo: $(VENV)/installed
+	$(BIN)/python examples/demo.py
+
+test: $(VENV)/installed
+	$(BIN)/python -m pytest -n 2 tests
+
+bench: $(VENV)/installed
+	$(BIN)/python -m benchmarks
+
+lint: $(VENV)/installed $(VENV)/linters
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror $(shell find core -name '*.cpp' -o -name '*.h')
+
+format: $(VENV)/linters
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(shell find core -name '*.cpp' -o -name '*.h')
+
+# The core under AddressSanitizer and UBSan, driven by the tests that reach it.
+sanitize: $(BIN)/python
+	$(BIN)/python -m venv build/sanitize-venv
+	build/sanitize-venv/bin/pip install --quiet '.[test]' -Ccmake.define.KERNELWEAVE_SANITIZE=ON
+	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
+	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+	  build/sanitize-venv/bin/python -m pytest -x tests/test_core.py tests/test_engines.py tests/kernels
+
+clean:
+	rm -rf $(VENV) build

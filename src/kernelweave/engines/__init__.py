@@ -1,0 +1,6 @@
+"""Who holds the examples: engines compute kernels and keep the outputs of the current alpha."""
+
+from .base import Engine
+from .dense import DenseEngine
+
+__all__ = ["DenseEngine", "Engine"]

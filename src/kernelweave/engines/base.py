@@ -1,0 +1,44 @@
+"""What a solver may ask of the examples.
+
+All algorithms touch the examples through these few operations (Sonnenburg, Rätsch and Rieck 2007
+call them clear, add and lookup). An engine decides how they are computed; a solver decides what to
+ask for.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+
+class Engine(Protocol):
+    """n examples, M kernels, and the outputs of one alpha."""
+
+    n: int
+    n_kernels: int
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """g[m, i] = sum_j alpha_j k_m(x_j, x_i), shape (M, n)."""
+
+    def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        """Return every k_m inside a working set of q examples, shape (M, q, q)."""
+
+    def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
+        """Change alpha[idx] by delta: outputs[m, i] += sum_q delta_q k_m(x_q, x_i)."""
+
+    def clear(self) -> None:
+        """Start again at alpha = 0."""
+
+    def rebuild(self, alpha: np.ndarray) -> None:
+        """Recompute the outputs of alpha, shape (n,)."""
+
+    def diagonal(self) -> np.ndarray:
+        """Return k_m(x_i, x_i), shape (M, n)."""
+
+    def subset(self, idx: np.ndarray) -> Engine:
+        """Return an engine for some of the examples, with their outputs as they are now."""

@@ -1,0 +1,156 @@
+"""The problem that every solver solves, and the certificate that judges what it returns.
+
+    P:  min over w, b, theta    sum_i C_i V(f_i, y_i) + tau b + 1/2 sum_m ||w_m||^2 / theta_m
+                                with theta >= 0, ||theta|| <= 1, f_i = sum_m <w_m, psi_m(x_i)> + b
+
+    D:  max over alpha          -sum_i C_i V*(-alpha_i / C_i, y_i) - 1/2 ||s||_dual
+                                with sum_i alpha_i = tau and s_m = alpha' K_m alpha
+
+A solver works on (alpha, theta). They stand for the model w_m = theta_m sum_i alpha_i psi_m(x_i):
+f_i = F_i + b with F_i = sum_m theta_m g_mi and g_mi = sum_j alpha_j k_m(x_j, x_i), and the
+regularisation term is 1/2 theta . s (`norms` has the exception). tau is 0 except for one class.
+
+Every value of P bounds every value of D from above. So the relative gap between the two values of
+(alpha, theta), with the best b for it, certifies the model, however it was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from .losses import DualTerm, Loss
+from .norms import Norm
+
+_ROUNDING = 1e-9  # how far a sum of alphas may drift, relative to the sum of their sizes
+_TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, kw_only=True)
+class Certificate:
+    """What is known of a model: the values of both problems, their relative gap, and its bias."""
+
+    primal: float
+    dual: float
+    gap: float
+    bias: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Progress(Certificate):
+    """The state of a solver after some seconds; weights has shape (M,)."""
+
+    seconds: float
+    weights: np.ndarray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result(Certificate):
+    """What every solver returns: a certified model and how it came about.
+
+    Attributes
+    ----------
+    alpha : array of shape (n,)
+        Signed dual variables.
+    weights : array of shape (M,)
+        The kernel weights theta.
+    n_iter : int
+        Turns of the solver's outer loop.
+    history : sequence of Progress
+        The way there, oldest first.
+    converged : bool
+        Whether the gap reached the tolerance that was asked for.
+    """
+
+    alpha: np.ndarray
+    weights: np.ndarray
+    n_iter: int
+    history: Sequence[Progress]
+    converged: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A loss, a norm, and the targets and costs of n examples.
+
+    Parameters
+    ----------
+    loss : Loss
+    norm : Norm
+    y : array of shape (n,)
+        Targets: -1 and +1 for a classifier, any number for a regressor; not used for one class.
+    C : array of shape (n,)
+        The cost of each example, at least 0.
+    tau : float
+        What the alphas add up to.
+    """
+
+    loss: Loss
+    norm: Norm
+    y: np.ndarray
+    C: np.ndarray
+    tau: float = 0.0
+
+    def __post_init__(self):
+        for name in ("y", "C"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
+        if self.y.ndim != 1 or self.y.shape != self.C.shape:
+            raise ValueError(
+                "y and C must be vectors of one length, "
+                f"got arrays of shapes {self.y.shape} and {self.C.shape}"
+            )
+        if not np.all(np.isfinite(self.C) & (self.C >= 0)):
+            raise ValueError("C must be finite and at least 0 for every example")
+        lowest, highest = self.term.lo.sum(), self.term.hi.sum()
+        slack = _ROUNDING * abs(self.tau)
+        if not lowest - slack <= self.tau <= highest + slack:
+            raise ValueError(
+                f"tau must lie between {lowest:g} and {highest:g}, which the alphas can add up to, "
+                f"got {self.tau:g}"
+            )
+
+    @cached_property
+    def term(self) -> DualTerm:
+        """The dual terms of the loss."""
+        return self.loss.dual_term(self.y, self.C)
+
+    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: float) -> float:
+        """Return the primal value of a model.
+
+        Parameters
+        ----------
+        F : array of shape (n,)
+            Outputs of the model on the examples, without the bias.
+        s : array of shape (M,)
+        theta : array of shape (M,)
+        bias : float
+        """
+        cost = self.C @ self.loss.value(F + bias, self.y) + self.tau * bias
+        return float(cost + 0.5 * self.norm.regularizer(theta, s))
+
+    def dual(self, alpha: np.ndarray, s: np.ndarray) -> float:
+        """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible."""
+        drift = abs(alpha.sum() - self.tau)
+        if drift > _ROUNDING * (np.abs(alpha).sum() + abs(self.tau)):
+            return -np.inf
+        return float(-np.sum(self.term.conjugate(alpha)) - 0.5 * self.norm.dual(s))
+
+    def certificate(
+        self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
+    ) -> Certificate:
+        """Certify the model of (alpha, theta) with outputs F, shape (n,), and s, shape (M,)."""
+        bias = self.loss.best_bias(F, self.y, self.C, self.tau)
+        primal, dual = self.primal(F, s, theta, bias), self.dual(alpha, s)
+        return Certificate(primal=primal, dual=dual, gap=self.gap(primal, dual), bias=bias)
+
+    def gap(self, primal: float, dual: float) -> float:
+        """Return the relative gap (primal - dual) / |primal|."""
+        return (primal - dual) / max(abs(primal), self._nothing)
+
+    @cached_property
+    def _nothing(self) -> float:
+        """A primal value that is zero but for rounding: targets that a bias alone fits exactly."""
+        return float(1e-24 * (self.C @ self.loss.value(np.zeros_like(self.y), self.y)) + _TINY)

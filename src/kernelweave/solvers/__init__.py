@@ -1,0 +1,1 @@
+"""Solvers: how alpha and the kernel weights are found, one file each."""

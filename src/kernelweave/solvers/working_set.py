@@ -1,0 +1,68 @@
+"""Which examples to work on next."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..losses import DualTerm
+
+
+class Violations:
+    """How far each alpha is from where it should be.
+
+    Moving alpha_i up changes the (negative) dual value at the rate up_i, moving it down at the rate
+    -down_i. The sum of all alphas is fixed, so alpha is optimal when no down exceeds an up.
+
+    Parameters
+    ----------
+    term : the dual terms of n examples.
+    alpha, F : arrays of shape (n,)
+        The alphas and the combined outputs without the bias.
+    """
+
+    def __init__(self, term: DualTerm, alpha: np.ndarray, F: np.ndarray):
+        down, up = term.slopes(alpha)
+        self.down, self.up = down + F, up + F
+        highest, lowest = self.down.max(), self.up.min()
+        self.size = float(highest - lowest)
+        self.middle = 0.5 * float(highest + lowest)
+        if not np.isfinite(self.middle):
+            self.middle = 0.0
+
+    def select(self, q: int, keep: np.ndarray) -> np.ndarray:
+        """Return at most q examples, sorted: those that want most to rise and to fall.
+
+        Up to half of the room goes to `keep`, the examples of the last turn that are strictly
+        between their bounds: dropping them lets them oscillate.
+        """
+        keep = keep[np.argsort(-self._violation(keep), kind="stable")[: q // 2]]
+        rising = _smallest(self.up, q // 2, self.middle)
+        falling = _smallest(-self.down, q // 2, -self.middle)
+        worst = np.setdiff1d(np.concatenate([rising, falling]), keep)
+        room = q - len(keep)
+        if len(worst) > room:
+            worst = np.setdiff1d(
+                np.concatenate([_first(rising, self.up, room // 2),
+                                _first(falling, -self.down, room // 2)]), keep)
+        return np.union1d(worst, keep)
+
+    def settled(self, slack: float) -> np.ndarray:
+        """Return which examples sit at a bound and would stay there if outputs moved by `slack`."""
+        low, high = np.isneginf(self.down), np.isposinf(self.up)
+        return (low & (self.up > self.middle + slack)) | (high & (self.down < self.middle - slack))
+
+    def _violation(self, idx: np.ndarray) -> np.ndarray:
+        return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
+
+
+def _smallest(values: np.ndarray, count: int, below: float) -> np.ndarray:
+    """Return the positions of the `count` smallest values among those below a limit."""
+    candidates = np.flatnonzero(values < below)
+    return _first(candidates, values, count)
+
+
+def _first(idx: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
+    """Return the `count` members of idx with the smallest values."""
+    if len(idx) <= count:
+        return idx
+    return idx[np.argpartition(values[idx], count)[:count]]

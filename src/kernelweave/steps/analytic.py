@@ -1,0 +1,20 @@
+"""The analytic weight step: the best weights for the present w (Kloft et al., 2011)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..norms import Norm
+from .base import Turn
+
+
+@dataclass(frozen=True)
+class Analytic:
+    """Minimise sum_m ||w_m||^2 / theta_m over the feasible weights, w being what it is."""
+
+    norm: Norm
+
+    def __call__(self, turn: Turn) -> np.ndarray:
+        return self.norm.analytic(turn.theta, turn.s)

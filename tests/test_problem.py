@@ -1,0 +1,232 @@
+"""The certificate: never negative, and zero exactly at the optimum, for every loss and norm."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+from sklearn.svm import SVC, SVR, OneClassSVM
+
+from kernelweave import losses, norms
+from kernelweave.problem import Certificate, Problem, Progress, Result
+
+N, M = 12, 3
+LOSSES = [
+    losses.Hinge(),
+    losses.SquaredHinge(),
+    losses.Logistic(),
+    losses.SmoothHinge(sigma=3.0),
+    losses.EpsilonInsensitive(epsilon=0.2),
+    losses.Squared(),
+    losses.OneClass(),
+]
+E = np.array([[1.0, 0.6, -0.1], [0.6, 1.0, 0.2], [-0.1, 0.2, 2.0]])
+NORMS = [
+    norms.Lp(1),
+    norms.Lp(1.5),
+    norms.Lp(2, weights=(1.0, 3.0, 0.5)),
+    norms.Lp(np.inf),
+    norms.Elliptic(E),
+    norms.Block(1.5),
+    norms.Block(3),
+    norms.Block(np.inf),
+]
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:14])
+
+
+def kernel_matrices(rng):
+    """M positive definite matrices of different scale and effective rank, shape (M, N, N)."""
+    factors = [rng.normal(size=(N, rank)) * scale for rank, scale in ((2, 1), (4, 0.5), (N, 0.3))]
+    return np.stack([factor @ factor.T + 0.05 * np.eye(N) for factor in factors])
+
+
+def random_problem(loss, norm, rng):
+    y = rng.normal(size=N) if loss.kind == "regressor" else np.where(np.arange(N) % 2, -1.0, 1.0)
+    C = rng.uniform(0.5, 2.0, size=N)
+    C[3] = 0.0
+    return Problem(loss, norm, y, C, tau=0.4 * C.sum() if loss.kind == "one-class" else 0.0)
+
+
+def feasible_alpha(problem, rng):
+    """A random point of the box, moved along a line until it adds up to tau."""
+    lo, hi = np.maximum(problem.term.lo, -3.0), np.minimum(problem.term.hi, 3.0)
+    alpha = lo + rng.random(N) * (hi - lo)
+    end = hi if alpha.sum() < problem.tau else lo
+    return alpha + (problem.tau - alpha.sum()) / (end.sum() - alpha.sum()) * (end - alpha)
+
+
+def certify(problem, K, alpha, theta):
+    g = K @ alpha
+    return problem.certificate(alpha, theta @ g, g @ alpha, theta)
+
+
+def solve_slowly(problem, K, rng):
+    """Solve the dual with a general solver, on alpha = up - down with up, down >= 0."""
+    term, norm = problem.term, problem.norm
+    smooth, free = replace(term, eps=np.zeros(N)), term.hi > term.lo
+    inset = np.where(term.ent > 0, 1e-9, 0.0) * free  # an entropy is steep at its bounds
+    lo, hi = term.lo + inset, term.hi - inset
+
+    def objective(z):
+        alpha = np.clip(z[:N] - z[N:], lo, hi)
+        g = K @ alpha
+        down, up = smooth.slopes(alpha)
+        slope = np.where(np.isfinite(up), up, np.where(free, down, 0.0)) + norm.best(g @ alpha) @ g
+        value = smooth.conjugate(alpha).sum() + term.eps @ (z[:N] + z[N:])
+        return (
+            value + 0.5 * norm.dual(g @ alpha),
+            np.concatenate([slope + term.eps, -slope + term.eps]),
+        )
+
+    start = feasible_alpha(problem, rng)
+    z = minimize(
+        objective,
+        np.concatenate([np.maximum(start, 0), np.maximum(-start, 0)]),
+        jac=True,
+        bounds=np.maximum(np.block([[lo, -hi], [hi, -lo]]).T, 0.0),
+        constraints={"type": "eq", "fun": lambda z: z[:N].sum() - z[N:].sum() - problem.tau},
+        options={"maxiter": 1000, "ftol": 1e-15},
+    ).x
+    return np.clip(z[:N] - z[N:], lo, hi)
+
+
+@every_loss
+@every_norm
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_gap_is_never_negative(loss, norm, seed):
+    rng = np.random.default_rng(seed)
+    problem, K = random_problem(loss, norm, rng), kernel_matrices(rng)
+    alpha, theta = feasible_alpha(problem, rng), rng.exponential(size=M)
+    theta *= rng.choice([0.5, 1.0]) / norm.value(theta)
+    certificate = certify(problem, K, alpha, theta)
+    assert np.isfinite(certificate.dual)
+    assert certificate.gap >= -1e-12
+    assert certify(problem, K, alpha, 2 * theta).gap >= -1e-12  # infeasible weights gain nothing
+
+
+@every_loss
+@every_norm
+def test_the_gap_closes_at_the_optimum(loss, norm, rng):
+    problem, K = random_problem(loss, norm, rng), kernel_matrices(rng)
+    sparse = norm == norms.Lp(1)  # its dual has kinks, which the slow solver does not like
+    near, tol = (norms.Lp(1.005), 1e-2) if sparse else (norm, 1e-6)
+    alpha = solve_slowly(replace(problem, norm=near), K, rng)
+    theta = near.best(np.einsum("i,mij,j->m", alpha, K, alpha))
+    certificate = certify(problem, K, alpha, theta / norm.value(theta))
+    assert -1e-12 <= certificate.gap <= tol
+
+
+@every_loss
+def test_no_weights_and_alphas_beat_the_bounds_of_others(loss, rng):
+    problem, K = random_problem(loss, norms.Lp(2), rng), kernel_matrices(rng)
+    found = []
+    for _ in range(30):
+        theta = rng.exponential(size=M)
+        alpha = feasible_alpha(problem, rng)
+        found.append(certify(problem, K, alpha, theta / problem.norm.value(theta)))
+    assert max(c.dual for c in found) <= min(c.primal for c in found)
+
+
+def test_the_gap_is_relative_to_the_primal(rng):
+    problem, K = random_problem(losses.Hinge(), norms.Lp(2), rng), kernel_matrices(rng)
+    certificate = certify(problem, K, feasible_alpha(problem, rng), problem.norm.start(M))
+    expected = (certificate.primal - certificate.dual) / abs(certificate.primal)
+    assert certificate.gap == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("loss", [losses.Squared(), losses.EpsilonInsensitive(epsilon=0.0)])
+@pytest.mark.parametrize("level", [0.0, 0.1, 1e8 / 3])
+def test_constant_targets_have_no_gap_in_spite_of_rounding(loss, level):
+    problem = Problem(loss, norms.Lp(2), np.full(N, level), np.full(N, 0.1))
+    zero = np.zeros(N)
+    assert problem.certificate(zero, zero, np.zeros(M), problem.norm.start(M)).gap <= 1e-5
+
+
+@every_norm
+def test_alternating_steps_solve_the_squared_loss(norm, rng):
+    """With theta fixed alpha solves a linear system; `analytic` steps then close the gap."""
+    problem, K = random_problem(losses.Squared(), norm, rng), kernel_matrices(rng)
+    used = problem.C > 0
+    n = used.sum()
+    theta = norm.start(M)
+    for _ in range(300):
+        system = np.zeros((n + 1, n + 1))
+        system[:n, :n] = np.tensordot(theta, K[:, used][:, :, used], 1)
+        system[:n, :n] += np.diag(problem.term.curv[used])
+        system[:n, n] = system[n, :n] = 1.0
+        alpha = np.zeros(N)
+        alpha[used] = np.linalg.solve(system, np.append(problem.y[used], 0.0))[:n]
+        certificate = certify(problem, K, alpha, theta)
+        theta = norm.analytic(theta, np.einsum("i,mij,j->m", alpha, K, alpha))
+    assert certificate.gap <= (2e-3 if norm == norms.Lp(1) else 1e-8)
+
+
+def standardised(table, n):
+    X = table["X"][:n].astype(float)
+    return (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "loss", "machine", "tau"),
+    [
+        ("wdbc", losses.Hinge(), SVC(C=2.0, tol=1e-7), 0.0),
+        ("boston_housing", losses.EpsilonInsensitive(0.5), SVR(C=2.0, epsilon=0.5, tol=1e-7), 0.0),
+        ("wdbc", losses.OneClass(), OneClassSVM(nu=0.3, tol=1e-9), 0.3 * 250),
+    ],
+    ids=["SVC", "SVR", "OneClassSVM"],
+)
+def test_libsvm_solves_the_problem_of_the_sum_kernel(name, loss, machine, tau, load_real):
+    table, n = load_real(name), 250
+    X, y = standardised(table, n), table["y"][:n].astype(float)
+    K = np.stack([rbf_kernel(X, gamma=0.01), rbf_kernel(X, gamma=0.1), linear_kernel(X) / 30])
+    machine.set_params(kernel="precomputed").fit(K.sum(axis=0), y)
+    alpha = np.zeros(n)
+    alpha[machine.support_] = machine.dual_coef_[0]
+    C = np.full(n, machine.get_params().get("C", 1.0))
+    certificate = certify(Problem(loss, norms.Lp(np.inf), y, C, tau), K, alpha, np.ones(M))
+    assert 0 <= certificate.gap <= 1e-5
+    assert certificate.bias == pytest.approx(machine.intercept_[0], abs=1e-3)
+
+
+def test_alphas_outside_the_dual_have_no_dual_value(rng):
+    problem = random_problem(losses.Hinge(), norms.Lp(2), rng)
+    alpha = feasible_alpha(problem, rng)
+    assert problem.dual(alpha + 1e-3, np.ones(M)) == -np.inf
+    alpha[0], alpha[1] = 100.0, alpha[1] - 100.0 + alpha[0]
+    assert problem.dual(alpha, np.ones(M)) == -np.inf
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"C": np.ones(3)}, r"y and C must be vectors of one length, got .*\(12,\) and \(3,\)"),
+        ({"C": np.full(N, -1.0)}, "C must be finite and at least 0"),
+        ({"C": np.full(N, np.nan)}, "C must be finite and at least 0"),
+        ({"tau": 100.0}, "tau must lie between -6 and 6, .* got 100"),
+        ({"tau": np.nan}, "tau must lie between"),
+    ],
+)
+def test_bad_problems_are_rejected(change, message):
+    y = np.where(np.arange(N) % 2, -1.0, 1.0)
+    problem = {"loss": losses.Hinge(), "norm": norms.Lp(2), "y": y, "C": np.ones(N)}
+    with pytest.raises(ValueError, match=message):
+        Problem(**(problem | change))
+
+
+def test_results_and_progress_carry_their_certificate():
+    certificate = Certificate(primal=2.0, dual=1.0, gap=0.5, bias=0.1)
+    weights = np.ones(M)
+    progress = Progress(**vars(certificate), seconds=1.0, weights=weights)
+    result = Result(
+        **vars(certificate),
+        alpha=np.zeros(N),
+        weights=weights,
+        n_iter=1,
+        history=[progress],
+        converged=False,
+    )
+    assert (result.gap, result.bias, result.history[0].primal) == (0.5, 0.1, 2.0)
