@@ -82,6 +82,16 @@ nb::dict pack_strings(nb::list items, const nb::bytes& codes, bool planes, bool 
   return packed(builder);
 }
 
+nb::dict pack_codes(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> codes,
+                    bool planes) {
+  SequenceBuilder builder(LetterTable{}, planes);
+  for (size_t i = 0; i < codes.shape(0); ++i) {
+    builder.append_codes(codes.data() + i * codes.shape(1), int64_t(codes.shape(1)));
+    builder.finish_record();
+  }
+  return packed(builder);
+}
+
 // Packed sequences that NumPy arrays hold.
 struct PackedSequences {
   SequenceView view;
@@ -164,6 +174,7 @@ void bind_sequences(nb::module_& m) {
         return parts;
       });
   m.def("pack_strings", &pack_strings, "items"_a, "codes"_a, "planes"_a, "unknown_is_error"_a);
+  m.def("pack_codes", &pack_codes, "codes"_a, "planes"_a);
   nb::class_<PackedSequences>(m, "PackedSequences", "Packed sequences that NumPy arrays hold.")
       .def(
           "__init__",

@@ -30,7 +30,8 @@ Engine::Engine(std::shared_ptr<const Program> program, Side side, int64_t cache_
       cache_bytes_(cache_bytes),
       threads_(threads),
       outputs_(program_->n_kernels() * side_.n, 0.0),
-      cache_(cached_values(*program_, side_), cache_bytes) {}
+      cache_(cached_values(*program_, side_), cache_bytes),
+      linear_(*program_, side_, side_) {}
 
 std::vector<const double*> Engine::find_rows(const int64_t* ids, int64_t count) {
   std::vector<const double*> rows(count);
@@ -97,6 +98,7 @@ void Engine::blocks(const int64_t* ids, int64_t count, double* out) const {
 void Engine::diagonal(double* out) const { kw::diagonal(*program_, side_, out); }
 
 void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
+  if (linear_.add(ids, delta, count, threads_, outputs_.data())) return;
   std::vector<int64_t> hits, misses;
   std::vector<double> hit_delta, miss_delta;
   std::vector<const double*> rows;

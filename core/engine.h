@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cache.h"
+#include "linear.h"
 #include "program.h"
 
 namespace kw {
@@ -43,6 +44,7 @@ class Engine {
   int threads_;
   std::vector<double> outputs_;
   RowCache cache_;
+  LinearPlan linear_;
 };
 
 }  // namespace kw

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "linear.h"
 #include "sweep.h"
 
 namespace kw {
@@ -54,10 +55,17 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
   const std::vector<Group> groups = program.groups_with(used.data());
   const std::vector<int64_t> rows = all_of(a);
   std::fill_n(out, outputs * b.n, 0.0);
+  const LinearPlan linear(program, a, b);
+  int64_t summed = 0;  // outputs that need no rows
+  while (summed < outputs &&
+         linear.combine(rows.data(), coef + summed * a.n, a.n, weights + summed * kernels, threads,
+                        out + summed * b.n))
+    ++summed;
+  if (summed == outputs) return;
   sweep(program, a, rows.data(), a.n, b, threads,
         [&](int64_t r, const RowView& view, double* stack) {
           program.run(groups, view, stack, [&](int64_t m, const double* values) {
-            for (int64_t c = 0; c < outputs; ++c) {
+            for (int64_t c = summed; c < outputs; ++c) {
               const double factor = weights[c * kernels + m] * coef[c * a.n + r];
               if (factor != 0.0) simd().axpy(factor, values, out + c * b.n + view.j0, view.n);
             }

@@ -49,6 +49,7 @@ class Program {
   void check(const Side& side) const;  // throws where tables or vectors are missing
   const std::vector<std::shared_ptr<const Quantity>>& sources() const { return sources_; }
   const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<Instruction>& code() const { return code_; }
 
   // Groups with a weight that is not zero.
   std::vector<Group> groups_with(const double* weights) const;

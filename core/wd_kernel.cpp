@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "simd/simd.h"
+#include "wd_store.h"
 
 namespace kw {
 
@@ -97,6 +98,42 @@ int64_t WdKernel::planes() const {
     default:
       return 1;
   }
+}
+
+int64_t WdKernel::plane_of(int64_t p, int64_t k) const {
+  switch (parameters.value) {
+    case WdValue::kDegrees:
+      return k;
+    case WdValue::kPositions:
+      return p;
+    case WdValue::kBoth:
+      return k * length + p;
+    default:
+      return 0;
+  }
+}
+
+// Nanoseconds of one pair and pass, as measured on AVX2.
+double WdKernel::pair_cost() const {
+  switch (parameters.value) {
+    case WdValue::kDegrees:
+      return 30.0;
+    case WdValue::kPositions:
+    case WdValue::kBoth:
+      return 200.0;
+    default:
+      return 9.0;
+  }
+}
+
+std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const double* factors,
+                                     int64_t count, int64_t columns, int threads,
+                                     const double* planes) const {
+  const PlaneTable& table = sequences(a);
+  if (parameters.degree() > WdStore::kMaxDegree) return nullptr;
+  const double by_rows = pair_cost() * double(n_passes()) * double(count) * double(columns);
+  if (by_rows < WdStore::cost(*this, table, count, columns)) return nullptr;
+  return std::make_unique<WdStore>(*this, table, rows, factors, count, threads, planes);
 }
 
 int64_t WdKernel::row_bytes(const Table& a) const {

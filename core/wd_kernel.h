@@ -39,11 +39,19 @@ class WdKernel : public Quantity {
   void diagonal(const Table& a, double* out) const override;
   int64_t row_bytes(const Table& a) const override;
   bool worth_caching(const Table& a) const override;
+  std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
+                             int64_t count, int64_t columns, int threads,
+                             const double* planes) const override;
+
+  int64_t n_passes() const { return int64_t(passes_.size()); }
+  // The plane to which a match of k + 1 letters from position p on belongs.
+  int64_t plane_of(int64_t p, int64_t k) const;
 
   const WdParameters parameters;
   const int64_t length;
 
  private:
+  double pair_cost() const;
   WdTile describe(const PlaneTable& b) const;
   void pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const;
 

@@ -81,17 +81,42 @@ struct ByDegree {
 }  // namespace
 
 WdStore::WdStore(const WdKernel& kernel, const PlaneTable& a, const int64_t* rows,
-                 const double* delta, int64_t count, int threads, int depth)
-    : parameters_(kernel.parameters), length_(a.length), planes_(a.planes), positions_(a.length) {
-  if (parameters_.degree() > kMaxDegree)
+                 const double* delta, int64_t count, int threads, const double* planes)
+    : parameters_(kernel.parameters),
+      length_(a.length),
+      planes_(a.planes),
+      degree_(parameters_.degree()),
+      value_(planes ? WdValue::kSum : parameters_.value),
+      weights_(length_ * degree_),
+      reach_(length_ * (degree_ + 1)),
+      positions_(length_) {
+  if (degree_ > kMaxDegree)
     throw std::invalid_argument("a weight store holds matches of at most 63 letters");
-  reach_.assign(1, 0.0);
-  for (double weight : parameters_.weights) reach_.push_back(reach_.back() + weight);
-  if (depth == 0) depth = depth_for(count, planes_, parameters_.degree());
+  for (int64_t p = 0; p < length_; ++p)
+    for (int64_t k = 0; k < degree_; ++k) {
+      const double factor = planes ? planes[kernel.plane_of(p, k)] : 1.0;
+      weights_[p * degree_ + k] = factor * parameters_.weights[k];
+      reach_[p * (degree_ + 1) + k + 1] = reach_[p * (degree_ + 1) + k] + weights_[p * degree_ + k];
+    }
+  const int depth = depth_for(count * kernel.n_passes(), planes_, degree_);
   run_team(threads, length_, [&](int64_t p, int) {
     positions_[p].depth = int(std::min<int64_t>(depth, length_ - p));
+    positions_[p].weights = weights(p);
     build(positions_[p], windows(a, rows, delta, count, p));
   });
+}
+
+// Fitted to measurements (benchmarks/strings_crossover.py) with two planes and AVX2.
+double WdStore::cost(const WdKernel& kernel, const PlaneTable& a, int64_t count, int64_t columns) {
+  const int depth = depth_for(count * kernel.n_passes(), a.planes, kernel.parameters.degree());
+  const double rows = double(count * kernel.n_passes());
+  const double table = double(int64_t{1} << (a.planes * depth));
+  const double hits = std::min(1.0, rows / table) * (1.0 + rows / table);
+  const bool by_level =
+      kernel.parameters.value == WdValue::kDegrees || kernel.parameters.value == WdValue::kBoth;
+  const double build = 60.0 * rows + 8.0 * table;
+  const double lookup = (by_level ? 3.0 * depth : 3.0) + 20.0 * hits;
+  return double(a.length) * (build + double(columns) * lookup);
 }
 
 // What the added sequences look like from position p on: themselves, and their shifted copies.
@@ -107,7 +132,7 @@ std::vector<WdStore::Leaf> WdStore::windows(const PlaneTable& a, const int64_t* 
     for (int64_t r = 0; r < count; ++r) {
       Leaf& leaf = leaves.emplace_back();
       leaf.delta = weight * delta[r];
-      leaf.stop = stop_at(a, rows[r], from, parameters_.degree());
+      leaf.stop = stop_at(a, rows[r], from, degree_);
       for (int64_t plane = 0; plane < planes_; ++plane)
         leaf.letters[plane] = window_at(a.letters(rows[r]) + plane * a.words, a.words, from);
     }
@@ -160,7 +185,7 @@ void WdStore::sum_levels(Position& position, const std::vector<Leaf>& leaves) co
 void WdStore::fill_values(Position& position) const {
   std::vector<double> above(1, 0.0), here;
   for (int k = 1; k <= position.depth; ++k) {
-    const double weight = parameters_.weights[k - 1];
+    const double weight = position.weights[k - 1];
     here.resize(position.levels[k - 1].size());
     for_prefixes(planes_, k, [&](uint64_t c, uint64_t s, uint64_t run) {
       const double* sums = position.levels[k - 1].data() + c;
@@ -195,7 +220,7 @@ WdStore::Link WdStore::branch(Position& position, Leaf* begin, Leaf* end, int64_
     Leaf* on = std::stable_partition(
         from, to, [&](const Leaf& leaf) { return leaf.stop > uint64_t{2} << depth; });
     const Link below = from < on ? settle(position, from, on, depth + 1) : Link{};
-    position.children[child] = {sum * parameters_.weights[depth], below};
+    position.children[child] = {sum * position.weights[depth], below};
     from = to;
   }
   return {first, kBranch};
@@ -310,14 +335,13 @@ inline void WdStore::descend(const Position& position, Link link, const uint64_t
 template <int P, class Sink>
 void WdStore::walk_masked(const PlaneTable& b, int64_t j, int64_t p, Sink sink) const {
   const Position& position = positions_[p];
-  const uint64_t stop = stop_at(b, j, p, parameters_.degree());
+  const uint64_t stop = stop_at(b, j, p, degree_);
   uint64_t window[8];
   for (int64_t plane = 0; plane < planes_; ++plane)
     window[plane] = window_at(b.letters(j) + plane * b.words, b.words, p);
   const int64_t known = std::countr_zero(stop);
   for (int64_t k = 1; k <= std::min<int64_t>(known, position.depth); ++k)
-    sink.level(k,
-               position.levels[k - 1][index<P>(window, planes_, k)] * parameters_.weights[k - 1]);
+    sink.level(k, position.levels[k - 1][index<P>(window, planes_, k)] * position.weights[k - 1]);
   if (known > position.depth)
     descend<P>(position, position.links[index<P>(window, planes_, position.depth)], window, stop,
                sink);
@@ -327,7 +351,7 @@ void WdStore::walk_masked(const PlaneTable& b, int64_t j, int64_t p, Sink sink) 
 template <int P, class MakeSink>
 void WdStore::pass_below(Block& block, int64_t p, MakeSink&& make_sink) const {
   const Position& position = positions_[p];
-  const uint64_t stop = uint64_t{1} << std::min(parameters_.degree(), length_ - p);
+  const uint64_t stop = uint64_t{1} << std::min(degree_, length_ - p);
   const int64_t hits = block.find_hits(position);
   for (int64_t h = 0; h < hits; ++h) {
     const int64_t s = block.hits[h];
@@ -344,13 +368,13 @@ void WdStore::pass_total(Block& block, int64_t p, double* out) const {
   const double* values = positions_[p].values.data();
   block.find_places(p, positions_[p].depth);
   for (int64_t s = 0; s < block.size(); ++s) block.sums[s] += values[block.places[s]];
-  pass_below<P>(block, p, [&](int64_t s) { return Total{block.sums[s], reach_.data()}; });
-  for (int64_t j : block.masked) walk_masked<P>(block.b, j, p, Total{out[j], reach_.data()});
+  pass_below<P>(block, p, [&](int64_t s) { return Total{block.sums[s], reach(p)}; });
+  for (int64_t j : block.masked) walk_masked<P>(block.b, j, p, Total{out[j], reach(p)});
 }
 
 template <int P>
 void WdStore::pass_degrees(Block& block, int64_t p, double* out, int64_t stride) const {
-  const double* weights = parameters_.weights.data();
+  const double* weights = positions_[p].weights;
   for (int k = 1; k <= positions_[p].depth; ++k) {
     const double* sums = positions_[p].levels[k - 1].data();
     double* row = out + (k - 1) * stride;
@@ -367,7 +391,7 @@ template <int P>
 void WdStore::lookup_block(Block& block, double* out, int64_t stride) const {
   out -= block.j0;
   for (int64_t p = 0; p < length_; ++p) {
-    switch (parameters_.value) {
+    switch (value_) {
       case WdValue::kSum:
         pass_total<P>(block, p, out);
         break;
@@ -386,8 +410,8 @@ void WdStore::lookup_block(Block& block, double* out, int64_t stride) const {
   block.flush(out);
 }
 
-void WdStore::lookup(const PlaneTable& b, int64_t j0, int64_t j1, double* out,
-                     int64_t stride) const {
+void WdStore::add(const Table& table, int64_t j0, int64_t j1, double* out, int64_t stride) const {
+  const auto& b = dynamic_cast<const PlaneTable&>(table);
   for (int64_t j = j0; j < j1; j += Block::kSize) {
     Block block(b, j, std::min(j1, j + Block::kSize));
     if (planes_ == 2)

@@ -10,16 +10,19 @@
 
 namespace kw {
 
-class WdStore {
+class WdStore : public Sums {
  public:
   static constexpr int64_t kMaxDegree = 63;
 
-  // Adds up delta[r] times example rows[r] of a. depth 0: chosen by the number of rows.
+  // Adds up delta[r] times example rows[r] of a. planes: weights that combine the planes of the
+  // kernel into one, or null.
   WdStore(const WdKernel& kernel, const PlaneTable& a, const int64_t* rows, const double* delta,
-          int64_t count, int threads, int depth = 0);
+          int64_t count, int threads, const double* planes);
 
-  // out[p * stride + j - j0] += value of plane p for examples [j0, j1) of b.
-  void lookup(const PlaneTable& b, int64_t j0, int64_t j1, double* out, int64_t stride) const;
+  void add(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
+
+  // Nanoseconds to sum up `count` examples for `columns` others, on one thread.
+  static double cost(const WdKernel& kernel, const PlaneTable& a, int64_t count, int64_t columns);
 
   int64_t bytes() const;
 
@@ -40,6 +43,7 @@ class WdStore {
   };
   struct Position {
     int depth = 0;
+    const double* weights = nullptr;          // of matches that start here, by length
     std::vector<double> values;               // the table: weight of all matches up to depth
     std::vector<Link> links;                  // the table: what lies below
     std::vector<uint64_t> deeper;             // the table: bit set where something does
@@ -75,9 +79,14 @@ class WdStore {
   template <int P>
   void lookup_block(Block& block, double* out, int64_t stride) const;
 
+  const double* weights(int64_t p) const { return weights_.data() + p * degree_; }
+  const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
+
   const WdParameters parameters_;
-  const int64_t length_, planes_;
-  std::vector<double> reach_;  // reach_[k] = beta_1 + ... + beta_k
+  const int64_t length_, planes_, degree_;
+  const WdValue value_;
+  std::vector<double> weights_;  // length x degree
+  std::vector<double> reach_;    // length x (degree + 1): sums of the first k weights
   std::vector<Position> positions_;
 };
 

@@ -12,7 +12,7 @@ import gzip
 import lzma
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, BinaryIO
 
@@ -64,6 +64,27 @@ class Sequences:
         self.unknown = unknown
         self.lengths = np.broadcast_to(np.int64(length), n) if lengths is None else lengths
         self.names = names
+
+    @classmethod
+    def from_codes(cls, codes: np.ndarray, alphabet: Any = DNA) -> Sequences:
+        """Return sequences of coded letters, (n, length) of uint8; see `Alphabet.letters`."""
+        alphabet = as_alphabet(alphabet)
+        codes = np.ascontiguousarray(codes, dtype=np.uint8)
+        if codes.ndim != 2 or codes.size == 0 or codes.max() >= len(alphabet.letters):
+            raise ValueError(f"codes must be an (n, length) array of codes of {alphabet.name}")
+        return cls(alphabet, **_core.pack_codes(codes, alphabet.planes))
+
+    @classmethod
+    def join(cls, parts: Iterable[Sequences], n: int) -> Sequences:
+        """Return n equally long sequences without unknown letters that come in parts."""
+        data: np.ndarray | None = None
+        filled = 0
+        for part in parts:
+            if data is None:
+                first, data = part, np.empty(part.data.size // part.n * n, part.data.dtype)
+            data[filled : filled + part.data.size] = part.data
+            filled += part.data.size
+        return cls(first.alphabet, n=n, length=first.length, data=data)
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -9,6 +9,7 @@ from kernelweave.kernels.per_feature import per_feature
 from kernelweave.kernels.precomputed import Precomputed
 from kernelweave.kernels.prepare import prepare
 from kernelweave.kernels.program import CompiledKernels
+from kernelweave.kernels.strings import WeightedDegree, WeightedDegreeShift
 from kernelweave.kernels.text import BagOfWords
 from kernelweave.kernels.vectors import (
     RBF,
@@ -33,6 +34,8 @@ __all__ = [
     "Product",
     "Scaled",
     "Sum",
+    "WeightedDegree",
+    "WeightedDegreeShift",
     "normalize",
     "per_feature",
     "prepare",
