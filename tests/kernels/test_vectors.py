@@ -185,6 +185,12 @@ def test_kernels_pickle_and_copy(case, tables):
             assert np.array_equal(clone(Y, X), kernel(Y, X))
 
 
+def test_repr_reads_like_the_call(tables):
+    X, _ = tables
+    assert repr(RBF(0.1, columns=[0, 1]).resolve(X)) == "RBF(columns=[0, 1], gamma=0.1)"
+    assert repr(Linear().resolve(X)) == "Linear(columns=None)"
+
+
 def test_names():
     X = np.ones((3, 10))
     assert RBF(0.1).resolve(X).names == ("RBF(gamma=0.1)",)

@@ -20,7 +20,7 @@ from kernelweave.kernels.tables import Table, vector_table
 FAR = 100.0  # squared mean over variance of a column, from which on it is shifted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoded(Columns):
     """Columns and how they become vectors; a view of the examples.
 
