@@ -6,7 +6,7 @@ same columns in new data: by name where both are frames, by position elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from kernelweave.kernels.inputs import as_input, column, column_names, items
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Columns:
     """Columns found in the training data.
 
@@ -30,6 +30,9 @@ class Columns:
     indices: tuple[int, ...]
     width: int
     names: tuple[str, ...] | None = None
+
+    def __repr__(self) -> str:
+        return self.label or "None"
 
     @property
     def label(self) -> str:
@@ -97,7 +100,8 @@ def _positions(selection: Any, width: int, names: Sequence[str] | None) -> list[
         return list(range(width))
     if isinstance(selection, slice):
         return list(range(width))[_slice_of_positions(selection, names)]
-    keys = [selection] if isinstance(selection, str | Integral) else list(selection)
+    many = isinstance(selection, Iterable) and not isinstance(selection, str)
+    keys = list(selection) if many else [selection]
     if keys and all(isinstance(key, bool | np.bool_) for key in keys):
         if len(keys) != width:
             raise ValueError(f"columns: a mask of {len(keys)} values for {width} columns of X")
@@ -118,7 +122,7 @@ def _slice_of_positions(selection: slice, names: Sequence[str] | None) -> slice:
 def _position(key: Any, width: int, names: Sequence[str] | None) -> int:
     if isinstance(key, str):
         if names is None:
-            raise ValueError(f"columns: {key!r} is a name, and only frames have column names")
+            raise ValueError(f"columns: {key!r} is a name; names need a frame with distinct ones")
         if key not in names:
             raise ValueError(f"columns: X has no column {key!r}; its columns are {_listed(names)}")
         return names.index(key)

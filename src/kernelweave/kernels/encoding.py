@@ -20,7 +20,7 @@ from kernelweave.kernels.tables import Table, vector_table
 FAR = 100.0  # squared mean over variance of a column, from which on it is shifted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Encoded(Columns):
     """Columns and how they become vectors; a view of the examples.
 
@@ -58,9 +58,12 @@ class Encoded(Columns):
         if any(self.categories) or self.offsets or not (sp.issparse(X) or is_numeric_array(X)):
             return self._encode(X.toarray() if sp.issparse(X) else X, indices)
         values = X if indices == list(range(X.shape[1])) else X[:, indices]
-        form = sp.csr_array if sp.issparse(X) else np.asarray
-        values = form(values, dtype=np.float64)
-        _refuse_infinite(values.data if sp.issparse(X) else values, "")
+        if sp.issparse(X):
+            values = sp.csr_array(values, dtype=np.float64)
+            self._refuse_infinite(values.data, values.indices)
+        else:
+            values = np.asarray(values, dtype=np.float64)
+            self._refuse_infinite(values, np.arange(values.shape[1]))
         return values
 
     def _encode(self, X: Any, indices: list[int]) -> np.ndarray | sp.csr_array:
@@ -76,13 +79,20 @@ class Encoded(Columns):
         return sp.csr_array(values) if any(self.categories) else values
 
     def _numbers(self, X: Any, position: int, index: int) -> np.ndarray:
-        where = f" in column {self.label_of(position)}"
         try:
             values = numbers(column(X, index))
         except ValueError as error:
-            raise ValueError(f"X must hold numbers{where}: {error}") from error
-        _refuse_infinite(values, where)
+            raise ValueError(f"X: {error} in column {self.label_of(position)}") from error
+        self._refuse_infinite(values, np.array(position))
         return values
+
+    def _refuse_infinite(self, values: np.ndarray, positions: np.ndarray) -> None:
+        """Raise where a value is not finite; `positions` broadcasts to the column of each."""
+        bad = ~np.isfinite(values)
+        if bad.any():
+            what = "NaN" if np.isnan(values).any() else "infinity"
+            position = int(np.broadcast_to(positions, values.shape)[bad][0])
+            raise ValueError(f"Input X contains {what} in column {self.label_of(position)}")
 
     def table(self, X: Any, training: bool) -> Table:
         """Return the vectors as a table."""
@@ -136,9 +146,3 @@ def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
 def _offset(values: np.ndarray) -> float:
     mean = float(values.mean())
     return mean if mean**2 > FAR * values.var() else 0.0
-
-
-def _refuse_infinite(values: np.ndarray, where: str) -> None:
-    if not np.isfinite(values).all():
-        what = "NaN" if np.isnan(values).any() else "infinity"
-        raise ValueError(f"Input X contains {what}{where}; fill or drop such values first")

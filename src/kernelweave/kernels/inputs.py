@@ -54,9 +54,10 @@ def is_numeric_array(X: Any) -> bool:
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns, where X is a frame and all of them are strings."""
+    """Return the names of the columns, where X is a frame and they are strings, all different."""
     names = tuple(X.columns) if is_frame(X) else ()
-    return names if names and all(isinstance(name, str) for name in names) else None
+    distinct = len(set(names)) == len(names) > 0
+    return names if distinct and all(isinstance(name, str) for name in names) else None
 
 
 def column(X: Any, index: int) -> Any:

@@ -113,8 +113,8 @@ def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
     compiled, sample = _sample(kernel, reading)
     diagonal = _core.diagonal(compiled.program, sample.side)
-    means = _row_means(compiled, sample, sample, reading.n_jobs)
-    return _divided(kernel, diagonal.mean(axis=1) - means.mean(axis=1))
+    total = _sum_of_pairs(compiled, sample, reading.n_jobs)
+    return _divided(kernel, diagonal.mean(axis=1) - total / sample.n**2)
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
@@ -143,7 +143,7 @@ def _trace(kernel: Kernel, reading: Reading) -> Kernel:
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
     compiled, sample = _sample(kernel, reading)
-    totals = _row_means(compiled, sample, sample, reading.n_jobs).mean(axis=1)
+    totals = _sum_of_pairs(compiled, sample, reading.n_jobs) / sample.n**2
     return Centered(kernel, tuple(totals.tolist()), sample.reference(np.arange(sample.n)))
 
 
@@ -180,6 +180,19 @@ def _row_means(
     each = np.eye(compiled.n_kernels)
     mean = np.full((compiled.n_kernels, reference.n), 1.0 / reference.n)
     return _core.decide(compiled.program, reference.side, examples.side, mean, each, n_jobs)
+
+
+def _sum_of_pairs(compiled: CompiledKernels, examples: Examples, n_jobs: int) -> np.ndarray:
+    """Return the sum of k_m over all pairs of examples, shape (M,)."""
+    half = examples.n // 2
+    if half < 256:
+        return examples.n * _row_means(compiled, examples, examples, n_jobs).sum(axis=1)
+    # Pairs with one example in each half count twice and are evaluated once.
+    left = examples.take(np.arange(half))
+    right = examples.take(np.arange(half, examples.n))
+    across = half * _row_means(compiled, left, right, n_jobs).sum(axis=1)
+    inside = [_sum_of_pairs(compiled, part, n_jobs) for part in (left, right)]
+    return inside[0] + inside[1] + 2 * across
 
 
 def _refuse_constant(kernel: Kernel, reading: Reading) -> None:

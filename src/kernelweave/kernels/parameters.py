@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -74,11 +74,11 @@ def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
 
 
 def _written(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float | Integral) else repr(value)
+    return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 def frozen(selection: Any) -> Any:
     """Return a selection of columns in a form that can be compared: lists and arrays as tuples."""
-    if isinstance(selection, list | np.ndarray) or hasattr(selection, "to_list"):
-        return tuple(np.asarray(selection).tolist())
-    return selection
+    if hasattr(selection, "tolist"):  # an array, or the index of a frame
+        selection = selection.tolist()
+    return tuple(selection) if isinstance(selection, list) else selection

@@ -18,7 +18,7 @@ from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.tables import Given, Table
 
-RELATIVE_TOLERANCE = 1e-10  # of the largest value: below it, an eigenvalue is taken for a rounding
+RELATIVE_TOLERANCE = 1e-10  # times the largest value: smaller negative eigenvalues are roundings
 
 
 @dataclass(frozen=True)
@@ -55,9 +55,9 @@ class Precomputed(Kernel):
         X = as_input(X)
         kernel = replace(self, columns=encode(self.columns, X))
         matrix = kernel._similarities(X, training=True)
-        smallest = RELATIVE_TOLERANCE * np.abs(matrix).max()
-        kernel._settle(_asymmetry(matrix, smallest))
-        values, vectors = _negative_part(_symmetric(matrix), smallest)
+        tolerance = _relative_tolerance(X) * np.abs(matrix).max()
+        kernel._settle(_asymmetry(matrix, tolerance))
+        values, vectors = _negative_part(_symmetric(matrix), tolerance)
         if values.size == 0:
             return kernel
         kernel._settle(f"is not positive semidefinite: its smallest eigenvalue is {values[0]:.6g}")
@@ -84,12 +84,15 @@ class Precomputed(Kernel):
     def table(self, X: Any, training: bool) -> Table:
         """Return the repaired similarities of X to the training examples."""
         matrix = self._similarities(X, training)
-        if training:
-            matrix = _symmetric(matrix)
-        if self.negative is not None:
-            matrix = matrix - (matrix @ self.negative) @ self.negative.T
-        ids = np.arange(len(matrix) if training else 0)
-        return Given(np.ascontiguousarray(matrix), ids)
+        if not training:
+            return Given(np.ascontiguousarray(self._project(matrix)), np.arange(0))
+        matrix = _symmetric(self._project(_symmetric(matrix)))
+        return Given(np.ascontiguousarray(matrix), np.arange(len(matrix)))
+
+    def _project(self, matrix: np.ndarray) -> np.ndarray:
+        if self.negative is None:
+            return matrix
+        return matrix - (matrix @ self.negative) @ self.negative.T
 
     def _similarities(self, X: Any, training: bool) -> np.ndarray:
         values = self.columns.values(X)
@@ -99,6 +102,12 @@ class Precomputed(Kernel):
                 f"{values.shape}; rows of new examples are evaluated by kernel(X_new, X_train)"
             )
         return values.toarray() if sp.issparse(values) else values
+
+
+def _relative_tolerance(X: Any) -> float:
+    """Return what to take for roundings: more where the matrix was stored in single precision."""
+    stored = getattr(X, "dtype", np.dtype(np.float64))
+    return max(RELATIVE_TOLERANCE, 10 * np.finfo(stored).eps if stored.kind == "f" else 0.0)
 
 
 def _asymmetry(matrix: np.ndarray, tolerance: float) -> str:

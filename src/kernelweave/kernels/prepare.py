@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 from kernelweave.kernels.base import Kernel
@@ -12,7 +12,7 @@ from kernelweave.kernels.program import CompiledKernels
 
 
 def prepare(
-    kernels: Kernel | Iterable[Kernel], how: str | None, X: Any, *, n_jobs: int = 1
+    kernels: Kernel | Sequence[Kernel], how: str | None, X: Any, *, n_jobs: int = 1
 ) -> tuple[CompiledKernels, Examples]:
     """Resolve, normalise and compile kernels on training data.
 
@@ -27,7 +27,7 @@ def prepare(
     -------
     The compiled kernels, and the training examples as they read them.
     """
-    chosen = [kernels] if isinstance(kernels, Kernel) else list(kernels)
+    chosen: list[Any] = list(kernels) if isinstance(kernels, list | tuple) else [kernels]
     if not chosen or not all(isinstance(kernel, Kernel) for kernel in chosen):
         raise ValueError(f"kernels must be a kernel or a list of kernels, not {kernels!r}")
     reading = Reading(X, training=True, n_jobs=n_jobs)

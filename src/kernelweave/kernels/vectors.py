@@ -208,6 +208,8 @@ class Intersection(VectorKernel):
 
 def concrete_gamma(gamma: Any, columns: Encoded, X: Any) -> Any:
     """Return what None and "scale" mean for some columns of X; other values are concrete."""
+    if isinstance(gamma, tuple):
+        return tuple(concrete_gamma(one, columns, X) for one in gamma)
     if gamma is None:
         return 1.0 / columns.n_features
     if gamma != "scale":

@@ -1,0 +1,134 @@
+"""Which solver serves which problem: one entry for each name that `solver=` accepts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..losses import Loss
+from ..norms import Block, Lp, Norm
+from ..problem import Problem, Result
+from ..steps.analytic import Analytic
+from ..steps.base import Step, keep_weights
+from .chunking import Budget, chunking
+from .wrapper import wrapper
+
+Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
+
+
+def any_loss(loss: Loss) -> bool:
+    """Every loss has the same dual form, so most solvers serve all of them."""
+    return True
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A way to solve a problem.
+
+    Attributes
+    ----------
+    name : str
+        What a user calls it.
+    solve : callable
+        ``solve(problem, engine, alpha, theta, budget, interleaved) -> Result`` from a feasible
+        (alpha, theta), whose outputs the engine already holds.
+    serves : callable
+        Says whether the solver can serve a norm.
+    serves_loss : callable
+        Says whether it can serve a loss.
+    """
+
+    name: str
+    solve: Solve
+    serves: Callable[[Norm], bool]
+    serves_loss: Callable[[Loss], bool] = any_loss
+
+
+def stepping(make_step: Callable[[Norm], Step]) -> Solve:
+    """Return the solver that alternates between alpha and a weight step."""
+
+    def solve(
+        problem: Problem,
+        engine: Engine,
+        alpha: np.ndarray,
+        theta: np.ndarray,
+        budget: Budget,
+        interleaved: bool,
+    ) -> Result:
+        loop = chunking if interleaved else wrapper
+        return loop(problem, engine, make_step(problem.norm), alpha, theta, budget)
+
+    return solve
+
+
+def solve_uniform(
+    problem: Problem,
+    engine: Engine,
+    alpha: np.ndarray,
+    theta: np.ndarray,
+    budget: Budget,
+    interleaved: bool,
+) -> Result:
+    """Solve one machine on the plain sum of the kernels."""
+    return chunking(problem, engine, keep_weights, alpha, np.ones_like(theta), budget)
+
+
+def exponent(norm: Norm) -> float:
+    """Return the p of a norm whose problem is that of an lp norm; NaN for any other norm."""
+    if isinstance(norm, Lp) or (isinstance(norm, Block) and norm.q <= 2):
+        return norm.p
+    return np.nan
+
+
+def is_sparse(norm: Norm) -> bool:
+    """Whether p = 1."""
+    return exponent(norm) == 1
+
+
+def is_smooth(norm: Norm) -> bool:
+    """Whether the best weights of an alpha are unique: all norms but p = 1."""
+    return not is_sparse(norm)
+
+
+def is_plain_sum(norm: Norm) -> bool:
+    """Whether p = inf, where all weights are 1."""
+    return exponent(norm) == np.inf
+
+
+SOLVERS = {
+    solver.name: solver
+    for solver in (
+        Solver("analytic", stepping(Analytic), is_smooth),
+        Solver("uniform", solve_uniform, is_plain_sum),
+    )
+}
+
+
+def solver_for(name: str, norm: Norm, loss: Loss) -> Solver:
+    """Return the solver of a name, or for "auto" the one that suits the norm.
+
+    Raises
+    ------
+    ValueError
+        When there is no such solver, or when it cannot serve the norm or the loss.
+    """
+    if name == "auto":
+        return SOLVERS[automatic(norm)]
+    if name not in SOLVERS:
+        raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {name!r}")
+    solver = SOLVERS[name]
+    if not (solver.serves(norm) and solver.serves_loss(loss)):
+        able = [s.name for s in SOLVERS.values() if s.serves(norm) and s.serves_loss(loss)]
+        raise ValueError(
+            f"solver={name!r} cannot serve norm={norm!r} with loss={loss.name!r}; these can: "
+            f"{['auto', *able]}"
+        )
+    return solver
+
+
+def automatic(norm: Norm) -> str:
+    """Name the solver that suits a norm."""
+    return "uniform" if is_plain_sum(norm) else "analytic"
