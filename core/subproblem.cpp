@@ -12,7 +12,7 @@ namespace kw {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kTiny = 1e-14;  // how close an entropic variable may come to its bounds
+constexpr double kEdge = 1e-14;  // how close an entropic variable may come to its bounds
 
 // conj_i and its derivatives.
 class Conjugates {
@@ -21,13 +21,21 @@ class Conjugates {
 
   bool entropic(int64_t i) const { return t_.ent[i] > 0.0; }
 
+  double lowest(int64_t i) const {
+    return entropic(i) ? t_.lo[i] + kEdge * (t_.hi[i] - t_.lo[i]) : t_.lo[i];
+  }
+
+  double highest(int64_t i) const {
+    return entropic(i) ? t_.hi[i] - kEdge * (t_.hi[i] - t_.lo[i]) : t_.hi[i];
+  }
+
   double slope_up(int64_t i, double a) const {
-    if (a >= t_.hi[i]) return kInfinity;
+    if (a >= highest(i)) return kInfinity;
     return smooth_slope(i, a) + (a >= 0.0 ? t_.eps[i] : -t_.eps[i]);
   }
 
   double slope_down(int64_t i, double a) const {
-    if (a <= t_.lo[i]) return -kInfinity;
+    if (a <= lowest(i)) return -kInfinity;
     return smooth_slope(i, a) + (a > 0.0 ? t_.eps[i] : -t_.eps[i]);
   }
 
@@ -50,7 +58,7 @@ class Conjugates {
 
  private:
   double inside(int64_t i, double a) const {
-    return std::clamp((a - t_.lo[i]) / (t_.hi[i] - t_.lo[i]), kTiny, 1.0 - kTiny);
+    return std::clamp((a - t_.lo[i]) / (t_.hi[i] - t_.lo[i]), kEdge, 1.0 - kEdge);
   }
 
   const DualTerm& t_;
@@ -88,16 +96,20 @@ double step_with_kinks(const Conjugates& conj, const Pair& p) {
 // Smooth: Newton's method on the derivative, kept inside a bracket by bisection.
 double step_smooth(const Conjugates& conj, const Pair& p) {
   const double base = conj.smooth_slope(p.i, p.alpha_i) - conj.smooth_slope(p.j, p.alpha_j);
+  const auto slope_at = [&](double t) {
+    return p.slope + p.bend * t + conj.smooth_slope(p.i, p.alpha_i + t) -
+           conj.smooth_slope(p.j, p.alpha_j - t) - base;
+  };
+  if (slope_at(p.limit) <= 0.0) return p.limit;
   double low = 0.0, high = p.limit, t = 0.0, slope = p.slope;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 100; ++round) {
     const double bend = p.bend + conj.curvature(p.i, p.alpha_i + t) +
                         conj.curvature(p.j, p.alpha_j - t);
-    double next = t - slope / std::max(bend, 1e-12);
+    double next = t - slope / bend;
     if (!(next > low && next < high)) next = 0.5 * (low + high);
     if (std::abs(next - t) <= 1e-15 * p.limit) return next;
     t = next;
-    slope = p.slope + p.bend * t + conj.smooth_slope(p.i, p.alpha_i + t) -
-            conj.smooth_slope(p.j, p.alpha_j - t) - base;
+    slope = slope_at(t);
     (slope < 0.0 ? low : high) = t;
   }
   return t;
@@ -140,11 +152,11 @@ PairSteps solve_pairs(const double* kernel, int64_t q, const DualTerm& term, dou
                        alpha[j],
                        (up[i] + outputs[i]) - (down[j] + outputs[j]),
                        diagonal[i] + diagonal[j] - 2.0 * row_i[j],
-                       std::min(term.hi[i] - alpha[i], alpha[j] - term.lo[j])};
+                       std::min(conj.highest(i) - alpha[i], alpha[j] - conj.lowest(j))};
     const double step = best_step(conj, pair);
     // A step that ends at a bound ends there exactly, so that the example can be set aside.
-    alpha[i] = step >= term.hi[i] - pair.alpha_i ? term.hi[i] : pair.alpha_i + step;
-    alpha[j] = step >= pair.alpha_j - term.lo[j] ? term.lo[j] : pair.alpha_j - step;
+    alpha[i] = step >= conj.highest(i) - pair.alpha_i ? conj.highest(i) : pair.alpha_i + step;
+    alpha[j] = step >= pair.alpha_j - conj.lowest(j) ? conj.lowest(j) : pair.alpha_j - step;
     loops.move(row_i, row_j, step, outputs, q);
     refresh(i);
     refresh(j);

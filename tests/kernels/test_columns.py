@@ -67,7 +67,7 @@ def test_column_transformer_agrees(X, selection, expected):
 
 def test_column_selector(X):
     frame = make_frame("pandas", X).assign(job=list("abcabcab"))
-    assert choose(make_column_selector(dtype_include=np.number), frame).indices == (0, 1, 3)
+    assert choose(make_column_selector(dtype_include=np.number), frame).chosen == (0, 1, 3)
     assert choose(make_column_selector(pattern="^j"), frame).names == ("job",)
 
 

@@ -110,7 +110,7 @@ def test_names_are_unique():
     assert compiled.names == expected
 
 
-@pytest.mark.parametrize("table", [X, sp.csr_array(np.eye(12) + np.eye(12, k=3))])
+@pytest.mark.parametrize("table", [X, sp.csr_array(np.eye(12, 50) + np.eye(12, 50, k=3))])
 @pytest.mark.parametrize("how", ["unit", "center"])
 def test_subsets_are_rows(table, how):
     compiled, examples = prepare([RBF([0.1, 0.3]), Polynomial(2), Linear()], how, table)
@@ -132,7 +132,8 @@ def test_state_pickles_and_copies():
 
 
 def test_few_values_are_stored_sparsely():
-    few, many = np.where(X < 0.2, X, 0), np.where(X < 0.8, X, 0)
+    wide = np.random.default_rng(0).uniform(size=(9, 60))
+    few, many = np.where(wide < 0.2, wide, 0), np.where(wide < 0.8, wide, 0)
     for table in (few, sp.csr_array(few)):
         assert type(prepare(Linear(), None, table)[1].tables[0]).__name__ == "Sparse"
     for table in (many, sp.csr_array(many)):

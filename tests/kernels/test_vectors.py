@@ -93,6 +93,19 @@ def test_sparse_is_dense(case, tables, rng, density, form):
     assert np.allclose(kernel.resolve(X)(form(X), Y), expected, rtol=1e-12, atol=1e-14)
 
 
+@pytest.mark.parametrize("name", [name for name in KERNELS if "default" not in name])
+@pytest.mark.parametrize("densities", [(0.1, 0.1), (0.1, 0.9), (0.9, 0.1)])
+def test_wide_tables_of_any_density(name, densities, rng):
+    """Wide tables with few values are stored sparsely; the two sides need not be stored alike."""
+    kernel, formulas = KERNELS[name]
+    X, Y = (
+        np.where(rng.uniform(size=(9, 50)) < p, rng.uniform(size=(9, 50)), 0) for p in densities
+    )
+    expected = [naive.pairwise(formula, X, Y) for formula in formulas]
+    assert np.allclose(stack(kernel, kernel(X, Y)), expected, rtol=1e-11, atol=1e-14)
+    assert np.allclose(stack(kernel, kernel(sp.csr_array(X), Y)), expected, rtol=1e-11, atol=1e-14)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frame_is_array(case, tables, library):
     frames = pytest.importorskip(library)

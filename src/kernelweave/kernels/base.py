@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kernelweave.core import _core
+from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
 
 T = TypeVar("T")
@@ -92,10 +92,11 @@ class Kernel(ABC):
         -------
         (n, m) array for a single kernel, (M, n, m) for a family.
         """
-        compiled = CompiledKernels((self.resolve(X if Y is None else Y),))
-        reference = compiled.training(X if Y is None else Y)
-        examples = reference if Y is None else compiled.examples(X)
-        values = _core.evaluate(compiled.program, reference.side, examples.side, n_jobs)
+        with single_threaded_blas():
+            compiled = CompiledKernels((self.resolve(X if Y is None else Y),))
+            reference = compiled.training(X if Y is None else Y)
+            examples = reference if Y is None else compiled.examples(X)
+            values = _core.evaluate(compiled.program, reference.side, examples.side, n_jobs)
         return self._stacked(np.swapaxes(values, 1, 2))
 
     def diagonal(self, X: Any) -> np.ndarray:

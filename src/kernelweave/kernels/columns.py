@@ -22,22 +22,27 @@ class Columns:
 
     Attributes
     ----------
-    indices : positions of the columns.
     width : number of columns of the training data.
+    chosen : positions of the columns; None for all of them.
     names : their names, where the training data are a frame.
     """
 
-    indices: tuple[int, ...]
     width: int
+    chosen: tuple[int, ...] | None = None
     names: tuple[str, ...] | None = None
 
     def __repr__(self) -> str:
         return self.label or "None"
 
     @property
+    def indices(self) -> Sequence[int]:
+        """Positions of the columns."""
+        return range(self.width) if self.chosen is None else self.chosen
+
+    @property
     def label(self) -> str:
         """How the columns are written in the name of a kernel; empty where they are all of X."""
-        if self.indices == tuple(range(self.width)):
+        if self.chosen is None:
             return ""
         labels = [self.label_of(position) for position in range(len(self.indices))]
         if len(labels) == 1:
@@ -92,7 +97,8 @@ def choose(selection: Any, X: Any) -> Columns:
     indices = _positions(selection(X) if callable(selection) else selection, X.shape[1], names)
     if not indices:
         raise ValueError(f"columns={selection!r} selects no column of X")
-    return Columns(tuple(indices), X.shape[1], names and tuple(names[i] for i in indices))
+    chosen = None if indices == list(range(X.shape[1])) else tuple(indices)
+    return Columns(X.shape[1], chosen, names and tuple(names[index] for index in indices))
 
 
 def _positions(selection: Any, width: int, names: Sequence[str] | None) -> list[int]:

@@ -26,7 +26,8 @@ class Encoded(Columns):
 
     Attributes
     ----------
-    categories : for each column None (numbers), or the categories seen in training.
+    categories : for each column None (numbers), or the categories seen in training; empty where
+        all columns hold numbers.
     offsets : what is subtracted from each column of numbers; empty for nothing.
     """
 
@@ -36,6 +37,8 @@ class Encoded(Columns):
     @property
     def n_features(self) -> int:
         """Number of features after encoding."""
+        if not self.categories:
+            return len(self.indices)
         return sum(1 if found is None else len(found) for found in self.categories)
 
     def shifted(self, X: Any) -> Encoded:
@@ -48,14 +51,14 @@ class Encoded(Columns):
             return self
         offsets = [0.0] * len(self.indices)
         for position, index in enumerate(self.indices):
-            if self.categories[position] is None:
+            if not (self.categories and self.categories[position]):
                 offsets[position] = _offset(self._numbers(X, position, index))
         return replace(self, offsets=tuple(offsets)) if any(offsets) else self
 
     def values(self, X: Any) -> np.ndarray | sp.csr_array:
         """Return the vectors that these columns of X encode, shape (n, n_features), float64."""
         indices = self.locate(X)
-        if any(self.categories) or self.offsets or not (sp.issparse(X) or is_numeric_array(X)):
+        if self.categories or self.offsets or not (sp.issparse(X) or is_numeric_array(X)):
             return self._encode(X.toarray() if sp.issparse(X) else X, indices)
         values = X if indices == list(range(X.shape[1])) else X[:, indices]
         if sp.issparse(X):
@@ -68,15 +71,15 @@ class Encoded(Columns):
 
     def _encode(self, X: Any, indices: list[int]) -> np.ndarray | sp.csr_array:
         parts = [self._part(X, position, index) for position, index in enumerate(indices)]
-        return sp.hstack(parts, format="csr") if any(self.categories) else np.hstack(parts)
+        return sp.hstack(parts, format="csr") if self.categories else np.hstack(parts)
 
     def _part(self, X: Any, position: int, index: int) -> Any:
-        found = self.categories[position]
+        found = self.categories[position] if self.categories else None
         if found is not None:
             return _one_hot(items(column(X, index), self.label_of(position)), found)
         shift = self.offsets[position] if self.offsets else 0.0
         values = self._numbers(X, position, index)[:, None] - shift
-        return sp.csr_array(values) if any(self.categories) else values
+        return sp.csr_array(values) if self.categories else values
 
     def _numbers(self, X: Any, position: int, index: int) -> np.ndarray:
         try:
@@ -119,13 +122,12 @@ class NonNegative:
 def encode(selection: Any, X: Any) -> Encoded:
     """Return the columns of X that a selection means, with the categories that X holds."""
     columns = choose(selection, X)
-    if sp.issparse(X) or is_numeric_array(X):
-        categories: list[Any] = [None] * len(columns.indices)
-    else:
-        labels = [columns.label_of(position) for position in range(len(columns.indices))]
-        pairs = zip(columns.indices, labels, strict=True)
-        categories = [_categories(column(X, index), label) for index, label in pairs]
-    return Encoded(columns.indices, columns.width, columns.names, tuple(categories))
+    found = []
+    if not (sp.issparse(X) or is_numeric_array(X)):
+        for position, index in enumerate(columns.indices):
+            found.append(_categories(column(X, index), columns.label_of(position)))
+    categories = tuple(found) if any(found) else ()
+    return Encoded(columns.width, columns.chosen, columns.names, categories)
 
 
 def _categories(values: Any, label: str) -> tuple[Any, ...] | None:

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.core import _core
+from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.per_feature import Stack
@@ -106,7 +106,8 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int = 1) -> Ke
     if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
         parts = tuple(normalize(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
-    return NORMALISATIONS[how](kernel, reading)
+    with single_threaded_blas():
+        return NORMALISATIONS[how](kernel, reading)
 
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:

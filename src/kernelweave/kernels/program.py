@@ -122,12 +122,14 @@ class CompiledKernels:
     def read(self, reading: Reading) -> Examples:
         """Return the examples of a data set that may have been read in part before."""
         layout, _ = self._layout
-        views = list(dict.fromkeys(view for _, view in layout.sources))
+        positions: dict[View, int] = {}
+        for _, view in layout.sources:
+            positions.setdefault(view, len(positions))
         vectors = [kernel.slot_vectors(reading) for kernel in layout.slotted]
         return Examples(
             n=reading.n,
-            tables=tuple(reading.table(view) for view in views),
-            sources=tuple(views.index(view) for _, view in layout.sources),
+            tables=tuple(reading.table(view) for view in positions),
+            sources=tuple(positions[view] for _, view in layout.sources),
             vectors=np.concatenate([np.empty((0, reading.n)), *vectors]),
         )
 

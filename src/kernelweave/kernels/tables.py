@@ -14,7 +14,9 @@ import scipy.sparse as sp
 
 from kernelweave.core import _core
 
-SPARSE_BELOW = 0.3  # density at which the core's sparse and dense products take the same time
+# Below this density, and from this many columns on, the core's sparse products are the faster ones.
+SPARSE_BELOW = 0.3
+SPARSE_FROM = 40
 
 
 class Table(Protocol):
@@ -117,8 +119,9 @@ def vector_table(values: Any) -> Dense | Sparse:
     ----------
     values : (n, d) array or sparse matrix of numbers.
     """
+    n, d = values.shape
     count = values.nnz if sp.issparse(values) else np.count_nonzero(values)
-    if count < SPARSE_BELOW * values.shape[0] * values.shape[1]:
+    if d >= SPARSE_FROM and count < SPARSE_BELOW * n * d:
         return Sparse.of(sp.csr_array(values))
     dense = values.toarray() if sp.issparse(values) else values
     return Dense(np.ascontiguousarray(dense, dtype=np.float64))

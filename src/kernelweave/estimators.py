@@ -1,0 +1,402 @@
+"""Estimators with the conventions of scikit-learn: validate, solve, store."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+
+from . import losses, norms
+from .core import single_threaded_blas
+from .engines import DenseEngine
+from .kernels import Kernel, Precomputed, prepare
+from .kernels.default import default_kernels
+from .model import Model
+from .problem import Problem, Result
+from .progress import live_line
+from .solvers.chunking import Budget
+from .solvers.registry import solver_for
+from .solvers.start import feasible_alpha
+from .validation import check_examples, check_parameters, check_targets
+
+WORKING_SET = 1000
+
+
+class _MKL(BaseEstimator):
+    """What the estimators share: kernels in, certified solutions out."""
+
+    def _train(self, X: Any, problems: list[Problem]) -> None:
+        """Solve one problem per output on the examples X and store what was learned."""
+        solver = solver_for(self.solver, problems[0].norm, problems[0].loss)
+        n_jobs = effective_n_jobs(self.n_jobs)
+        kernels = default_kernels(X) if self.kernels is None else self.kernels
+        with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
+            compiled, examples = prepare(kernels, self.normalize, X, n_jobs=n_jobs)
+            engine = DenseEngine(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
+            budget = Budget(
+                tol=self.tol,
+                max_iter=self.max_iter,
+                working_set=WORKING_SET if self.working_set == "auto" else self.working_set,
+                watch=watch,
+            )
+            results = []
+            for problem in problems:
+                alpha = feasible_alpha(problem)
+                engine.rebuild(alpha)
+                theta = problem.norm.start(compiled.n_kernels)
+                results.append(
+                    solver.solve(problem, engine, alpha, theta, budget, self.interleaved)
+                )
+        self._warn_unless_converged(results)
+        self._store(Model.of(compiled, examples, results), results)
+
+    def _warn_unless_converged(self, results: list[Result]) -> None:
+        worst = max(results, key=lambda result: result.gap)
+        if not worst.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
+                f"gap of {worst.gap:.2e}, above tol={self.tol:g}; raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def _store(self, model: Model, results: list[Result]) -> None:
+        self._model = model
+        self.kernel_names_ = model.compiled.names
+        self.support_ = model.support
+        self.dual_coef_ = model.coef
+        self.intercept_ = model.intercept
+        single = len(results) == 1
+        self.weights_ = model.weights[0] if single else model.weights
+        for name in ("primal", "dual"):
+            values = np.array([getattr(result, name) for result in results])
+            setattr(self, f"{name}_objective_", float(values[0]) if single else values)
+        gaps = np.array([result.gap for result in results])
+        self.duality_gap_ = float(gaps[0]) if single else gaps
+        histories = [[vars(progress) for progress in result.history] for result in results]
+        self.history_ = histories[0] if single else histories
+        self.n_iter_ = max(result.n_iter for result in results)
+
+    def _forget(self) -> None:
+        """Drop what an earlier fit has learned, so that an interrupted fit leaves nothing behind."""
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
+            delattr(self, name)
+
+    def _decide(self, X: Any) -> np.ndarray:
+        """Return decision values, shape (n, outputs)."""
+        check_is_fitted(self)
+        X = check_examples(self, X, reset=False)
+        return self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """Return what each kernel adds to the decision values.
+
+        Parameters
+        ----------
+        X : n examples.
+
+        Returns
+        -------
+        Array of shape (n, M), or (n, classes, M) with more than two classes. Summed over the
+        kernels, plus the intercept, it is the decision value.
+        """
+        check_is_fitted(self)
+        X = check_examples(self, X, reset=False)
+        values = self._model.contributions(X, n_jobs=effective_n_jobs(self.n_jobs))
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = _all_precomputed(self.kernels)
+        return tags
+
+
+def _all_precomputed(kernels: Any) -> bool:
+    """Return whether X is one given matrix, whose columns scikit-learn must split like its rows."""
+    chosen = [kernels] if isinstance(kernels, Kernel) else list(kernels or [])
+    return len(chosen) == 1 and isinstance(chosen[0], Precomputed) and chosen[0].columns is None
+
+
+class MKLClassifier(ClassifierMixin, _MKL):
+    """Classification with learned kernel weights.
+
+    Solves, for two classes (and one against the rest for more),
+
+        min  C sum_i V(f(x_i), y_i) + 1/2 sum_m ||w_m||^2 / theta_m,   ||theta|| <= 1, theta >= 0
+
+    to a certified relative duality gap of `tol`.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, or None
+        Each may be a family. None: a linear kernel and RBF kernels of seven widths.
+    norm : float >= 1, inf, or an object of `kernelweave.norms`
+        1 gives sparse weights, inf the plain sum of the kernels.
+    C : float
+        Cost of a loss.
+    loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
+    solver : str
+        "auto", or a solver by name.
+    interleaved : bool
+        Whether weights change between working sets, or only between complete solutions.
+    normalize : {"variance", "unit", "trace", "center", None}
+        How kernels are made comparable.
+    tol : float
+        Relative duality gap at which to stop.
+    max_iter : int or None
+        Bound on the number of turns of the outer loop.
+    working_set : int or "auto"
+        Number of examples worked on in a turn.
+    cache_mb : float
+        Memory for rows of distances and dot products.
+    n_jobs : int or None
+        Threads; None is one, -1 all processors.
+    class_weight : dict, "balanced" or None
+        Factors of C for the examples of each class.
+    checkpoint : path or None
+        Where a long run saves its state.
+    verbose : int
+        1 shows a live line.
+    random_state : int, RandomState or None
+        Only for solvers that draw random numbers.
+
+    Attributes
+    ----------
+    weights_ : array of shape (M,), or (classes, M)
+    kernel_names_ : tuple of M strings
+    support_ : array of shape (n_support,)
+    dual_coef_ : array of shape (1 or classes, n_support)
+    intercept_ : array of shape (1 or classes,)
+    primal_objective_, dual_objective_, duality_gap_ : float, or one per class
+    n_iter_ : int
+    history_ : list of dict
+        Seconds, primal, dual, gap and weights after every turn; one list per class for more than two.
+    classes_ : array
+    """
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        norm=2.0,
+        C=1.0,
+        loss="hinge",
+        solver="auto",
+        interleaved=True,
+        normalize="variance",
+        tol=1e-3,
+        max_iter=None,
+        working_set="auto",
+        cache_mb=1024,
+        n_jobs=None,
+        class_weight=None,
+        checkpoint=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.norm = norm
+        self.C = C
+        self.loss = loss
+        self.solver = solver
+        self.interleaved = interleaved
+        self.normalize = normalize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.working_set = working_set
+        self.cache_mb = cache_mb
+        self.n_jobs = n_jobs
+        self.class_weight = class_weight
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from n examples X with labels y, shape (n,)."""
+        self._forget()
+        check_parameters(self)
+        X = check_examples(self, X, reset=True)
+        y = check_targets(self, X, y, numeric=False)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y must have at least 2 classes, but the data have only 1 class: {classes[0]!r}"
+            )
+        costs = self.C * self._costs(X, y, classes, codes, sample_weight)
+        positives = [1] if len(classes) == 2 else range(len(classes))
+        loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
+        self._train(
+            X, [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
+        )
+        self.classes_ = classes
+        return self
+
+    def _costs(self, X, y, classes, codes, sample_weight):
+        per_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+        weights = _check_sample_weight(sample_weight, codes, ensure_non_negative=True)
+        costs = weights * per_class[codes]
+        if np.count_nonzero(np.bincount(codes, costs)) < 2:
+            raise ValueError("sample_weight must leave at least 2 classes with a positive weight")
+        return costs
+
+    def decision_function(self, X):
+        """Return decision values, shape (n,), or (n, classes) with more than two classes."""
+        values = self._decide(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X):
+        """Return the predicted labels, shape (n,)."""
+        values = self.decision_function(X)
+        index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        return self.classes_[index]
+
+
+class MKLRegressor(RegressorMixin, _MKL):
+    """Regression with learned kernel weights.
+
+    Parameters are those of `MKLClassifier`, with these differences.
+
+    Parameters
+    ----------
+    loss : {"epsilon_insensitive", "squared"} or a loss object
+    epsilon : float
+        Half the width of the tube inside which errors are free (epsilon_insensitive).
+    """
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        norm=2.0,
+        C=1.0,
+        loss="epsilon_insensitive",
+        epsilon=0.1,
+        solver="auto",
+        interleaved=True,
+        normalize="variance",
+        tol=1e-3,
+        max_iter=None,
+        working_set="auto",
+        cache_mb=1024,
+        n_jobs=None,
+        checkpoint=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.norm = norm
+        self.C = C
+        self.loss = loss
+        self.epsilon = epsilon
+        self.solver = solver
+        self.interleaved = interleaved
+        self.normalize = normalize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.working_set = working_set
+        self.cache_mb = cache_mb
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from n examples X with targets y, shape (n,)."""
+        self._forget()
+        check_parameters(self)
+        X = check_examples(self, X, reset=True)
+        y = check_targets(self, X, y, numeric=True).astype(float)
+        costs = self.C * _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
+        loss = losses.get(self.loss, "regressor", **params)
+        self._train(X, [Problem(loss, norms.as_norm(self.norm), y, costs)])
+        return self
+
+    def predict(self, X):
+        """Return the predicted targets, shape (n,)."""
+        return self._decide(X)[:, 0]
+
+
+class MKLOneClass(OutlierMixin, _MKL):
+    """Novelty detection with learned kernel weights (Schölkopf et al. 2001; Sonnenburg et al. 2006).
+
+    Parameters are those of `MKLClassifier`, with these differences.
+
+    Parameters
+    ----------
+    nu : float in (0, 1]
+        Bound on the part of the training examples that are left outside.
+
+    Attributes
+    ----------
+    offset_ : float
+        decision_function(X) = score_samples(X) - offset_.
+    """
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        norm=2.0,
+        nu=0.5,
+        solver="auto",
+        interleaved=True,
+        normalize="variance",
+        tol=1e-3,
+        max_iter=None,
+        working_set="auto",
+        cache_mb=1024,
+        n_jobs=None,
+        checkpoint=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.norm = norm
+        self.nu = nu
+        self.solver = solver
+        self.interleaved = interleaved
+        self.normalize = normalize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.working_set = working_set
+        self.cache_mb = cache_mb
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Learn the region of n examples X; y is ignored."""
+        self._forget()
+        check_parameters(self)
+        X = check_examples(self, X, reset=True)
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        costs = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+        problem = Problem(
+            losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
+        )
+        self._train(X, [problem])
+        self.offset_ = -float(self.intercept_[0])
+        return self
+
+    def decision_function(self, X):
+        """Return how far inside the region each example lies, shape (n,)."""
+        return self._decide(X)[:, 0]
+
+    def score_samples(self, X):
+        """Return the decision values without the offset, shape (n,)."""
+        return self.decision_function(X) + self.offset_
+
+    def predict(self, X):
+        """Return +1 for examples inside the region and -1 for those outside, shape (n,)."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)

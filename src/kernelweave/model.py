@@ -1,0 +1,73 @@
+"""The fitted state of an estimator: support examples, their coefficients, kernel weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .core import _core, single_threaded_blas
+from .kernels.examples import Examples
+from .kernels.program import CompiledKernels
+from .problem import Result
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One or several decision functions over the same support examples.
+
+        decision[c](x) = sum_m weights[c, m] sum_i coef[c, i] k_m(x_i, x) + intercept[c]
+
+    Attributes
+    ----------
+    compiled : the M kernels.
+    support : indices of the support examples in the training data, shape (n_support,).
+    examples : the support examples, all that is kept of the training data.
+    coef : signed dual variables, shape (outputs, n_support).
+    weights : shape (outputs, M).
+    intercept : shape (outputs,).
+    """
+
+    compiled: CompiledKernels
+    support: np.ndarray
+    examples: Examples
+    coef: np.ndarray
+    weights: np.ndarray
+    intercept: np.ndarray
+
+    @classmethod
+    def of(
+        cls, compiled: CompiledKernels, examples: Examples, results: Sequence[Result]
+    ) -> Model:
+        """Make the model of one result per output, trained on `examples`."""
+        alpha = np.stack([result.alpha for result in results])
+        support = np.flatnonzero(alpha.any(axis=0))
+        return cls(
+            compiled=compiled,
+            support=support,
+            examples=examples.reference(support),
+            coef=np.ascontiguousarray(alpha[:, support]),
+            weights=np.stack([result.weights for result in results]),
+            intercept=np.array([result.bias for result in results]),
+        )
+
+    def decide(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
+        """Return the decision values of new examples, shape (n, outputs)."""
+        values = self._sums(X, self.coef, self.weights, n_jobs)
+        return values.T + self.intercept
+
+    def contributions(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
+        """Return what each kernel adds to the decision values, shape (n, outputs, M)."""
+        outputs, M = self.weights.shape
+        coef = np.repeat(self.coef, M, axis=0)
+        weights = (self.weights[:, :, None] * np.eye(M)).reshape(outputs * M, M)
+        values = self._sums(X, coef, weights, n_jobs)
+        return np.ascontiguousarray(values.reshape(outputs, M, -1).transpose(2, 0, 1))
+
+    def _sums(self, X: Any, coef: np.ndarray, weights: np.ndarray, n_jobs: int) -> np.ndarray:
+        with single_threaded_blas():
+            new = self.compiled.examples(X, n_jobs=n_jobs).side
+            old = self.examples.side
+            return _core.decide(self.compiled.program, old, new, coef, weights, n_jobs)

@@ -1,0 +1,31 @@
+"""What a user sees while a solver runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from .problem import Progress
+
+
+@contextmanager
+def live_line(title: str, verbose: int) -> Iterator[Callable[[Progress], None]]:
+    """Give a function that shows the latest progress on one live line; silent unless verbose."""
+    if not verbose:
+        yield lambda progress: None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    turns = 0
+    with Status(title, console=Console(stderr=True)) as status:
+
+        def show(progress: Progress) -> None:
+            nonlocal turns
+            turns += 1
+            status.update(
+                f"{title}: turn {turns}, {progress.seconds:.1f} s, objective {progress.primal:.6g}, "
+                f"duality gap {progress.gap:.2e}"
+            )
+
+        yield show

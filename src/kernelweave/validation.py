@@ -1,0 +1,87 @@
+"""What estimators accept: examples, targets' weights, parameters."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import (
+    _check_feature_names,
+    _check_n_features,
+    _check_y,
+    check_consistent_length,
+    validate_data,
+)
+
+from .kernels.inputs import is_frame
+
+NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
+
+
+def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
+    """Return X as kernels read it, and note (or compare) its number and names of columns.
+
+    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are.
+    """
+    if is_frame(X):
+        _check_feature_names(estimator, X, reset=reset)
+        _check_n_features(estimator, X, reset=reset)
+        return X
+    if _holds_texts(X):
+        return X
+    return validate_data(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2 if reset else 1
+    )
+
+
+def _holds_texts(X: Any) -> bool:
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and isinstance(X[0], str)
+    return getattr(X, "ndim", 2) == 1 and len(X) > 0 and isinstance(X[0], str)
+
+
+def check_targets(estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool) -> np.ndarray:
+    """Return y as a vector with one finite entry per example."""
+    if y is None:
+        raise ValueError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None."
+        )
+    y = _check_y(y, y_numeric=numeric, estimator=estimator)
+    check_consistent_length(X, y)
+    return y
+
+
+def check_parameters(estimator: BaseEstimator) -> None:
+    """Raise ValueError for the first parameter that is not as it should be."""
+    rules = {
+        "C": (_positive, "a finite number above 0"),
+        "nu": (lambda nu: _positive(nu) and nu <= 1, "a number above 0 and at most 1"),
+        "epsilon": (lambda epsilon: _positive(epsilon) or epsilon == 0, "a number of at least 0"),
+        "tol": (_positive, "a finite number above 0"),
+        "max_iter": (lambda k: k is None or _count(k, 1), "None or an integer of at least 1"),
+        "working_set": (lambda q: _is_auto(q) or _count(q, 2), '"auto" or an integer above 1'),
+        "cache_mb": (lambda size: _positive(size) or size == 0, "a number of at least 0"),
+        "normalize": (lambda how: how in NORMALIZATIONS, f"one of {NORMALIZATIONS}"),
+        "n_jobs": (lambda jobs: jobs is None or _nonzero(jobs), "None or a non-zero integer"),
+    }
+    for name, value in estimator.get_params(deep=False).items():
+        if name in rules and not rules[name][0](value):
+            raise ValueError(f"{name} must be {rules[name][1]}, got {value!r}")
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, Real) and np.isfinite(value) and value > 0
+
+
+def _count(value: Any, least: int) -> bool:
+    return isinstance(value, Integral) and value >= least
+
+
+def _nonzero(value: Any) -> bool:
+    return isinstance(value, Integral) and value != 0
+
+
+def _is_auto(value: Any) -> bool:
+    return isinstance(value, str) and value == "auto"
