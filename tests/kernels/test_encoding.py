@@ -89,6 +89,13 @@ def test_categories_in_training_and_numbers_later(people):
     assert np.array_equal(kernel(array, people), kernel(people))
 
 
+def test_distances_survive_a_far_origin(people):
+    """Seconds since 1970 next to categories: raw dot products would drown all else."""
+    far = people.assign(age=people["age"] + 1.7e9)
+    assert np.allclose(RBF(0.01)(far), RBF(0.01)(people), rtol=1e-6)
+    assert np.allclose(RBF(0.01)(far.iloc[:2], far), RBF(0.01)(people)[:2], rtol=1e-6)
+
+
 def test_per_feature_keeps_a_category_whole(people):
     stack = per_feature(Linear())(people)
     assert stack.shape == (5, 6, 6)

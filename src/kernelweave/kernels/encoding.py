@@ -49,25 +49,30 @@ class Encoded(Columns):
         """
         if sp.issparse(X):
             return self
-        offsets = [0.0] * len(self.indices)
-        for position, index in enumerate(self.indices):
-            if not (self.categories and self.categories[position]):
-                offsets[position] = _offset(self._numbers(X, position, index))
-        return replace(self, offsets=tuple(offsets)) if any(offsets) else self
+        offsets = np.zeros(len(self.indices))
+        if self.categories:
+            for position, index in enumerate(self.indices):
+                if self.categories[position] is None:
+                    offsets[position] = _offsets(self._numbers(X, position, index))
+        else:
+            offsets = _offsets(self.values(X))
+        return replace(self, offsets=tuple(offsets.tolist())) if offsets.any() else self
 
     def values(self, X: Any) -> np.ndarray | sp.csr_array:
         """Return the vectors that these columns of X encode, shape (n, n_features), float64."""
         indices = self.locate(X)
-        if self.categories or self.offsets or not (sp.issparse(X) or is_numeric_array(X)):
-            return self._encode(X.toarray() if sp.issparse(X) else X, indices)
+        if sp.issparse(X) and (self.categories or self.offsets):
+            X = X.toarray()  # only where the training data were dense
+        if self.categories or not (sp.issparse(X) or is_numeric_array(X)):
+            return self._encode(X, indices)
         values = X if indices == list(range(X.shape[1])) else X[:, indices]
         if sp.issparse(X):
             values = sp.csr_array(values, dtype=np.float64)
             self._refuse_infinite(values.data, values.indices)
-        else:
-            values = np.asarray(values, dtype=np.float64)
-            self._refuse_infinite(values, np.arange(values.shape[1]))
-        return values
+            return values
+        values = np.asarray(values, dtype=np.float64)
+        self._refuse_infinite(values, np.arange(values.shape[1]))
+        return values - np.array(self.offsets) if self.offsets else values
 
     def _encode(self, X: Any, indices: list[int]) -> np.ndarray | sp.csr_array:
         parts = [self._part(X, position, index) for position, index in enumerate(indices)]
@@ -145,6 +150,8 @@ def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
     return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
-def _offset(values: np.ndarray) -> float:
-    mean = float(values.mean())
-    return mean if mean**2 > FAR * values.var() else 0.0
+def _offsets(values: np.ndarray) -> np.ndarray:
+    """Return the mean of each column (the first axis counts examples) that is far from zero."""
+    means = values.mean(axis=0)
+    variances = np.einsum("i...,i...->...", values, values) / len(values) - means**2
+    return np.where(means**2 > FAR * np.maximum(variances, 0.0), means, 0.0)

@@ -214,11 +214,12 @@ def concrete_gamma(gamma: Any, columns: Encoded, X: Any) -> Any:
         return 1.0 / columns.n_features
     if gamma != "scale":
         return gamma
-    variance = _variance(columns.values(X))
-    return 1.0 / (columns.n_features * variance) if variance > 0 else 1.0
+    spread = variance(columns.values(X))
+    return 1.0 / (columns.n_features * spread) if spread > 0 else 1.0
 
 
-def _variance(values: Any) -> float:
+def variance(values: Any) -> float:
+    """Return the variance of all values of an array or sparse matrix."""
     if sp.issparse(values):
         return float(values.power(2).mean() - values.mean() ** 2)
     return float(values.var())
