@@ -17,7 +17,7 @@ Every value of P bounds every value of D from above. So the relative gap between
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -111,6 +111,10 @@ class Problem:
                 f"tau must lie between {lowest:g} and {highest:g}, which the alphas can add up to, "
                 f"got {self.tau:g}"
             )
+
+    def take(self, index: np.ndarray) -> Problem:
+        """Return the same problem on some of the examples, those left out having alpha = 0."""
+        return replace(self, y=self.y[index], C=self.C[index])
 
     @cached_property
     def term(self) -> DualTerm:

@@ -16,6 +16,7 @@ from sklearn.utils.validation import (
 )
 
 from .kernels.inputs import is_frame
+from .sequences import Sequences
 
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
@@ -27,6 +28,9 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """
     if is_frame(X):
         _check_feature_names(estimator, X, reset=reset)
+        _check_n_features(estimator, X, reset=reset)
+        return X
+    if isinstance(X, Sequences):
         _check_n_features(estimator, X, reset=reset)
         return X
     if _holds_texts(X):

@@ -13,7 +13,8 @@ from ..norms import Block, Lp, Norm
 from ..problem import Problem, Result
 from ..steps.analytic import Analytic
 from ..steps.base import Step, keep_weights
-from .chunking import Budget, chunking
+from .active_sets import active_sets
+from .chunking import Budget
 from .wrapper import wrapper
 
 Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
@@ -58,7 +59,7 @@ def stepping(make_step: Callable[[Norm], Step]) -> Solve:
         budget: Budget,
         interleaved: bool,
     ) -> Result:
-        loop = chunking if interleaved else wrapper
+        loop = active_sets if interleaved else wrapper
         return loop(problem, engine, make_step(problem.norm), alpha, theta, budget)
 
     return solve
@@ -73,7 +74,7 @@ def solve_uniform(
     interleaved: bool,
 ) -> Result:
     """Solve one machine on the plain sum of the kernels."""
-    return chunking(problem, engine, keep_weights, alpha, np.ones_like(theta), budget)
+    return active_sets(problem, engine, keep_weights, alpha, np.ones_like(theta), budget)
 
 
 def exponent(norm: Norm) -> float:

@@ -35,7 +35,7 @@ class Violations:
         Up to half of the room goes to `keep`, the examples of the last turn that are strictly
         between their bounds: dropping them lets them oscillate.
         """
-        keep = keep[np.argsort(-self._violation(keep), kind="stable")[: q // 2]]
+        keep = keep[np.argsort(-self.excess(keep), kind="stable")[: q // 2]]
         rising = _smallest(self.up, q // 2, self.middle)
         falling = _smallest(-self.down, q // 2, -self.middle)
         worst = np.setdiff1d(np.concatenate([rising, falling]), keep)
@@ -51,7 +51,8 @@ class Violations:
         low, high = np.isneginf(self.down), np.isposinf(self.up)
         return (low & (self.up > self.middle + slack)) | (high & (self.down < self.middle - slack))
 
-    def _violation(self, idx: np.ndarray) -> np.ndarray:
+    def excess(self, idx: np.ndarray) -> np.ndarray:
+        """Return how far examples are beyond the middle; negative for those that agree with it."""
         return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
 
 
