@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "simd/simd.h"
+#include "store_policy.h"
 #include "wd_store.h"
 
 namespace kw {
@@ -130,9 +131,11 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const 
                                      int64_t count, int64_t columns, int threads,
                                      const double* planes) const {
   const PlaneTable& table = sequences(a);
-  if (parameters.degree() > WdStore::kMaxDegree) return nullptr;
+  if (parameters.degree() > WdStore::kMaxDegree || store_policy() == StorePolicy::kNever)
+    return nullptr;
   const double by_rows = pair_cost() * double(n_passes()) * double(count) * double(columns);
-  if (by_rows < WdStore::cost(*this, table, count, columns)) return nullptr;
+  const bool cheaper = WdStore::cost(*this, table, count, columns) < by_rows;
+  if (!cheaper && store_policy() != StorePolicy::kAlways) return nullptr;
   return std::make_unique<WdStore>(*this, table, rows, factors, count, threads, planes);
 }
 

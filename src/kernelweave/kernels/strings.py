@@ -75,6 +75,16 @@ def check_length(sequences: Sequences, length: int) -> None:
     )
 
 
+def resolve_length(kernel: Any, X: Any) -> Any:
+    """Return a kernel with its column, and the length of the first sequence, taken from X."""
+    X = as_input(X)
+    columns = choose(kernel.columns, X)
+    if len(columns.indices) != 1:
+        raise ValueError(f"{type(kernel).__name__}: columns must pick one column of X")
+    found = read_column(X, columns, kernel.alphabet, kernel.unknown)
+    return replace(kernel, columns=columns, length=int(found.lengths[0]))
+
+
 @dataclass(frozen=True)
 class WdQuantity:
     """What the core computes for a weighted degree kernel; equal ones are shared."""
@@ -96,6 +106,12 @@ class WdQuantity:
         degree = len(self.weights)
         sizes = {"degree": degree, "position": self.length, "both": degree * self.length}
         return sizes.get(self.split or "", 1)
+
+
+def plane_of(part: dict[str, int], quantity: WdQuantity) -> int:
+    """Return which of the values of a pair belongs to a member of a family."""
+    rows = quantity.length if quantity.split == "both" else 1
+    return (part.get("k", 1) - 1) * rows + part.get("position", 0)
 
 
 @dataclass(frozen=True)
@@ -138,12 +154,7 @@ class PositionalKernel(Kernel):
     def resolve(self, X: Any) -> Kernel:
         if self.length is not None:
             return self
-        X = as_input(X)
-        columns = choose(self.columns, X)
-        if len(columns.indices) != 1:
-            raise ValueError(f"{self.name}: columns must pick one column of X, which has several")
-        found = read_column(X, columns, self.alphabet, self.unknown)
-        return replace(self, columns=columns, length=int(found.lengths[0]))
+        return resolve_length(self, X)
 
     @property
     def shifts(self) -> tuple[int, ...]:
@@ -167,7 +178,11 @@ class PositionalKernel(Kernel):
     def _parts(self) -> list[dict[str, Any]]:
         degrees = [{"k": k} for k in range(1, self.degree + 1)]
         positions = [{"position": p} for p in range(self.length or 0)]
-        both = [one | other for one in degrees for other in positions]
+        both = [
+            {"k": k, "position": p}
+            for k in range(1, self.degree + 1)
+            for p in range((self.length or 0) - k + 1)  # matches end inside the sequence
+        ]
         return {"degree": degrees, "position": positions, "both": both}.get(self.split or "", [{}])
 
     @property
@@ -178,7 +193,8 @@ class PositionalKernel(Kernel):
         quantity = WdQuantity(self.weights, self.shifts, self.split, self.length)
         view = Strings(self.columns, self.alphabet, self.unknown, self.length)
         first = layout.source(quantity, view, quantity.planes)
-        return [(("copy", first + plane),) for plane in range(quantity.planes)]
+        planes = [plane_of(part, quantity) for part in self._parts()]
+        return [(("copy", first + plane),) for plane in planes]
 
     @property
     def selection(self) -> Any:
@@ -249,3 +265,81 @@ class WeightedDegreeShift(PositionalKernel):
     def label_parameters(self) -> dict[str, Any]:
         shift = max(self.shift) if isinstance(self.shift, tuple) else self.shift
         return {"degree": self.degree, "shift": shift}
+
+
+@dataclass(frozen=True)
+class LocalityQuantity:
+    """What the core computes for a locality-improved kernel; equal ones are shared."""
+
+    half_window: int
+    degree: int
+
+    def source(self) -> _core.Source:
+        """Return the quantity for the core."""
+        return _core.locality_improved(self.half_window, self.degree)
+
+
+@dataclass(frozen=True)
+class LocalityImproved(Kernel):
+    """Powers of the share of matching letters in windows (Zien et al., 2000).
+
+    k(x, y) = (sum_p (share of matches within `half_window` letters of p) ^ inner_degree)
+    ^ outer_degree, over all windows that lie inside the sequences, which are of one length.
+
+    Parameters
+    ----------
+    half_window : letters on either side of the middle of a window, at most 31.
+    inner_degree, outer_degree : integers >= 1.
+    alphabet, unknown, columns : as for all kernels on sequences.
+    length : the length of the sequences; found by `resolve`.
+    """
+
+    half_window: int = 3
+    inner_degree: int = 3
+    outer_degree: int = 1
+    alphabet: Any = field(default="dna", kw_only=True)
+    unknown: str = field(default="mismatch", kw_only=True)
+    columns: Any = field(default=None, kw_only=True)
+    length: int | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.half_window <= 31 or min(self.inner_degree, self.outer_degree) < 1:
+            raise ValueError(
+                "LocalityImproved: half_window must be 0 to 31, and the degrees at least 1"
+            )
+        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
+        object.__setattr__(self, "columns", frozen(self.columns))
+
+    def resolve(self, X: Any) -> Kernel:
+        if self.length is not None:
+            return self
+        resolved = resolve_length(self, X)
+        if resolved.length < 2 * self.half_window + 1:
+            raise ValueError(
+                f"LocalityImproved: sequences of {resolved.length} letters hold no window of "
+                f"{2 * self.half_window + 1}"
+            )
+        return resolved
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        names = ("half_window", "inner_degree", "outer_degree")
+        parameters = {name: getattr(self, name) for name in names}
+        return (label("LocalityImproved", parameters, self.columns),)
+
+    @property
+    def is_family(self) -> bool:
+        return False
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        quantity = LocalityQuantity(self.half_window, self.inner_degree)
+        view = Strings(self.columns, self.alphabet, self.unknown, self.length)
+        source = layout.source(quantity, view)
+        return [(("power", source, 1.0, 0.0, self.outer_degree),)]
+
+    @property
+    def selection(self) -> Any:
+        return self.columns
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, columns=columns)
