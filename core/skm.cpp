@@ -12,22 +12,19 @@ namespace kw {
 // gamma is the root of gamma - sum_m d (mu_m - d gamma)_+ / a^2, which is concave and increasing:
 // Newton's method reaches it in finitely many steps from anywhere.
 void Smoothed::set(const std::vector<double>& mu) {
-  active_ = 0;
-  for (int64_t before = -1; before != active_;) {
+  int64_t before;
+  active_ = -1;
+  do {
     before = active_;
     double sum = 0.0;
-    int64_t count = 0;
+    active_ = 0;
     for (double value : mu)
       if (value > d_ * gamma_) {
         sum += value;
-        ++count;
+        ++active_;
       }
-    const double next = d_ * inverse_ * sum / (1.0 + double(count) * d_ * d_ * inverse_);
-    active_ = next == gamma_ ? before : count;
-    gamma_ = next;
-    if (active_ == before) active_ = count;
-    if (next == 0.0 || count == before) break;
-  }
+    gamma_ = d_ * inverse_ * sum / (1.0 + double(active_) * d_ * d_ * inverse_);
+  } while (active_ != before);
 }
 
 double Smoothed::eta(double mu) const {
@@ -130,45 +127,48 @@ class Machine {
   std::vector<double> F, row, diagonal;
 };
 
+// Where alpha_i ends when it rises, and when it falls: at a bound, or at zero, where the derivative
+// of |alpha| jumps.
+double top(const Conjugates& conj, int64_t i, double a) {
+  return conj.term().eps[i] > 0.0 && a < 0.0 ? 0.0 : conj.highest(i);
+}
+
+double bottom(const Conjugates& conj, int64_t i, double a) {
+  return conj.term().eps[i] > 0.0 && a > 0.0 ? 0.0 : conj.lowest(i);
+}
+
+// The pair i rises, j falls, by at most `limit`.
 struct Pair {
   int64_t i, j;
   double alpha_i, alpha_j;
-  double limit;  // a bound, or the zero at which a derivative jumps
+  double limit;
 };
 
-// The derivative along the pair grows from below zero; its root, or the limit.
+// The derivative along the pair grows from below zero: its root, or the limit.
 double best_step(const Conjugates& conj, Machine& machine, const Pair& p) {
-  const auto slope_at = [&](double t, double* curvature) {
-    const double slope = machine.slope(t, curvature);
-    *curvature += conj.curvature(p.i, p.alpha_i + t) + conj.curvature(p.j, p.alpha_j - t);
-    return slope + conj.slope_up(p.i, p.alpha_i + t) - conj.slope_down(p.j, p.alpha_j - t);
-  };
+  const double kinks = (p.alpha_i >= 0.0 ? 1.0 : -1.0) * conj.term().eps[p.i] -
+                       (p.alpha_j > 0.0 ? 1.0 : -1.0) * conj.term().eps[p.j];
   double low = 0.0, high = p.limit, t = 0.0, curvature;
-  double slope = slope_at(0.0, &curvature);
+  const auto slope_at = [&](double t) {
+    const double slope = machine.slope(t, &curvature);
+    curvature += conj.curvature(p.i, p.alpha_i + t) + conj.curvature(p.j, p.alpha_j - t);
+    return slope + kinks + conj.smooth_slope(p.i, p.alpha_i + t) -
+           conj.smooth_slope(p.j, p.alpha_j - t);
+  };
+  double slope = slope_at(0.0);
+  bool open = true;  // nothing is known of the far end
   for (int round = 0; round < 60; ++round) {
-    double next = t - slope / curvature;
-    if (!(next > low && next < high)) {
-      if (high == p.limit && !(next <= low)) next = std::isfinite(high) ? high : 2.0 * t + 1.0;
-      else next = 0.5 * (low + high);
-    }
-    const bool done = std::abs(next - t) <= 1e-13 * (std::isfinite(high) ? high : 1.0 + next);
+    double next = t - slope / std::max(curvature, 1e-300);
+    if (!(next < high)) next = open ? high : 0.5 * (low + high);
+    if (!(next > low)) next = 0.5 * (low + high);
+    if (std::abs(next - t) <= 1e-13 * next) return next;
     t = next;
-    if (done) return t;
-    slope = t >= p.limit ? machine.slope(t, &curvature) + conj.slope_inside(p.i, p.alpha_i + t, 1) -
-                               conj.slope_inside(p.j, p.alpha_j - t, -1)
-                         : slope_at(t, &curvature);
-    if (t >= p.limit && slope <= 0.0) return p.limit;
+    slope = slope_at(t);
+    if (slope < 0.0 && t >= p.limit) return p.limit;
+    if (slope >= 0.0) open = false;
     (slope < 0.0 ? low : high) = t;
   }
   return t;
-}
-
-// How far alpha_i may rise and alpha_j fall before a bound or a kink at zero.
-double limit_of(const Conjugates& conj, int64_t i, int64_t j, double alpha_i, double alpha_j) {
-  double limit = std::min(conj.highest(i) - alpha_i, alpha_j - conj.lowest(j));
-  if (conj.term().eps[i] > 0.0 && alpha_i < 0.0) limit = std::min(limit, -alpha_i);
-  if (conj.term().eps[j] > 0.0 && alpha_j > 0.0) limit = std::min(limit, alpha_j);
-  return limit;
 }
 
 }  // namespace
@@ -196,12 +196,14 @@ PairSteps solve_skm(const SkmKernels& kernels, int64_t q, const DualTerm& term, 
     const int64_t j = simd().partner(machine.F.data(), down.data(), curvature.data(),
                                      machine.diagonal.data(), machine.row.data(), choice.min_up,
                                      curvature[i] + machine.diagonal[i], q);
-    const Pair pair = {i, j, alpha[i], alpha[j], limit_of(conj, i, j, alpha[i], alpha[j])};
+    const double from_i = alpha[i], to_i = top(conj, i, from_i);
+    const double from_j = alpha[j], to_j = bottom(conj, j, from_j);
     machine.aim(i, j);
-    const double step = best_step(conj, machine, pair);
-    // A step that ends at a bound or a kink ends there exactly.
-    alpha[i] = conj.landing(i, pair.alpha_i, step);
-    alpha[j] = conj.landing(j, pair.alpha_j, -step);
+    const double step = best_step(
+        conj, machine, {i, j, from_i, from_j, std::min(to_i - from_i, from_j - to_j)});
+    // A step that ends at a bound or at zero ends there exactly.
+    alpha[i] = step >= to_i - from_i ? to_i : from_i + step;
+    alpha[j] = step >= from_j - to_j ? to_j : from_j - step;
     machine.move(i, j, step);
     refresh(i);
     refresh(j);
