@@ -5,6 +5,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include "bindings_solvers.h"
 #include "bindings_strings.h"
 #include "blas.h"
 #include "engine.h"
@@ -142,6 +143,15 @@ void bind_side(nb::module_& m) {
             side.vectors.push_back(borrow(vector));
           },
           "vector"_a)
+      .def("fingerprints",
+           [](const Side& side) {
+             auto* prints = new Fingerprint[side.n ? side.n : 1];
+             nb::capsule owner(prints, [](void* p) noexcept { delete[] static_cast<Fingerprint*>(p); });
+             without_lock([&] {
+               for (int64_t i = 0; i < side.n; ++i) prints[i] = side.fingerprint(i);
+             });
+             return nb::ndarray<nb::numpy, uint64_t, nb::ndim<2>>(prints, {size_t(side.n), 2}, owner);
+           })
       .def_ro("n", &Side::n);
 }
 
@@ -294,5 +304,6 @@ NB_MODULE(_core, m) {
   bind_evaluate(m);
   bind_engine(m);
   bind_subproblem(m);
+  bind_solvers(m);
   bind_strings(m);
 }

@@ -68,10 +68,10 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
   run_team(threads_, count, [&](int64_t r, int) {
     const int64_t n = count - r;
     std::vector<double> values(planes * n), stack(program_->stack_size() * n);
-    std::vector<const double*> pointers(planes);
+    Planes pointers(planes);
     for (int64_t p = 0; p < planes; ++p) {
       double* row = values.data() + p * n;
-      pointers[p] = row;
+      pointers.set(p, row);
       const int64_t plane = p * side_.n;
       for (int64_t j = r; j < count; ++j) {
         if (known[r])
@@ -82,7 +82,8 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
           row[j - r] = fresh[(p * u + position[r]) * u + position[j]];
       }
     }
-    program_->run(groups, RowView{work, work, r, r, n, pointers.data()}, stack.data(),
+    pointers.measure(n);
+    program_->run(groups, pointers.view(work, work, r, r, n), stack.data(),
                   [&](int64_t m, const double* kernel) {
                     if (weights[m] != 0.0) simd().axpy(weights[m], kernel, out + r * count + r, n);
                   });
@@ -133,10 +134,11 @@ void Engine::add_cached(const std::vector<int64_t>& ids, const std::vector<doubl
   run_team(threads_, tiles, [&](int64_t t, int) {
     const int64_t j0 = t * kTileColumns, n = std::min(side_.n - j0, kTileColumns);
     std::vector<double> stack(program_->stack_size() * kTileColumns);
-    std::vector<const double*> planes(program_->n_planes());
+    Planes planes(program_->n_planes());
     for (size_t r = 0; r < ids.size(); ++r) {
-      for (size_t p = 0; p < planes.size(); ++p) planes[p] = rows[r] + p * side_.n + j0;
-      accumulate(RowView{side_, side_, ids[r], j0, n, planes.data()}, delta[r], stack.data());
+      for (int64_t p = 0; p < program_->n_planes(); ++p) planes.set(p, rows[r] + p * side_.n + j0);
+      planes.measure(n);
+      accumulate(planes.view(side_, side_, ids[r], j0, n), delta[r], stack.data());
     }
   });
 }

@@ -25,21 +25,22 @@ void evaluate(const Program& program, const Side& a, const Side& b, int threads,
           program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
             std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
           });
-        });
+        },
+        Tiles::kExact);
 }
 
 void diagonal(const Program& program, const Side& a, double* out) {
   program.check(a);
   std::vector<double> values(program.n_planes() * a.n), stack(program.stack_size());
-  std::vector<const double*> pointers(program.n_planes());
+  Planes planes(program.n_planes());
   double* next = values.data();
   for (size_t s = 0; s < program.sources().size(); ++s) {
     program.sources()[s]->diagonal(*a.tables[s], next);
     next += program.sources()[s]->planes() * a.n;
   }
   for (int64_t i = 0; i < a.n; ++i) {
-    for (size_t p = 0; p < pointers.size(); ++p) pointers[p] = values.data() + p * a.n + i;
-    program.run(program.groups(), RowView{a, a, i, i, 1, pointers.data()}, stack.data(),
+    for (int64_t p = 0; p < program.n_planes(); ++p) planes.set(p, values.data() + p * a.n + i);
+    program.run(program.groups(), planes.view(a, a, i, i, 1), stack.data(),
                 [&](int64_t m, const double* value) { out[m * a.n + i] = *value; });
   }
 }

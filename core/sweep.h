@@ -48,7 +48,29 @@ class PackedRows {
   std::vector<std::unique_ptr<Rows>> packs_;
 };
 
-enum class Tiles { kAll, kUpper };  // kUpper: only tiles on and above the diagonal
+// Pointers to the values of each plane, and what is known of their size.
+class Planes {
+ public:
+  explicit Planes(int64_t count) : pointers_(count), least_(count) {}
+
+  void set(int64_t plane, const double* values) { pointers_[plane] = values; }
+
+  // Lets kernels that vanish on these n values be left out.
+  void measure(int64_t n) {
+    for (size_t p = 0; p < least_.size(); ++p) least_[p] = simd().least(pointers_[p], n);
+  }
+
+  RowView view(const Side& a, const Side& b, int64_t row, int64_t j0, int64_t n) const {
+    return {a, b, row, j0, n, pointers_.data(), least_.data()};
+  }
+
+ private:
+  std::vector<const double*> pointers_;
+  std::vector<double> least_;
+};
+
+// kExact: values below 1e-19 are computed too. kUpper: only tiles on and above the diagonal.
+enum class Tiles { kAll, kExact, kUpper };
 
 // Calls visit(r, view, stack) for every position r of `rows` and every column tile; calls for
 // different column tiles may run at the same time.
@@ -65,7 +87,7 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
       std::vector<double>&tile = scratch[worker], &stack = stacks[worker];
       tile.resize(planes * kTileRows * kTileColumns);
       stack.resize(program.stack_size() * kTileColumns);
-      std::vector<const double*> pointers(planes);
+      Planes values(planes);
       const int64_t j0 = t * kTileColumns, n = std::min(b.n - j0, kTileColumns);
       const int64_t end = which == Tiles::kUpper ? std::min(p1, j0 + n) - p0 : p1 - p0;
       for (int64_t r0 = 0; r0 < end; r0 += kTileRows) {
@@ -73,8 +95,9 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
         packed.fill(r0, r1, j0, j0 + n, tile.data());
         for (int64_t r = r0; r < r1; ++r) {
           for (int64_t p = 0; p < planes; ++p)
-            pointers[p] = tile.data() + (p * (r1 - r0) + r - r0) * n;
-          visit(p0 + r, RowView{a, b, rows[p0 + r], j0, n, pointers.data()}, stack.data());
+            values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * n);
+          if (which != Tiles::kExact) values.measure(n);
+          visit(p0 + r, values.view(a, b, rows[p0 + r], j0, n), stack.data());
         }
       }
     });

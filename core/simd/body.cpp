@@ -178,6 +178,21 @@ double dot16(const double* a, const double* b, int64_t n) {
   return lanes[0];
 }
 
+double least_of(const double* values, int64_t n) {
+  Vec best[2] = {broadcast(kInfinity), broadcast(kInfinity)};
+  int64_t j = 0;
+  for (; j + 2 * kLanes <= n; j += 2 * kLanes)
+    for (int64_t v = 0; v < 2; ++v) {
+      const Vec x = load(values + j + v * kLanes);
+      best[v] = x < best[v] ? x : best[v];
+    }
+  double least = kInfinity;
+  for (; j < n; ++j) least = values[j] < least ? values[j] : least;
+  for (int64_t v = 0; v < 2; ++v)
+    for (int64_t l = 0; l < kLanes; ++l) least = best[v][l] < least ? best[v][l] : least;
+  return least;
+}
+
 // The first index with the smallest up and the first with the largest down: ties are broken by
 // index, so that every level walks the same path.
 PairChoice choose_pair(const double* outputs, const double* slope_up, const double* slope_down,
@@ -265,10 +280,26 @@ void move_pair(const double* __restrict row_i, const double* __restrict row_j, d
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
-    KW_NAME(KW_LEVEL), exp_tile,     power_tile, mul_tile, add_tile,          scale_tile,
-    axpy_tile,         unit_tile,    center_tile, sqdist_tile, l1_tile,       chi2_tile,
-    minimum_tile,      sparse_panel_tile, dot16, choose_pair, best_partner,   move_pair,
-    &KW_JOIN(wd_, KW_LEVEL),
+    .name = KW_NAME(KW_LEVEL),
+    .exp = exp_tile,
+    .power = power_tile,
+    .mul = mul_tile,
+    .add = add_tile,
+    .scale = scale_tile,
+    .axpy = axpy_tile,
+    .unit = unit_tile,
+    .center = center_tile,
+    .sqdist = sqdist_tile,
+    .l1 = l1_tile,
+    .chi2 = chi2_tile,
+    .minimum = minimum_tile,
+    .sparse_panel = sparse_panel_tile,
+    .dot = dot16,
+    .least = least_of,
+    .choose = choose_pair,
+    .partner = best_partner,
+    .move = move_pair,
+    .wd = &KW_JOIN(wd_, KW_LEVEL),
 };
 
 }  // namespace kw

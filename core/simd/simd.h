@@ -1,6 +1,6 @@
 // The table of vectorised loops. One body (body.cpp) is compiled once per SIMD level; the level is
-// chosen once, outside every loop. All levels give the same bits: element-wise loops have no order
-// to change, and sums use a fixed number of partial sums.
+// chosen once, outside every loop. Levels differ by fused multiply-adds only, that is, in the last
+// bit: element-wise loops have no order to change, and sums use a fixed number of partial sums.
 #pragma once
 #include <cstdint>
 
@@ -41,6 +41,7 @@ struct Simd {
                        double* out, int64_t stride);
 
   double (*dot)(const double* a, const double* b, int64_t n);  // 16 partial sums
+  double (*least)(const double* values, int64_t n);            // the smallest of n > 0 values
 
   // The two passes of a pair step of the subproblem, over a working set of n examples.
   PairChoice (*choose)(const double* outputs, const double* slope_up, const double* slope_down,

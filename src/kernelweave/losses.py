@@ -18,6 +18,8 @@ from scipy.special import expit, xlogy
 
 from .bias import balance, newton
 
+_TINY = 1e-14  # a share of a box that is nothing but rounding
+
 EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box
 
 
@@ -70,9 +72,20 @@ class DualTerm:
             slope = slope + self.ent / self._width * (np.log(a) - np.log(rest))
             margin = EDGE * self._width * (self.ent > 0)
         inner = self.eps * np.sign(alpha)
-        down = np.where(alpha > self.lo + margin, slope + np.where(alpha == 0, -self.eps, inner), -np.inf)
-        up = np.where(alpha < self.hi - margin, slope + np.where(alpha == 0, self.eps, inner), np.inf)
+        down = np.where(
+            alpha > self.lo + margin, slope + np.where(alpha == 0, -self.eps, inner), -np.inf
+        )
+        up = np.where(
+            alpha < self.hi - margin, slope + np.where(alpha == 0, self.eps, inner), np.inf
+        )
         return down, up
+
+    def curvature(self, alpha: np.ndarray) -> np.ndarray:
+        """Return the second derivative of conj at alpha, (n,), apart from kinks and bounds."""
+        if not self.ent.any():
+            return self.curv
+        a, rest = self._shares(alpha)
+        return self.curv + self.ent / (self._width**2 * np.maximum(a * rest, _TINY))
 
     def _shares(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Parts of the box below and above alpha: a and 1 - a, both exact when they are tiny."""

@@ -18,6 +18,7 @@ from ..engines.base import Engine
 from ..losses import DualTerm
 from ..problem import Certificate, Problem, Progress, Result
 from ..steps.base import Step, Turn
+from ..steps.curvature import curvature
 from .working_set import Violations
 
 INNER = 0.1  # a subproblem is solved to this part of the violation that it starts from
@@ -43,13 +44,30 @@ class State:
     theta: np.ndarray
     started: float = field(default_factory=time.perf_counter)
 
+    def __post_init__(self):
+        self.work = np.arange(self.engine.n)  # the last working set: everything, before any
+
     def refresh(self, step: Step) -> Certificate:
         """Take a weight step and certify the model."""
-        s = self.engine.outputs @ self.alpha
+        self.s = self.engine.outputs @ self.alpha
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
-        self.theta = step(Turn(self.theta, s, linear))
+        turn = Turn(self.theta, self.s, linear, lambda: self.certify().primal, self.curvature)
+        self.theta = step(turn)
+        return self.certify()
+
+    def certify(self) -> Certificate:
+        """Certify the model as it is."""
         self.F = self.theta @ self.engine.outputs
-        return self.problem.certificate(self.alpha, self.F, s, self.theta)
+        return self.problem.certificate(self.alpha, self.F, self.s, self.theta)
+
+    def curvature(self) -> np.ndarray:
+        """Return the second derivative in theta, (M, M), of the value of the best machine."""
+        free = self.work[inside(self.problem.term, self.alpha, self.work)]
+        return curvature(
+            self.engine.block(free, self.theta),
+            self.problem.term.take(free).curvature(self.alpha[free]),
+            self.engine.outputs[:, free],
+        )
 
     def progress(self, certificate: Certificate) -> Progress:
         """Describe this state for the history."""
@@ -58,6 +76,7 @@ class State:
 
     def improve(self, work: np.ndarray, tolerance: float) -> None:
         """Solve the problem restricted to a working set."""
+        self.work = work
         alpha = solve_subproblem(
             self.engine.block(work, self.theta),
             self.problem.term.take(work),

@@ -13,6 +13,7 @@ from ..norms import Block, Lp, Norm
 from ..problem import Problem, Result
 from ..steps.analytic import Analytic
 from ..steps.base import Step, keep_weights
+from . import qcqp
 from .active_sets import active_sets
 from .chunking import Budget
 from .wrapper import wrapper
@@ -104,6 +105,7 @@ SOLVERS = {
     for solver in (
         Solver("analytic", stepping(Analytic), is_smooth),
         Solver("uniform", solve_uniform, is_plain_sum),
+        Solver("qcqp", qcqp.qcqp, qcqp.serves),
     )
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,12 +21,24 @@ class Turn:
         alpha' K_m alpha.
     linear : float
         The part of the dual value that does not depend on the weights, so that the dual value of
-        alpha under weights theta is linear - 1/2 theta . s.
+        alpha under weights theta is linear - 1/2 theta . s. It bounds the value J(theta) of the
+        best machine with these weights from below; -1/2 s is the gradient of J if alpha is optimal.
+    primal : callable
+        Returns the primal value of the model, which bounds J(theta) from above.
+    curvature : callable
+        Returns the second derivative of J at theta, shape (M, M), as far as it is known.
     """
 
     theta: np.ndarray
     s: np.ndarray
     linear: float
+    primal: Callable[[], float]
+    curvature: Callable[[], np.ndarray]
+
+    @property
+    def value(self) -> float:
+        """The dual value of alpha under the weights."""
+        return self.linear - 0.5 * float(self.theta @ self.s)
 
 
 class Step(Protocol):

@@ -1,0 +1,124 @@
+"""The conic reference: the certified optimum for every loss and norm, and the chunking one's."""
+
+import sys
+
+import numpy as np
+import pytest
+
+from kernelweave import MKLClassifier, kernels, losses, norms
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import prepare
+from kernelweave.problem import Problem
+from kernelweave.solvers import qcqp
+from kernelweave.solvers.chunking import Budget
+from kernelweave.solvers.registry import SOLVERS
+from kernelweave.solvers.start import feasible_alpha
+
+pytest.importorskip("clarabel")
+
+KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Linear(columns=[0]), kernels.Polynomial(2)]
+M = 5
+LOSSES = [
+    losses.Hinge(),
+    losses.SquaredHinge(),
+    losses.Logistic(),
+    losses.SmoothHinge(sigma=3.0),
+    losses.EpsilonInsensitive(epsilon=0.2),
+    losses.Squared(),
+    losses.OneClass(),
+]
+NORMS = [
+    norms.Lp(1),
+    norms.Lp(1, weights=(1.0, 2.0, 0.5, 1.0, 3.0)),
+    norms.Lp(1.3),
+    norms.Lp(2, weights=(1.0, 2.0, 0.5, 1.0, 3.0)),
+    norms.Lp(np.inf),
+    norms.Elliptic(np.eye(M) + 0.2),
+    norms.Block(1),
+    norms.Block(1.5),
+    norms.Block(3),
+]
+SMOOTH = [norm for norm in NORMS if SOLVERS["analytic"].serves(norm)]
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:18])
+
+
+def make(loss, norm, rng, n=40):
+    X = rng.normal(size=(n, 4))
+    target = X[:, 0] + 0.3 * rng.normal(size=n)
+    y = target if loss.kind == "regressor" else np.sign(target)
+    tau = 0.3 * n if loss.kind == "one-class" else 0.0
+    compiled, examples = prepare(KERNELS, "variance", X)
+    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    return Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
+
+
+def solve(name, problem, engine, tol):
+    alpha = feasible_alpha(problem)
+    engine.rebuild(alpha)
+    theta = problem.norm.start(engine.n_kernels)
+    return SOLVERS[name].solve(problem, engine, alpha, theta, Budget(tol=tol), True)
+
+
+@every_norm
+@every_loss
+def test_certified_optimum(loss, norm, rng):
+    problem, engine = make(loss, norm, rng)
+    result = solve("qcqp", problem, engine, 1e-5)
+    assert result.converged
+    assert -1e-9 < result.gap <= 1e-5
+    assert norm.value(result.weights) <= 1 + 1e-9
+
+
+@pytest.mark.parametrize("norm", SMOOTH, ids=lambda norm: repr(norm)[:18])
+@every_loss
+def test_same_optimum_as_chunking(loss, norm, rng):
+    problem, engine = make(loss, norm, rng)
+    reference = solve("qcqp", problem, engine, 1e-5)
+    result = solve("analytic", problem, engine, 1e-6)
+    assert result.primal == pytest.approx(reference.primal, rel=1e-5)
+    np.testing.assert_allclose(result.weights, reference.weights, atol=2e-2)
+
+
+def test_weights_of_costly_kernels_shrink(rng):
+    problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
+    best = solve("qcqp", problem, engine, 1e-5).weights.argmax()
+    costs = tuple(np.where(np.arange(M) == best, 1e3, 1.0))
+    dearer, engine = make(losses.Hinge(), norms.Lp(1, weights=costs), np.random.default_rng(0))
+    assert solve("qcqp", dearer, engine, 1e-5).weights[best] == 0
+
+
+def test_through_the_estimator(rng):
+    X = rng.normal(size=(40, 3))
+    y = X[:, 0] > 0
+    model = MKLClassifier(kernels.RBF(gamma=[0.1, 1.0]), norm=1, solver="qcqp").fit(X, y)
+    assert model.duality_gap_ <= 1e-3
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert model.score(X, y) > 0.9
+
+
+def test_feasible_moves_alpha_into_its_constraints(rng):
+    for loss in LOSSES:
+        problem, _ = make(loss, norms.Lp(1), rng)
+        alpha = feasible_alpha(problem)
+        moved = qcqp.feasible(problem, alpha + 1e-6 * rng.normal(size=len(alpha)))
+        assert np.all((moved >= problem.term.lo) & (moved <= problem.term.hi))
+        assert moved.sum() == pytest.approx(problem.tau, abs=1e-12)
+
+
+def test_refuses_large_problems_with_an_estimate(rng):
+    X = rng.normal(size=(3000, 2))
+    model = MKLClassifier(kernels.RBF(gamma=np.geomspace(0.1, 1, 6)), norm=1, solver="qcqp")
+    with pytest.raises(ValueError, match=r"6 kernels and 3000 examples would need about 4 GB"):
+        model.fit(X, X[:, 0] > 0)
+
+
+def test_says_how_to_install_clarabel(monkeypatch):
+    monkeypatch.setitem(sys.modules, "clarabel", None)
+    with pytest.raises(ImportError, match=r"pip install 'kernelweave\[conic\]'"):
+        qcqp._clarabel()
+
+
+def test_does_not_serve_the_endless_block_norm():
+    with pytest.raises(ValueError, match="cannot serve norm=Block"):
+        MKLClassifier(norm=norms.Block(np.inf), solver="qcqp").fit([[0.0], [1.0]], [0, 1])
