@@ -50,10 +50,6 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
   program.check(a);
   program.check(b);
   const int64_t kernels = program.n_kernels();
-  std::vector<double> used(kernels, 0.0);
-  for (int64_t c = 0; c < outputs; ++c)
-    for (int64_t m = 0; m < kernels; ++m) used[m] += weights[c * kernels + m] != 0.0;
-  const std::vector<Group> groups = program.groups_with(used.data());
   const std::vector<int64_t> rows = all_of(a);
   std::fill_n(out, outputs * b.n, 0.0);
   const LinearPlan linear(program, a, b);
@@ -63,10 +59,19 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
                         out + summed * b.n))
     ++summed;
   if (summed == outputs) return;
+  std::vector<double> used(kernels, 0.0);
+  std::vector<std::vector<int64_t>> readers(kernels);  // the outputs that use a kernel
+  for (int64_t c = summed; c < outputs; ++c)
+    for (int64_t m = 0; m < kernels; ++m)
+      if (weights[c * kernels + m] != 0.0) {
+        used[m] = 1.0;
+        readers[m].push_back(c);
+      }
+  const std::vector<Group> groups = program.groups_with(used.data());
   sweep(program, a, rows.data(), a.n, b, threads,
         [&](int64_t r, const RowView& view, double* stack) {
           program.run(groups, view, stack, [&](int64_t m, const double* values) {
-            for (int64_t c = summed; c < outputs; ++c) {
+            for (int64_t c : readers[m]) {
               const double factor = weights[c * kernels + m] * coef[c * a.n + r];
               if (factor != 0.0) simd().axpy(factor, values, out + c * b.n + view.j0, view.n);
             }

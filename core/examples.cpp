@@ -1,6 +1,7 @@
 #include "examples.h"
 
 #include <algorithm>
+#include <bit>
 #include <stdexcept>
 
 #include "simd/simd.h"
@@ -15,7 +16,27 @@ std::vector<int64_t> gather(const std::vector<int64_t>& values, const int64_t* i
   return chosen;
 }
 
+// The finaliser of MurmurHash3: every bit of x reaches every bit of the result.
+uint64_t scramble(uint64_t x) {
+  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
+  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53ULL;
+  return x ^ (x >> 33);
+}
+
+// Values are summed up, so that zeros may be left out and order does not matter.
+void mix_value(int64_t position, double value, Fingerprint& print) {
+  if (value == 0.0) return;
+  const uint64_t bits = std::bit_cast<uint64_t>(value), place = uint64_t(position);
+  print[0] += scramble(bits ^ scramble(place + 0x9e3779b97f4a7c15ULL));
+  print[1] += scramble(bits ^ scramble(place + 0xd1b54a32d192ed03ULL));
+}
+
 }  // namespace
+
+void Table::mix(int64_t i, Fingerprint& print) const {
+  print[0] += scramble(uint64_t(i) + 1);
+  print[1] += scramble(~uint64_t(i));
+}
 
 DenseTable::DenseTable(Array<double> x, int64_t n, int64_t d)
     : VectorTable(n, d), x(std::move(x)) {
@@ -34,6 +55,10 @@ std::shared_ptr<const Table> DenseTable::subset(const int64_t* ids, int64_t coun
 
 void DenseTable::unpack(int64_t i, double* out) const {
   std::copy_n(x.data + i * d, d, out);
+}
+
+void DenseTable::mix(int64_t i, Fingerprint& print) const {
+  for (int64_t f = 0; f < d; ++f) mix_value(f, x[i * d + f], print);
 }
 
 SparseTable::SparseTable(Array<double> data, Array<int32_t> indices, Array<int64_t> indptr,
@@ -68,6 +93,10 @@ void SparseTable::unpack(int64_t i, double* out) const {
   for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) out[indices[e]] = data[e];
 }
 
+void SparseTable::mix(int64_t i, Fingerprint& print) const {
+  for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) mix_value(indices[e], data[e], print);
+}
+
 GivenTable::GivenTable(Array<double> matrix, int64_t columns, std::vector<int64_t> rows,
                        std::vector<int64_t> ids)
     : matrix(std::move(matrix)), columns(columns), rows(std::move(rows)), ids(std::move(ids)) {}
@@ -75,6 +104,15 @@ GivenTable::GivenTable(Array<double> matrix, int64_t columns, std::vector<int64_
 std::shared_ptr<const Table> GivenTable::subset(const int64_t* chosen, int64_t count) const {
   return std::make_shared<GivenTable>(matrix, columns, gather(rows, chosen, count),
                                       gather(ids, chosen, count));
+}
+
+Fingerprint Side::fingerprint(int64_t i) const {
+  Fingerprint print = {};
+  for (const auto& table : tables) {
+    print = {scramble(print[0]), scramble(print[1])};  // the order of tables matters
+    table->mix(i, print);
+  }
+  return print;
 }
 
 Side Side::subset(const int64_t* ids, int64_t count) const {

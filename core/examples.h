@@ -1,6 +1,7 @@
 // Examples as the core sees them: for each shared quantity of a program one table, and for each
 // normalisation slot one vector. Arrays may belong to somebody else, who is kept alive.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -21,10 +22,15 @@ Array<T> own(std::vector<T> values) {
   return {held->data(), held};
 }
 
+// 128 bits that tell examples apart.
+using Fingerprint = std::array<uint64_t, 2>;
+
 class Table {
  public:
   virtual ~Table() = default;
   virtual std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const = 0;
+  // Mixes example i into a fingerprint. By default every example is one of its kind.
+  virtual void mix(int64_t i, Fingerprint& print) const;
 };
 
 // Vectors of d values.
@@ -43,6 +49,7 @@ class DenseTable : public VectorTable {
   DenseTable(Array<double> x, int64_t n, int64_t d);
   std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
   void unpack(int64_t i, double* out) const override;
+  void mix(int64_t i, Fingerprint& print) const override;
   bool sparse() const override { return false; }
 
   const Array<double> x;
@@ -54,6 +61,7 @@ class SparseTable : public VectorTable {
               int64_t d);
   std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
   void unpack(int64_t i, double* out) const override;
+  void mix(int64_t i, Fingerprint& print) const override;
   bool sparse() const override { return true; }
 
   const Array<double> data;
@@ -81,6 +89,8 @@ struct Side {
   std::vector<Array<double>> vectors;
 
   Side subset(const int64_t* ids, int64_t count) const;
+  // Equal for equal examples (and, but for an accident of 1 in 2^128, only for those).
+  Fingerprint fingerprint(int64_t i) const;
 };
 
 }  // namespace kw

@@ -15,14 +15,15 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 from . import losses, norms
 from .core import single_threaded_blas
-from .engines import DenseEngine
-from .kernels import Kernel, Precomputed, prepare
+from .distinct import Distinct, mergeable
+from .engines import DenseEngine, Engine
+from .kernels import Kernel, Precomputed, prepare, resolve
 from .kernels.default import default_kernels
 from .model import Model
 from .problem import Problem, Result
 from .progress import live_line
 from .solvers.chunking import Budget
-from .solvers.registry import solver_for
+from .solvers.registry import Solver, solver_for
 from .solvers.start import feasible_alpha
 from .validation import check_examples, check_parameters, check_targets
 
@@ -32,30 +33,48 @@ WORKING_SET = 1000
 class _MKL(BaseEstimator):
     """What the estimators share: kernels in, certified solutions out."""
 
-    def _train(self, X: Any, problems: list[Problem]) -> None:
-        """Solve one problem per output on the examples X and store what was learned."""
+    def _train(self, X: Any, problems: list[Problem], targets: np.ndarray) -> None:
+        """Solve one problem per output on the examples X and store what was learned.
+
+        `targets` are what tells examples with equal x apart, shape (n,).
+        """
         solver = solver_for(self.solver, problems[0].norm, problems[0].loss)
         n_jobs = effective_n_jobs(self.n_jobs)
-        kernels = default_kernels(X) if self.kernels is None else self.kernels
+        kernels = self.kernels
+        if kernels is not None:  # parameters that depend on the data depend on all of it
+            kernels = resolve(kernels, X)
+        distinct = None
+        if kernels is None or mergeable(kernels, X):
+            distinct = Distinct.of(X, targets, problems[0].C)
+        if distinct:
+            X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
+        costs = problems[0].C
         with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
-            compiled, examples = prepare(kernels, self.normalize, X, n_jobs=n_jobs)
-            engine = DenseEngine(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
-            budget = Budget(
-                tol=self.tol,
-                max_iter=self.max_iter,
-                working_set=WORKING_SET if self.working_set == "auto" else self.working_set,
-                watch=watch,
+            compiled, examples = prepare(
+                kernels or default_kernels(X, costs),
+                self.normalize,
+                X,
+                weights=costs,
+                n_jobs=n_jobs,
             )
-            results = []
-            for problem in problems:
-                alpha = feasible_alpha(problem)
-                engine.rebuild(alpha)
-                theta = problem.norm.start(compiled.n_kernels)
-                results.append(
-                    solver.solve(problem, engine, alpha, theta, budget, self.interleaved)
-                )
+            engine = DenseEngine(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
+            results = [self._solve(solver, problem, engine, watch) for problem in problems]
         self._warn_unless_converged(results)
-        self._store(Model.of(compiled, examples, results), results)
+        alphas = [result.alpha for result in results]
+        self._model = Model.of(compiled, examples, results)
+        self._store(results, [distinct.expand(alpha) for alpha in alphas] if distinct else alphas)
+
+    def _solve(self, solver: Solver, problem: Problem, engine: Engine, watch: Any) -> Result:
+        budget = Budget(
+            tol=self.tol,
+            max_iter=self.max_iter,
+            working_set=WORKING_SET if self.working_set == "auto" else self.working_set,
+            watch=watch,
+        )
+        alpha = feasible_alpha(problem)
+        engine.rebuild(alpha)
+        theta = problem.norm.start(engine.n_kernels)
+        return solver.solve(problem, engine, alpha, theta, budget, self.interleaved)
 
     def _warn_unless_converged(self, results: list[Result]) -> None:
         worst = max(results, key=lambda result: result.gap)
@@ -67,11 +86,12 @@ class _MKL(BaseEstimator):
                 stacklevel=4,
             )
 
-    def _store(self, model: Model, results: list[Result]) -> None:
-        self._model = model
+    def _store(self, results: list[Result], alphas: list[np.ndarray]) -> None:
+        model = self._model
+        alpha = np.stack(alphas)
         self.kernel_names_ = model.compiled.names
-        self.support_ = model.support
-        self.dual_coef_ = model.coef
+        self.support_ = np.flatnonzero(alpha.any(axis=0))
+        self.dual_coef_ = alpha[:, self.support_]
         self.intercept_ = model.intercept
         single = len(results) == 1
         self.weights_ = model.weights[0] if single else model.weights
@@ -234,9 +254,8 @@ class MKLClassifier(ClassifierMixin, _MKL):
         costs = self.C * self._costs(X, y, classes, codes, sample_weight)
         positives = [1] if len(classes) == 2 else range(len(classes))
         loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
-        self._train(
-            X, [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
-        )
+        problems = [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
+        self._train(X, problems, codes)
         self.classes_ = classes
         return self
 
@@ -318,7 +337,7 @@ class MKLRegressor(RegressorMixin, _MKL):
         costs = self.C * _check_sample_weight(sample_weight, y, ensure_non_negative=True)
         params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
         loss = losses.get(self.loss, "regressor", **params)
-        self._train(X, [Problem(loss, norms.as_norm(self.norm), y, costs)])
+        self._train(X, [Problem(loss, norms.as_norm(self.norm), y, costs)], y)
         return self
 
     def predict(self, X):
@@ -385,7 +404,7 @@ class MKLOneClass(OutlierMixin, _MKL):
         problem = Problem(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )
-        self._train(X, [problem])
+        self._train(X, [problem], problem.y)
         self.offset_ = -float(self.intercept_[0])
         return self
 

@@ -23,7 +23,6 @@ class Model:
     Attributes
     ----------
     compiled : the M kernels.
-    support : indices of the support examples in the training data, shape (n_support,).
     examples : the support examples, all that is kept of the training data.
     coef : signed dual variables, shape (outputs, n_support).
     weights : shape (outputs, M).
@@ -31,7 +30,6 @@ class Model:
     """
 
     compiled: CompiledKernels
-    support: np.ndarray
     examples: Examples
     coef: np.ndarray
     weights: np.ndarray
@@ -46,7 +44,6 @@ class Model:
         support = np.flatnonzero(alpha.any(axis=0))
         return cls(
             compiled=compiled,
-            support=support,
             examples=examples.reference(support),
             coef=np.ascontiguousarray(alpha[:, support]),
             weights=np.stack([result.weights for result in results]),

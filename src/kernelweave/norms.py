@@ -106,6 +106,13 @@ class Lp(Norm):
         new = (size / size.max()) ** (2 / (self.p + 1))
         return new / self.value(new)
 
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return ||theta||^p - 1, its gradient (M,) and its second derivative (M, M); p < inf."""
+        costs, p = self._costs(theta), self.p
+        slope = p * costs * theta ** (p - 1)
+        bend = np.diag((p - 1) * slope / theta) if p > 1 else np.zeros((len(theta),) * 2)
+        return float(costs @ theta**p) - 1.0, slope, bend
+
     def _costs(self, like: np.ndarray) -> np.ndarray:
         """The weights as an array of the shape of `like`."""
         if self.weights is None:
@@ -156,6 +163,11 @@ class Elliptic(Norm):
         # The floor leaves a kernel without w next to no weight, but keeps Newton's method inside.
         new = _barrier_minimum(self.E, np.maximum(size / size.max(), 1e-30), self.start(len(s)))
         return new / self.value(new)
+
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return ||theta||^2 - 1, its gradient (M,) and its second derivative (M, M)."""
+        slope = 2.0 * self.E @ theta
+        return float(0.5 * theta @ slope) - 1.0, slope, 2.0 * self.E
 
     @cached_property
     def _factor(self) -> np.ndarray:
@@ -223,6 +235,10 @@ class Block(Norm):
         need not get closer to its solution; those that suit alpha never lower the dual.
         """
         return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
+
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return ||theta||^p - 1, its gradient (M,) and its second derivative (M, M); q < 2."""
+        return Lp(self.p).ball(theta)
 
     def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
         return _power_sum(theta * np.sqrt(_clip(s)), self.q) ** 2

@@ -24,16 +24,18 @@ NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return X as kernels read it, and note (or compare) its number and names of columns.
 
-    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are.
+    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are, unless
+    there are only the default kernels, which read numbers.
     """
-    if is_frame(X):
+    named = estimator.kernels is not None
+    if named and is_frame(X):
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
         return X
     if isinstance(X, Sequences):
         _check_n_features(estimator, X, reset=reset)
         return X
-    if _holds_texts(X):
+    if named and _holds_texts(X):
         return X
     return validate_data(
         estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2 if reset else 1

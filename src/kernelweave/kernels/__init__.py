@@ -7,7 +7,7 @@ from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.per_feature import per_feature
 from kernelweave.kernels.precomputed import Precomputed
-from kernelweave.kernels.prepare import prepare
+from kernelweave.kernels.prepare import prepare, resolve
 from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import NGram, Spectrum
 from kernelweave.kernels.strings import LocalityImproved, WeightedDegree, WeightedDegreeShift
@@ -43,4 +43,5 @@ __all__ = [
     "normalize",
     "per_feature",
     "prepare",
+    "resolve",
 ]

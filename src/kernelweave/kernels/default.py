@@ -11,24 +11,20 @@ from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.vectors import RBF, Linear
 
 
-def default_kernels(X: Any) -> list[Kernel]:
+def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
     """Return a linear kernel and RBF kernels of seven widths around the scale of the data.
 
-    The middle width is what scikit-learn's ``gamma="scale"`` gives; neighbours differ by a factor 4
-    in gamma. X must hold numbers only.
+    The middle width is what scikit-learn's ``gamma="scale"`` gives, each example counting as often
+    as its weight says; neighbours differ by a factor 4 in gamma.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of numbers, shape (n, d).
+    weights : shape (n,).
     """
-    values = X if sp.issparse(X) else np.asarray(X)
-    if values.dtype.kind not in "biuf":
-        raise ValueError(
-            "kernels=None is for X that holds numbers only; for other columns name the kernels, "
-            'for example kernels=[RBF(columns=["age"]), BagOfWords(columns="notes")]'
-        )
-    variance = _variance(values)
-    middle = 1.0 / (values.shape[1] * variance) if variance > 0 else 1.0
+    shares = weights / weights.sum()
+    mean = (shares @ X).mean()
+    square = (shares @ (X.multiply(X) if sp.issparse(X) else X**2)).mean()
+    spread = X.shape[1] * (square - mean**2)
+    middle = 1.0 / spread if spread > 0 else 1.0
     return [Linear(), RBF(gamma=[middle * 4.0**k for k in range(-3, 4)])]
-
-
-def _variance(X: Any) -> float:
-    if sp.issparse(X):
-        return float(X.multiply(X).mean() - X.mean() ** 2)
-    return float(np.var(X))

@@ -34,13 +34,16 @@ class Reading:
     X : array, sparse matrix, frame or list of texts with n examples.
     training : whether X is the training data (given similarities are then square).
     n_jobs : number of threads for what normalisations need of the examples.
+    weights : how much each example counts in means over the data, (n,); None: all the same.
     """
 
-    def __init__(self, X: Any, *, training: bool, n_jobs: int = 1):
+    def __init__(self, X: Any, *, training: bool, n_jobs: int = 1, weights: Any = None):
         self.X = as_input(X)
         self.training = training
         self.n_jobs = n_jobs
         self.n = self.X.shape[0]
+        weights = np.ones(self.n) if weights is None else weights
+        self.shares = weights / weights.sum()
         self._tables: dict[View, Table] = {}
 
     def table(self, view: View) -> Table:

@@ -68,10 +68,12 @@ class Centered(Wrapper):
     ----------
     totals : (M,) mean of k over all pairs of reference examples.
     reference : the training examples, or evenly spaced ones of them.
+    shares : (n,) how much each of them counts in means; the sum is 1.
     """
 
     totals: tuple[float, ...]
     reference: Examples = field(repr=False, compare=False)
+    shares: np.ndarray = field(repr=False, compare=False)
 
     def expressions(self, layout: Layout) -> list[Expression]:
         pairs = zip(self.kernel.expressions(layout), layout.slots(self), self.totals, strict=True)
@@ -80,7 +82,8 @@ class Centered(Wrapper):
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return the mean of k(x, reference examples), shape (M, n)."""
         compiled = CompiledKernels((self.kernel,))
-        return _row_means(compiled, self.reference, compiled.read(reading), reading.n_jobs)
+        examples = compiled.read(reading)
+        return _row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
 
 
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int = 1) -> Kernel:
@@ -112,10 +115,9 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int = 1) -> Ke
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
-    compiled, sample = _sample(kernel, reading)
-    diagonal = _core.diagonal(compiled.program, sample.side)
-    total = _sum_of_pairs(compiled, sample, reading.n_jobs)
-    return _divided(kernel, diagonal.mean(axis=1) - total / sample.n**2)
+    compiled, sample, shares = _sample(kernel, reading)
+    diagonal = _core.diagonal(compiled.program, sample.side) @ shares
+    return _divided(kernel, diagonal - _mean_of_pairs(compiled, sample, shares, reading.n_jobs))
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
@@ -129,7 +131,7 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
                 f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
             )
-    if _is_given(kernel):
+    if "given" in CompiledKernels((kernel,)).kinds:
         _refuse_unknown_diagonal(kernel, squares)
         return kernel
     _refuse_constant(Unit(kernel), reading)
@@ -138,14 +140,14 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _trace(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
-    return _divided(kernel, _diagonal(kernel, reading).mean(axis=1))
+    return _divided(kernel, _diagonal(kernel, reading) @ reading.shares)
 
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
-    compiled, sample = _sample(kernel, reading)
-    totals = _sum_of_pairs(compiled, sample, reading.n_jobs) / sample.n**2
-    return Centered(kernel, tuple(totals.tolist()), sample.reference(np.arange(sample.n)))
+    compiled, sample, shares = _sample(kernel, reading)
+    totals = _mean_of_pairs(compiled, sample, shares, reading.n_jobs)
+    return Centered(kernel, tuple(totals.tolist()), sample.reference(np.arange(sample.n)), shares)
 
 
 NORMALISATIONS: dict[str, Callable[[Kernel, Reading], Kernel]] = {
@@ -165,34 +167,45 @@ def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
     return _core.diagonal(compiled.program, compiled.read(reading).side)
 
 
-def _sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples]:
-    """Return a kernel, compiled, and the examples over which means are taken."""
+def _sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
+    """Return a kernel, compiled, the examples over which means are taken, and their shares."""
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
     if examples.n <= MOST_EXAMPLES:
-        return compiled, examples
-    return compiled, examples.take(np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64))
+        return compiled, examples, reading.shares
+    chosen = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
+    shares = reading.shares[chosen]
+    return compiled, examples.take(chosen), shares / shares.sum()
 
 
 def _row_means(
-    compiled: CompiledKernels, reference: Examples, examples: Examples, n_jobs: int
+    compiled: CompiledKernels,
+    reference: Examples,
+    shares: np.ndarray,
+    examples: Examples,
+    n_jobs: int,
 ) -> np.ndarray:
-    """Return the mean of k_m(reference, x) for each member m and example x, shape (M, n)."""
+    """Return sum_i shares_i k_m(reference_i, x) for each member m and example x, shape (M, n)."""
     each = np.eye(compiled.n_kernels)
-    mean = np.full((compiled.n_kernels, reference.n), 1.0 / reference.n)
-    return _core.decide(compiled.program, reference.side, examples.side, mean, each, n_jobs)
+    coef = np.repeat(shares[None, :], compiled.n_kernels, axis=0)
+    return _core.decide(compiled.program, reference.side, examples.side, coef, each, n_jobs)
 
 
-def _sum_of_pairs(compiled: CompiledKernels, examples: Examples, n_jobs: int) -> np.ndarray:
-    """Return the sum of k_m over all pairs of examples, shape (M,)."""
+def _mean_of_pairs(
+    compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
+) -> np.ndarray:
+    """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
     half = examples.n // 2
     if half < 256:
-        return examples.n * _row_means(compiled, examples, examples, n_jobs).sum(axis=1)
+        return _row_means(compiled, examples, shares, examples, n_jobs) @ shares
     # Pairs with one example in each half count twice and are evaluated once.
-    left = examples.take(np.arange(half))
-    right = examples.take(np.arange(half, examples.n))
-    across = half * _row_means(compiled, left, right, n_jobs).sum(axis=1)
-    inside = [_sum_of_pairs(compiled, part, n_jobs) for part in (left, right)]
+    left, right = np.arange(half), np.arange(half, examples.n)
+    parts = examples.take(left), examples.take(right)
+    across = _row_means(compiled, parts[0], shares[left], parts[1], n_jobs) @ shares[right]
+    inside = [
+        _mean_of_pairs(compiled, part, shares[index], n_jobs)
+        for part, index in zip(parts, (left, right), strict=True)
+    ]
     return inside[0] + inside[1] + 2 * across
 
 
@@ -210,12 +223,6 @@ def _refuse_constant(kernel: Kernel, reading: Reading) -> None:
                 f"kernel {name!r} is constant on the training data, so that it tells no examples "
                 "apart: leave it out"
             )
-
-
-def _is_given(kernel: Kernel) -> bool:
-    layout = Layout()
-    kernel.expressions(layout)
-    return any(kind == "given" for kind, _ in layout.sources)
 
 
 def _refuse_unknown_diagonal(kernel: Kernel, squares: np.ndarray) -> None:

@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.program import CompiledKernels
 
 
 def prepare(
-    kernels: Kernel | Sequence[Kernel], how: str | None, X: Any, *, n_jobs: int = 1
+    kernels: Kernel | Sequence[Kernel],
+    how: str | None,
+    X: Any,
+    *,
+    weights: np.ndarray | None = None,
+    n_jobs: int = 1,
 ) -> tuple[CompiledKernels, Examples]:
     """Resolve, normalise and compile kernels on training data.
 
@@ -21,15 +29,28 @@ def prepare(
     kernels : a kernel or several, each of which may be a family.
     how : {"variance", "unit", "trace", "center", None}, the normalisation.
     X : the training examples.
+    weights : how much each example counts in normalisations, shape (n,); None: all the same.
     n_jobs : number of threads.
 
     Returns
     -------
     The compiled kernels, and the training examples as they read them.
     """
+    reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
+    normalized = [normalize(kernel, how, reading) for kernel in listed(kernels)]
+    compiled = CompiledKernels(tuple(normalized))
+    return compiled, compiled.read(reading)
+
+
+def resolve(kernels: Kernel | Sequence[Kernel], X: Any) -> list[Kernel]:
+    """Return kernels with every parameter made concrete on training data X."""
+    X = as_input(X)
+    return [kernel.resolve(X) for kernel in listed(kernels)]
+
+
+def listed(kernels: Kernel | Sequence[Kernel]) -> list[Kernel]:
+    """Return what a user gave for `kernels` as a list."""
     chosen: list[Any] = list(kernels) if isinstance(kernels, list | tuple) else [kernels]
     if not chosen or not all(isinstance(kernel, Kernel) for kernel in chosen):
         raise ValueError(f"kernels must be a kernel or a list of kernels, not {kernels!r}")
-    reading = Reading(X, training=True, n_jobs=n_jobs)
-    compiled = CompiledKernels(tuple(normalize(kernel, how, reading) for kernel in chosen))
-    return compiled, compiled.read(reading)
+    return chosen

@@ -106,6 +106,11 @@ class CompiledKernels:
             program.end_group()
         return program
 
+    @property
+    def kinds(self) -> set[str]:
+        """The kinds of shared quantities that the kernels use."""
+        return {kind for kind, _ in self._layout[0].sources}
+
     @cached_property
     def _layout(self) -> tuple[Layout, list[Expression]]:
         layout = Layout()

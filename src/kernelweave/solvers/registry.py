@@ -9,13 +9,15 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..losses import Loss
-from ..norms import Block, Lp, Norm
+from ..norms import Block, Elliptic, Lp, Norm
 from ..problem import Problem, Result
 from ..steps.analytic import Analytic
 from ..steps.base import Step, keep_weights
+from ..steps.newton import Newton
 from . import qcqp
 from .active_sets import active_sets
 from .chunking import Budget
+from .prune import prune
 from .wrapper import wrapper
 
 Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
@@ -66,6 +68,23 @@ def stepping(make_step: Callable[[Norm], Step]) -> Solve:
     return solve
 
 
+def sparsely(solve: Solve) -> Solve:
+    """Return the solver that also sets the weights to 0 that its certificate does not need."""
+
+    def solve_sparsely(
+        problem: Problem,
+        engine: Engine,
+        alpha: np.ndarray,
+        theta: np.ndarray,
+        budget: Budget,
+        interleaved: bool,
+    ) -> Result:
+        result = solve(problem, engine, alpha, theta, budget, interleaved)
+        return prune(problem, engine, result, budget.tol)
+
+    return solve_sparsely
+
+
 def solve_uniform(
     problem: Problem,
     engine: Engine,
@@ -95,6 +114,11 @@ def is_smooth(norm: Norm) -> bool:
     return not is_sparse(norm)
 
 
+def is_curved(norm: Norm) -> bool:
+    """Whether the ball of the norm has a boundary that Newton's method can follow."""
+    return isinstance(norm, Elliptic) or 1 < exponent(norm) <= 32
+
+
 def is_plain_sum(norm: Norm) -> bool:
     """Whether p = inf, where all weights are 1."""
     return exponent(norm) == np.inf
@@ -104,6 +128,8 @@ SOLVERS = {
     solver.name: solver
     for solver in (
         Solver("analytic", stepping(Analytic), is_smooth),
+        Solver("newton", stepping(Newton), is_curved),
+        Solver("hessian", sparsely(stepping(Newton)), is_sparse),
         Solver("uniform", solve_uniform, is_plain_sum),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
     )
@@ -134,4 +160,8 @@ def solver_for(name: str, norm: Norm, loss: Loss) -> Solver:
 
 def automatic(norm: Norm) -> str:
     """Name the solver that suits a norm."""
-    return "uniform" if is_plain_sum(norm) else "analytic"
+    if is_plain_sum(norm):
+        return "uniform"
+    if is_sparse(norm):
+        return "hessian"
+    return "newton" if exponent(norm) < 2 else "analytic"
