@@ -24,9 +24,8 @@ def find() -> dict[str, ModuleType]:
 
 def arguments(found: dict[str, ModuleType]) -> argparse.Namespace:
     """Read the command line."""
-    lines = [
-        f"  {name:<20} {(module.__doc__ or '').splitlines()[0]}" for name, module in found.items()
-    ]
+    first = {name: (module.__doc__ or "").partition("\n")[0] for name, module in found.items()}
+    lines = [f"  {name:<18} {line}" for name, line in first.items()]
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Tables on the screen, and a JSON file of them under benchmarks/results.",
@@ -56,4 +55,5 @@ def main() -> None:
     print(f"Written to {report.write(tables, place)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

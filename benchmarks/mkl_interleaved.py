@@ -14,8 +14,8 @@ from .settings import Settings
 from .timing import alternate, blas_threads, timed
 
 NOTE = (
-    "The times of `gradient` were taken once, the others are the best of several. One thread, C = 1, "
-    "gamma = 0.001 to 1, no normalisation; tol = 1e-3 is a certified relative duality gap throughout."
+    "The time of `gradient` was taken once, the others are the best of several. One thread, C = 1, "
+    "gamma = 0.001 to 1, no normalisation; all stop at a certified relative duality gap of 1e-3."
 )
 
 

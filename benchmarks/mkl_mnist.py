@@ -28,8 +28,8 @@ WIDTHS = 1.2 ** np.arange(50)  # 2 sigma^2; the mean squared distance of two dig
 ONE_WIDTH = WIDTHS[[21]]  # 46
 SEARCHED = 10_000  # digits on which the tolerance of SVC is searched for
 NOTE = (
-    "2 sigma^2 = 1.2^0 to 1.2^49 on pixels in [0, 1], C = 1, one thread, p = 1 and p = 2; SVC has the "
-    f"width 1.2^21 and the tolerance that reaches a gap of {GAP:g} on {SEARCHED:,} digits. Both have "
+    "2 sigma^2 = 1.2^0 to 1.2^49 on pixels in [0, 1], C = 1, one thread. SVC has the width 1.2^21 "
+    f"and the tolerance that reaches a gap of {GAP:g} on {SEARCHED:,} digits. Both sides have "
     f"{CACHE_MB} MB of cache and at most an hour. Gaps are recomputed in NumPy."
 )
 
