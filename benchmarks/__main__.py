@@ -49,10 +49,12 @@ def main() -> None:
     settings = Settings(tiny=chosen.tiny, repeats=chosen.repeats)
     place, tables = report.machine(), {}
     print(report.header(place), end="\n\n", flush=True)
-    for name in chosen.names or quick:
-        tables[name] = found[name].run(settings)
-        print(tables[name].markdown(), flush=True)
-    print(f"Written to {report.write(tables, place)}")
+    try:
+        for name in chosen.names or quick:
+            tables[name] = found[name].run(settings)
+            print(tables[name].markdown(), flush=True)
+    finally:  # what was measured stays, whatever comes after it
+        print(f"Written to {report.write(tables, place)}")
 
 
 if __name__ == "__main__":

@@ -24,8 +24,8 @@ CACHE_MB = 1024
 COLUMNS = ("data", "n_jobs", "kernelweave s", "SVC s", "ratio", "gap", "gap of SVC", "tol of SVC")
 NOTE = (
     "Relative duality gaps are recomputed in NumPy for both sides. SVC runs at the loosest `tol` "
-    f"of {TOLERANCES} that reaches {GAP:g} (the search is not timed), on the quicker of dense and CSR "
-    f"input. Both sides have {CACHE_MB} MB of cache; C = 1; BLAS has one thread; best times."
+    f"of {TOLERANCES} that reaches {GAP:g} (the search is not timed), on the quicker of dense and "
+    f"CSR input. Both sides have {CACHE_MB} MB of cache; C = 1; BLAS has one thread; best times."
 )
 
 
