@@ -137,6 +137,7 @@ void Engine::add_cached(const std::vector<int64_t>& ids, const std::vector<doubl
       for (int64_t p = 0; p < program_->n_planes(); ++p) planes.set(p, rows[r] + p * side_.n + j0);
       planes.measure(n);
       accumulate(planes.view(side_, side_, ids[r], j0, n), delta[r], stack.data());
+      check_interrupt();
     }
   });
 }
