@@ -44,7 +44,7 @@ class _MKL(BaseEstimator):
         if kernels is not None:  # parameters that depend on the data depend on all of it
             kernels = resolve(kernels, X)
         distinct = None
-        if kernels is None or mergeable(kernels, X):
+        if mergeable(kernels or [], X):
             distinct = Distinct.of(X, targets, problems[0].C)
         if distinct:
             X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
