@@ -17,7 +17,7 @@ Every value of P bounds every value of D from above. So the relative gap between
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -116,6 +116,10 @@ class Problem:
     def term(self) -> DualTerm:
         """The dual terms of the loss."""
         return self.loss.dual_term(self.y, self.C)
+
+    def subset(self, idx: np.ndarray, set_aside: float) -> Problem:
+        """Return the problem of some examples, the alphas of the others adding up to `set_aside`."""
+        return replace(self, y=self.y[idx], C=self.C[idx], tau=self.tau - set_aside)
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: float) -> float:
         """Return the primal value of a model.
