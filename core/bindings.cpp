@@ -61,6 +61,8 @@ void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
+void check_threads(int n_jobs) { require(n_jobs >= 1, "n_jobs must be at least 1"); }
+
 void bind_program(nb::module_& m) {
   nb::class_<Program>(m, "Program", "A list of kernels as a postfix program over shared quantities.")
       .def(nb::init<>())
@@ -159,6 +161,7 @@ void bind_evaluate(nb::module_& m) {
   m.def(
       "evaluate",
       [](const Program& program, const Side& a, const Side& b, int n_jobs) {
+        check_threads(n_jobs);
         Out out = make_array({size_t(program.n_kernels()), size_t(a.n), size_t(b.n)});
         without_lock([&] { evaluate(program, a, b, n_jobs, out.data()); });
         return out;
@@ -176,6 +179,7 @@ void bind_evaluate(nb::module_& m) {
       "decide",
       [](const Program& program, const Side& a, const Side& b, Matrix coef, Matrix weights,
          int n_jobs) {
+        check_threads(n_jobs);
         require(coef.shape(0) == weights.shape(0) && int64_t(coef.shape(1)) == a.n &&
                     int64_t(weights.shape(1)) == program.n_kernels(),
                 "decide: coef must be (outputs, n) and weights (outputs, M)");
@@ -199,6 +203,7 @@ void bind_engine(nb::module_& m) {
       .def("__init__",
            [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
               int n_jobs) {
+             check_threads(n_jobs);
              new (engine)
                  Engine(std::make_shared<const Program>(program), side, cache_bytes, n_jobs);
            },

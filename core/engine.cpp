@@ -42,6 +42,7 @@ std::vector<const double*> Engine::find_rows(const int64_t* ids, int64_t count) 
 // What the cache knows of a pair, from either side, is taken from there; the rest, pairs of examples
 // that are both unknown, is computed first. Only the upper triangle is worked on.
 void Engine::block(const int64_t* ids, int64_t count, const double* weights, double* out) {
+  if (linear_.block(ids, count, weights, threads_, out)) return;
   const std::vector<const double*> known = find_rows(ids, count);
   std::vector<int64_t> unknown, position(count, -1);
   for (int64_t r = 0; r < count; ++r)
@@ -139,6 +140,7 @@ void Engine::add_cached(const std::vector<int64_t>& ids, const std::vector<doubl
       for (int64_t p = 0; p < program_->n_planes(); ++p) planes.set(p, rows[r] + p * side_.n + j0);
       planes.measure(n);
       accumulate(planes.view(side_, side_, ids[r], j0, n), delta[r], stack.data());
+      check_interrupt();
     }
   });
 }

@@ -1,6 +1,7 @@
 #include "linear.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "team.h"
 
@@ -8,6 +9,7 @@ namespace kw {
 namespace {
 
 constexpr int64_t kColumns = 16384;  // columns that a thread works on at a time, at most
+constexpr int64_t kBlock = 64;       // rows and columns of a tile of a block
 constexpr size_t kMostBundles = 4;   // each costs a store of its own
 
 using Terms = std::vector<LinearTerm>;
@@ -103,6 +105,13 @@ LinearPlan::LinearPlan(const Program& program, const Side& a, const Side& b)
   linear_ = bundles_.size() <= kMostBundles;
 }
 
+std::vector<double> LinearPlan::plane_weights(const Bundle& bundle, const double* weights) const {
+  std::vector<double> planes(program_.sources()[bundle.source]->planes(), 0.0);
+  for (const LinearTerm& term : bundle.terms)
+    planes[term.plane] += term.factor * weights[term.kernel];
+  return planes;
+}
+
 std::unique_ptr<Sums> LinearPlan::sum_up(const Bundle& bundle, const int64_t* rows,
                                          const double* delta, int64_t count, int threads,
                                          const double* planes) const {
@@ -144,9 +153,7 @@ bool LinearPlan::combine(const int64_t* rows, const double* delta, int64_t count
   if (!linear_) return false;
   std::vector<std::unique_ptr<Sums>> sums;
   for (const Bundle& bundle : bundles_) {
-    std::vector<double> planes(program_.sources()[bundle.source]->planes(), 0.0);
-    for (const LinearTerm& term : bundle.terms)
-      planes[term.plane] += term.factor * weights[term.kernel];
+    const std::vector<double> planes = plane_weights(bundle, weights);
     sums.push_back(sum_up(bundle, rows, delta, count, threads, planes.data()));
     if (!sums.back()) return false;
   }
@@ -159,6 +166,36 @@ bool LinearPlan::combine(const int64_t* rows, const double* delta, int64_t count
         simd().mul(b_.vectors[slot].data + j0, values.data(), j1 - j0);
       simd().axpy(1.0, values.data(), out + j0, j1 - j0);
     }
+  });
+  return true;
+}
+
+// Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
+bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights, int threads,
+                       double* out) const {
+  if (!linear_ || bundles_.size() != 1) return false;
+  const Bundle& bundle = bundles_.front();
+  const auto quantity =
+      program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
+  if (!quantity) return false;
+  const auto table = a_.tables[bundle.source]->subset(ids, count);
+  std::vector<double> unit(count, 1.0);
+  for (int32_t slot : bundle.slots)
+    for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
+  std::vector<int64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  const auto rows = quantity->pack(*table, all.data(), count, *table);
+  const int64_t tiles = (count + kBlock - 1) / kBlock;
+  run_team(threads, tiles * tiles, [&](int64_t t, int) {
+    const int64_t r0 = t / tiles * kBlock, j0 = t % tiles * kBlock;
+    if (j0 < r0) return;
+    const int64_t r1 = std::min(count, r0 + kBlock), j1 = std::min(count, j0 + kBlock);
+    quantity->tile(*rows, r0, r1, *table, j0, j1, {out + r0 * count + j0, count, 0});
+    for (int64_t r = r0; r < r1; ++r)
+      for (int64_t j = j0; j < j1; ++j) {
+        out[r * count + j] *= unit[r] * unit[j];
+        out[j * count + r] = out[r * count + j];
+      }
   });
   return true;
 }

@@ -29,6 +29,9 @@ class LinearPlan {
   // out[j] += sum_m weights[m] sum_r delta[r] k_m(a_rows[r], b_j).
   bool combine(const int64_t* rows, const double* delta, int64_t count, const double* weights,
                int threads, double* out) const;
+  // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
+  bool block(const int64_t* ids, int64_t count, const double* weights, int threads,
+             double* out) const;
 
  private:
   // Terms that share their source and normalisations.
@@ -37,6 +40,7 @@ class LinearPlan {
     std::vector<int32_t> slots;
     std::vector<LinearTerm> terms;
   };
+  std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
   std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
                                int64_t count, int threads, const double* planes) const;
 

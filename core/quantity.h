@@ -47,6 +47,11 @@ class Quantity {
   virtual int64_t row_bytes(const Table& a) const = 0;
   // Whether a row is worth keeping, that is, dearer to compute than to fetch.
   virtual bool worth_caching(const Table& a) const = 0;
+  // The quantity of one plane that is the sum of all planes with these weights, where it is cheaper
+  // than its parts; null otherwise.
+  virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {
+    return nullptr;
+  }
   // The sum of factors[r] times row rows[r], for `columns` examples to come, where that is cheaper
   // than row by row; null otherwise. planes: weights that combine all planes into one, or null.
   virtual std::unique_ptr<Sums> sums(const Table& /*a*/, const int64_t* /*rows*/,

@@ -99,6 +99,7 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
           if (which != Tiles::kExact) values.measure(n);
           visit(p0 + r, values.view(a, b, rows[p0 + r], j0, n), stack.data());
         }
+        check_interrupt();
       }
     });
   }

@@ -22,19 +22,22 @@ class Job {
  public:
   Job(int64_t count, const Task& task) : count_(count), task_(task) {}
 
-  // Takes tasks until none is left. Only the caller passes `watch`.
-  void work(int worker, bool watch) {
+  // Takes tasks until none is left.
+  void work(int worker) {
     try {
       for (int64_t i; (i = next_.fetch_add(1)) < count_;) {
         task_(i, worker);
-        if (watch) check_interrupt();
+        check_interrupt();
       }
     } catch (...) {
       next_ = count_;
       std::lock_guard lock(mutex_);
       if (!error_) error_ = std::current_exception();
+      failed_ = true;
     }
   }
+
+  bool failed() const { return failed_; }
 
   void rethrow() const {
     if (error_) std::rethrow_exception(error_);
@@ -44,9 +47,12 @@ class Job {
   const int64_t count_;
   const Task& task_;
   std::atomic<int64_t> next_{0};
+  std::atomic<bool> failed_{false};
   std::mutex mutex_;
   std::exception_ptr error_;
 };
+
+thread_local const Job* helping = nullptr;  // the job of another thread that this one works on
 
 class Team {
  public:
@@ -59,7 +65,7 @@ class Team {
       ++generation_;
     }
     wake_.notify_all();
-    job.work(0, true);
+    job.work(0);
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return running_ == 0; });
     job_ = nullptr;
@@ -85,7 +91,8 @@ class Team {
         if (worker > wanted_) continue;
         job = job_;
       }
-      job->work(worker, false);
+      helping = job;
+      job->work(worker);
       std::lock_guard lock(mutex_);
       if (--running_ == 0) done_.notify_one();
     }
@@ -118,6 +125,10 @@ Team& team() {
 void set_interrupt_hook(bool (*hook)()) { interrupt_hook = hook; }
 
 void check_interrupt() {
+  if (helping) {
+    if (helping->failed()) throw Interrupted{};
+    return;
+  }
   thread_local Clock::time_point last = Clock::now();
   const auto now = Clock::now();
   if (!interrupt_hook || now - last < std::chrono::milliseconds(50)) return;
@@ -137,7 +148,7 @@ void run_team(int threads, int64_t count, const Task& task) {
       return;
     }
   }
-  job.work(0, true);
+  job.work(0);
   job.rethrow();
 }
 

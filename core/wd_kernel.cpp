@@ -127,6 +127,14 @@ double WdKernel::pair_cost() const {
   }
 }
 
+std::shared_ptr<const Quantity> WdKernel::combined(const double* planes) const {
+  if (parameters.value != WdValue::kSum && parameters.value != WdValue::kDegrees) return nullptr;
+  WdParameters sum = parameters;
+  sum.value = WdValue::kSum;
+  for (int64_t k = 0; k < parameters.degree(); ++k) sum.weights[k] *= planes[plane_of(0, k)];
+  return std::make_shared<WdKernel>(std::move(sum), length);
+}
+
 std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const double* factors,
                                      int64_t count, int64_t columns, int threads,
                                      const double* planes) const {

@@ -17,7 +17,7 @@ from . import losses, norms
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
 from .engines import DenseEngine, Engine
-from .kernels import Kernel, Precomputed, prepare, resolve
+from .kernels import Precomputed, prepare, resolve
 from .kernels.default import default_kernels
 from .model import Model
 from .problem import Problem, Result
@@ -44,7 +44,7 @@ class _MKL(BaseEstimator):
         if kernels is not None:  # parameters that depend on the data depend on all of it
             kernels = resolve(kernels, X)
         distinct = None
-        if kernels is None or mergeable(kernels, X):
+        if mergeable(kernels or [], X):
             distinct = Distinct.of(X, targets, problems[0].C)
         if distinct:
             X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
@@ -109,6 +109,9 @@ class _MKL(BaseEstimator):
         for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
             delattr(self, name)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")  # the columns of X are noted before anything is learned
+
     def _decide(self, X: Any) -> np.ndarray:
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
@@ -141,8 +144,8 @@ class _MKL(BaseEstimator):
 
 def _all_precomputed(kernels: Any) -> bool:
     """Return whether X is one given matrix, whose columns scikit-learn must split like its rows."""
-    chosen = [kernels] if isinstance(kernels, Kernel) else list(kernels or [])
-    return len(chosen) == 1 and isinstance(chosen[0], Precomputed) and chosen[0].columns is None
+    one = kernels[0] if isinstance(kernels, list | tuple) and len(kernels) == 1 else kernels
+    return isinstance(one, Precomputed) and one.columns is None
 
 
 class MKLClassifier(ClassifierMixin, _MKL):

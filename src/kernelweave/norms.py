@@ -246,11 +246,12 @@ class Block(Norm):
 
 def as_norm(norm: float | Norm) -> Norm:
     """Return `Lp(norm)` for a number, and a norm object as it is."""
-    if isinstance(norm, Real) and not isinstance(norm, bool):
-        return Lp(float(norm))
     if isinstance(norm, Norm):
         return norm
-    raise TypeError(
+    number = isinstance(norm, Real) and not isinstance(norm, bool)
+    if number and norm >= 1:
+        return Lp(float(norm))
+    raise (ValueError if number else TypeError)(
         "norm must be a number p >= 1, inf, or an object such as norms.Lp(p, weights), "
         f"norms.Elliptic(E) or norms.Block(q), got {norm!r}"
     )

@@ -112,14 +112,14 @@ class Problem:
                 f"got {self.tau:g}"
             )
 
-    def take(self, index: np.ndarray) -> Problem:
-        """Return the same problem on some of the examples, those left out having alpha = 0."""
-        return replace(self, y=self.y[index], C=self.C[index])
-
     @cached_property
     def term(self) -> DualTerm:
         """The dual terms of the loss."""
         return self.loss.dual_term(self.y, self.C)
+
+    def subset(self, idx: np.ndarray, set_aside: float) -> Problem:
+        """Return the problem of some examples, the alphas of the others adding up to `set_aside`."""
+        return replace(self, y=self.y[idx], C=self.C[idx], tau=self.tau - set_aside)
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: float) -> float:
         """Return the primal value of a model.

@@ -11,6 +11,7 @@ from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
     _check_y,
+    _num_samples,
     check_consistent_length,
     validate_data,
 )
@@ -27,19 +28,39 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     Arrays and sparse matrices of numbers become float64; frames and texts stay what they are, unless
     there are only the default kernels, which read numbers.
     """
-    named = estimator.kernels is not None
+    named, least = estimator.kernels is not None, 2 if reset else 1
     if named and is_frame(X):
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
+        _check_n_samples(X, least)
         return X
     if isinstance(X, Sequences):
         _check_n_features(estimator, X, reset=reset)
         return X
     if named and _holds_texts(X):
+        _check_n_samples(X, least)
         return X
-    return validate_data(
-        estimator, X, reset=reset, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2 if reset else 1
-    )
+    try:
+        return validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=np.float64,
+            ensure_min_samples=least,
+        )
+    except ValueError as error:
+        if "could not convert string" not in str(error):
+            raise
+        raise ValueError(
+            f"X must hold numbers, but {error}; for other columns give a frame and name kernels, "
+            'such as kernels=[RBF(columns=["age"]), BagOfWords(columns="notes")]'
+        ) from error
+
+
+def _check_n_samples(X: Any, least: int) -> None:
+    if (n := _num_samples(X)) < least:
+        raise ValueError(f"X has {n} sample(s), but a minimum of {least} is required")
 
 
 def _holds_texts(X: Any) -> bool:

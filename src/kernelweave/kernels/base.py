@@ -14,6 +14,7 @@ from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
@@ -77,7 +78,7 @@ class Kernel(ABC):
         """The number of members, or None where it depends on data that were not seen yet."""
         return self.n_kernels
 
-    def __call__(self, X: Any, Y: Any = None, *, n_jobs: int = 1) -> np.ndarray:
+    def __call__(self, X: Any, Y: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
         """Return the kernel values of all pairs.
 
         What depends on data is taken from Y (from X without Y), unless the kernel is resolved.
@@ -86,7 +87,7 @@ class Kernel(ABC):
         ----------
         X : n examples.
         Y : m examples; X where None. For precomputed kernels these are the training examples.
-        n_jobs : number of threads.
+        n_jobs : number of threads; None is one, -1 all processors.
 
         Returns
         -------
@@ -96,7 +97,8 @@ class Kernel(ABC):
             compiled = CompiledKernels((self.resolve(X if Y is None else Y),))
             reference = compiled.training(X if Y is None else Y)
             examples = reference if Y is None else compiled.examples(X)
-            values = _core.evaluate(compiled.program, reference.side, examples.side, n_jobs)
+            threads = effective_n_jobs(n_jobs)
+            values = _core.evaluate(compiled.program, reference.side, examples.side, threads)
         return self._stacked(np.swapaxes(values, 1, 2))
 
     def diagonal(self, X: Any) -> np.ndarray:

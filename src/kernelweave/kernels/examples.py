@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from kernelweave.core import _core
 from kernelweave.kernels.inputs import as_input
@@ -37,10 +38,10 @@ class Reading:
     weights : how much each example counts in means over the data, (n,); None: all the same.
     """
 
-    def __init__(self, X: Any, *, training: bool, n_jobs: int = 1, weights: Any = None):
+    def __init__(self, X: Any, *, training: bool, n_jobs: int | None = None, weights: Any = None):
         self.X = as_input(X)
         self.training = training
-        self.n_jobs = n_jobs
+        self.n_jobs = effective_n_jobs(n_jobs)
         self.n = self.X.shape[0]
         weights = np.ones(self.n) if weights is None else weights
         self.shares = weights / weights.sum()

@@ -86,7 +86,7 @@ class Centered(Wrapper):
         return _row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
 
 
-def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int = 1) -> Kernel:
+def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
     """Return a kernel normalised on training data.
 
     Parameters

@@ -17,7 +17,6 @@ from ..engines.base import Engine
 from ..problem import Problem, Progress, Result
 from ..steps.base import Step, keep_weights
 from .chunking import Budget, State, chunking, conclude
-from .working_set import Violations
 
 SMALL = 20_000  # so many examples are worked on at once
 SAMPLE = 0.02  # part of the examples in the first sample, if that is not small
@@ -47,23 +46,21 @@ class ActiveSets:
         state, active = self.state, self.active
         turns_left = None if budget.max_iter is None else budget.max_iter - self.turns
         inner = chunking(
-            state.problem.take(active),
+            state.problem.subset(active, 0.0),
             state.engine.subset(active),
             step,
             state.alpha[active],
             state.theta,
             Budget(tol=tol, max_iter=turns_left, working_set=budget.working_set),
         )
-        change = inner.alpha - state.alpha[active]
-        moved = np.flatnonzero(change)
-        state.engine.add(active[moved], change[moved])
-        state.alpha[active], state.theta = inner.alpha, inner.weights
+        state.move(active, inner.alpha)
+        state.theta = inner.weights
         self.turns += inner.n_iter
 
     def choose(self) -> None:
         """Take the support, the examples that disagree, and those nearest to it."""
         state = self.state
-        violations = Violations(state.problem.term, state.alpha, state.F)
+        violations = state.violations()
         idle = np.flatnonzero(state.alpha == 0)
         excess = violations.excess(idle)
         support = state.engine.n - len(idle)

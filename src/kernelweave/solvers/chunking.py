@@ -17,11 +17,15 @@ from ..core import _core
 from ..engines.base import Engine
 from ..losses import DualTerm
 from ..problem import Certificate, Problem, Progress, Result
-from ..steps.base import Step, Turn
+from ..steps.base import Step, Turn, keep_weights
 from ..steps.curvature import curvature
 from .working_set import Violations
 
-INNER = 0.1  # a subproblem is solved to this part of the violation that it starts from
+# A subproblem is solved to this part of the violation that the turn starts from. With many kernels a
+# changed alpha is dear, and less exact subproblems change fewer of them.
+INNER_ONE, INNER_MANY = 0.1, 0.3
+SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
+PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,11 +53,14 @@ class State:
 
     def refresh(self, step: Step) -> Certificate:
         """Take a weight step and certify the model."""
+        self.theta = step(self.view())
+        return self.certify()
+
+    def view(self) -> Turn:
+        """Describe this state for a weight step."""
         self.s = self.engine.outputs @ self.alpha
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
-        turn = Turn(self.theta, self.s, linear, lambda: self.certify().primal, self.curvature)
-        self.theta = step(turn)
-        return self.certify()
+        return Turn(self.theta, self.s, linear, lambda: self.certify().primal, self.curvature)
 
     def certify(self) -> Certificate:
         """Certify the model as it is."""
@@ -74,19 +81,54 @@ class State:
         seconds = time.perf_counter() - self.started
         return Progress(**vars(certificate), seconds=seconds, weights=self.theta.copy())
 
-    def improve(self, work: np.ndarray, tolerance: float) -> None:
-        """Solve the problem restricted to a working set."""
-        self.work = work
+    @property
+    def precision(self) -> float:
+        """How exactly subproblems are solved, relative to the violation."""
+        return INNER_ONE if self.engine.n_kernels == 1 else INNER_MANY
+
+    def violations(self) -> Violations:
+        """Return how far each alpha is from where it should be."""
+        return Violations(self.problem.term, self.alpha, self.F)
+
+    def improve(self, violations: Violations, target: float, q: int) -> None:
+        """Solve the problem restricted to the q worst examples until the violation is `target`."""
+        free = self.work[inside(self.problem.term, self.alpha, self.work)]
+        self.work = violations.select(min(q, self.engine.n), free)
         alpha = solve_subproblem(
-            self.engine.block(work, self.theta),
-            self.problem.term.take(work),
-            self.alpha[work],
-            self.F[work],
-            tolerance,
+            self.engine.block(self.work, self.theta),
+            self.problem.term.take(self.work),
+            self.alpha[self.work],
+            self.F[self.work],
+            target,
         )
-        changed = np.flatnonzero(alpha != self.alpha[work])
-        self.engine.add(work[changed], alpha[changed] - self.alpha[work[changed]])
-        self.alpha[work] = alpha
+        self.move(self.work, alpha)
+
+    def move(self, idx: np.ndarray, alpha: np.ndarray) -> None:
+        """Give the examples idx new alphas."""
+        changed = np.flatnonzero(alpha != self.alpha[idx])
+        self.engine.add(idx[changed], alpha[changed] - self.alpha[idx[changed]])
+        self.alpha[idx] = alpha
+
+    def focus(self, active: np.ndarray, target: float, q: int) -> None:
+        """Work on some examples, the others being set aside, until their violation is `target`.
+
+        The weights stay as they are. The outputs of the others are brought up to date at the end,
+        each changed alpha being told once, and the next certificate checks them all.
+        """
+        set_aside = float(self.alpha.sum() - self.alpha[active].sum())
+        small = State(
+            self.problem.subset(active, set_aside),
+            self.engine.subset(active),
+            self.alpha[active],
+            self.theta,
+        )
+        for _ in range(PATIENCE):
+            small.F = small.theta @ small.engine.outputs
+            violations = small.violations()
+            if violations.size <= target:
+                break
+            small.improve(violations, small.precision * violations.size, q)
+        self.move(active, small.alpha)
 
 
 def solve_subproblem(
@@ -114,17 +156,26 @@ def chunking(
     """
     state = State(problem, engine, alpha.copy(), theta.copy())
     history: list[Progress] = []
-    work = np.empty(0, dtype=np.int64)
     while True:
         certificate = state.refresh(step)
         history.append(state.progress(certificate))
         budget.watch(history[-1])
-        if certificate.gap <= budget.tol or len(history) - 1 == budget.max_iter:
+        done = certificate.gap <= budget.tol or len(history) - 1 == budget.max_iter
+        if done or stuck(history):
             return conclude(state, certificate, history, budget)
-        violations = Violations(problem.term, state.alpha, state.F)
-        free = work[inside(problem.term, state.alpha, work)]
-        work = violations.select(min(budget.working_set, engine.n), free)
-        state.improve(work, INNER * violations.size)
+        violations = state.violations()
+        target = state.precision * violations.size
+        active = np.flatnonzero(~violations.settled(violations.size))
+        if step is keep_weights and budget.working_set < len(active) <= SHRINK * engine.n:
+            state.focus(active, target, budget.working_set)
+        else:
+            state.improve(violations, target, budget.working_set)
+
+
+def stuck(history: list[Progress]) -> bool:
+    """Return whether the best gap has not fallen for many turns."""
+    gaps = [progress.gap for progress in history]
+    return len(gaps) > PATIENCE and min(gaps[-PATIENCE:]) >= min(gaps[:-PATIENCE])
 
 
 def inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:

@@ -13,6 +13,9 @@ from ..norms import Block, Elliptic, Lp, Norm
 from ..problem import Problem, Result
 from ..steps.analytic import Analytic
 from ..steps.base import Step, keep_weights
+from ..steps.cutting_plane import CuttingPlane
+from ..steps.gradient import Gradient
+from ..steps.level import Level
 from ..steps.newton import Newton
 from . import qcqp
 from .active_sets import active_sets
@@ -63,7 +66,25 @@ def stepping(make_step: Callable[[Norm], Step]) -> Solve:
         interleaved: bool,
     ) -> Result:
         loop = active_sets if interleaved else wrapper
-        return loop(problem, engine, make_step(problem.norm), alpha, theta, budget)
+        # One kernel leaves no choice of weights.
+        step = make_step(problem.norm) if len(theta) > 1 else keep_weights
+        return loop(problem, engine, step, alpha, theta, budget)
+
+    return solve
+
+
+def wrapping(make_step: Callable[[Norm], Step]) -> Solve:
+    """Return the solver for a step that needs complete solves, interleaved or not."""
+
+    def solve(
+        problem: Problem,
+        engine: Engine,
+        alpha: np.ndarray,
+        theta: np.ndarray,
+        budget: Budget,
+        interleaved: bool,
+    ) -> Result:
+        return wrapper(problem, engine, make_step(problem.norm), alpha, theta, budget)
 
     return solve
 
@@ -80,7 +101,7 @@ def sparsely(solve: Solve) -> Solve:
         interleaved: bool,
     ) -> Result:
         result = solve(problem, engine, alpha, theta, budget, interleaved)
-        return prune(problem, engine, result, budget.tol)
+        return prune(problem, engine, result, budget.tol) if is_sparse(problem.norm) else result
 
     return solve_sparsely
 
@@ -119,6 +140,11 @@ def is_curved(norm: Norm) -> bool:
     return isinstance(norm, Elliptic) or 1 < exponent(norm) <= 32
 
 
+def has_ball(norm: Norm) -> bool:
+    """Whether the feasible weights are those of a convex function that cuts can be set against."""
+    return is_sparse(norm) or is_curved(norm)
+
+
 def is_plain_sum(norm: Norm) -> bool:
     """Whether p = inf, where all weights are 1."""
     return exponent(norm) == np.inf
@@ -130,6 +156,9 @@ SOLVERS = {
         Solver("analytic", stepping(Analytic), is_smooth),
         Solver("newton", stepping(Newton), is_curved),
         Solver("hessian", sparsely(stepping(Newton)), is_sparse),
+        Solver("cutting-plane", stepping(CuttingPlane), has_ball),
+        Solver("level", sparsely(stepping(Level)), has_ball),
+        Solver("gradient", wrapping(Gradient), is_sparse),
         Solver("uniform", solve_uniform, is_plain_sum),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
     )

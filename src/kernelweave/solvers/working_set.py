@@ -33,9 +33,10 @@ class Violations:
         """Return at most q examples, sorted: those that want most to rise and to fall.
 
         Up to half of the room goes to `keep`, the examples of the last turn that are strictly
-        between their bounds: dropping them lets them oscillate.
+        between their bounds: dropping them lets them oscillate. The worst pair always has its room.
         """
-        keep = keep[np.argsort(-self.excess(keep), kind="stable")[: q // 2]]
+        most = min(q // 2, q - 2)
+        keep = keep[np.argsort(-self.excess(keep), kind="stable")[:most]]
         rising = _smallest(self.up, q // 2, self.middle)
         falling = _smallest(-self.down, q // 2, -self.middle)
         worst = np.setdiff1d(np.concatenate([rising, falling]), keep)

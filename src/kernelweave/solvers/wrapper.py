@@ -6,17 +6,20 @@ alpha, and need not be much more accurate than the weights are: its tolerance fo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..engines.base import Engine
 from ..norms import Norm
 from ..problem import Problem, Progress, Result
-from ..steps.base import Step, keep_weights
-from .chunking import Budget, State, chunking, conclude
+from ..steps.base import SolvedTurn, Step, keep_weights
+from .chunking import Budget, State, chunking, conclude, stuck
 
-INNER = 0.3  # a solve for fixed weights closes its gap to this part of the gap of the whole problem
+FIRST = 0.03  # the gap to which the first machine is solved
+INNER = 0.3  # later ones: this part of the gap of the whole problem
+LEAST = 1e-12  # no machine is solved beyond rounding
+TURNS = 1000  # of one solve; the weights may move on before it is complete
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +40,25 @@ class Fixed(Norm):
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
         return self.theta
 
+    def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
+        return float(self.theta @ s)
+
+
+@dataclass(eq=False)
+class Machines(State):
+    """A state whose alpha is brought to the optimum for its weights."""
+
+    solving: Budget = field(default_factory=Budget)
+
+    def solve(self, theta: np.ndarray) -> SolvedTurn:
+        """Solve the machine with weights theta, shape (M,)."""
+        self.theta = theta
+        alone = replace(self.problem, norm=Fixed(theta))
+        self.alpha = chunking(
+            alone, self.engine, keep_weights, self.alpha, theta, self.solving
+        ).alpha
+        return SolvedTurn(**vars(self.view()), at=self.solve)
+
 
 def wrapper(
     problem: Problem,
@@ -53,27 +75,19 @@ def wrapper(
     alpha : array of shape (n,), feasible
     theta : array of shape (M,), feasible
     """
-    state = State(problem, engine, alpha, theta)
+    first = Budget(tol=max(FIRST, budget.tol), max_iter=TURNS, working_set=budget.working_set)
+    state = Machines(problem, engine, alpha, theta, solving=first)
     history: list[Progress] = []
+    share = INNER
     while True:
-        certificate = state.refresh(step if history else keep_weights)
+        turn = state.solve(state.theta)
+        certificate = state.certify()
+        gained = certificate.gap < min((past.gap for past in history), default=np.inf)
         history.append(state.progress(certificate))
         budget.watch(history[-1])
-        if certificate.gap <= budget.tol or len(history) - 1 == budget.max_iter:
+        if certificate.gap <= budget.tol or len(history) - 1 == budget.max_iter or stuck(history):
             return conclude(state, certificate, history, budget)
-        tol = INNER * min(certificate.gap, 1.0)
-        state.alpha = solve_fixed(problem, engine, state.alpha, state.theta, tol, budget)
-
-
-def solve_fixed(
-    problem: Problem,
-    engine: Engine,
-    alpha: np.ndarray,
-    theta: np.ndarray,
-    tol: float,
-    budget: Budget,
-) -> np.ndarray:
-    """Return the alpha, shape (n,), that solves the problem for fixed weights to a gap of tol."""
-    alone = replace(problem, norm=Fixed(theta))
-    inner = Budget(tol=tol, working_set=budget.working_set)
-    return chunking(alone, engine, keep_weights, alpha, theta, inner).alpha
+        share = share if gained else max(0.5 * share, 1e-3)  # did the machines lack accuracy?
+        best = min(past.gap for past in history)
+        state.solving = replace(state.solving, tol=max(share * min(best, 1.0), LEAST))
+        state.theta = step(turn)

@@ -41,6 +41,20 @@ class Turn:
         return self.linear - 0.5 * float(self.theta @ self.s)
 
 
+@dataclass(frozen=True, eq=False)
+class SolvedTurn(Turn):
+    """What a weight step sees when alpha solves the machine with the present weights.
+
+    Attributes
+    ----------
+    at : callable
+        Solves the machine with other weights, shape (M,), and returns its turn. Line searches
+        use it; each call costs a complete solve.
+    """
+
+    at: Callable[[np.ndarray], SolvedTurn]
+
+
 class Step(Protocol):
     """A rule for the kernel weights."""
 

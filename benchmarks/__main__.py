@@ -1,0 +1,61 @@
+"""Run benchmarks: ``python -m benchmarks [NAME ...] [--tiny] [--repeats N]``."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+from types import ModuleType
+
+import benchmarks
+
+from . import report
+from .settings import Settings
+
+
+def find() -> dict[str, ModuleType]:
+    """Return the modules of this package that are benchmarks."""
+    names = [info.name for info in pkgutil.iter_modules(benchmarks.__path__)]
+    modules = {
+        name: importlib.import_module(f"benchmarks.{name}") for name in names if name != "__main__"
+    }
+    return {name: module for name, module in modules.items() if hasattr(module, "run")}
+
+
+def arguments(found: dict[str, ModuleType]) -> argparse.Namespace:
+    """Read the command line."""
+    first = {name: (module.__doc__ or "").partition("\n")[0] for name, module in found.items()}
+    lines = [f"  {name:<18} {line}" for name, line in first.items()]
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Tables on the screen, and a JSON file of them under benchmarks/results.",
+        epilog="\n".join(["tables:", *lines]),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="tables; all quick ones if none")
+    parser.add_argument("--tiny", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--repeats", type=int, default=3, help="how often each side is timed")
+    chosen = parser.parse_args()
+    if unknown := sorted(set(chosen.names) - set(found)):
+        parser.error(f"no such table: {', '.join(unknown)}; there are {', '.join(found)}")
+    return chosen
+
+
+def main() -> None:
+    """Run the tables that were asked for."""
+    found = find()
+    chosen = arguments(found)
+    quick = [name for name, module in found.items() if getattr(module, "QUICK", True)]
+    settings = Settings(tiny=chosen.tiny, repeats=chosen.repeats)
+    place, tables = report.machine(), {}
+    print(report.header(place), end="\n\n", flush=True)
+    try:
+        for name in chosen.names or quick:
+            tables[name] = found[name].run(settings)
+            print(tables[name].markdown(), flush=True)
+    finally:  # what was measured stays, whatever comes after it
+        print(f"Written to {report.write(tables, place)}")
+
+
+if __name__ == "__main__":
+    main()

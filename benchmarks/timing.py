@@ -1,0 +1,52 @@
+"""Timing: sides of a comparison in turn, so that a busy moment of the machine meets all of them."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+
+@dataclass(frozen=True)
+class Timing:
+    """The seconds of every repeat, and what the last one returned."""
+
+    seconds: tuple[float, ...]
+    result: Any = None
+
+    @property
+    def best(self) -> float:
+        """The shortest time: what the machine can do when nobody disturbs it."""
+        return min(self.seconds)
+
+    @property
+    def median(self) -> float:
+        """The time in the middle."""
+        return statistics.median(self.seconds)
+
+
+def timed(work: Callable[[], Any]) -> Timing:
+    """Call `work` once."""
+    gc.collect()
+    started = time.perf_counter()
+    result = work()
+    return Timing((time.perf_counter() - started,), result)
+
+
+def alternate(sides: Mapping[str, Callable[[], Any]], repeats: int) -> dict[str, Timing]:
+    """Time all sides `repeats` times, in turn."""
+    rounds = [{name: timed(work) for name, work in sides.items()} for _ in range(repeats)]
+    return {
+        name: Timing(sum((one[name].seconds for one in rounds), ()), rounds[-1][name].result)
+        for name in sides
+    }
+
+
+def blas_threads(count: int) -> threadpool_limits:
+    """Return a context in which BLAS uses `count` threads on all sides."""
+    return threadpool_limits(limits=count, user_api="blas")

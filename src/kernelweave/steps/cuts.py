@@ -1,0 +1,66 @@
+"""Cuts: what every alpha seen so far says about the value of the best machine.
+
+J(theta) >= linear_t - 1/2 theta . s_t      for every feasible alpha_t, optimal or not
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..norms import Norm
+from .master import Master
+
+PATIENCE = 30  # a cut that was not needed for so many turns is dropped
+ACTIVE = 1e-6  # how close to the largest cut one must be to be needed, in units of the scale
+
+
+class Cuts:
+    """A growing set of T cuts on M weights.
+
+    Attributes
+    ----------
+    linear : array of shape (T,)
+    s : array of shape (T, M)
+    scale : float
+        The size of the first cut; dividing by it makes the coefficients of a master about 1.
+    """
+
+    def __init__(self, linear: float, s: np.ndarray):
+        self.scale = max(abs(linear), float(s.max()))
+        self.linear, self.s = np.array([linear]), s[None]
+        self.idle = np.zeros(1, dtype=int)
+
+    def add(self, linear: float, s: np.ndarray) -> None:
+        """Add a cut."""
+        self.linear, self.s = np.append(self.linear, linear), np.vstack([self.s, s])
+        self.idle = np.append(self.idle, 0)
+
+    def retire(self, theta: np.ndarray) -> np.ndarray:
+        """Drop the cuts that have long been far below the largest; return their positions."""
+        values = self.linear - 0.5 * self.s @ theta
+        needed = values >= values.max() - ACTIVE * self.scale
+        self.idle = np.where(needed, 0, self.idle + 1)
+        keep = self.idle < PATIENCE
+        self.linear, self.s, self.idle = self.linear[keep], self.s[keep], self.idle[keep]
+        return np.flatnonzero(~keep)
+
+    def lowest(self, norm: Norm) -> tuple[np.ndarray, float]:
+        """Return the feasible weights, (M,), where the largest cut is lowest, and its value there.
+
+        No machine with feasible weights has a smaller value, so this bounds the optimum from below.
+        """
+        M = self.s.shape[1]
+        rows, ends = self.rows(), -self.linear / self.scale
+        rows = np.hstack([rows, np.full((len(rows), 1), -1.0)])
+        lower = np.append(np.zeros(M), -np.inf)
+        master = Master(
+            1e-13 * np.eye(M + 1), np.append(np.zeros(M), 1.0), lower, rows, ends, norm.ball
+        )
+        start = 0.9 * norm.start(M)
+        v = master.minimise(np.append(start, np.max(rows[:, :M] @ start - ends) + 0.1), M)
+        theta = v[:M] / norm.value(v[:M])
+        return theta, float(np.max(self.linear - 0.5 * self.s @ theta))
+
+    def rows(self) -> np.ndarray:
+        """Return the slopes of the scaled cuts, shape (T, M)."""
+        return -0.5 * self.s / self.scale

@@ -1,0 +1,86 @@
+"""The cutting plane step: the weights that do best against every alpha seen so far.
+
+It minimises the largest cut over the feasible weights. At p = 1 that is the semi-infinite linear
+program of Sonnenburg et al. (2006), solved as a linear program that grows by one row a turn;
+otherwise the program of Kloft et al. (2009), whose norm constraint is expanded to second order
+again and again.
+"""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+
+from ..norms import Norm
+from .base import Turn
+from .cuts import Cuts
+
+TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of a cut's violation
+
+
+class CuttingPlane:
+    """Minimise the largest cut over the weights that a norm allows."""
+
+    def __init__(self, norm: Norm):
+        self.norm = norm
+        self.cuts: Cuts | None = None
+        self.program: LinearProgram | None = None
+
+    def __call__(self, turn: Turn) -> np.ndarray:
+        if not turn.s.any():
+            return turn.theta
+        if self.cuts is None:
+            self.cuts = Cuts(turn.linear, turn.s)
+        else:
+            self.cuts.add(turn.linear, turn.s)
+        if getattr(self.norm, "p", None) != 1:
+            theta = self.cuts.lowest(self.norm)[0]
+            self.cuts.retire(theta)
+            return theta
+        return self._linear()
+
+    def _linear(self) -> np.ndarray:
+        cuts = self.cuts
+        if self.program is None:
+            costs = self.norm.ball(np.ones(cuts.s.shape[1]))[1]
+            self.program = LinearProgram(costs)
+        self.program.add(cuts.linear[-1] / cuts.scale, cuts.s[-1] / cuts.scale)
+        theta = self.program.solve()
+        theta /= self.norm.value(theta)
+        self.program.remove(cuts.retire(theta))
+        return theta
+
+
+class LinearProgram:
+    """min gamma with costs . theta = 1, theta >= 0, gamma + 1/2 theta . s_t >= linear_t.
+
+    The model stays alive between turns, so that the simplex method starts from its last basis.
+    """
+
+    def __init__(self, costs: np.ndarray):
+        self.M = len(costs)
+        self.model = highspy.Highs()
+        self.model.setOptionValue("output_flag", False)
+        for side in ("primal", "dual"):
+            self.model.setOptionValue(f"{side}_feasibility_tolerance", TIGHT)
+        infinity = highspy.kHighsInf
+        lower = np.append(np.zeros(self.M), -infinity)
+        self.model.addVars(self.M + 1, lower, np.full(self.M + 1, infinity))
+        self.model.changeColCost(self.M, 1.0)
+        self.model.addRow(1.0, 1.0, self.M, np.arange(self.M, dtype=np.int32), costs)
+
+    def add(self, linear: float, s: np.ndarray) -> None:
+        """Add a cut as a row."""
+        columns = np.arange(self.M + 1, dtype=np.int32)
+        row = np.append(0.5 * s, 1.0)
+        self.model.addRow(linear, highspy.kHighsInf, self.M + 1, columns, row)
+
+    def remove(self, cuts: np.ndarray) -> None:
+        """Remove cuts, counted in the order in which they were added."""
+        if len(cuts):
+            self.model.deleteRows(len(cuts), cuts.astype(np.int32) + 1)
+
+    def solve(self) -> np.ndarray:
+        """Return the best weights, shape (M,)."""
+        self.model.run()
+        return np.maximum(np.array(self.model.getSolution().col_value)[: self.M], 0.0)
