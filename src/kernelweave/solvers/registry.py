@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..alignment import alignment_weights, centered_alignment_weights
 from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Block, Elliptic, Lp, Norm
@@ -20,9 +21,15 @@ from ..steps.newton import Newton
 from . import qcqp
 from .chunking import Budget, chunking
 from .prune import prune
+from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
 
 Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
+
+
+def any_norm(norm: Norm) -> bool:
+    """For solvers to which the norm is only a scale."""
+    return True
 
 
 def any_loss(loss: Loss) -> bool:
@@ -157,6 +164,8 @@ SOLVERS = {
         Solver("level", sparsely(stepping(Level)), has_ball),
         Solver("gradient", wrapping(Gradient), is_sparse),
         Solver("uniform", solve_uniform, is_plain_sum),
+        Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
+        Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
     )
 }
