@@ -38,24 +38,27 @@ class Conjugates {
 
   double curvature(int64_t i, double a) const {
     if (!entropic(i)) return t_.curv[i];
-    const double width = t_.hi[i] - t_.lo[i], z = inside(i, a);
-    return t_.curv[i] + t_.ent[i] / (width * width * z * (1.0 - z));
+    const double width = t_.hi[i] - t_.lo[i];
+    return t_.curv[i] + t_.ent[i] / (width * width * below(i, a) * above(i, a));
   }
 
   double smooth_slope(int64_t i, double a) const {
     double slope = t_.lin[i] + t_.curv[i] * a;
-    if (entropic(i)) {
-      const double z = inside(i, a);
-      slope += t_.ent[i] / (t_.hi[i] - t_.lo[i]) * std::log(z / (1.0 - z));
-    }
+    if (entropic(i))
+      slope += t_.ent[i] / (t_.hi[i] - t_.lo[i]) * std::log(below(i, a) / above(i, a));
     return slope;
   }
 
   const DualTerm& term() const { return t_; }
 
  private:
-  double inside(int64_t i, double a) const {
-    return std::clamp((a - t_.lo[i]) / (t_.hi[i] - t_.lo[i]), kEdge, 1.0 - kEdge);
+  // The parts of the box below and above a: both exact when they are tiny, which 1 - z is not.
+  double below(int64_t i, double a) const {
+    return std::max((a - t_.lo[i]) / (t_.hi[i] - t_.lo[i]), kEdge);
+  }
+
+  double above(int64_t i, double a) const {
+    return std::max((t_.hi[i] - a) / (t_.hi[i] - t_.lo[i]), kEdge);
   }
 
   const DualTerm& t_;

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..alignment import alignment_weights, centered_alignment_weights
 from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Block, Elliptic, Lp, Norm
@@ -21,9 +22,15 @@ from . import qcqp
 from .active_sets import active_sets
 from .chunking import Budget
 from .prune import prune
+from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
 
 Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
+
+
+def any_norm(norm: Norm) -> bool:
+    """For solvers to which the norm is only a scale."""
+    return True
 
 
 def any_loss(loss: Loss) -> bool:
@@ -160,6 +167,8 @@ SOLVERS = {
         Solver("level", sparsely(stepping(Level)), has_ball),
         Solver("gradient", wrapping(Gradient), is_sparse),
         Solver("uniform", solve_uniform, is_plain_sum),
+        Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
+        Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
     )
 }

@@ -1,0 +1,118 @@
+"""How alike kernels are, to each other and to the targets.
+
+The alignment of two kernels is the cosine between their matrices, <K, L> / (||K|| ||L||) with the
+Frobenius product (Cristianini et al., 2002). Cortes et al. (2012) centre the kernels first, as if
+their features had mean 0: only then does it say how well a kernel predicts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.optimize import nnls
+
+from .engines import DenseEngine, Engine
+from .kernels import Kernel, prepare
+
+ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Frobenius products of M kernels on n examples.
+
+    Attributes
+    ----------
+    gram : array of shape (M, M)
+        <K_m, K_k>.
+    sums : array of shape (M, n)
+        The sums of the rows of each kernel.
+    """
+
+    gram: np.ndarray
+    sums: np.ndarray
+
+    @classmethod
+    def of(cls, engine: Engine) -> Moments:
+        """Visit all the kernels row by row; M x n numbers are held at a time.
+
+        The engine forgets the outputs that it held.
+        """
+        gram = np.zeros((engine.n_kernels, engine.n_kernels))
+        sums = np.empty((engine.n_kernels, engine.n))
+        one = np.ones(1)
+        for i in range(engine.n):
+            engine.clear()
+            engine.add(np.array([i]), one)
+            gram += engine.outputs @ engine.outputs.T
+            sums[:, i] = engine.outputs.sum(axis=1)
+        return cls(gram, sums)
+
+    def centered(self) -> np.ndarray:
+        """Return the Frobenius products of the centred kernels, shape (M, M)."""
+        n, totals = self.sums.shape[1], self.sums.sum(axis=1)
+        products = 2.0 / n * self.sums @ self.sums.T - np.outer(totals, totals) / n**2
+        return self.gram - products
+
+
+def kernel_alignment(
+    kernels: Kernel | Sequence[Kernel], X: Any, *, n_jobs: int | None = None
+) -> np.ndarray:
+    """Return the alignments of centred kernels.
+
+    Parameters
+    ----------
+    kernels : a kernel, or a list of kernels, each of which may be a family.
+    X : n examples.
+    n_jobs : number of threads; None is one, -1 all processors.
+
+    Returns
+    -------
+    Array of shape (M, M), with ones on its diagonal. A kernel that is constant is aligned with no
+    other, nor with itself: its row is 0.
+    """
+    n_jobs = effective_n_jobs(n_jobs)
+    compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)
+    engine = DenseEngine(compiled, examples, cache_mb=0, n_jobs=n_jobs)
+    moments = Moments.of(engine)
+    products, plain = moments.centered(), np.diag(moments.gram)
+    norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))
+    return products / np.outer(norms, norms)
+
+
+def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
+    """Return weights proportional to the alignment of each kernel with the targets, shape (M,).
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+    """
+    target = target_products(engine, y)
+    norms = np.sqrt(np.diag(Moments.of(engine).gram))
+    return np.maximum(target, 0.0) / np.where(norms > 0, norms, np.inf)
+
+
+def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
+    """Return the weights >= 0 whose combination is best aligned with the targets, shape (M,).
+
+    The largest alignment of sum_m theta_m K_m, all centred, has the direction of
+
+        min over theta >= 0 of  theta' G theta - 2 theta . a,   G = <K_m, K_k>,  a = <K_m, y y'>
+
+    (Cortes et al., 2012, proposition 9).
+    """
+    target = target_products(engine, y - y.mean())
+    values, vectors = np.linalg.eigh(Moments.of(engine).centered())
+    known = values > ROUNDING * max(values[-1], np.finfo(float).tiny)
+    root = np.sqrt(values[known])
+    return nnls((vectors[:, known] * root).T, vectors[:, known].T @ target / root)[0]
+
+
+def target_products(engine: Engine, y: np.ndarray) -> np.ndarray:
+    """Return y' K_m y, shape (M,); the engine forgets the outputs that it held."""
+    engine.rebuild(y)
+    return engine.outputs @ y

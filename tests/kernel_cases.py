@@ -1,0 +1,163 @@
+"""Kernels of every kind with data for them, and their matrices in plain NumPy."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.metrics.pairwise import (
+    chi2_kernel,
+    laplacian_kernel,
+    linear_kernel,
+    polynomial_kernel,
+    rbf_kernel,
+)
+
+from kernelweave.core import single_threaded_blas
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import (
+    RBF,
+    ChiSquared,
+    Intersection,
+    Laplacian,
+    Linear,
+    Polynomial,
+    Precomputed,
+    per_feature,
+    prepare,
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Kernels, data for them, and the slow way to their matrices.
+
+    Attributes
+    ----------
+    kernels : what an estimator is given.
+    data : from a generator and n to n examples.
+    matrices : from the examples to the list of their kernel matrices, before normalisation.
+    how : the normalisation.
+    planes : number of shared quantities in a cached row; 0 where rows are not worth caching.
+    """
+
+    kernels: Any
+    data: Callable[[np.random.Generator, int], Any]
+    matrices: Callable[[Any], list[np.ndarray]]
+    how: str | None = None
+    planes: int = 1
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> DenseEngine:
+        """Return an engine for the examples X."""
+        with single_threaded_blas():
+            compiled, examples = prepare(self.kernels, self.how, X)
+        return DenseEngine(compiled, examples, cache_mb=cache_mb, n_jobs=n_jobs)
+
+    def oracle(self, X: Any) -> np.ndarray:
+        """Return the normalised kernel matrices, shape (M, n, n)."""
+        return np.stack([normalised(K, self.how) for K in self.matrices(X)])
+
+
+def normalised(K: np.ndarray, how: str | None) -> np.ndarray:
+    """Return a kernel matrix, normalised by the textbook."""
+    if how == "variance":
+        return K / (np.diag(K).mean() - K.mean())
+    if how == "unit":
+        return K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+    if how == "trace":
+        return K / np.diag(K).mean()
+    if how == "center":
+        return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    return K
+
+
+def vectors(rng, n):
+    return rng.normal(size=(n, 10))
+
+
+def histograms(rng, n):
+    return rng.poisson(1.5, size=(n, 12)).astype(float)
+
+
+def sparse_vectors(rng, n):
+    return sp.csr_array(rng.normal(size=(n, 60)) * (rng.random((n, 60)) < 0.1))
+
+
+def similarities(rng, n):
+    X = vectors(rng, n)
+    return rbf_kernel(X, gamma=0.1) + linear_kernel(X)
+
+
+def _mixed_matrices(X):
+    return [
+        rbf_kernel(X[:, :3], gamma=0.4),
+        linear_kernel(X),
+        polynomial_kernel(X, degree=3, gamma=0.1, coef0=1.0),
+    ]
+
+
+MIXED = [RBF(0.4, columns=[0, 1, 2]), Linear(), Polynomial(degree=3, gamma=0.1)]
+
+CASES = {
+    "widths on a grid of powers": Case(
+        RBF(gamma=[0.05, 0.1, 0.2]),
+        vectors,
+        lambda X: [rbf_kernel(X, gamma=gamma) for gamma in (0.05, 0.1, 0.2)],
+    ),
+    "distances and dot products": Case(
+        [RBF(gamma=[0.03, 0.5]), Polynomial(degree=[2, 3], gamma=0.1, coef0=0.5), Linear()],
+        vectors,
+        lambda X: [
+            rbf_kernel(X, gamma=0.03),
+            rbf_kernel(X, gamma=0.5),
+            polynomial_kernel(X, degree=2, gamma=0.1, coef0=0.5),
+            polynomial_kernel(X, degree=3, gamma=0.1, coef0=0.5),
+            linear_kernel(X),
+        ],
+        planes=2,
+    ),
+    "sums over features": Case(
+        [Laplacian(0.2), ChiSquared([0.1, 0.3]), Intersection()],
+        histograms,
+        lambda X: [
+            laplacian_kernel(X, gamma=0.2),
+            chi2_kernel(X, gamma=0.1),
+            chi2_kernel(X, gamma=0.3),
+            np.minimum(X[:, None], X[None]).sum(axis=2),
+        ],
+        planes=3,
+    ),
+    "sparse": Case(
+        [RBF(0.3), Linear(), Laplacian(0.1)],
+        sparse_vectors,
+        lambda X: [
+            rbf_kernel(X, gamma=0.3),
+            linear_kernel(X.toarray()),
+            laplacian_kernel(X.toarray(), gamma=0.1),
+        ],
+        planes=3,
+    ),
+    "given": Case(Precomputed(), similarities, lambda K: [K], planes=0),
+    "per feature": Case(
+        per_feature(RBF(0.5)),
+        vectors,
+        lambda X: [rbf_kernel(column[:, None], gamma=0.5) for column in X.T],
+        planes=0,
+    ),
+    "algebra": Case(
+        [RBF(0.1) * Linear() + 0.5 * Polynomial(degree=2, gamma=0.1), RBF([0.1, 0.4]) * RBF(0.2)],
+        vectors,
+        lambda X: [
+            rbf_kernel(X, gamma=0.1) * linear_kernel(X)
+            + 0.5 * polynomial_kernel(X, degree=2, gamma=0.1, coef0=1.0),
+            rbf_kernel(X, gamma=0.1) * rbf_kernel(X, gamma=0.2),
+            rbf_kernel(X, gamma=0.4) * rbf_kernel(X, gamma=0.2),
+        ],
+        planes=2,
+    ),
+    **{
+        f"normalised by {how}": Case(MIXED, vectors, _mixed_matrices, how, planes=2)
+        for how in ("variance", "unit", "trace", "center")
+    },
+}

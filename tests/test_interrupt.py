@@ -1,0 +1,112 @@
+"""Ctrl-C: long work in the core stops soon, and an interrupted fit leaves nothing behind."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+SOON = 5.0  # seconds; the core looks for signals about every 50 ms, but machines are busy
+
+PREAMBLE = """
+import os, signal, threading, time
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from kernelweave import MKLClassifier
+from kernelweave.core import _core
+from kernelweave.kernels import RBF, Laplacian, prepare
+
+rng = np.random.default_rng(0)
+
+def interrupt_during(work, after=0.3):
+    # A thread can only send the signal while the core works if the interpreter is not locked.
+    sent = []
+    def send():
+        sent.append(time.perf_counter())
+        os.kill(os.getpid(), signal.SIGINT)
+    threading.Timer(after, send).start()
+    try:
+        work()
+    except KeyboardInterrupt:
+        print("interrupted after", time.perf_counter() - sent[0])
+"""
+
+WORK = {
+    "add": """
+compiled, examples = prepare(RBF([0.01, 0.03, 0.1, 0.3]), None, rng.normal(size=(30_000, 10)))
+engine = _core.Engine(compiled.program, examples.side, 0, {n_jobs})
+interrupt_during(lambda: engine.add(np.arange(30_000), np.ones(30_000)))
+""",
+    "evaluate": """
+compiled, examples = prepare(Laplacian(0.01), None, rng.normal(size=(5000, 1500)))
+side = examples.side
+interrupt_during(lambda: _core.evaluate(compiled.program, side, side, {n_jobs}))
+""",
+    "decide": """
+compiled, examples = prepare(RBF([0.01, 0.03, 0.1, 0.3]), None, rng.normal(size=(30_000, 10)))
+side, coef, weights = examples.side, np.ones((1, 30_000)), np.ones((1, 4))
+interrupt_during(lambda: _core.decide(compiled.program, side, side, coef, weights, {n_jobs}))
+""",
+    "solve_pairs": """
+q = 500
+X = rng.normal(size=(q, 5))
+y, zero = np.sign(rng.normal(size=q)), np.zeros(q)
+lo, hi = np.minimum(y, 0.0), np.maximum(y, 0.0)
+K, alpha = RBF(0.1)(X), 0.5 * y
+interrupt_during(lambda: _core.solve_pairs(
+    K, -y, zero, zero, np.ones(q), lo, hi, -1.0, 10**12, alpha, zero))
+""",
+}
+
+
+def run(script):
+    done = subprocess.run(
+        [sys.executable, "-c", PREAMBLE + script],
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_interrupt_ends_long_work_soon(n_jobs):
+    lines = run("".join(WORK.values()).replace("{n_jobs}", str(n_jobs)))
+    assert len(lines) == len(WORK), lines
+    for line in lines:
+        assert line.startswith("interrupted after")
+        assert float(line.split()[-1]) < SOON
+
+
+def test_an_interrupted_fit_leaves_the_estimator_unfitted_and_usable():
+    lines = run("""
+X = rng.normal(size=(3000, 10))
+y = np.sign(X[:, 0] * X[:, 1] + rng.normal(size=3000))
+model = MKLClassifier(RBF(0.1), C=100.0, tol=1e-3).fit(X[:200], y[:200])
+model.set_params(tol=1e-15, kernels=RBF([0.1, 0.3, 1.0]))
+interrupt_during(lambda: model.fit(X, y), after=0.5)
+try:
+    model.predict(X[:5])
+except NotFittedError:
+    print("not fitted")
+model.set_params(tol=1e-3)
+print("gap", model.fit(X[:200], y[:200]).duality_gap_)
+""")
+    assert lines[0].startswith("interrupted after"), lines
+    assert lines[1] == "not fitted"
+    assert float(lines[2].split()[1]) <= 1e-3
+
+
+def test_an_interrupt_runs_the_handler_of_the_user():
+    lines = run(f"""
+class Stop(Exception): pass
+def handler(*_): raise Stop("enough")
+signal.signal(signal.{signal.SIGINT.name}, handler)
+try:
+    {WORK["add"].replace("{n_jobs}", "2").strip().replace(chr(10), chr(10) + "    ")}
+except Stop as stop:
+    print("stopped:", stop)
+""")
+    assert lines == ["stopped: enough"]
