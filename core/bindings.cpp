@@ -8,6 +8,7 @@
 #include "bindings_solvers.h"
 #include "bindings_strings.h"
 #include "blas.h"
+#include "decision.h"
 #include "engine.h"
 #include "evaluate.h"
 #include "subproblem.h"
@@ -157,6 +158,19 @@ void bind_side(nb::module_& m) {
       .def_ro("n", &Side::n);
 }
 
+std::vector<double> values(const Matrix& matrix) {
+  return std::vector<double>(matrix.data(), matrix.data() + matrix.size());
+}
+
+std::unique_ptr<Decision> make_decision(const Program& program, const Side& a, Matrix coef,
+                                        Matrix weights) {
+  require(coef.shape(0) == weights.shape(0) && int64_t(coef.shape(1)) == a.n &&
+              int64_t(weights.shape(1)) == program.n_kernels(),
+          "decide: coef must be (outputs, n) and weights (outputs, M)");
+  return std::make_unique<Decision>(std::make_shared<const Program>(program), a, values(coef),
+                                    values(weights), int64_t(coef.shape(0)));
+}
+
 void bind_evaluate(nb::module_& m) {
   m.def(
       "evaluate",
@@ -180,17 +194,23 @@ void bind_evaluate(nb::module_& m) {
       [](const Program& program, const Side& a, const Side& b, Matrix coef, Matrix weights,
          int n_jobs) {
         check_threads(n_jobs);
-        require(coef.shape(0) == weights.shape(0) && int64_t(coef.shape(1)) == a.n &&
-                    int64_t(weights.shape(1)) == program.n_kernels(),
-                "decide: coef must be (outputs, n) and weights (outputs, M)");
+        const auto decision = make_decision(program, a, coef, weights);
         Out out = make_array({coef.shape(0), size_t(b.n)});
-        without_lock([&] {
-          decide(program, a, b, coef.data(), weights.data(), int64_t(coef.shape(0)), n_jobs,
-                 out.data());
-        });
+        without_lock([&] { decision->decide(b, n_jobs, out.data()); });
         return out;
       },
       "program"_a, "a"_a, "b"_a, "coef"_a, "weights"_a, "n_jobs"_a = 1);
+  nb::class_<Decision>(m, "Decision", "Decision functions of fixed examples and coefficients.")
+      .def(nb::new_(&make_decision), "program"_a, "a"_a, "coef"_a, "weights"_a)
+      .def(
+          "decide",
+          [](Decision& decision, const Side& b, int n_jobs) {
+            check_threads(n_jobs);
+            Out out = make_array({size_t(decision.outputs()), size_t(b.n)});
+            without_lock([&] { decision.decide(b, n_jobs, out.data()); });
+            return out;
+          },
+          "b"_a, "n_jobs"_a = 1);
 }
 
 void check_ids(const Engine& engine, const Ids& ids) {

@@ -148,15 +148,21 @@ bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, in
   return true;
 }
 
-bool LinearPlan::combine(const int64_t* rows, const double* delta, int64_t count,
-                         const double* weights, int threads, double* out) const {
-  if (!linear_) return false;
+std::vector<std::unique_ptr<Sums>> LinearPlan::compile(const int64_t* rows, const double* delta,
+                                                       int64_t count, const double* weights,
+                                                       int threads) const {
   std::vector<std::unique_ptr<Sums>> sums;
+  if (!linear_) return sums;
   for (const Bundle& bundle : bundles_) {
     const std::vector<double> planes = plane_weights(bundle, weights);
     sums.push_back(sum_up(bundle, rows, delta, count, threads, planes.data()));
-    if (!sums.back()) return false;
+    if (!sums.back()) return {};
   }
+  return sums;
+}
+
+void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads,
+                       double* out) const {
   for_columns(b_.n, threads, [&](int64_t j0, int64_t j1) {
     std::vector<double> values;
     for (size_t g = 0; g < bundles_.size(); ++g) {
@@ -167,7 +173,6 @@ bool LinearPlan::combine(const int64_t* rows, const double* delta, int64_t count
       simd().axpy(1.0, values.data(), out + j0, j1 - j0);
     }
   });
-  return true;
 }
 
 // Tiles on and above the diagonal are computed, and mirrored while they are in the cache.

@@ -13,10 +13,21 @@ struct LinearTerm {
   int32_t source, plane;  // plane: counted within its source
   double factor;
   std::vector<int32_t> slots;  // normalisations u
+
+  bool operator==(const LinearTerm&) const = default;
 };
 
 // What a program computes, as sums of terms; nothing if some kernel is not linear.
 std::optional<std::vector<LinearTerm>> linear_terms(const Program& program);
+
+// Terms that share their source and normalisations.
+struct LinearBundle {
+  int32_t source;
+  std::vector<int32_t> slots;
+  std::vector<LinearTerm> terms;
+
+  bool operator==(const LinearBundle&) const = default;
+};
 
 class LinearPlan {
  public:
@@ -26,20 +37,22 @@ class LinearPlan {
   // out[m * b.n + j] += sum_r delta[r] k_m(a_rows[r], b_j). False, and nothing done, where rows
   // are the cheaper or only way.
   bool add(const int64_t* rows, const double* delta, int64_t count, int threads, double* out) const;
-  // out[j] += sum_m weights[m] sum_r delta[r] k_m(a_rows[r], b_j).
-  bool combine(const int64_t* rows, const double* delta, int64_t count, const double* weights,
-               int threads, double* out) const;
+  // What combined(...) needs of sum_m weights[m] sum_r delta[r] k_m(a_rows[r], .); empty where rows
+  // are the cheaper or only way.
+  std::vector<std::unique_ptr<Sums>> compile(const int64_t* rows, const double* delta,
+                                             int64_t count, const double* weights,
+                                             int threads) const;
+  // out[j] += the compiled sum for b_j.
+  void apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads, double* out) const;
+  // What one plan has compiled can be applied by another one with equal bundles.
+  const std::vector<LinearBundle>& bundles() const { return bundles_; }
   // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
   bool block(const int64_t* ids, int64_t count, const double* weights, int threads,
              double* out) const;
 
  private:
-  // Terms that share their source and normalisations.
-  struct Bundle {
-    int32_t source;
-    std::vector<int32_t> slots;
-    std::vector<LinearTerm> terms;
-  };
+  using Bundle = LinearBundle;
+
   std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
   std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
                                int64_t count, int threads, const double* planes) const;

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 import numpy as np
 from sklearn.utils import check_random_state
 
+from .datasets_strings import make_motifs, make_shifted_motif, make_splice
+
 RandomState = int | np.random.RandomState | None
 
 

@@ -1,0 +1,16 @@
+"""One weighted degree machine on ten million splice-like sequences (about half an hour)."""
+
+from __future__ import annotations
+
+from .report import Table
+from .settings import Settings
+from .strings_training import COLUMNS, NOTE, measure
+
+QUICK = False
+
+
+def run(settings: Settings) -> Table:
+    """Train once."""
+    table = Table("Ten million sequences", COLUMNS, notes=[NOTE])
+    table.add(*measure(settings.size(10_000_000, 5_000), settings.size(200_000, 5_000)))
+    return table
