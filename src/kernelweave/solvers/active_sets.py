@@ -86,7 +86,8 @@ def active_sets(
     alpha : array of shape (n,), feasible
     theta : array of shape (M,), feasible
     """
-    if engine.n <= SMALL or np.count_nonzero(alpha) > engine.n // 2:
+    dense = engine.n <= SMALL or np.count_nonzero(alpha) > engine.n // 2
+    if dense or problem.machines > 1:
         return chunking(problem, engine, step, alpha, theta, budget)
     search = ActiveSets(State(problem, engine, alpha.copy(), theta.copy()), sample(problem, alpha))
     history: list[Progress] = []
