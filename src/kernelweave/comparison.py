@@ -29,7 +29,7 @@ class Comparison:
     ----------
     scores : dict from the name of a machine to an array of shape (folds,)
     chosen : tuple of strings
-        The single kernel that was chosen in each fold.
+        The single kernel that was chosen in each fold, as it is called in the first one.
     scoring : str
         What the scores are.
     """
@@ -100,13 +100,13 @@ def compare(
     plain = clone(estimator).set_params(
         **{_parameter(estimator, "norm"): np.inf, _parameter(estimator, "solver"): "uniform"}
     )
-    M = len(_last(fitted[0]).kernel_names_)
+    names = _last(fitted[0]).kernel_names_
     several = estimator.get_params()[kernels]
-    grid = {kernels: [Member(several, m) for m in range(M)] if M > 1 else [several]}
-    single, searches = run(GridSearchCV(plain, grid, cv=INNER_FOLDS, scoring=scoring))
+    each = [Member(several, m) for m in range(len(names))] if len(names) > 1 else [several]
+    single, searches = run(GridSearchCV(plain, {kernels: each}, cv=INNER_FOLDS, scoring=scoring))
     return Comparison(
         scores={LEARNED: learned, SUM: run(plain)[0], SINGLE: single},
-        chosen=tuple(_last(search.best_estimator_).kernel_names_[0] for search in searches),
+        chosen=tuple(names[search.best_index_] for search in searches),
         scoring=_name_of(scoring, estimator),
     )
 
