@@ -25,7 +25,7 @@ from .problem import Problem, Result
 from .progress import live_line
 from .solvers.chunking import Budget
 from .solvers.registry import solver_for
-from .solvers.start import feasible_alpha
+from .solvers.start import first_start
 from .validation import check_examples, check_parameters, check_targets
 
 WORKING_SET = 1000
@@ -167,13 +167,6 @@ class _MKL(BaseEstimator):
 def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:
     """Return the one problem of machines that share their weights, and the engine for it."""
     return [Problem.sharing(problems)], Stack(engine, len(problems))
-
-
-def first_start(problem: Problem, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    """Return a feasible alpha, whose outputs the engine then holds, and equal weights."""
-    alpha = feasible_alpha(problem)
-    engine.rebuild(alpha)
-    return alpha, problem.norm.start(engine.n_kernels)
 
 
 def _all_precomputed(kernels: Any) -> bool:
