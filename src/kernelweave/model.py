@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -39,32 +40,45 @@ class Model:
     def of(
         cls, compiled: CompiledKernels, examples: Examples, results: Sequence[Result]
     ) -> Model:
-        """Make the model of one result per output, trained on `examples`."""
-        alpha = np.stack([result.alpha for result in results])
+        """Make the model of results on `examples`: one per output, or one of all of them."""
+        alpha = alphas(results, examples.n)
+        weights = np.stack([result.weights for result in results])
         support = np.flatnonzero(alpha.any(axis=0))
         return cls(
             compiled=compiled,
             examples=examples.reference(support),
             coef=np.ascontiguousarray(alpha[:, support]),
-            weights=np.stack([result.weights for result in results]),
-            intercept=np.array([result.bias for result in results]),
+            weights=np.repeat(weights, len(alpha) // len(results), axis=0),
+            intercept=np.hstack([result.bias for result in results]),
         )
 
     def decide(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
         """Return the decision values of new examples, shape (n, outputs)."""
-        values = self._sums(X, self.coef, self.weights, n_jobs)
-        return values.T + self.intercept
+        with single_threaded_blas():
+            new = self.compiled.examples(X, n_jobs=n_jobs).side
+            return self._decision.decide(new, n_jobs).T + self.intercept
+
+    @cached_property
+    def _decision(self) -> _core.Decision:
+        """The decision functions for the core, which compiles them once."""
+        program, side = self.compiled.program, self.examples.side
+        return _core.Decision(program, side, self.coef, self.weights)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_decision"}
 
     def contributions(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
         """Return what each kernel adds to the decision values, shape (n, outputs, M)."""
         outputs, M = self.weights.shape
         coef = np.repeat(self.coef, M, axis=0)
         weights = (self.weights[:, :, None] * np.eye(M)).reshape(outputs * M, M)
-        values = self._sums(X, coef, weights, n_jobs)
-        return np.ascontiguousarray(values.reshape(outputs, M, -1).transpose(2, 0, 1))
-
-    def _sums(self, X: Any, coef: np.ndarray, weights: np.ndarray, n_jobs: int) -> np.ndarray:
+        program, old = self.compiled.program, self.examples.side
         with single_threaded_blas():
             new = self.compiled.examples(X, n_jobs=n_jobs).side
-            old = self.examples.side
-            return _core.decide(self.compiled.program, old, new, coef, weights, n_jobs)
+            values = _core.decide(program, old, new, coef, weights, n_jobs)
+        return np.ascontiguousarray(values.reshape(outputs, M, -1).transpose(2, 0, 1))
+
+
+def alphas(results: Sequence[Result], n: int) -> np.ndarray:
+    """Return the alphas of all outputs on n examples, shape (outputs, n)."""
+    return np.vstack([result.alpha.reshape(-1, n) for result in results])

@@ -2,5 +2,6 @@
 
 from .base import Engine
 from .dense import DenseEngine
+from .stack import Stack
 
-__all__ = ["DenseEngine", "Engine"]
+__all__ = ["DenseEngine", "Engine", "Stack"]

@@ -41,8 +41,11 @@ class ActiveSets:
     active: np.ndarray
     turns: int = 0
 
-    def improve(self, step: Step, tol: float, budget: Budget) -> None:
-        """Solve the problem on the active examples, and let all outputs follow."""
+    def improve(self, step: Step, tol: float, budget: Budget) -> bool:
+        """Solve the problem on the active examples, and let all outputs follow.
+
+        Returns whether there was anything to do.
+        """
         state, active = self.state, self.active
         turns_left = None if budget.max_iter is None else budget.max_iter - self.turns
         inner = chunking(
@@ -56,6 +59,7 @@ class ActiveSets:
         state.move(active, inner.alpha)
         state.theta = inner.weights
         self.turns += inner.n_iter
+        return inner.n_iter > 0
 
     def choose(self) -> None:
         """Take the support, the examples that disagree, and those nearest to it."""
@@ -86,13 +90,15 @@ def active_sets(
     alpha : array of shape (n,), feasible
     theta : array of shape (M,), feasible
     """
-    if engine.n <= SMALL or np.count_nonzero(alpha) > engine.n // 2:
+    dense = engine.n <= SMALL or np.count_nonzero(alpha) > engine.n // 2
+    if dense or problem.machines > 1:
         return chunking(problem, engine, step, alpha, theta, budget)
     search = ActiveSets(State(problem, engine, alpha.copy(), theta.copy()), sample(problem, alpha))
     history: list[Progress] = []
     gap = 1.0
-    while len(search.active) <= engine.n // 2:
-        search.improve(step, max(INNER * gap, LAST * budget.tol), budget)
+    busy = True
+    while busy and len(search.active) <= engine.n // 2:
+        busy = search.improve(step, max(INNER * gap, LAST * budget.tol), budget)
         certificate = search.state.refresh(keep_weights)
         history.append(search.state.progress(certificate))
         budget.watch(history[-1])

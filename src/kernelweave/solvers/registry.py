@@ -48,17 +48,20 @@ class Solver:
         What a user calls it.
     solve : callable
         ``solve(problem, engine, alpha, theta, budget, interleaved) -> Result`` from a feasible
-        (alpha, theta), whose outputs the engine already holds.
+        (alpha, theta), whose outputs the engine already holds. Then it holds those of the result.
     serves : callable
         Says whether the solver can serve a norm.
     serves_loss : callable
         Says whether it can serve a loss.
+    shares : bool
+        Whether it can serve machines that share their weights.
     """
 
     name: str
     solve: Solve
     serves: Callable[[Norm], bool]
     serves_loss: Callable[[Loss], bool] = any_loss
+    shares: bool = False
 
 
 def stepping(make_step: Callable[[Norm], Step]) -> Solve:
@@ -160,13 +163,13 @@ def is_plain_sum(norm: Norm) -> bool:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Solver("analytic", stepping(Analytic), is_smooth),
-        Solver("newton", stepping(Newton), is_curved),
-        Solver("hessian", sparsely(stepping(Newton)), is_sparse),
-        Solver("cutting-plane", stepping(CuttingPlane), has_ball),
-        Solver("level", sparsely(stepping(Level)), has_ball),
-        Solver("gradient", wrapping(Gradient), is_sparse),
-        Solver("uniform", solve_uniform, is_plain_sum),
+        Solver("analytic", stepping(Analytic), is_smooth, shares=True),
+        Solver("newton", stepping(Newton), is_curved, shares=True),
+        Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True),
+        Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True),
+        Solver("level", sparsely(stepping(Level)), has_ball, shares=True),
+        Solver("gradient", wrapping(Gradient), is_sparse, shares=True),
+        Solver("uniform", solve_uniform, is_plain_sum, shares=True),
         Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
         Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
@@ -174,26 +177,31 @@ SOLVERS = {
 }
 
 
-def solver_for(name: str, norm: Norm, loss: Loss) -> Solver:
+def solver_for(name: str, norm: Norm, loss: Loss, *, shared: bool = False) -> Solver:
     """Return the solver of a name, or for "auto" the one that suits the norm.
 
     Raises
     ------
     ValueError
-        When there is no such solver, or when it cannot serve the norm or the loss.
+        When there is no such solver, or when it cannot serve the norm, the loss, or (`shared`)
+        machines that share their weights.
     """
+
+    def able(solver: Solver) -> bool:
+        return solver.serves(norm) and solver.serves_loss(loss) and (solver.shares or not shared)
+
     if name == "auto":
         return SOLVERS[automatic(norm)]
     if name not in SOLVERS:
         raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {name!r}")
-    solver = SOLVERS[name]
-    if not (solver.serves(norm) and solver.serves_loss(loss)):
-        able = [s.name for s in SOLVERS.values() if s.serves(norm) and s.serves_loss(loss)]
+    if not able(SOLVERS[name]):
+        names = [solver.name for solver in SOLVERS.values() if able(solver)]
+        sharing = " and share_weights=True" if shared else ""
         raise ValueError(
-            f"solver={name!r} cannot serve norm={norm!r} with loss={loss.name!r}; these can: "
-            f"{['auto', *able]}"
+            f"solver={name!r} cannot serve norm={norm!r} with loss={loss.name!r}{sharing}; "
+            f"these can: {['auto', *names]}"
         )
-    return solver
+    return SOLVERS[name]
 
 
 def automatic(norm: Norm) -> str:

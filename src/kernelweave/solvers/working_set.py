@@ -23,9 +23,9 @@ class Violations:
     def __init__(self, term: DualTerm, alpha: np.ndarray, F: np.ndarray):
         down, up = term.slopes(alpha)
         self.down, self.up = down + F, up + F
-        highest, lowest = self.down.max(), self.up.min()
-        self.size = float(highest - lowest)
-        self.middle = 0.5 * float(highest + lowest)
+        highest, lowest = float(self.down.max()), float(self.up.min())
+        self.size = highest - lowest
+        self.middle = 0.5 * (highest + lowest)
         if not np.isfinite(self.middle):
             self.middle = 0.0
 

@@ -1,0 +1,93 @@
+"""Active sets: the same optimum as working on all examples at once, with any first sample."""
+
+import numpy as np
+import pytest
+
+from kernelweave import losses, norms
+from kernelweave.datasets import make_splice
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import Linear, WeightedDegree, prepare
+from kernelweave.problem import Problem
+from kernelweave.solvers import active_sets as module
+from kernelweave.solvers.active_sets import active_sets, sample
+from kernelweave.solvers.chunking import Budget, chunking
+from kernelweave.steps.analytic import Analytic
+from kernelweave.steps.base import keep_weights
+
+BUDGET = Budget(tol=1e-4, working_set=200)
+
+
+@pytest.fixture
+def small_sets(monkeypatch):
+    """Make a thousand examples many."""
+    monkeypatch.setattr(module, "SMALL", 100)
+
+
+def machine(kernel, X, y, norm=1.0, loss="hinge"):
+    compiled, examples = prepare(kernel, "variance", X)
+    problem = Problem(losses.get(loss, "classifier"), norms.as_norm(norm), y, np.ones(len(y)))
+    return problem, DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+
+
+def solve(loop, kernel, X, y, step=lambda norm: keep_weights, **kwargs):
+    problem, engine = machine(kernel, X, y, **kwargs)
+    theta = problem.norm.start(engine.n_kernels)
+    return loop(problem, engine, step(problem.norm), np.zeros(len(y)), theta, BUDGET), engine
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_one_machine(loss, small_sets):
+    X, y = make_splice(1500, 0.1)
+    expected, _ = solve(chunking, WeightedDegree(8), X, y, loss=loss)
+    found, engine = solve(active_sets, WeightedDegree(8), X, y, loss=loss)
+    assert found.converged
+    assert found.gap <= 1e-4
+    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
+    outputs = engine.outputs.copy()
+    engine.rebuild(found.alpha)
+    np.testing.assert_allclose(outputs, engine.outputs, rtol=1e-9, atol=1e-9)
+
+
+def test_weights_are_learned_too(small_sets):
+    X, y = make_splice(1500, 0.1)
+    family = WeightedDegree(6, split="degree")
+    expected, _ = solve(chunking, family, X, y, step=Analytic, norm=2.0)
+    found, _ = solve(active_sets, family, X, y, step=Analytic, norm=2.0)
+    assert found.gap <= 1e-4
+    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
+    np.testing.assert_allclose(found.weights, expected.weights, atol=0.02)
+
+
+def test_duplicates_with_opposite_labels(small_sets):
+    X, y = make_splice(600, 0.3)
+    X, y = X[np.tile(np.arange(600), 2)], np.concatenate([y, -y])
+    found, _ = solve(active_sets, WeightedDegree(5), X, y)
+    assert found.gap <= 1e-4
+
+
+def test_when_every_example_counts(small_sets, rng):
+    X = rng.normal(size=(800, 3))
+    y = np.where(rng.random(800) < 0.5, 1.0, -1.0)
+    found, _ = solve(active_sets, Linear(), X, y)
+    assert found.gap <= 1e-4
+
+
+def test_a_bounded_number_of_turns(small_sets):
+    X, y = make_splice(1500, 0.1)
+    problem, engine = machine(WeightedDegree(8), X, y)
+    budget = Budget(tol=1e-9, max_iter=3, working_set=20)
+    found = active_sets(problem, engine, keep_weights, np.zeros(1500), np.ones(1), budget)
+    assert not found.converged
+    assert found.n_iter <= 3
+
+
+def test_samples_hold_both_classes_and_all_support(small_sets):
+    y = np.where(np.arange(5000) % 1000 == 999, 1.0, -1.0)
+    problem = Problem(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(5000))
+    alpha = np.zeros(5000)
+    alpha[[1234, 1999]] = -0.5, 0.5
+    chosen = sample(problem, alpha)
+    assert {1234, 1999} <= set(chosen)
+    assert (y[chosen] > 0).any()
+    assert (y[chosen] < 0).any()
+    assert len(chosen) < 500

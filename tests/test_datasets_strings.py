@@ -1,0 +1,56 @@
+"""Generated sequences follow their rules, at any size and from any piece."""
+
+import numpy as np
+import pytest
+
+from kernelweave import datasets, datasets_strings
+
+
+def test_splice_sites_have_their_consensus():
+    X, y = datasets.make_splice(5000, 0.2, seed=3)
+    assert (X.n, X.length) == (5000, 141)
+    assert set(X.window(60, 62)) == {"AG"}
+    assert abs((y > 0).mean() - 0.2) < 0.02
+    before = np.array([list(text) for text in X.window(56, 59)])
+    share = (before == "T").mean(axis=1)
+    assert share[y > 0].mean() > share[y < 0].mean() + 0.2
+
+
+def test_pieces_do_not_depend_on_the_size(monkeypatch):
+    monkeypatch.setattr(datasets_strings, "PIECE", 100)
+    few, labels = datasets.make_splice(100)
+    many, more = datasets.make_splice(350)
+    assert list(many[:100]) == list(few)
+    assert (more[:100] == labels).all()
+    assert many.n == 350
+
+
+def test_motifs_are_planted():
+    X, y = datasets.make_motifs(400, seed=1)
+    planted = np.array(["GATTACA" == text for text in X.window(10, 17)])
+    assert planted[y > 0].all()
+    assert planted[y < 0].mean() < 0.05
+    X, y = datasets.make_motifs(400, replaced=2, seed=1)
+    kept = np.array([sum(a == b for a, b in zip(text, "AGTAGTG", strict=True)) for text in X.window(30, 37)])
+    assert kept[y > 0].min() >= 5
+
+
+def test_shifted_motifs_are_planted():
+    X, y = datasets.make_shifted_motif(400, seed=1)
+    found = np.array(["AAA" in text for text in X.window(49, 70)])
+    assert found[y > 0].all()
+    assert found[y < 0].mean() < 0.5
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: datasets.make_splice(0),
+        lambda: datasets.make_motifs(10, length=20),
+        lambda: datasets.make_motifs(10, replaced=8),
+        lambda: datasets.make_shifted_motif(10, length=60),
+    ],
+)
+def test_bad_sizes_are_refused(make):
+    with pytest.raises(ValueError, match="need|at least"):
+        make()
