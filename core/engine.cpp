@@ -17,6 +17,11 @@ int64_t cached_values(const Program& program, const Side& side) {
   return 0;
 }
 
+// How many rows of so many values are worked on at a time.
+int64_t strip_of(int64_t values) {
+  return std::max<int64_t>(1, kPackBytes / std::max<int64_t>(1, values * int64_t(sizeof(double))));
+}
+
 void mirror_lower(double* matrix, int64_t n) {
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < i; ++j) matrix[i * n + j] = matrix[j * n + i];
@@ -40,7 +45,8 @@ std::vector<const double*> Engine::find_rows(const int64_t* ids, int64_t count) 
 }
 
 // What the cache knows of a pair, from either side, is taken from there; the rest, pairs of examples
-// that are both unknown, is computed first. Only the upper triangle is worked on.
+// that are both unknown, is computed first. Only the upper triangle is worked on, a strip of rows at
+// a time, so that many planes do not take much memory.
 void Engine::block(const int64_t* ids, int64_t count, const double* weights, double* out) {
   if (linear_.block(ids, count, weights, threads_, out)) return;
   const std::vector<const double*> known = find_rows(ids, count);
@@ -51,22 +57,15 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
       unknown.push_back(ids[r]);
     }
   const int64_t u = int64_t(unknown.size()), planes = program_->n_planes();
-  std::vector<double> fresh(planes * u * u);
-  const Side rest = side_.subset(unknown.data(), u);
+  const Side rest = side_.subset(unknown.data(), u), work = side_.subset(ids, count);
   std::vector<int64_t> all(u);
   std::iota(all.begin(), all.end(), 0);
-  sweep(
-      *program_, rest, all.data(), u, rest, threads_,
-      [&](int64_t r, const RowView& view, double*) {
-        for (int64_t p = 0; p < planes; ++p)
-          std::copy_n(view.planes[p], view.n, fresh.data() + (p * u + r) * u + view.j0);
-      },
-      Tiles::kUpper);
-
-  const Side work = side_.subset(ids, count);
   const std::vector<Group> groups = program_->groups_with(weights);
   std::fill_n(out, count * count, 0.0);
-  run_team(threads_, count, [&](int64_t r, int) {
+
+  std::vector<double> fresh;  // planes of the unknown rows [u0, u1)
+  int64_t u0 = 0, u1 = 0;
+  const auto fill_row = [&](int64_t r) {
     const int64_t n = count - r;
     std::vector<double> values(planes * n), stack(program_->stack_size() * n);
     Planes pointers(planes);
@@ -80,7 +79,7 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
         else if (known[j])
           row[j - r] = known[j][plane + ids[r]];
         else
-          row[j - r] = fresh[(p * u + position[r]) * u + position[j]];
+          row[j - r] = fresh[(p * (u1 - u0) + position[r] - u0) * u + position[j]];
       }
     }
     pointers.measure(n);
@@ -88,7 +87,20 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
                   [&](int64_t m, const double* kernel) {
                     if (weights[m] != 0.0) simd().axpy(weights[m], kernel, out + r * count + r, n);
                   });
-  });
+  };
+  for (int64_t r0 = 0, rows; r0 < count; r0 += rows, u0 = u1) {
+    rows = std::min(strip_of(planes * u), count - r0);
+    u1 = u0 + std::count(known.begin() + r0, known.begin() + r0 + rows, nullptr);
+    fresh.resize(planes * (u1 - u0) * u);
+    sweep(
+        *program_, rest, all.data() + u0, u1 - u0, rest, threads_,
+        [&](int64_t r, const RowView& view, double*) {
+          for (int64_t p = 0; p < planes; ++p)
+            std::copy_n(view.planes[p], view.n, fresh.data() + (p * (u1 - u0) + r) * u + view.j0);
+        },
+        Tiles::kUpper);
+    run_team(threads_, rows, [&](int64_t r, int) { fill_row(r0 + r); });
+  }
   mirror_lower(out, count);
 }
 

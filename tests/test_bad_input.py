@@ -41,14 +41,17 @@ PARAMETERS = [
 ]
 
 
-@every_estimator
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [(name, value, message) for name, values, message in PARAMETERS for value in values],
+    ("Estimator", "name", "value", "message"),
+    [
+        (Estimator, name, value, message)
+        for Estimator in ESTIMATORS
+        for name, values, message in PARAMETERS
+        for value in values
+        if name in Estimator().get_params()
+    ],
 )
 def test_parameters(Estimator, name, value, message, X, y):
-    if name not in Estimator().get_params():
-        pytest.skip(f"{Estimator.__name__} has no {name}")
     model = Estimator(**{"kernels": RBF(0.5), name: value})
     with pytest.raises(ValueError, match=message):
         model.fit(X, y)
