@@ -16,9 +16,9 @@ QUICK = False
 SIZES = (20_000, 100_000, 1_000_000)
 COLUMNS = ("sequences", "wall s", "CPU s", "peak GB", "gap", "support", "auROC", "auPRC")
 NOTE = (
-    "make_splice (141 letters, 1 % positive), degree 20, C = 1, tol = 1e-3, two threads; the time "
-    "is that of `fit`. auROC and auPRC on 200,000 other sequences. The paper of 2007, eight CPUs of "
-    "its time: 84 s for 100,000, 1,474 s for a million, 97,484 s for ten million."
+    "make_splice (141 letters, 1 % positive), degree 20, C = 1, tol = 1e-3, two threads; the "
+    "time is that of `fit`. auROC and auPRC on 200,000 other sequences. The paper of 2007, "
+    "eight CPUs of its time: 84 s for 100,000, 1,474 s for a million, 97,484 s for ten million."
 )
 ONE_RUN = """
 import json, resource, sys, time

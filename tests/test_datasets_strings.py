@@ -27,11 +27,13 @@ def test_pieces_do_not_depend_on_the_size(monkeypatch):
 
 def test_motifs_are_planted():
     X, y = datasets.make_motifs(400, seed=1)
-    planted = np.array(["GATTACA" == text for text in X.window(10, 17)])
+    planted = np.array([text == "GATTACA" for text in X.window(10, 17)])
     assert planted[y > 0].all()
     assert planted[y < 0].mean() < 0.05
     X, y = datasets.make_motifs(400, replaced=2, seed=1)
-    kept = np.array([sum(a == b for a, b in zip(text, "AGTAGTG", strict=True)) for text in X.window(30, 37)])
+    kept = np.array(
+        [sum(a == b for a, b in zip(text, "AGTAGTG", strict=True)) for text in X.window(30, 37)]
+    )
     assert kept[y > 0].min() >= 5
 
 
@@ -52,5 +54,5 @@ def test_shifted_motifs_are_planted():
     ],
 )
 def test_bad_sizes_are_refused(make):
-    with pytest.raises(ValueError, match="need|at least"):
+    with pytest.raises(ValueError, match=r"need|at least"):
         make()

@@ -84,7 +84,9 @@ def make_motifs(
     return _in_pieces(n, seed, piece)
 
 
-def make_shifted_motif(n: int = 1000, length: int = 100, seed: int = 0) -> tuple[Sequences, np.ndarray]:
+def make_shifted_motif(
+    n: int = 1000, length: int = 100, seed: int = 0
+) -> tuple[Sequences, np.ndarray]:
     """Return random sequences, half of them with AAA somewhere in [49, 67].
 
     Parameters

@@ -21,10 +21,10 @@ import numpy as np
 from kernelweave.alphabets import DNA, Alphabet, as_alphabet
 from kernelweave.core import _core
 
-__all__ = ["Alphabet", "Sequences", "as_sequences", "read_sequences"]
+__all__ = ["Alphabet", "Sequences", "as_sequences", "read_sequences", "write_sequences"]
 
 _PIECE = 1 << 20  # bytes of a file read at a time
-_OPENERS = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
 _SAME_CODES = bytes(range(256))
 _POLICIES = ("mismatch", "error")
 
@@ -62,7 +62,7 @@ class Sequences:
         self.length = length
         self.data = data
         self.unknown = unknown
-        self.lengths = np.broadcast_to(np.int64(length), n) if lengths is None else lengths
+        self.lengths = np.broadcast_to(np.int64(length or 0), n) if lengths is None else lengths
         self.names = names
 
     @classmethod
@@ -77,10 +77,10 @@ class Sequences:
     @classmethod
     def join(cls, parts: Iterable[Sequences], n: int) -> Sequences:
         """Return n equally long sequences without unknown letters that come in parts."""
-        data: np.ndarray | None = None
+        data = np.empty(0)
         filled = 0
         for part in parts:
-            if data is None:
+            if filled == 0:
                 first, data = part, np.empty(part.data.size // part.n * n, part.data.dtype)
             data[filled : filled + part.data.size] = part.data
             filled += part.data.size
@@ -138,14 +138,14 @@ class Sequences:
     def take(self, index: np.ndarray) -> Sequences:
         """Return the sequences in `index` (integers)."""
         names = None if self.names is None else self.names.take(index)
-        common = {"n": len(index), "length": self.length, "names": names}
-        if self.length is not None:
+        common: dict[str, Any] = {"n": len(index), "length": self.length, "names": names}
+        starts = self.starts
+        if starts is None:
             data = self.data.reshape(self.n, -1)[index].ravel()
             unknown = self.unknown
             if unknown is not None:
                 unknown = unknown.reshape(self.n, -1)[index].ravel()
             return Sequences(self.alphabet, data=data, unknown=unknown, **common)
-        starts = self.starts
         data = _joined(self.data, starts[:-1][index], starts[1:][index])
         unknown = self.unknown
         if unknown is not None:
@@ -203,9 +203,7 @@ class Names:
         return Names(_joined(self._text, starts, ends), np.cumsum(ends - starts))
 
 
-def as_sequences(
-    values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch"
-) -> Sequences:
+def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch") -> Sequences:
     """Return sequences from a list, an array, or a column of strings.
 
     Parameters
@@ -254,7 +252,11 @@ def _refuses(unknown: str) -> bool:
 
 
 def read_sequences(
-    path: str | os.PathLike[str], alphabet: Any = DNA, *, unknown: str = "mismatch", names: bool = True
+    path: str | os.PathLike[str],
+    alphabet: Any = DNA,
+    *,
+    unknown: str = "mismatch",
+    names: bool = True,
 ) -> Sequences:
     """Read a FASTA or FASTQ file, plain or packed by gzip, bzip2 or xz.
 
@@ -282,6 +284,14 @@ def read_sequences(
         raise ValueError(f"{os.fspath(path)}: {error}") from None
     headers = Names(parts.pop("names"), parts.pop("name_ends"))
     return Sequences(alphabet, names=headers if names else None, **parts)
+
+
+def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
+    """Write sequences to a FASTA file, with their names or else their numbers as headers."""
+    names = range(sequences.n) if sequences.names is None else sequences.names
+    with open(path, "w", encoding="utf-8") as file:
+        for name, letters in zip(names, sequences, strict=True):
+            file.write(f">{name}\n{letters}\n")
 
 
 def _opened(path: str | os.PathLike[str]) -> BinaryIO:

@@ -27,7 +27,7 @@ def weighted_degree(x, y, weights, letters="ACGT"):
 
 
 def weighted_degree_shift(x, y, weights, shifts):
-    """Formula (4.4), words inside both sequences; delta_0 = 1/2 makes up for counting s = 0 twice."""
+    """Formula (4.4), words inside both; delta_0 = 1/2 makes up for counting s = 0 twice."""
     total = 0.0
     for k, weight in enumerate(weights, 1):
         for i in range(len(x) - k + 1):

@@ -190,6 +190,7 @@ class PositionalKernel(Kernel):
         return self.split is not None
 
     def expressions(self, layout: Layout) -> list[Expression]:
+        assert self.length is not None
         quantity = WdQuantity(self.weights, self.shifts, self.split, self.length)
         view = Strings(self.columns, self.alphabet, self.unknown, self.length)
         first = layout.source(quantity, view, quantity.planes)
@@ -251,7 +252,7 @@ class WeightedDegreeShift(PositionalKernel):
         object.__setattr__(self, "shift", shift)
 
     def resolve(self, X: Any) -> Kernel:
-        resolved = super().resolve(X)
+        resolved: Any = super().resolve(X)
         if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
             raise ValueError(
                 f"{self.name}: shift has {len(self.shift)} values for {resolved.length} positions"
@@ -332,6 +333,7 @@ class LocalityImproved(Kernel):
         return False
 
     def expressions(self, layout: Layout) -> list[Expression]:
+        assert self.length is not None
         quantity = LocalityQuantity(self.half_window, self.inner_degree)
         view = Strings(self.columns, self.alphabet, self.unknown, self.length)
         source = layout.source(quantity, view)
