@@ -17,8 +17,8 @@ QUICK = False
 COLUMNS = ("what", "CPU s", "gap", "support", "sequences per CPU s")
 NOTE = (
     "20,000 random sequences of 141 letters, half positive, GATTACA at 60 with each letter "
-    "replaced with chance 0.3, degree 20, unit diagonal, C = 1, one thread. SHOGUN there: 21.0 CPU seconds "
-    "at a gap of 4e-4, 94,700 predictions per CPU second."
+    "replaced with chance 0.3, degree 20, unit diagonal, C = 1, one thread. SHOGUN there: 21.0 "
+    "CPU seconds at a gap of 4e-4, 94,700 predictions per CPU second."
 )
 
 
