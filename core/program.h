@@ -55,6 +55,8 @@ class Program {
   const std::vector<std::shared_ptr<const Quantity>>& sources() const { return sources_; }
   const std::vector<Group>& groups() const { return groups_; }
 
+  // The one plane that the kernels of a group are functions of, or -1.
+  int64_t plane_of(const Group& group) const;
   // Groups with a weight that is not zero.
   std::vector<Group> groups_with(const double* weights) const;
 

@@ -74,6 +74,15 @@ class Dot : public Quantity {
 
   int64_t row_bytes(const Table& a) const override { return vectors(a).d * int64_t(sizeof(double)); }
   bool worth_caching(const Table& a) const override { return vectors(a).d > 8; }
+  bool bounded() const override { return true; }
+  double bound(const Table& a) const override { return largest_norm(a); }
+
+ protected:
+  static double largest_norm(const Table& a) {
+    double largest = 0.0;
+    for (double norm : vectors(a).norms) largest = std::max(largest, norm);
+    return largest;
+  }
 
  private:
   static void sparse_tile(const VectorRows& pack, int64_t r0, int64_t r1, const SparseTable& b,
@@ -108,6 +117,8 @@ class SquaredDistance : public Dot {
   }
 
   void diagonal(const Table& a, double* out) const override { std::fill_n(out, vectors(a).n, 0.0); }
+  double bound(const Table& a) const override { return 4.0 * largest_norm(a); }
+  bool both_signs() const override { return false; }
 };
 
 // Sums over features of a function of two values: dense rows against columns laid out feature by

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import losses, norms
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
-from .engines import DenseEngine, Engine
+from .engines import Engine, engine_for
 from .kernels import Precomputed, prepare, resolve
 from .kernels.default import default_kernels
 from .model import Model
@@ -57,7 +57,7 @@ class _MKL(BaseEstimator):
                 weights=costs,
                 n_jobs=n_jobs,
             )
-            engine = DenseEngine(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
+            engine = engine_for(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
             results = [self._solve(solver, problem, engine, watch) for problem in problems]
         self._warn_unless_converged(results)
         alphas = [result.alpha for result in results]

@@ -1,8 +1,8 @@
 """Chunking: solve small problems on the worst examples, and let the weights follow.
 
 The loop of Sonnenburg et al. (2006) and Kloft et al. (2011). Each turn takes the q worst examples,
-solves the problem restricted to them exactly, tells the engine, and takes one weight step. Because
-outputs are kept per kernel, changed weights cost no kernel evaluation.
+solves the problem restricted to them exactly, tells the engine, and takes one weight step (or, where
+new weights are dear to the engine, one after a few working sets).
 """
 
 from __future__ import annotations
@@ -58,13 +58,13 @@ class State:
 
     def view(self) -> Turn:
         """Describe this state for a weight step."""
-        self.s = self.engine.outputs @ self.alpha
+        self.s = self.engine.quadratic(self.alpha)
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
         return Turn(self.theta, self.s, linear, lambda: self.certify().primal, self.curvature)
 
     def certify(self) -> Certificate:
         """Certify the model as it is."""
-        self.F = self.theta @ self.engine.outputs
+        self.F = self.engine.combined(self.theta)
         return self.problem.certificate(self.alpha, self.F, self.s, self.theta)
 
     def curvature(self) -> np.ndarray:
@@ -73,7 +73,7 @@ class State:
         return curvature(
             self.engine.block(free, self.theta),
             self.problem.term.take(free).curvature(self.alpha[free]),
-            self.engine.outputs[:, free],
+            self.engine.outputs_at(free),
         )
 
     def progress(self, certificate: Certificate) -> Progress:
@@ -90,8 +90,20 @@ class State:
         """Return how far each alpha is from where it should be."""
         return Violations(self.problem.term, self.alpha, self.F)
 
-    def improve(self, violations: Violations, target: float, q: int) -> None:
-        """Solve the problem restricted to the q worst examples until the violation is `target`."""
+    def improve(self, violations: Violations, target: float, q: int, turns: int) -> None:
+        """Work on the q worst examples, at most `turns` times, until the violation is `target`."""
+        while True:
+            self.solve_worst(violations, q)
+            turns -= 1
+            if turns == 0:
+                return
+            self.F = self.engine.combined(self.theta)
+            violations = self.violations()
+            if violations.size <= target:
+                return
+
+    def solve_worst(self, violations: Violations, q: int) -> None:
+        """Solve the problem restricted to the q worst examples."""
         free = self.work[inside(self.problem.term, self.alpha, self.work)]
         self.work = violations.select(min(q, self.engine.n), free)
         alpha = solve_subproblem(
@@ -99,7 +111,7 @@ class State:
             self.problem.term.take(self.work),
             self.alpha[self.work],
             self.F[self.work],
-            target,
+            self.precision * violations.size,
         )
         self.move(self.work, alpha)
 
@@ -122,12 +134,8 @@ class State:
             self.alpha[active],
             self.theta,
         )
-        for _ in range(PATIENCE):
-            small.F = small.theta @ small.engine.outputs
-            violations = small.violations()
-            if violations.size <= target:
-                break
-            small.improve(violations, small.precision * violations.size, q)
+        small.F = small.engine.combined(small.theta)
+        small.improve(small.violations(), target, q, PATIENCE)
         self.move(active, small.alpha)
 
 
@@ -169,7 +177,7 @@ def chunking(
         if step is keep_weights and budget.working_set < len(active) <= SHRINK * engine.n:
             state.focus(active, target, budget.working_set)
         else:
-            state.improve(violations, target, budget.working_set)
+            state.improve(violations, target, budget.working_set, engine.turns_per_step)
 
 
 def stuck(history: list[Progress]) -> bool:
