@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench lint format sanitize clean
+.PHONY: demo test bench bench-mnist lint format sanitize clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -25,8 +25,13 @@ demo: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 tests
 
+# The quick tables; `python -m benchmarks NAME` gives one of them.
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
+
+# All 60,000 digits: three fits of at most an hour each.
+bench-mnist: $(VENV)/installed
+	$(BIN)/python -m benchmarks mkl_mnist
 
 lint: $(VENV)/installed $(VENV)/linters
 	$(BIN)/ruff check .
@@ -39,10 +44,12 @@ format: $(VENV)/linters
 	$(BIN)/ruff format .
 	$(BIN)/clang-format -i $(shell find core -name '*.cpp' -o -name '*.h')
 
-# The core under AddressSanitizer and UBSan, driven by the tests that reach it.
+# The core under AddressSanitizer and UBSan, driven by the tests that reach it. It has a build folder
+# of its own: an ordinary build would go on with the sanitised objects.
 sanitize: $(BIN)/python
 	$(BIN)/python -m venv build/sanitize-venv
-	build/sanitize-venv/bin/pip install --quiet '.[test]' -Ccmake.define.KERNELWEAVE_SANITIZE=ON
+	build/sanitize-venv/bin/pip install --quiet '.[test]' \
+	  -Cbuild-dir=build/sanitize -Ccmake.define.KERNELWEAVE_SANITIZE=ON
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  build/sanitize-venv/bin/python -m pytest -x tests/test_core.py tests/test_engines.py tests/kernels

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bindings_solvers.h"
+#include "bindings_strings.h"
 #include "blas.h"
 #include "engine.h"
 #include "evaluate.h"
@@ -67,6 +68,7 @@ void bind_program(nb::module_& m) {
   nb::class_<Program>(m, "Program", "A list of kernels as a postfix program over shared quantities.")
       .def(nb::init<>())
       .def("source", [](Program& p, const std::string& kind) { return p.source(kind); }, "kind"_a)
+      .def("source", [](Program& p, const Source& s) { return p.source(s.quantity); }, "source"_a)
       .def("copy", [](Program& p, int32_t source) { p.push(Op::Copy, source); }, "source"_a)
       .def(
           "power",
@@ -408,4 +410,5 @@ NB_MODULE(_core, m) {
   bind_mixture(m);
   bind_subproblem(m);
   bind_solvers(m);
+  bind_strings(m);
 }

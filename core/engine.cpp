@@ -10,9 +10,12 @@ void mirror_upper(double* matrix, int64_t n) {
 }
 
 Engine::Engine(std::unique_ptr<SharedRows> rows)
-    : rows_(std::move(rows)), outputs_(n_kernels() * n(), 0.0) {}
+    : rows_(std::move(rows)),
+      outputs_(n_kernels() * n(), 0.0),
+      linear_(rows_->program(), rows_->side(), rows_->side()) {}
 
 void Engine::block(const int64_t* ids, int64_t count, const double* weights, double* out) {
+  if (linear_.block(ids, count, weights, rows_->threads(), out)) return;
   const Program& program = rows_->program();
   const std::vector<Group> groups = program.groups_with(weights);
   std::fill_n(out, count * count, 0.0);
@@ -30,6 +33,7 @@ void Engine::blocks(const int64_t* ids, int64_t count, double* out) const {
 }
 
 void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
+  if (linear_.add(ids, delta, count, rows_->threads(), outputs_.data())) return;
   const Program& program = rows_->program();
   rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double* stack) {
     program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "linear.h"
 #include "shared_rows.h"
 
 namespace kw {
@@ -31,6 +32,7 @@ class Engine {
  private:
   std::unique_ptr<SharedRows> rows_;
   std::vector<double> outputs_;
+  LinearPlan linear_;
 };
 
 // Copies the upper triangle of a square matrix to the lower one.

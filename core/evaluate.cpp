@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "linear.h"
 #include "sweep.h"
 
 namespace kw {
@@ -49,17 +50,24 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
   program.check(a);
   program.check(b);
   const int64_t kernels = program.n_kernels();
+  const std::vector<int64_t> rows = all_of(a);
+  std::fill_n(out, outputs * b.n, 0.0);
+  const LinearPlan linear(program, a, b);
+  int64_t summed = 0;  // outputs that need no rows
+  while (summed < outputs &&
+         linear.combine(rows.data(), coef + summed * a.n, a.n, weights + summed * kernels, threads,
+                        out + summed * b.n))
+    ++summed;
+  if (summed == outputs) return;
   std::vector<double> used(kernels, 0.0);
   std::vector<std::vector<int64_t>> readers(kernels);  // the outputs that use a kernel
-  for (int64_t c = 0; c < outputs; ++c)
+  for (int64_t c = summed; c < outputs; ++c)
     for (int64_t m = 0; m < kernels; ++m)
       if (weights[c * kernels + m] != 0.0) {
         used[m] = 1.0;
         readers[m].push_back(c);
       }
   const std::vector<Group> groups = program.groups_with(used.data());
-  const std::vector<int64_t> rows = all_of(a);
-  std::fill_n(out, outputs * b.n, 0.0);
   sweep(program, a, rows.data(), a.n, b, threads,
         [&](int64_t r, const RowView& view, double* stack) {
           program.run(groups, view, stack, [&](int64_t m, const double* values) {

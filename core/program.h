@@ -54,6 +54,7 @@ class Program {
   void check(const Side& side) const;  // throws where tables or vectors are missing
   const std::vector<std::shared_ptr<const Quantity>>& sources() const { return sources_; }
   const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<Instruction>& code() const { return code_; }
 
   // The one plane that the kernels of a group are functions of, or -1.
   int64_t plane_of(const Group& group) const;

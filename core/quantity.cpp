@@ -5,6 +5,7 @@
 
 #include "blas.h"
 #include "simd/simd.h"
+#include "vector_sums.h"
 
 namespace kw {
 namespace {
@@ -84,6 +85,14 @@ class Dot : public Quantity {
     return largest;
   }
 
+  std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
+                             int64_t count, int64_t, int, const double* planes) const override {
+    if (!planes) return sum_vectors(vectors(a), rows, factors, count);
+    std::vector<double> scaled(factors, factors + count);
+    for (double& factor : scaled) factor *= planes[0];
+    return sum_vectors(vectors(a), rows, scaled.data(), count);
+  }
+
  private:
   static void sparse_tile(const VectorRows& pack, int64_t r0, int64_t r1, const SparseTable& b,
                           int64_t j0, int64_t j1, TileOut out) {
@@ -119,6 +128,11 @@ class SquaredDistance : public Dot {
   void diagonal(const Table& a, double* out) const override { std::fill_n(out, vectors(a).n, 0.0); }
   double bound(const Table& a) const override { return 4.0 * largest_norm(a); }
   bool both_signs() const override { return false; }
+
+  std::unique_ptr<Sums> sums(const Table&, const int64_t*, const double*, int64_t, int64_t, int,
+                             const double*) const override {
+    return nullptr;  // a distance is not linear in its second argument
+  }
 };
 
 // Sums over features of a function of two values: dense rows against columns laid out feature by

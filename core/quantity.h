@@ -26,6 +26,13 @@ struct TileOut {
   double* row(int64_t r) const { return data + r * row_stride; }
 };
 
+// Values of some rows, summed up with factors.
+struct Sums {
+  virtual ~Sums() = default;
+  // out[p * stride + j - j0] += the sum of plane p for examples [j0, j1) of b.
+  virtual void add(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const = 0;
+};
+
 class Quantity {
  public:
   virtual ~Quantity() = default;
@@ -44,6 +51,19 @@ class Quantity {
   virtual bool bounded() const { return false; }
   virtual double bound(const Table&) const { return 0.0; }
   virtual bool both_signs() const { return true; }
+  // The quantity of one plane that is the sum of all planes with these weights, where it is cheaper
+  // than its parts; null otherwise.
+  virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {
+    return nullptr;
+  }
+  // The sum of factors[r] times row rows[r], for `columns` examples to come, where that is cheaper
+  // than row by row; null otherwise. planes: weights that combine all planes into one, or null.
+  virtual std::unique_ptr<Sums> sums(const Table& /*a*/, const int64_t* /*rows*/,
+                                     const double* /*factors*/, int64_t /*count*/,
+                                     int64_t /*columns*/, int /*threads*/,
+                                     const double* /*planes*/) const {
+    return nullptr;
+  }
 };
 
 // kind: "dot", "sqdist", "l1", "chi2", "min" on vectors, "given" on given similarities.

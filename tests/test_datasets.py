@@ -5,7 +5,12 @@ import pytest
 from scipy.stats import norm
 from sklearn.neighbors import KNeighborsClassifier
 
-from kernelweave.datasets import make_sines, make_sparse_to_uniform, make_stars
+from kernelweave.datasets import (
+    make_mixed_table,
+    make_sines,
+    make_sparse_to_uniform,
+    make_stars,
+)
 
 ALL = [make_stars, make_sines, make_sparse_to_uniform]
 
@@ -85,3 +90,30 @@ def test_only_relevant_features_differ_between_the_classes():
 def test_a_bad_number_of_relevant_features_is_named(n_relevant):
     with pytest.raises(ValueError, match="n_relevant must lie between 1 and n_features = 50"):
         make_sparse_to_uniform(n_relevant=n_relevant)
+
+
+def test_the_mixed_table_has_columns_of_all_kinds():
+    pytest.importorskip("pandas")
+    X, y = make_mixed_table(200, n_noise=2, random_state=0)
+    again, _ = make_mixed_table(200, n_noise=2, random_state=0)
+    assert list(X) == ["age", "spend", "noise 1", "noise 2", "city", "colour", "review"]
+    assert X.equals(again)
+    assert set(y) == {"returned", "lost"}
+    assert 0.3 < np.mean(y == "returned") < 0.7
+
+
+def test_mood_and_city_of_the_mixed_table_matter_and_colour_does_not():
+    pytest.importorskip("pandas")
+    X, y = make_mixed_table(4000, random_state=0)
+    returned = y == "returned"
+    rates = {name: _spread(returned, X[name]) for name in ("city", "colour")}
+    great = X["review"].str.contains("great|love|quick", regex=True).to_numpy()
+    assert rates["city"] > 0.15
+    assert rates["colour"] < 0.06
+    assert returned[great].mean() > returned[~great].mean() + 0.1
+
+
+def _spread(flags, groups):
+    """Difference between the largest and the smallest rate of a group."""
+    rates = [flags[groups == group].mean() for group in set(groups)]
+    return max(rates) - min(rates)

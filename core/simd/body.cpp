@@ -351,6 +351,7 @@ void move_pair(const double* __restrict row_i, const double* __restrict row_j, d
 
 }  // namespace
 
+extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .name = KW_NAME(KW_LEVEL),
@@ -374,6 +375,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .choose = choose_pair,
     .partner = best_partner,
     .move = move_pair,
+    .wd = &KW_JOIN(wd_, KW_LEVEL),
 };
 
 }  // namespace kw

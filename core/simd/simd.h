@@ -7,6 +7,7 @@
 namespace kw {
 
 struct Grid;
+struct WdLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -58,6 +59,8 @@ struct Simd {
                      const double* diagonal, const double* row, double up_i, double curvature_i,
                      int64_t n);
   void (*move)(const double* row_i, const double* row_j, double step, double* outputs, int64_t n);
+
+  const WdLoops* wd;  // the weighted degree kernel, wd.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

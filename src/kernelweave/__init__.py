@@ -1,15 +1,18 @@
 """Multiple kernel learning: train a kernel machine and learn how much each kernel counts."""
 
-from . import datasets, kernels, losses, norms
+from . import datasets, kernels, losses, norms, plots
+from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 
 __all__ = [
     "MKLClassifier",
     "MKLOneClass",
     "MKLRegressor",
+    "compare",
     "datasets",
     "kernels",
     "losses",
     "norms",
+    "plots",
 ]
 __version__ = "0.1.0"

@@ -1,4 +1,4 @@
-"""The papers' toy problems, at any size.
+"""The papers' toy problems, at any size, and a table of mixed columns.
 
 Each generator returns X of shape (n_samples, n_features) and y of shape (n_samples,).
 """
@@ -6,9 +6,14 @@ Each generator returns X of shape (n_samples, n_features) and y of shape (n_samp
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.special import expit
 from sklearn.utils import check_random_state
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RandomState = int | np.random.RandomState | None
 
@@ -135,6 +140,55 @@ def make_sparse_to_uniform(
     relevance = (np.arange(n_features) < n_relevant).astype(float)
     mean = distance * relevance / np.linalg.norm(relevance)
     return rng.normal(size=(n_samples, n_features)) + np.outer(y, mean), y, relevance
+
+
+def make_mixed_table(
+    n_samples: int = 500, *, n_noise: int = 3, random_state: RandomState = None
+) -> tuple[DataFrame, np.ndarray]:
+    """A table of numbers, categories and texts: does a customer come back?
+
+    The answer depends on the age (in waves, which no straight line can follow), on the city, and on
+    the mood that shows in the words of the review. It does not depend on anything else.
+
+    Parameters
+    ----------
+    n_samples : int
+    n_noise : int
+        Number of columns of noise, next to `spend` and `colour`, which do not matter either.
+    random_state : int, RandomState or None
+
+    Returns
+    -------
+    X : pandas DataFrame of shape (n_samples, 5 + n_noise)
+        Columns age, spend, noise 1, noise 2, ... (numbers), city, colour (categories), review.
+    y : array of shape (n_samples,)
+        "returned" or "lost".
+    """
+    import pandas as pd
+
+    rng = check_random_state(random_state)
+    age, mood = rng.uniform(18, 80, size=n_samples), rng.normal(size=n_samples)
+    city = rng.choice(["Lagos", "Lima", "Oslo", "Pune"], size=n_samples)
+    columns = {"age": age.round(1), "spend": rng.lognormal(3.0, 1.0, size=n_samples).round(2)}
+    columns |= {f"noise {k + 1}": rng.normal(size=n_samples).round(2) for k in range(n_noise)}
+    colour = rng.choice(["blue", "green", "red"], size=n_samples)
+    columns |= {"city": city, "colour": colour, "review": [_review(m, rng) for m in mood]}
+    score = 2.0 * np.cos((age - 18) / 62 * 3 * np.pi) + 1.5 * mood
+    score += np.where(np.isin(city, ["Lima", "Oslo"]), 0.75, -0.75)
+    returned = score + rng.normal(scale=0.5, size=n_samples) > 0
+    return pd.DataFrame(columns), np.where(returned, "returned", "lost")
+
+
+def _review(mood: float, rng: np.random.RandomState) -> str:
+    """Five words that mean nothing, and two that tell the mood more often than not."""
+    words = rng.choice(["box", "colour", "monday", "order", "shop", "size", "the", "was"], size=5)
+    happy = rng.uniform(size=2) < expit(2.0 * mood)
+    telling = np.where(
+        happy,
+        rng.choice(["great", "love", "quick"], size=2),
+        rng.choice(["broken", "late", "refund"], size=2),
+    )
+    return " ".join([*words, *telling])
 
 
 def _balanced_labels(n_samples: int, rng: np.random.RandomState) -> np.ndarray:

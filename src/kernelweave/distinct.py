@@ -79,5 +79,8 @@ class Distinct:
         return replace(problem, y=problem.y[self.chosen], C=total)
 
     def expand(self, alpha: np.ndarray) -> np.ndarray:
-        """Return the alphas of all examples, shape (n,): equal ones divide theirs by their costs."""
-        return alpha[self.kind] * self.shares
+        """Return the alphas of all examples: equal ones divide theirs by their costs.
+
+        Examples are the last axis of both, k and n long.
+        """
+        return alpha[..., self.kind] * self.shares

@@ -16,15 +16,16 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import losses, norms
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
-from .engines import Engine, engine_for
-from .kernels import Precomputed, prepare, resolve
+from .engines import DenseEngine, Engine, MixtureEngine, Stack
+from .kernels import CompiledKernels, Kernel, Precomputed, prepare, resolve
 from .kernels.default import default_kernels
-from .model import Model
+from .kernels.examples import Examples
+from .model import Model, alphas
 from .problem import Problem, Result
 from .progress import live_line
 from .solvers.chunking import Budget
-from .solvers.registry import Solver, solver_for
-from .solvers.start import feasible_alpha
+from .solvers.registry import solver_for
+from .solvers.start import first_start
 from .validation import check_examples, check_parameters, check_targets
 
 WORKING_SET = 1000
@@ -33,13 +34,18 @@ WORKING_SET = 1000
 class _MKL(BaseEstimator):
     """What the estimators share: kernels in, certified solutions out."""
 
-    def _train(self, X: Any, problems: list[Problem], targets: np.ndarray) -> None:
+    def _train(
+        self, X: Any, problems: list[Problem], targets: np.ndarray, shared: bool = False
+    ) -> None:
         """Solve one problem per output on the examples X and store what was learned.
 
-        `targets` are what tells examples with equal x apart, shape (n,).
+        Parameters
+        ----------
+        targets : what tells examples with equal x apart, shape (n,).
+        shared : whether the outputs share their weights.
         """
-        solver = solver_for(self.solver, problems[0].norm, problems[0].loss)
-        n_jobs = effective_n_jobs(self.n_jobs)
+        shared = shared and len(problems) > 1
+        solver = solver_for(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         kernels = self.kernels
         if kernels is not None:  # parameters that depend on the data depend on all of it
             kernels = resolve(kernels, X)
@@ -48,33 +54,54 @@ class _MKL(BaseEstimator):
             distinct = Distinct.of(X, targets, problems[0].C)
         if distinct:
             X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
-        costs = problems[0].C
         with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
-            compiled, examples = prepare(
-                kernels or default_kernels(X, costs),
-                self.normalize,
-                X,
-                weights=costs,
-                n_jobs=n_jobs,
-            )
-            engine = engine_for(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
-            results = [self._solve(solver, problem, engine, watch) for problem in problems]
-        self._warn_unless_converged(results)
-        alphas = [result.alpha for result in results]
-        self._model = Model.of(compiled, examples, results)
-        self._store(results, [distinct.expand(alpha) for alpha in alphas] if distinct else alphas)
+            families = solver.combines and not shared
+            compiled, examples, engine = self._prepare(kernels, X, problems[0].C, families)
+            problems, engine = sharing(problems, engine) if shared else (problems, engine)
+            results = [self._solve(problem, engine, watch) for problem in problems]
+        self._learn(compiled, examples, results, distinct)
 
-    def _solve(self, solver: Solver, problem: Problem, engine: Engine, watch: Any) -> Result:
+    def _prepare(
+        self, kernels: list[Kernel] | None, X: Any, costs: np.ndarray, families: bool = False
+    ) -> tuple[CompiledKernels, Examples, Engine]:
+        """Normalise and compile the kernels on the examples X, and give them an engine.
+
+        `families`: whether combined outputs will do, so that families may be taken as a whole.
+        """
+        n_jobs = effective_n_jobs(self.n_jobs)
+        kernels = kernels or default_kernels(X, costs)
+        compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
+        kind = MixtureEngine if families and MixtureEngine.serves(compiled) else DenseEngine
+        engine = kind(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
+        return compiled, examples, engine
+
+    def _solve(
+        self, problem: Problem, engine: Engine, watch: Any, start: tuple | None = None
+    ) -> Result:
+        """Solve a problem from `start`, an alpha whose outputs the engine holds and weights."""
+        shared = problem.machines > 1
+        solver = solver_for(self.solver, problem.norm, problem.loss, shared=shared)
         budget = Budget(
             tol=self.tol,
             max_iter=self.max_iter,
             working_set=WORKING_SET if self.working_set == "auto" else self.working_set,
             watch=watch,
         )
-        alpha = feasible_alpha(problem)
-        engine.rebuild(alpha)
-        theta = problem.norm.start(engine.n_kernels)
+        alpha, theta = start or first_start(problem, engine)
         return solver.solve(problem, engine, alpha, theta, budget, self.interleaved)
+
+    def _learn(
+        self,
+        compiled: CompiledKernels,
+        examples: Examples,
+        results: list[Result],
+        distinct: Distinct | None = None,
+    ) -> None:
+        """Keep what the results say of all examples, or of the distinct ones."""
+        self._warn_unless_converged(results)
+        self._model = Model.of(compiled, examples, results)
+        alpha = alphas(results, examples.n)
+        self._store(results, distinct.expand(alpha) if distinct else alpha)
 
     def _warn_unless_converged(self, results: list[Result]) -> None:
         worst = max(results, key=lambda result: result.gap)
@@ -83,12 +110,12 @@ class _MKL(BaseEstimator):
                 f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
                 f"gap of {worst.gap:.2e}, above tol={self.tol:g}; raise max_iter or tol",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
-    def _store(self, results: list[Result], alphas: list[np.ndarray]) -> None:
+    def _store(self, results: list[Result], alpha: np.ndarray) -> None:
+        """Set the public attributes; alpha has shape (outputs, n)."""
         model = self._model
-        alpha = np.stack(alphas)
         self.kernel_names_ = model.compiled.names
         self.support_ = np.flatnonzero(alpha.any(axis=0))
         self.dual_coef_ = alpha[:, self.support_]
@@ -142,6 +169,11 @@ class _MKL(BaseEstimator):
         return tags
 
 
+def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:
+    """Return the one problem of machines that share their weights, and the engine for it."""
+    return [Problem.sharing(problems)], Stack(engine, len(problems))
+
+
 def _all_precomputed(kernels: Any) -> bool:
     """Return whether X is one given matrix, whose columns scikit-learn must split like its rows."""
     one = kernels[0] if isinstance(kernels, list | tuple) and len(kernels) == 1 else kernels
@@ -184,6 +216,9 @@ class MKLClassifier(ClassifierMixin, _MKL):
         Threads; None is one, -1 all processors.
     class_weight : dict, "balanced" or None
         Factors of C for the examples of each class.
+    share_weights : bool
+        With more than two classes: whether all of them use the same kernel weights. The sum of
+        their problems is then solved, as one problem with one duality gap.
     checkpoint : path or None
         Where a long run saves its state.
     verbose : int
@@ -193,15 +228,15 @@ class MKLClassifier(ClassifierMixin, _MKL):
 
     Attributes
     ----------
-    weights_ : array of shape (M,), or (classes, M)
+    weights_ : array of shape (M,), or (classes, M) unless they are shared
     kernel_names_ : tuple of M strings
     support_ : array of shape (n_support,)
     dual_coef_ : array of shape (1 or classes, n_support)
     intercept_ : array of shape (1 or classes,)
-    primal_objective_, dual_objective_, duality_gap_ : float, or one per class
+    primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
     n_iter_ : int
     history_ : list of dict
-        Seconds, primal, dual, gap and weights after every turn; one list per class for more than two.
+        Seconds, primal, dual, gap and weights after every turn; a list for each row of weights_.
     classes_ : array
     """
 
@@ -221,6 +256,7 @@ class MKLClassifier(ClassifierMixin, _MKL):
         cache_mb=1024,
         n_jobs=None,
         class_weight=None,
+        share_weights=False,
         checkpoint=None,
         verbose=0,
         random_state=None,
@@ -238,6 +274,7 @@ class MKLClassifier(ClassifierMixin, _MKL):
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
         self.class_weight = class_weight
+        self.share_weights = share_weights
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
@@ -247,6 +284,15 @@ class MKLClassifier(ClassifierMixin, _MKL):
         self._forget()
         check_parameters(self)
         X = check_examples(self, X, reset=True)
+        classes, codes = self._labels(X, y)
+        costs = self.C * self._costs(classes, codes, sample_weight)
+        problems = self._machines(codes, costs, norms.as_norm(self.norm))
+        self._train(X, problems, codes, self.share_weights)
+        self.classes_ = classes
+        return self
+
+    def _labels(self, X, y):
+        """Return the classes, and which of them each example belongs to, shape (n,)."""
         y = check_targets(self, X, y, numeric=False)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -254,16 +300,16 @@ class MKLClassifier(ClassifierMixin, _MKL):
             raise ValueError(
                 f"y must have at least 2 classes, but the data have only 1 class: {classes[0]!r}"
             )
-        costs = self.C * self._costs(X, y, classes, codes, sample_weight)
-        positives = [1] if len(classes) == 2 else range(len(classes))
-        loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
-        problems = [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
-        self._train(X, problems, codes)
-        self.classes_ = classes
-        return self
+        return classes, codes
 
-    def _costs(self, X, y, classes, codes, sample_weight):
-        per_class = compute_class_weight(self.class_weight, classes=classes, y=y)
+    def _machines(self, codes, costs, norm):
+        """Return one problem per class, or a single one for two."""
+        loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
+        positives = [1] if count == 2 else range(count)
+        return [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
+
+    def _costs(self, classes, codes, sample_weight=None):
+        per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
         weights = _check_sample_weight(sample_weight, codes, ensure_non_negative=True)
         costs = weights * per_class[codes]
         if np.count_nonzero(np.bincount(codes, costs)) < 2:
@@ -338,10 +384,13 @@ class MKLRegressor(RegressorMixin, _MKL):
         X = check_examples(self, X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
         costs = self.C * _check_sample_weight(sample_weight, y, ensure_non_negative=True)
-        params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
-        loss = losses.get(self.loss, "regressor", **params)
-        self._train(X, [Problem(loss, norms.as_norm(self.norm), y, costs)], y)
+        self._train(X, self._machines(y, costs, norms.as_norm(self.norm)), y)
         return self
+
+    def _machines(self, y, costs, norm):
+        """Return the only problem."""
+        params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
+        return [Problem(losses.get(self.loss, "regressor", **params), norm, y, costs)]
 
     def predict(self, X):
         """Return the predicted targets, shape (n,)."""

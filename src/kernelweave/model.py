@@ -39,15 +39,16 @@ class Model:
     def of(
         cls, compiled: CompiledKernels, examples: Examples, results: Sequence[Result]
     ) -> Model:
-        """Make the model of one result per output, trained on `examples`."""
-        alpha = np.stack([result.alpha for result in results])
+        """Make the model of results on `examples`: one per output, or one of all of them."""
+        alpha = alphas(results, examples.n)
+        weights = np.stack([result.weights for result in results])
         support = np.flatnonzero(alpha.any(axis=0))
         return cls(
             compiled=compiled,
             examples=examples.reference(support),
             coef=np.ascontiguousarray(alpha[:, support]),
-            weights=np.stack([result.weights for result in results]),
-            intercept=np.array([result.bias for result in results]),
+            weights=np.repeat(weights, len(alpha) // len(results), axis=0),
+            intercept=np.hstack([result.bias for result in results]),
         )
 
     def decide(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
@@ -68,3 +69,8 @@ class Model:
             new = self.compiled.examples(X, n_jobs=n_jobs).side
             old = self.examples.side
             return _core.decide(self.compiled.program, old, new, coef, weights, n_jobs)
+
+
+def alphas(results: Sequence[Result], n: int) -> np.ndarray:
+    """Return the alphas of all outputs on n examples, shape (outputs, n)."""
+    return np.vstack([result.alpha.reshape(-1, n) for result in results])

@@ -10,6 +10,10 @@ A solver works on (alpha, theta). They stand for the model w_m = theta_m sum_i a
 f_i = F_i + b with F_i = sum_m theta_m g_mi and g_mi = sum_j alpha_j k_m(x_j, x_i), and the
 regularisation term is 1/2 theta . s (`norms` has the exception). tau is 0 except for one class.
 
+Several machines, such as one per class, can share their weights: P is then the sum of their
+problems under one theta, and in D s is the sum of their s. They are one problem over the examples
+of the first machine, then those of the second, and so on.
+
 Every value of P bounds every value of D from above. So the relative gap between the two values of
 (alpha, theta), with the best b for it, certifies the model, however it was found.
 """
@@ -19,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -31,12 +36,15 @@ _TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
-    """What is known of a model: the values of both problems, their relative gap, and its bias."""
+    """What is known of a model: the values of both problems, their relative gap, and its bias.
+
+    Machines that share their weights have a bias each, shape (machines,).
+    """
 
     primal: float
     dual: float
     gap: float
-    bias: float
+    bias: Any
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -85,7 +93,9 @@ class Problem:
     C : array of shape (n,)
         The cost of each example, at least 0.
     tau : float
-        What the alphas add up to.
+        What the alphas (of each machine) add up to.
+    machines : int
+        How many machines share the weights, each with n / machines examples and a bias of its own.
     """
 
     loss: Loss
@@ -93,6 +103,7 @@ class Problem:
     y: np.ndarray
     C: np.ndarray
     tau: float = 0.0
+    machines: int = 1
 
     def __post_init__(self):
         for name in ("y", "C"):
@@ -104,7 +115,11 @@ class Problem:
             )
         if not np.all(np.isfinite(self.C) & (self.C >= 0)):
             raise ValueError("C must be finite and at least 0 for every example")
-        lowest, highest = self.term.lo.sum(), self.term.hi.sum()
+        if self.machines < 1 or len(self.y) % self.machines:
+            raise ValueError(
+                f"machines must divide the number of examples, {len(self.y)}, got {self.machines!r}"
+            )
+        lowest, highest = self._sums(self.term.lo).max(), self._sums(self.term.hi).min()
         slack = _ROUNDING * abs(self.tau)
         if not lowest - slack <= self.tau <= highest + slack:
             raise ValueError(
@@ -117,11 +132,33 @@ class Problem:
         """The dual terms of the loss."""
         return self.loss.dual_term(self.y, self.C)
 
-    def subset(self, idx: np.ndarray, set_aside: float) -> Problem:
-        """Return the problem of some examples, the alphas of the others adding up to `set_aside`."""
-        return replace(self, y=self.y[idx], C=self.C[idx], tau=self.tau - set_aside)
+    @classmethod
+    def sharing(cls, problems: Sequence[Problem]) -> Problem:
+        """Return the problem of machines that share their weights, alike but for y and C."""
+        y, C = (np.concatenate([getattr(problem, name) for problem in problems]) for name in "yC")
+        return replace(problems[0], y=y, C=C, machines=len(problems))
 
-    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: float) -> float:
+    @cached_property
+    def parts(self) -> list[slice]:
+        """Where the examples of each machine are."""
+        size = len(self.y) // self.machines
+        return [slice(k * size, (k + 1) * size) for k in range(self.machines)]
+
+    @cached_property
+    def alone(self) -> list[Problem]:
+        """The problem of each machine, as if it had weights of its own."""
+        if self.machines == 1:
+            return [self]
+        return [replace(self, y=self.y[part], C=self.C[part], machines=1) for part in self.parts]
+
+    def subset(self, idx: np.ndarray, set_aside: float) -> Problem:
+        """Return the problem of some examples of one machine.
+
+        The alphas of its other examples add up to `set_aside`.
+        """
+        return replace(self, y=self.y[idx], C=self.C[idx], tau=self.tau - set_aside, machines=1)
+
+    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
         """Return the primal value of a model.
 
         Parameters
@@ -130,15 +167,16 @@ class Problem:
             Outputs of the model on the examples, without the bias.
         s : array of shape (M,)
         theta : array of shape (M,)
-        bias : float
+        bias : float, or an array of shape (machines,)
         """
-        cost = self.C @ self.loss.value(F + bias, self.y) + self.tau * bias
+        b = np.repeat(bias, len(F) // self.machines)
+        cost = self.C @ self.loss.value(F + b, self.y) + self.tau * np.sum(bias)
         return float(cost + 0.5 * self.norm.regularizer(theta, s))
 
     def dual(self, alpha: np.ndarray, s: np.ndarray) -> float:
         """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible."""
-        drift = abs(alpha.sum() - self.tau)
-        if drift > _ROUNDING * (np.abs(alpha).sum() + abs(self.tau)):
+        drift = np.abs(self._sums(alpha) - self.tau)
+        if np.any(drift > _ROUNDING * (self._sums(np.abs(alpha)) + abs(self.tau))):
             return -np.inf
         return float(-np.sum(self.term.conjugate(alpha)) - 0.5 * self.norm.dual(s))
 
@@ -146,13 +184,19 @@ class Problem:
         self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
     ) -> Certificate:
         """Certify the model of (alpha, theta) with outputs F, shape (n,), and s, shape (M,)."""
-        bias = self.loss.best_bias(F, self.y, self.C, self.tau)
+        pairs = zip(self.alone, self.parts, strict=True)
+        biases = [self.loss.best_bias(F[part], one.y, one.C, one.tau) for one, part in pairs]
+        bias = biases[0] if self.machines == 1 else np.array(biases)
         primal, dual = self.primal(F, s, theta, bias), self.dual(alpha, s)
         return Certificate(primal=primal, dual=dual, gap=self.gap(primal, dual), bias=bias)
 
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / |primal|."""
         return (primal - dual) / max(abs(primal), self._nothing)
+
+    def _sums(self, values: np.ndarray) -> np.ndarray:
+        """Add up the values, shape (n,), of each machine's examples."""
+        return values.reshape(self.machines, -1).sum(axis=1)
 
     @cached_property
     def _nothing(self) -> float:

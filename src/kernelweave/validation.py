@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from .kernels.inputs import is_frame
+from .sequences import Sequences
 
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
@@ -32,6 +33,9 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
         _check_n_samples(X, least)
+        return X
+    if isinstance(X, Sequences):
+        _check_n_features(estimator, X, reset=reset)
         return X
     if named and _holds_texts(X):
         _check_n_samples(X, least)

@@ -42,6 +42,9 @@ class Engine(Protocol):
     def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         """Change alpha[idx] by delta: outputs[m, i] += sum_q delta_q k_m(x_q, x_i)."""
 
+    def scale(self, factor: float) -> None:
+        """Multiply alpha, and so the outputs, by a factor."""
+
     def clear(self) -> None:
         """Start again at alpha = 0."""
 

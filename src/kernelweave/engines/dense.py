@@ -73,6 +73,10 @@ class DenseEngine:
         """Change alpha[idx] by delta."""
         self._engine.add(idx, delta)
 
+    def scale(self, factor: float) -> None:
+        """Multiply alpha by a factor."""
+        self._engine.outputs[:] *= factor
+
     def clear(self) -> None:
         """Start again at alpha = 0; the cache stays."""
         self._engine.outputs.fill(0.0)

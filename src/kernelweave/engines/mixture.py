@@ -99,6 +99,11 @@ class MixtureEngine:
         """Start again at alpha = 0; the cache stays."""
         self.rebuild(np.zeros(self.n))
 
+    def scale(self, factor: float) -> None:
+        """Multiply alpha by a factor."""
+        self._alpha *= factor
+        self._core.combined[:] *= factor
+
     def rebuild(self, alpha: np.ndarray) -> None:
         """Recompute the outputs of alpha, shape (n,), when they are asked for."""
         self._alpha = alpha.copy()
@@ -111,7 +116,7 @@ class MixtureEngine:
     def subset(self, idx: np.ndarray) -> MixtureEngine:
         """Return an engine for some of the examples, the alphas of the others staying what they are.
 
-        What is cached of them stays cached. Its weights cannot change.
+        What is cached of them stays cached. Its weights may change only where those alphas are zero.
         """
         smaller = MixtureEngine.__new__(MixtureEngine)
         smaller._core = self._core.subset(idx)

@@ -9,6 +9,8 @@ from kernelweave.kernels.per_feature import per_feature
 from kernelweave.kernels.precomputed import Precomputed
 from kernelweave.kernels.prepare import prepare, resolve
 from kernelweave.kernels.program import CompiledKernels
+from kernelweave.kernels.spectrum import NGram, Spectrum
+from kernelweave.kernels.strings import LocalityImproved, WeightedDegree, WeightedDegreeShift
 from kernelweave.kernels.text import BagOfWords
 from kernelweave.kernels.vectors import (
     RBF,
@@ -28,11 +30,16 @@ __all__ = [
     "Kernel",
     "Laplacian",
     "Linear",
+    "LocalityImproved",
+    "NGram",
     "Polynomial",
     "Precomputed",
     "Product",
     "Scaled",
+    "Spectrum",
     "Sum",
+    "WeightedDegree",
+    "WeightedDegreeShift",
     "normalize",
     "per_feature",
     "prepare",

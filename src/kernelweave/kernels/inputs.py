@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.sequences import Sequences
+
 
 def as_input(X: Any) -> Any:
     """Return X as a 2-D array, a CSR matrix or a frame; refuse what is empty or not 2-D."""
     if sp.issparse(X):
         X = X.tocsr()
-    elif not is_frame(X):
+    elif not is_frame(X) and not isinstance(X, Sequences):
         X = _as_array(X)
     if len(X.shape) != 2:
         raise ValueError(

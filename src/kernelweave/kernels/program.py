@@ -39,16 +39,23 @@ class Slotted(Protocol):
         """Return the numbers of n examples for each member, shape (M, n)."""
 
 
+class Quantity(Protocol):
+    """A shared quantity with parameters of its own; equal ones are computed once."""
+
+    def source(self) -> _core.Source:
+        """Return the quantity for the core."""
+
+
 class Layout:
     """The sources and slots that the expressions of some kernels refer to by number."""
 
     def __init__(self) -> None:
-        self.sources: dict[tuple[str, View], int] = {}
+        self.sources: dict[tuple[str | Quantity, View], int] = {}
         self.slotted: list[Slotted] = []
         self.n_planes = 0
         self.n_slots = 0
 
-    def source(self, kind: str, view: View, planes: int = 1) -> int:
+    def source(self, kind: str | Quantity, view: View, planes: int = 1) -> int:
         """Return the number of a shared quantity of a view, the first of its `planes` values."""
         if (kind, view) not in self.sources:
             self.sources[kind, view] = self.n_planes
@@ -92,7 +99,7 @@ class CompiledKernels:
         layout, expressions = self._layout
         program = _core.Program()
         for kind, _ in layout.sources:
-            program.source(kind)
+            program.source(kind if isinstance(kind, str) else kind.source())
         for chain in chains(expressions):
             for name, *arguments in link(chain):
                 getattr(program, name)(*arguments)

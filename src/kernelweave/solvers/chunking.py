@@ -49,7 +49,8 @@ class State:
     started: float = field(default_factory=time.perf_counter)
 
     def __post_init__(self):
-        self.work = np.arange(self.engine.n)  # the last working set: everything, before any
+        every = np.arange(self.engine.n)
+        self.work = [every[part] for part in self.problem.parts]  # each machine's last working set
 
     def refresh(self, step: Step) -> Certificate:
         """Take a weight step and certify the model."""
@@ -69,12 +70,20 @@ class State:
 
     def curvature(self) -> np.ndarray:
         """Return the second derivative in theta, (M, M), of the value of the best machine."""
-        free = self.work[inside(self.problem.term, self.alpha, self.work)]
+        return sum(self._bend(self.free(machine)) for machine in range(self.problem.machines))
+
+    def _bend(self, free: np.ndarray) -> np.ndarray:
+        """Return what one machine adds to the second derivative."""
         return curvature(
             self.engine.block(free, self.theta),
             self.problem.term.take(free).curvature(self.alpha[free]),
             self.engine.outputs_at(free),
         )
+
+    def free(self, machine: int) -> np.ndarray:
+        """Return the examples of a machine's last working set that are between their bounds."""
+        work = self.work[machine]
+        return work[inside(self.problem.term, self.alpha, work)]
 
     def progress(self, certificate: Certificate) -> Progress:
         """Describe this state for the history."""
@@ -86,34 +95,51 @@ class State:
         """How exactly subproblems are solved, relative to the violation."""
         return INNER_ONE if self.engine.n_kernels == 1 else INNER_MANY
 
-    def violations(self) -> Violations:
-        """Return how far each alpha is from where it should be."""
-        return Violations(self.problem.term, self.alpha, self.F)
+    def violations(self, machine: int = 0) -> Violations:
+        """Return how far each alpha of a machine is from where it should be."""
+        part = self.problem.parts[machine]
+        return Violations(self.problem.alone[machine].term, self.alpha[part], self.F[part])
 
-    def improve(self, violations: Violations, target: float, q: int, turns: int) -> None:
-        """Work on the q worst examples, at most `turns` times, until the violation is `target`."""
+    def advance(self, q: int, shrink: bool) -> None:
+        """Work on the machines that are furthest from their optimum, on q examples of each."""
+        machines = [self.violations(machine) for machine in range(self.problem.machines)]
+        target = self.precision * max(violations.size for violations in machines)
+        for machine, violations in enumerate(machines):
+            if violations.size <= target:
+                continue
+            active = np.flatnonzero(~violations.settled(violations.size))
+            if shrink and q < len(active) <= SHRINK * len(violations.up):
+                self.focus(active, target, q, machine)
+            else:
+                self.improve(violations, target, q, self.engine.turns_per_step, machine)
+
+    def improve(
+        self, violations: Violations, target: float, q: int, turns: int, machine: int = 0
+    ) -> None:
+        """Solve subproblems of a machine, at most `turns`, until its violation is `target`."""
         while True:
-            self.solve_worst(violations, q)
+            self.solve_worst(violations, q, machine)
             turns -= 1
             if turns == 0:
                 return
             self.F = self.engine.combined(self.theta)
-            violations = self.violations()
+            violations = self.violations(machine)
             if violations.size <= target:
                 return
 
-    def solve_worst(self, violations: Violations, q: int) -> None:
-        """Solve the problem restricted to the q worst examples."""
-        free = self.work[inside(self.problem.term, self.alpha, self.work)]
-        self.work = violations.select(min(q, self.engine.n), free)
+    def solve_worst(self, violations: Violations, q: int, machine: int) -> None:
+        """Solve a machine restricted to its q worst examples."""
+        first = self.problem.parts[machine].start
+        work = first + violations.select(min(q, len(violations.up)), self.free(machine) - first)
         alpha = solve_subproblem(
-            self.engine.block(self.work, self.theta),
-            self.problem.term.take(self.work),
-            self.alpha[self.work],
-            self.F[self.work],
+            self.engine.block(work, self.theta),
+            self.problem.term.take(work),
+            self.alpha[work],
+            self.F[work],
             self.precision * violations.size,
         )
-        self.move(self.work, alpha)
+        self.work[machine] = work
+        self.move(work, alpha)
 
     def move(self, idx: np.ndarray, alpha: np.ndarray) -> None:
         """Give the examples idx new alphas."""
@@ -121,13 +147,15 @@ class State:
         self.engine.add(idx[changed], alpha[changed] - self.alpha[idx[changed]])
         self.alpha[idx] = alpha
 
-    def focus(self, active: np.ndarray, target: float, q: int) -> None:
-        """Work on some examples, the others being set aside, until their violation is `target`.
+    def focus(self, active: np.ndarray, target: float, q: int, machine: int = 0) -> None:
+        """Work on some examples of a machine, with its others set aside, down to a violation.
 
         The weights stay as they are. The outputs of the others are brought up to date at the end,
         each changed alpha being told once, and the next certificate checks them all.
         """
-        set_aside = float(self.alpha.sum() - self.alpha[active].sum())
+        part = self.problem.parts[machine]
+        active = active + part.start
+        set_aside = float(self.alpha[part].sum() - self.alpha[active].sum())
         small = State(
             self.problem.subset(active, set_aside),
             self.engine.subset(active),
@@ -171,13 +199,7 @@ def chunking(
         done = certificate.gap <= budget.tol or len(history) - 1 == budget.max_iter
         if done or stuck(history):
             return conclude(state, certificate, history, budget)
-        violations = state.violations()
-        target = state.precision * violations.size
-        active = np.flatnonzero(~violations.settled(violations.size))
-        if step is keep_weights and budget.working_set < len(active) <= SHRINK * engine.n:
-            state.focus(active, target, budget.working_set)
-        else:
-            state.improve(violations, target, budget.working_set, engine.turns_per_step)
+        state.advance(budget.working_set, shrink=step is keep_weights)
 
 
 def stuck(history: list[Progress]) -> bool:

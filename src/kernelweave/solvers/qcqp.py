@@ -77,7 +77,9 @@ def qcqp(
         )
         if results[-1].converged:
             break
-    return min(results, key=lambda result: result.gap)
+    best = min(results, key=lambda result: result.gap)
+    engine.rebuild(best.alpha)
+    return best
 
 
 def _certified(

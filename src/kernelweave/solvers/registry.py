@@ -19,7 +19,8 @@ from ..steps.gradient import Gradient
 from ..steps.level import Level
 from ..steps.newton import Newton
 from . import qcqp
-from .chunking import Budget, chunking
+from .active_sets import active_sets
+from .chunking import Budget
 from .prune import prune
 from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
@@ -47,17 +48,23 @@ class Solver:
         What a user calls it.
     solve : callable
         ``solve(problem, engine, alpha, theta, budget, interleaved) -> Result`` from a feasible
-        (alpha, theta), whose outputs the engine already holds.
+        (alpha, theta), whose outputs the engine already holds. Then it holds those of the result.
     serves : callable
         Says whether the solver can serve a norm.
     serves_loss : callable
         Says whether it can serve a loss.
+    shares : bool
+        Whether it can serve machines that share their weights.
+    combines : bool
+        Whether it reads little of single kernels, so that `MixtureEngine` suits it.
     """
 
     name: str
     solve: Solve
     serves: Callable[[Norm], bool]
     serves_loss: Callable[[Loss], bool] = any_loss
+    shares: bool = False
+    combines: bool = False
 
 
 def stepping(make_step: Callable[[Norm], Step]) -> Solve:
@@ -71,8 +78,10 @@ def stepping(make_step: Callable[[Norm], Step]) -> Solve:
         budget: Budget,
         interleaved: bool,
     ) -> Result:
-        loop = chunking if interleaved else wrapper
-        return loop(problem, engine, make_step(problem.norm), alpha, theta, budget)
+        loop = active_sets if interleaved else wrapper
+        # One kernel leaves no choice of weights.
+        step = make_step(problem.norm) if len(theta) > 1 else keep_weights
+        return loop(problem, engine, step, alpha, theta, budget)
 
     return solve
 
@@ -119,7 +128,7 @@ def solve_uniform(
     interleaved: bool,
 ) -> Result:
     """Solve one machine on the plain sum of the kernels."""
-    return chunking(problem, engine, keep_weights, alpha, np.ones_like(theta), budget)
+    return active_sets(problem, engine, keep_weights, alpha, np.ones_like(theta), budget)
 
 
 def exponent(norm: Norm) -> float:
@@ -157,13 +166,13 @@ def is_plain_sum(norm: Norm) -> bool:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Solver("analytic", stepping(Analytic), is_smooth),
-        Solver("newton", stepping(Newton), is_curved),
-        Solver("hessian", sparsely(stepping(Newton)), is_sparse),
-        Solver("cutting-plane", stepping(CuttingPlane), has_ball),
-        Solver("level", sparsely(stepping(Level)), has_ball),
-        Solver("gradient", wrapping(Gradient), is_sparse),
-        Solver("uniform", solve_uniform, is_plain_sum),
+        Solver("analytic", stepping(Analytic), is_smooth, shares=True, combines=True),
+        Solver("newton", stepping(Newton), is_curved, shares=True, combines=True),
+        Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True, combines=True),
+        Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True, combines=True),
+        Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
+        Solver("gradient", wrapping(Gradient), is_sparse, shares=True, combines=True),
+        Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
         Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
         Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
@@ -171,26 +180,31 @@ SOLVERS = {
 }
 
 
-def solver_for(name: str, norm: Norm, loss: Loss) -> Solver:
+def solver_for(name: str, norm: Norm, loss: Loss, *, shared: bool = False) -> Solver:
     """Return the solver of a name, or for "auto" the one that suits the norm.
 
     Raises
     ------
     ValueError
-        When there is no such solver, or when it cannot serve the norm or the loss.
+        When there is no such solver, or when it cannot serve the norm, the loss, or (`shared`)
+        machines that share their weights.
     """
+
+    def able(solver: Solver) -> bool:
+        return solver.serves(norm) and solver.serves_loss(loss) and (solver.shares or not shared)
+
     if name == "auto":
         return SOLVERS[automatic(norm)]
     if name not in SOLVERS:
         raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {name!r}")
-    solver = SOLVERS[name]
-    if not (solver.serves(norm) and solver.serves_loss(loss)):
-        able = [s.name for s in SOLVERS.values() if s.serves(norm) and s.serves_loss(loss)]
+    if not able(SOLVERS[name]):
+        names = [solver.name for solver in SOLVERS.values() if able(solver)]
+        sharing = " and share_weights=True" if shared else ""
         raise ValueError(
-            f"solver={name!r} cannot serve norm={norm!r} with loss={loss.name!r}; these can: "
-            f"{['auto', *able]}"
+            f"solver={name!r} cannot serve norm={norm!r} with loss={loss.name!r}{sharing}; "
+            f"these can: {['auto', *names]}"
         )
-    return solver
+    return SOLVERS[name]
 
 
 def automatic(norm: Norm) -> str:

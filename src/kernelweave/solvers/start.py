@@ -13,6 +13,11 @@ def feasible_alpha(problem: Problem) -> np.ndarray:
     Zero does where it may be; losses with an entropy need every alpha strictly inside its bounds,
     and one-class problems need a positive sum.
     """
+    return np.concatenate([_feasible(machine) for machine in problem.alone])
+
+
+def _feasible(problem: Problem) -> np.ndarray:
+    """Return the start of one machine."""
     term = problem.term
     if problem.tau == 0 and not term.ent.any():
         return np.zeros_like(problem.y)

@@ -33,8 +33,8 @@ def two_stage(weigh: Callable[[Engine, np.ndarray], np.ndarray]) -> Callable:
         budget: Budget,
         interleaved: bool,
     ) -> Result:
-        weights = weigh(engine, problem.y)
-        engine.rebuild(alpha)
+        counted = np.flatnonzero(problem.C)
+        weights = weigh(engine.subset(counted), problem.y[counted])
         if weights.any():
             theta = weights / problem.norm.value(weights)
         alone = replace(problem, norm=Fixed(theta))

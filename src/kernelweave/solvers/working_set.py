@@ -23,9 +23,9 @@ class Violations:
     def __init__(self, term: DualTerm, alpha: np.ndarray, F: np.ndarray):
         down, up = term.slopes(alpha)
         self.down, self.up = down + F, up + F
-        highest, lowest = self.down.max(), self.up.min()
-        self.size = float(highest - lowest)
-        self.middle = 0.5 * float(highest + lowest)
+        highest, lowest = float(self.down.max()), float(self.up.min())
+        self.size = highest - lowest
+        self.middle = 0.5 * (highest + lowest)
         if not np.isfinite(self.middle):
             self.middle = 0.0
 
@@ -36,7 +36,7 @@ class Violations:
         between their bounds: dropping them lets them oscillate. The worst pair always has its room.
         """
         most = min(q // 2, q - 2)
-        keep = keep[np.argsort(-self._violation(keep), kind="stable")[:most]]
+        keep = keep[np.argsort(-self.excess(keep), kind="stable")[:most]]
         rising = _smallest(self.up, q // 2, self.middle)
         falling = _smallest(-self.down, q // 2, -self.middle)
         worst = np.setdiff1d(np.concatenate([rising, falling]), keep)
@@ -52,7 +52,8 @@ class Violations:
         low, high = np.isneginf(self.down), np.isposinf(self.up)
         return (low & (self.up > self.middle + slack)) | (high & (self.down < self.middle - slack))
 
-    def _violation(self, idx: np.ndarray) -> np.ndarray:
+    def excess(self, idx: np.ndarray) -> np.ndarray:
+        """Return how far examples are beyond the middle; negative for those that agree with it."""
         return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
 
 

@@ -1,0 +1,264 @@
+// Sequences and string kernels for Python.
+#include "bindings_strings.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "kmers.h"
+#include "locality_kernel.h"
+#include "plane_table.h"
+#include "program.h"
+#include "sequence_parser.h"
+#include "store_policy.h"
+#include "wd_kernel.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kw {
+namespace {
+
+template <typename T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+LetterTable letter_table(const nb::bytes& codes) {
+  if (codes.size() != 256) throw std::invalid_argument("a table of letters has 256 codes");
+  LetterTable table;
+  std::copy_n(reinterpret_cast<const uint8_t*>(codes.c_str()), 256, table.begin());
+  return table;
+}
+
+template <typename T>
+nb::object released(Growing<T>& values) {
+  const size_t size = size_t(values.size());
+  T* data = values.release();
+  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+}
+
+// What Python makes its `Sequences` of.
+nb::dict packed(SequenceBuilder& builder) {
+  nb::dict parts;
+  const bool ragged = builder.ragged(), masked = builder.unknown.size() > 0;
+  parts["n"] = builder.size();
+  parts["length"] = ragged ? nb::none() : nb::cast(builder.length());
+  parts["data"] = builder.planes() ? released(builder.words) : released(builder.bytes);
+  parts["unknown"] = masked ? released(builder.unknown) : nb::none();
+  parts["lengths"] = ragged ? released(builder.lengths) : nb::none();
+  return parts;
+}
+
+std::string_view letters_of(nb::handle item, int64_t position) {
+  Py_ssize_t size = 0;
+  if (PyUnicode_Check(item.ptr())) {
+    const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+    if (!text) throw nb::python_error();
+    return {text, size_t(size)};
+  }
+  if (!PyBytes_Check(item.ptr()))
+    throw nb::type_error(("sequence " + std::to_string(position) + " is " +
+                          nb::cast<std::string>(nb::repr(item)) + ", not a string")
+                             .c_str());
+  return {PyBytes_AS_STRING(item.ptr()), size_t(PyBytes_GET_SIZE(item.ptr()))};
+}
+
+nb::dict pack_strings(nb::list items, const nb::bytes& codes, bool planes, bool unknown_is_error) {
+  SequenceBuilder builder(letter_table(codes), planes);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::string_view letters = letters_of(items[i], int64_t(i));
+    const std::string where = "sequence " + std::to_string(i);
+    if (letters.empty()) throw std::invalid_argument(where + " is empty");
+    const int64_t bad = builder.append(letters, unknown_is_error);
+    if (bad >= 0)
+      throw std::invalid_argument(where + ", position " + std::to_string(bad) + ": " +
+                                  shown_letter(letters[size_t(bad)]) +
+                                  " is not a letter of the alphabet");
+    builder.finish_record();
+  }
+  return packed(builder);
+}
+
+nb::dict pack_codes(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> codes,
+                    bool planes) {
+  SequenceBuilder builder(LetterTable{}, planes);
+  for (size_t i = 0; i < codes.shape(0); ++i) {
+    builder.append_codes(codes.data() + i * codes.shape(1), int64_t(codes.shape(1)));
+    builder.finish_record();
+  }
+  return packed(builder);
+}
+
+// Packed sequences that NumPy arrays hold.
+struct PackedSequences {
+  SequenceView view;
+  std::vector<nb::object> arrays;  // kept alive
+};
+
+std::shared_ptr<PackedSequences> view_packed(int64_t n, std::optional<int64_t> length,
+                                             nb::object data, bool planes, nb::object unknown,
+                                             nb::object lengths, nb::object starts) {
+  auto held = std::make_shared<PackedSequences>();
+  SequenceView& view = held->view;
+  view.n = n;
+  view.length = length.value_or(0);
+  view.planes = planes;
+  if (planes)
+    view.words = nb::cast<In<uint64_t>>(data).data();
+  else
+    view.bytes = nb::cast<In<uint8_t>>(data).data();
+  if (!unknown.is_none()) view.unknown = nb::cast<In<uint64_t>>(unknown).data();
+  if (!length) {
+    view.lengths = nb::cast<In<int64_t>>(lengths).data();
+    view.starts = nb::cast<In<int64_t>>(starts).data();
+  }
+  held->arrays = {data, unknown, lengths, starts};
+  return held;
+}
+
+nb::bytes codes_of(const PackedSequences& packed, int64_t i) {
+  if (i < 0 || i >= packed.view.n) throw nb::index_error("no such sequence");
+  std::vector<uint8_t> codes(size_t(packed.view.length_of(i)));
+  packed.view.unpack(i, codes.data());
+  return nb::bytes(codes.data(), codes.size());
+}
+
+// Letters [start, stop) of every sequence, read backwards if wanted, with codes mapped.
+nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool backwards,
+                 const nb::bytes& mapping) {
+  SequenceBuilder builder(LetterTable{}, held.view.planes);
+  const LetterTable map = letter_table(mapping);
+  std::vector<uint8_t> codes;
+  for (int64_t i = 0; i < held.view.n; ++i) {
+    codes.resize(size_t(held.view.length_of(i)));
+    held.view.unpack(i, codes.data());
+    const auto end = codes.begin() + std::min<int64_t>(stop, int64_t(codes.size()));
+    std::vector<uint8_t> part(codes.begin() + std::min<int64_t>(start, end - codes.begin()), end);
+    if (backwards) std::reverse(part.begin(), part.end());
+    for (uint8_t& code : part) code = map[code];
+    builder.append_codes(part.data(), int64_t(part.size()));
+    builder.finish_record();
+  }
+  return packed(builder);
+}
+
+template <typename T>
+nb::object array_of(std::vector<T> values) {
+  auto* held = new std::vector<T>(std::move(values));
+  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner));
+}
+
+// The different k-mers of each sequence, sorted, with their counts: (ids, counts, ends).
+nb::tuple count_kmers(const PackedSequences& packed, int64_t k, uint64_t letters,
+                      std::optional<nb::bytes> partner) {
+  if (k < 1 || !kmers_fit(k, letters)) throw std::invalid_argument("k is out of range");
+  LetterTable partners{};
+  if (partner) partners = letter_table(*partner);
+  const KmerRule rule{k, letters, partner ? partners.data() : nullptr};
+  Growing<uint64_t> ids;
+  Growing<double> counts;
+  std::vector<int64_t> ends(1, 0);
+  std::vector<uint64_t> kmers;
+  for (int64_t i = 0; i < packed.view.n; ++i) {
+    kmers_of(packed.view, i, rule, kmers);
+    std::sort(kmers.begin(), kmers.end());
+    for (size_t p = 0; p < kmers.size(); ++p) {
+      if (p == 0 || kmers[p] != kmers[p - 1]) {
+        ids.push(kmers[p]);
+        counts.push(0.0);
+      }
+      counts.data()[counts.size() - 1] += 1.0;
+    }
+    ends.push_back(ids.size());
+  }
+  return nb::make_tuple(released(ids), released(counts), array_of(std::move(ends)));
+}
+
+WdValue wd_value(const std::string& split) {
+  if (split == "degree") return WdValue::kDegrees;
+  if (split == "position") return WdValue::kPositions;
+  return split == "both" ? WdValue::kBoth : WdValue::kSum;
+}
+
+void bind_sequences(nb::module_& m) {
+  nb::class_<SequenceParser>(m, "SequenceParser", "FASTA and FASTQ, fed in pieces.")
+      .def(
+          "__init__",
+          [](SequenceParser* parser, const nb::bytes& codes, bool planes, bool unknown_is_error,
+             bool keep_names) {
+            new (parser) SequenceParser(letter_table(codes), planes, unknown_is_error, keep_names);
+          },
+          "codes"_a, "planes"_a, "unknown_is_error"_a, "keep_names"_a)
+      .def("feed",
+           [](SequenceParser& parser, const nb::bytes& text) {
+             const std::string_view view(text.c_str(), text.size());
+             nb::gil_scoped_release unlock;
+             parser.feed(view);
+           })
+      .def("finish", [](SequenceParser& parser) {
+        parser.finish();
+        nb::dict parts = packed(parser.builder);
+        parts["names"] = released(parser.names);
+        parts["name_ends"] = released(parser.name_ends);
+        return parts;
+      });
+  m.def("pack_strings", &pack_strings, "items"_a, "codes"_a, "planes"_a, "unknown_is_error"_a);
+  m.def("pack_codes", &pack_codes, "codes"_a, "planes"_a);
+  nb::class_<PackedSequences>(m, "PackedSequences", "Packed sequences that NumPy arrays hold.")
+      .def(
+          "__init__",
+          [](PackedSequences* self, int64_t n, std::optional<int64_t> length, nb::object data,
+             bool planes, nb::object unknown, nb::object lengths, nb::object starts) {
+            new (self)
+                PackedSequences(*view_packed(n, length, data, planes, unknown, lengths, starts));
+          },
+          "n"_a, "length"_a.none(), "data"_a, "planes"_a, "unknown"_a.none(), "lengths"_a.none(),
+          "starts"_a.none())
+      .def("codes", &codes_of)
+      .def("rewrite", &rewrite, "start"_a, "stop"_a, "backwards"_a, "mapping"_a);
+}
+
+void bind_kernels(nb::module_& m) {
+  nb::class_<Source>(m, "Source", "A shared quantity with parameters of its own.");
+  m.def(
+      "weighted_degree",
+      [](std::vector<double> weights, std::vector<int64_t> shifts, const std::string& split,
+         int64_t length) {
+        WdParameters parameters{std::move(weights), std::move(shifts), wd_value(split)};
+        return Source{std::make_shared<WdKernel>(std::move(parameters), length)};
+      },
+      "weights"_a, "shifts"_a, "split"_a, "length"_a);
+  m.def(
+      "locality_improved",
+      [](int64_t half_window, int64_t degree) {
+        return Source{std::make_shared<LocalityKernel>(half_window, degree)};
+      },
+      "half_window"_a, "degree"_a);
+  m.def("count_kmers", &count_kmers, "packed"_a, "k"_a, "letters"_a, "partner"_a.none());
+  m.def("use_store", &use_store, "name"_a);
+  m.def("kmers_fit", &kmers_fit, "k"_a, "letters"_a);
+  m.def(
+      "add_planes",
+      [](Side& side, const PackedSequences& packed, int letters) {
+        if (packed.view.n != side.n) throw std::invalid_argument("add_planes: wrong size");
+        auto owner = std::make_shared<PackedSequences>(packed);
+        side.tables.push_back(std::make_shared<PlaneTable>(packed.view, letters, owner));
+      },
+      "side"_a, "packed"_a, "letters"_a);
+}
+
+}  // namespace
+
+void bind_strings(nb::module_& m) {
+  bind_sequences(m);
+  bind_kernels(m);
+}
+
+}  // namespace kw

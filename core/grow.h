@@ -1,0 +1,51 @@
+// A growing array that never holds two copies of itself: large blocks move by remapping pages.
+#pragma once
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace kw {
+
+template <class T>
+class Growing {
+ public:
+  Growing() = default;
+  Growing(const Growing&) = delete;
+  Growing& operator=(const Growing&) = delete;
+  ~Growing() { std::free(data_); }
+
+  // Room for `count` more items, zeroed; the pointer holds until the next call.
+  T* extend(int64_t count) {
+    if (size_ + count > capacity_) reserve(size_ + count + (size_ >> 1));
+    T* place = data_ + size_;
+    std::memset(place, 0, sizeof(T) * static_cast<size_t>(count));
+    size_ += count;
+    return place;
+  }
+  void push(T value) { *extend(1) = value; }
+  T* data() { return data_; }
+  int64_t size() const { return size_; }
+
+  // Hands the memory (from malloc, trimmed) to the caller and starts empty again.
+  T* release() {
+    reserve(size_);
+    size_ = capacity_ = 0;
+    return std::exchange(data_, nullptr);
+  }
+
+ private:
+  void reserve(int64_t capacity) {
+    const size_t bytes = sizeof(T) * static_cast<size_t>(capacity > 0 ? capacity : 1);
+    T* moved = static_cast<T*>(std::realloc(data_, bytes));
+    if (moved == nullptr) throw std::bad_alloc();
+    data_ = moved;
+    capacity_ = capacity;
+  }
+
+  T* data_ = nullptr;
+  int64_t size_ = 0, capacity_ = 0;
+};
+
+}  // namespace kw

@@ -1,0 +1,203 @@
+#include "linear.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "team.h"
+
+namespace kw {
+namespace {
+
+constexpr int64_t kColumns = 16384;  // columns that a thread works on at a time, at most
+constexpr int64_t kBlock = 64;       // rows and columns of a tile of a block
+constexpr size_t kMostBundles = 4;   // each costs a store of its own
+
+using Terms = std::vector<LinearTerm>;
+
+LinearTerm plane_term(const Program& program, int32_t plane) {
+  int32_t source = 0;
+  while (plane >= program.sources()[source]->planes())
+    plane -= int32_t(program.sources()[source++]->planes());
+  return {0, source, plane, 1.0, {}};
+}
+
+bool constant(const Array<double>& values, int64_t n) {
+  return std::all_of(values.data, values.data + n, [&](double v) { return v == values[0]; });
+}
+
+// A normalisation that is the same for all examples is a factor.
+void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
+  std::vector<int32_t> varying;
+  for (int32_t slot : term.slots) {
+    const bool same =
+        a.n && b.n && constant(a.vectors[slot], a.n) && constant(b.vectors[slot], b.n);
+    if (same)
+      term.factor *= a.vectors[slot][0] * b.vectors[slot][0];
+    else
+      varying.push_back(slot);
+  }
+  term.slots = std::move(varying);
+}
+
+// f(j0, j1) for ranges of columns, in parallel.
+template <typename Work>
+void for_columns(int64_t n, int threads, Work&& work) {
+  const int64_t width = std::clamp<int64_t>(n / (4 * threads) + 1, 1024, kColumns);
+  run_team(threads, (n + width - 1) / width,
+           [&](int64_t t, int) { work(t * width, std::min(n, (t + 1) * width)); });
+}
+
+}  // namespace
+
+std::optional<std::vector<LinearTerm>> linear_terms(const Program& program) {
+  std::vector<Terms> stack;
+  Terms found;
+  int64_t kernel = 0;
+  for (const Instruction& i : program.code()) {
+    switch (i.op) {
+      case Op::Copy:
+        stack.push_back({plane_term(program, i.arg)});
+        break;
+      case Op::Scale:
+        for (LinearTerm& term : stack.back()) term.factor *= i.a;
+        break;
+      case Op::Unit:
+        for (LinearTerm& term : stack.back()) term.slots.push_back(i.arg);
+        break;
+      case Op::Add: {
+        const Terms top = std::move(stack.back());
+        stack.pop_back();
+        stack.back().insert(stack.back().end(), top.begin(), top.end());
+        break;
+      }
+      case Op::Dup:
+        stack.push_back(Terms(stack.back()));
+        break;
+      case Op::Out:
+        for (LinearTerm& term : stack.back()) {
+          term.kernel = kernel;
+          found.push_back(std::move(term));
+        }
+        ++kernel;
+        stack.pop_back();
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  return found;
+}
+
+LinearPlan::LinearPlan(const Program& program, const Side& a, const Side& b)
+    : program_(program), a_(a), b_(b) {
+  std::optional<Terms> terms = linear_terms(program);
+  if (!terms) return;
+  for (LinearTerm& term : *terms) {
+    fold_constants(term, a, b);
+    auto same = [&](const Bundle& bundle) {
+      return bundle.source == term.source && bundle.slots == term.slots;
+    };
+    auto bundle = std::find_if(bundles_.begin(), bundles_.end(), same);
+    if (bundle == bundles_.end())
+      bundle = bundles_.insert(bundles_.end(), Bundle{term.source, term.slots, {}});
+    bundle->terms.push_back(std::move(term));
+  }
+  linear_ = bundles_.size() <= kMostBundles;
+}
+
+std::vector<double> LinearPlan::plane_weights(const Bundle& bundle, const double* weights) const {
+  std::vector<double> planes(program_.sources()[bundle.source]->planes(), 0.0);
+  for (const LinearTerm& term : bundle.terms)
+    planes[term.plane] += term.factor * weights[term.kernel];
+  return planes;
+}
+
+std::unique_ptr<Sums> LinearPlan::sum_up(const Bundle& bundle, const int64_t* rows,
+                                         const double* delta, int64_t count, int threads,
+                                         const double* planes) const {
+  std::vector<double> factors(delta, delta + count);
+  for (int32_t slot : bundle.slots)
+    for (int64_t r = 0; r < count; ++r) factors[r] *= a_.vectors[slot][rows[r]];
+  return program_.sources()[bundle.source]->sums(*a_.tables[bundle.source], rows, factors.data(),
+                                                 count, b_.n, threads, planes);
+}
+
+bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, int threads,
+                     double* out) const {
+  if (!linear_) return false;
+  std::vector<std::unique_ptr<Sums>> sums;
+  for (const Bundle& bundle : bundles_) {
+    sums.push_back(sum_up(bundle, rows, delta, count, threads, nullptr));
+    if (!sums.back()) return false;
+  }
+  for_columns(b_.n, threads, [&](int64_t j0, int64_t j1) {
+    const int64_t width = j1 - j0;
+    std::vector<double> values;
+    for (size_t g = 0; g < bundles_.size(); ++g) {
+      const Bundle& bundle = bundles_[g];
+      values.assign(program_.sources()[bundle.source]->planes() * width, 0.0);
+      sums[g]->add(*b_.tables[bundle.source], j0, j1, values.data(), width);
+      for (int32_t slot : bundle.slots)
+        for (size_t at = 0; at < values.size(); at += width)
+          simd().mul(b_.vectors[slot].data + j0, values.data() + at, width);
+      for (const LinearTerm& term : bundle.terms)
+        simd().axpy(term.factor, values.data() + term.plane * width, out + term.kernel * b_.n + j0,
+                    width);
+    }
+  });
+  return true;
+}
+
+bool LinearPlan::combine(const int64_t* rows, const double* delta, int64_t count,
+                         const double* weights, int threads, double* out) const {
+  if (!linear_) return false;
+  std::vector<std::unique_ptr<Sums>> sums;
+  for (const Bundle& bundle : bundles_) {
+    const std::vector<double> planes = plane_weights(bundle, weights);
+    sums.push_back(sum_up(bundle, rows, delta, count, threads, planes.data()));
+    if (!sums.back()) return false;
+  }
+  for_columns(b_.n, threads, [&](int64_t j0, int64_t j1) {
+    std::vector<double> values;
+    for (size_t g = 0; g < bundles_.size(); ++g) {
+      values.assign(j1 - j0, 0.0);
+      sums[g]->add(*b_.tables[bundles_[g].source], j0, j1, values.data(), j1 - j0);
+      for (int32_t slot : bundles_[g].slots)
+        simd().mul(b_.vectors[slot].data + j0, values.data(), j1 - j0);
+      simd().axpy(1.0, values.data(), out + j0, j1 - j0);
+    }
+  });
+  return true;
+}
+
+// Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
+bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights, int threads,
+                       double* out) const {
+  if (!linear_ || bundles_.size() != 1) return false;
+  const Bundle& bundle = bundles_.front();
+  const auto quantity =
+      program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
+  if (!quantity) return false;
+  const auto table = a_.tables[bundle.source]->subset(ids, count);
+  std::vector<double> unit(count, 1.0);
+  for (int32_t slot : bundle.slots)
+    for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
+  std::vector<int64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  const auto rows = quantity->pack(*table, all.data(), count, *table);
+  const int64_t tiles = (count + kBlock - 1) / kBlock;
+  run_team(threads, tiles * tiles, [&](int64_t t, int) {
+    const int64_t r0 = t / tiles * kBlock, j0 = t % tiles * kBlock;
+    if (j0 < r0) return;
+    const int64_t r1 = std::min(count, r0 + kBlock), j1 = std::min(count, j0 + kBlock);
+    quantity->tile(*rows, r0, r1, *table, j0, j1, {out + r0 * count + j0, count, 0});
+    for (int64_t r = r0; r < r1; ++r)
+      for (int64_t j = j0; j < j1; ++j) {
+        out[r * count + j] *= unit[r] * unit[j];
+        out[j * count + r] = out[r * count + j];
+      }
+  });
+  return true;
+}
+
+}  // namespace kw

@@ -1,0 +1,71 @@
+#include "sequences.h"
+
+#include <algorithm>
+
+namespace kw {
+
+void SequenceView::unpack(int64_t i, uint8_t* codes) const {
+  const int64_t start = start_of(i), count = length_of(i);
+  if (!planes) {
+    std::copy_n(bytes + start, count, codes);
+    return;
+  }
+  const int64_t width = words_for(count);
+  for (int64_t p = 0; p < count; ++p) {
+    const int64_t word = start + p / 64;
+    const uint64_t low = words[word] >> (p % 64) & 1, high = words[word + width] >> (p % 64) & 1;
+    const bool hidden = unknown && (unknown[start / 2 + p / 64] >> (p % 64) & 1);
+    codes[p] = hidden ? kUnknown : static_cast<uint8_t>(low | high << 1);
+  }
+}
+
+int64_t SequenceBuilder::append(std::string_view letters, bool unknown_is_error) {
+  const size_t before = codes_.size();
+  codes_.resize(before + letters.size());
+  uint8_t* out = codes_.data() + before;
+  for (size_t at = 0; at < letters.size(); ++at) {
+    const uint8_t code = table_[static_cast<uint8_t>(letters[at])];
+    if (code == kIllegal || (code == kUnknown && unknown_is_error)) return static_cast<int64_t>(at);
+    *out = code;
+    out += code != kSkip;
+  }
+  codes_.resize(static_cast<size_t>(out - codes_.data()));
+  return -1;
+}
+
+void SequenceBuilder::append_codes(const uint8_t* codes, int64_t count) {
+  codes_.insert(codes_.end(), codes, codes + count);
+}
+
+void SequenceBuilder::pack_planes() {
+  const int64_t count = open_length(), width = words_for(count);
+  const bool hidden = std::find(codes_.begin(), codes_.end(), kUnknown) != codes_.end();
+  if (hidden && unknown.size() == 0) unknown.extend(words.size() / 2);
+  const bool masked = hidden || unknown.size() > 0;
+  uint64_t* planes = words.extend(2 * width);
+  uint64_t* mask = masked ? unknown.extend(width) : nullptr;
+  for (int64_t p = 0; p < count; ++p) {
+    const uint64_t code = codes_[static_cast<size_t>(p)], bit = p % 64;
+    if (code == kUnknown) {
+      mask[p / 64] |= uint64_t{1} << bit;
+      continue;
+    }
+    planes[p / 64] |= (code & 1) << bit;
+    planes[p / 64 + width] |= (code >> 1) << bit;
+  }
+}
+
+void SequenceBuilder::finish_record() {
+  const int64_t count = open_length();
+  if (n_ == 0) length_ = count;
+  if (count != length_ && !ragged()) std::fill_n(lengths.extend(n_), n_, length_);
+  if (ragged()) lengths.push(count);
+  if (planes_)
+    pack_planes();
+  else
+    std::copy_n(codes_.data(), count, bytes.extend(count));
+  codes_.clear();
+  ++n_;
+}
+
+}  // namespace kw

@@ -1,0 +1,251 @@
+// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
+// files share.
+#include "wd.h"
+
+#include <string.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#define KW_JOIN2(a, b) a##b
+#define KW_JOIN(a, b) KW_JOIN2(a, b)
+
+namespace kw {
+namespace {
+
+#if defined(__AVX512BW__)
+constexpr int kLanes = 8;
+#elif defined(__AVX2__)
+constexpr int kLanes = 4;
+#else
+constexpr int kLanes = 2;
+#endif
+typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
+typedef double Real __attribute__((vector_size(kLanes * 8)));
+constexpr int64_t kMaxWords = 64;
+
+inline Bits load(const uint64_t* p) {
+  Bits v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+inline bool any(Bits v) {
+#if defined(__AVX512BW__)
+  return _mm512_test_epi64_mask((__m512i)v, (__m512i)v) != 0;
+#elif defined(__AVX2__)
+  return !_mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+  return (v[0] | v[1]) != 0;
+#endif
+}
+
+// How many bits are set in each byte.
+inline Bits count_bytes(Bits v) {
+#if defined(__AVX2__)
+  const Bits low = v & 0x0f0f0f0f0f0f0f0full, high = (v >> 4) & 0x0f0f0f0f0f0f0f0full;
+  Bits of_nibble;  // bits set in 0, 1, ..., 15, a byte each
+  for (int lane = 0; lane < kLanes; ++lane)
+    of_nibble[lane] = lane % 2 ? 0x0403030203020201ull : 0x0302020102010100ull;
+#if defined(__AVX512BW__)
+  return (Bits)_mm512_add_epi8(_mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)low),
+                               _mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)high));
+#else
+  return (Bits)_mm256_add_epi8(_mm256_shuffle_epi8((__m256i)of_nibble, (__m256i)low),
+                               _mm256_shuffle_epi8((__m256i)of_nibble, (__m256i)high));
+#endif
+#else
+  v = v - ((v >> 1) & 0x5555555555555555ull);
+  v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
+  return (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
+#endif
+}
+
+// The sum of the eight bytes of each lane; bytes stay below 256 while at most 31 counts are added
+// up.
+inline Bits sum_bytes(Bits v) {
+#if defined(__AVX512BW__)
+  return (Bits)_mm512_sad_epu8((__m512i)v, _mm512_setzero_si512());
+#elif defined(__AVX2__)
+  return (Bits)_mm256_sad_epu8((__m256i)v, _mm256_setzero_si256());
+#elif defined(__x86_64__)
+  return (Bits)_mm_sad_epu8((__m128i)v, _mm_setzero_si128());
+#else
+  v = (v & 0x00ff00ff00ff00ffull) + ((v >> 8) & 0x00ff00ff00ff00ffull);
+  v = (v & 0x0000ffff0000ffffull) + ((v >> 16) & 0x0000ffff0000ffffull);
+  return (v & 0xffffffffull) + (v >> 32);
+#endif
+}
+
+template <int W>
+inline Bits count(const Bits* mask, const uint64_t* starts, int64_t words) {
+  const int64_t width = W ? W : words;
+  Bits total = {};
+  for (int64_t from = 0; from < width; from += 31) {
+    Bits bytes = {};
+    for (int64_t w = from; w < width && w < from + 31; ++w)
+      bytes += count_bytes(starts ? mask[w] & starts[w] : mask[w]);
+    total += sum_bytes(bytes);
+  }
+  return total;
+}
+
+// Small integers as doubles: the bits of 2^52 + n are those of 2^52 plus n.
+inline Real real(Bits n) { return (Real)(n | 0x4330000000000000ull) - 0x1p52; }
+
+inline void store(double* out, Real v, int64_t lanes) {
+  if (lanes >= kLanes)
+    memcpy(out, &v, sizeof v);
+  else
+    for (int64_t lane = 0; lane < lanes; ++lane) out[lane] = v[lane];
+}
+
+template <int W, int P>
+struct Pass {
+  const WdTile& tile;
+  const int64_t words, planes;
+
+  explicit Pass(const WdTile& t) : tile(t), words(W ? W : t.words), planes(P ? P : t.planes) {}
+
+  // Letters that agree, and are known on both sides.
+  inline void match(const uint64_t* row, const uint64_t* column, Bits* mask) const {
+    for (int64_t w = 0; w < words; ++w) {
+      Bits differ = {};
+      for (int64_t p = 0; p < planes; ++p)
+        differ |= load(column + (p * words + w) * kWdGroup) ^ row[p * words + w];
+      mask[w] = ~differ & row[planes * words + w];
+      if (tile.masked) mask[w] &= load(column + (planes * words + w) * kWdGroup);
+    }
+  }
+
+  // Matches that go on for one more letter; false when none does.
+  inline bool lengthen(Bits* mask) const {
+    Bits left = {};
+    for (int64_t w = 0; w + 1 < words; ++w) {
+      mask[w] &= mask[w] >> 1 | mask[w + 1] << 63;
+      left |= mask[w];
+    }
+    mask[words - 1] &= mask[words - 1] >> 1;
+    return any(left | mask[words - 1]);
+  }
+
+  // Adds what matches of length k give, pair by pair and position by position.
+  void spread(const Bits* mask, const uint64_t* starts, int64_t k, double weight, double* out,
+              int64_t lanes) const {
+    const int64_t first = tile.value == WdValue::kBoth ? k * tile.length : 0;
+    for (int64_t w = 0; w < words; ++w) {
+      const Bits here = starts ? mask[w] & starts[w] : mask[w];
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        for (uint64_t left = here[lane]; left; left &= left - 1)
+          out[(first + w * 64 + __builtin_ctzll(left)) * tile.plane_stride + lane] += weight;
+    }
+  }
+
+  inline void sum(const uint64_t* row, const uint64_t* column, double* out, int64_t lanes) const {
+    Real total = {};
+    Bits mask[W ? W : kMaxWords];
+    for (int64_t s = 0; s < tile.passes; ++s) {
+      const uint64_t* starts = tile.starts ? tile.starts + s * words : nullptr;
+      match(row + s * (planes + 1) * words, column, mask);
+      const double* weight = tile.weights + s * tile.degree;
+      for (int64_t k = 0; k < tile.degree; ++k) {
+        total += weight[k] * real(count<W>(mask, starts, words));
+        if (!lengthen(mask)) break;
+      }
+    }
+    store(out, total, lanes);
+  }
+
+  inline void split(const uint64_t* row, const uint64_t* column, double* out, int64_t lanes) const {
+    Bits mask[W ? W : kMaxWords];
+    const int64_t filled = lanes < kLanes ? lanes : kLanes;
+    for (int64_t s = 0; s < tile.passes; ++s) {
+      const uint64_t* starts = tile.starts ? tile.starts + s * words : nullptr;
+      match(row + s * (planes + 1) * words, column, mask);
+      for (int64_t k = 0; k < tile.degree; ++k) {
+        const double weight = tile.weights[s * tile.degree + k];
+        if (tile.value == WdValue::kDegrees) {
+          const Real value = weight * real(count<W>(mask, starts, words));
+          double* target = out + k * tile.plane_stride;
+          if (filled == kLanes) {
+            Real sum;
+            memcpy(&sum, target, sizeof sum);
+            sum += value;
+            memcpy(target, &sum, sizeof sum);
+          } else {
+            for (int64_t lane = 0; lane < filled; ++lane) target[lane] += value[lane];
+          }
+        } else {
+          spread(mask, starts, k, weight, out, filled);
+        }
+        if (!lengthen(mask)) break;
+      }
+    }
+  }
+
+  void run() const {
+    const int64_t row_words = tile.passes * (planes + 1) * words;
+    const int64_t group_words = (planes + tile.masked) * words * kWdGroup;
+    for (int64_t j = 0; j < tile.n_columns; j += kLanes) {
+      const uint64_t* column = tile.columns + j / kWdGroup * group_words + j % kWdGroup;
+      for (int64_t r = 0; r < tile.n_rows; ++r) {
+        const uint64_t* row = tile.rows + r * row_words;
+        double* out = tile.out + r * tile.row_stride + j;
+        if (tile.value == WdValue::kSum)
+          sum(row, column, out, tile.n_columns - j);
+        else
+          split(row, column, out, tile.n_columns - j);
+      }
+    }
+  }
+};
+
+template <int W>
+void run_planes(const WdTile& tile) {
+  if (tile.planes == 2) return Pass<W, 2>(tile).run();
+  Pass<W, 0>(tile).run();
+}
+
+// The bits [bit, bit + depth) of one plane of a sequence, which may reach into its next word.
+template <bool Split>
+inline uint64_t bits_at(const uint64_t* low, const uint64_t* high, int64_t bit, uint64_t mask) {
+  const uint64_t here = *low >> bit;
+  return (Split ? here | *high << (64 - bit) : here) & mask;
+}
+
+template <bool Split>
+void places(const uint64_t* low, const uint64_t* high, int64_t planes, int64_t stride, int64_t bit,
+            int64_t depth, int64_t n, uint32_t* out) {
+  const uint64_t mask = (uint64_t{1} << depth) - 1;
+  for (int64_t s = 0; s < n; ++s)
+    out[s] = uint32_t(bits_at<Split>(low + s, high + s, bit, mask) |
+                      bits_at<Split>(low + stride + s, high + stride + s, bit, mask) << depth);
+  for (int64_t plane = 2; plane < planes; ++plane)
+    for (int64_t s = 0; s < n; ++s)
+      out[s] |=
+          uint32_t(bits_at<Split>(low + plane * stride + s, high + plane * stride + s, bit, mask)
+                   << (plane * depth));
+}
+
+void find_places(const uint64_t* low, const uint64_t* high, int64_t planes, int64_t stride,
+                 int64_t bit, int64_t depth, int64_t n, uint32_t* out) {
+  if (high)
+    places<true>(low, high, planes, stride, bit, depth, n, out);
+  else
+    places<false>(low, low, planes, stride, bit, depth, n, out);
+}
+
+void fill_tile(const WdTile& tile) {
+  if (tile.words == 1) return run_planes<1>(tile);
+  if (tile.words == 2) return run_planes<2>(tile);
+  if (tile.words == 3) return run_planes<3>(tile);
+  if (tile.words == 4) return run_planes<4>(tile);
+  run_planes<0>(tile);
+}
+
+}  // namespace
+
+extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
+const WdLoops KW_JOIN(wd_, KW_LEVEL) = {fill_tile, find_places};
+
+}  // namespace kw

@@ -1,0 +1,43 @@
+// The weighted degree kernel on bit planes: what the loop that is compiled once per SIMD level
+// needs.
+//
+// Bit p of a match mask says that letter p of the row equals letter p of the column. The mask of
+// matches of length k is that of length k - 1 ANDed with itself shifted by one letter, so all
+// degrees fall out of one pass, which ends when no match is left. A shift of the row against the
+// columns is the same pass over a shifted row.
+#pragma once
+#include <stdint.h>
+
+namespace kw {
+
+constexpr int64_t kWdGroup = 8;  // columns that are stored side by side
+
+enum class WdValue { kSum, kDegrees, kPositions, kBoth };
+
+struct WdTile {
+  int64_t words, planes, degree;
+  int64_t passes;  // shifts of the row
+  bool masked;     // columns carry a mask of known letters after their planes
+  WdValue value;
+  int64_t length;
+  const double* weights;  // passes * degree: of a match of length k at that shift
+  const uint64_t*
+      starts;  // passes * words: where a match may start; null: wherever the row is known
+  const uint64_t*
+      rows;  // n_rows * passes * (planes + 1) * words: planes, then the mask of known letters
+  const uint64_t* columns;    // n_groups * (planes + masked) * words * kWdGroup
+  int64_t n_rows, n_columns;  // columns are padded to whole groups
+  double* out;
+  int64_t row_stride, plane_stride;
+};
+
+struct WdLoops {
+  // All rows of a tile against all its columns.
+  void (*tile)(const WdTile& tile);
+  // out[s]: the bits [bit, bit + depth) of every plane of n sequences stored word by word, side by
+  // side. The planes are `stride` words apart; `high` is null where the bits lie in one word.
+  void (*places)(const uint64_t* low, const uint64_t* high, int64_t planes, int64_t stride,
+                 int64_t bit, int64_t depth, int64_t n, uint32_t* out);
+};
+
+}  // namespace kw

@@ -1,0 +1,93 @@
+// The weights w of a linear combination of weighted degree kernels, sum_r delta_r k(x_r, .),
+// position by position.
+//
+// For every position there is a trie of the letters that follow it. Its first `depth` levels are
+// one table, indexed by these letters, of the aggregated weight of all shorter matches. Below it, a
+// bucket of a few sequences is compared as bits, and a fuller one branches by its next letter. A
+// look-up is thus one table walk per position, whatever the number of sequences added.
+#pragma once
+#include "wd_kernel.h"
+
+namespace kw {
+
+class WdStore : public Sums {
+ public:
+  static constexpr int64_t kMaxDegree = 63;
+
+  // Adds up delta[r] times example rows[r] of a. planes: weights that combine the planes of the
+  // kernel into one, or null.
+  WdStore(const WdKernel& kernel, const PlaneTable& a, const int64_t* rows, const double* delta,
+          int64_t count, int threads, const double* planes);
+
+  void add(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
+
+  // Nanoseconds to sum up `count` examples for `columns` others, on one thread.
+  static double cost(const WdKernel& kernel, const PlaneTable& a, int64_t count, int64_t columns);
+
+  int64_t bytes() const;
+
+ private:
+  // What lies below a place of the trie: `count` leaves, or children (count == kBranch).
+  struct Link {
+    uint32_t first = 0, count = 0;
+  };
+  struct Child {
+    double value = 0.0;  // weight gained on reaching it
+    Link link;
+  };
+  // The letters of an added sequence from a position on; its matches end at the bit `stop`.
+  struct Leaf {
+    double delta = 0.0;
+    uint64_t stop = 0;
+    uint64_t letters[8] = {};
+  };
+  struct Position {
+    int depth = 0;
+    const double* weights = nullptr;          // of matches that start here, by length
+    std::vector<double> values;               // the table: weight of all matches up to depth
+    std::vector<Link> links;                  // the table: what lies below
+    std::vector<uint64_t> deeper;             // the table: bit set where something does
+    std::vector<std::vector<double>> levels;  // sums of delta by prefix, for lengths up to depth
+    std::vector<Child> children;
+    std::vector<uint64_t> leaves;  // delta, stop, one word per plane
+  };
+  struct Block;
+  static constexpr uint32_t kBranch = ~uint32_t{0};
+  static constexpr int64_t kBucket = 12;
+  static constexpr int64_t kLeafHead = 2;  // words of a leaf before its letters
+
+  std::vector<Leaf> windows(const PlaneTable& a, const int64_t* rows, const double* delta,
+                            int64_t count, int64_t p) const;
+  void build(Position& position, const std::vector<Leaf>& leaves) const;
+  void sum_levels(Position& position, const std::vector<Leaf>& leaves) const;
+  void fill_values(Position& position) const;
+  Link settle(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
+  Link branch(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
+  Link keep(Position& position, const Leaf* begin, const Leaf* end) const;
+
+  template <int P, class Sink>
+  void descend(const Position& position, Link link, const uint64_t* window, uint64_t stop,
+               Sink sink) const;
+  template <int P, class Sink>
+  void walk_masked(const PlaneTable& b, int64_t j, int64_t p, Sink sink) const;
+  template <int P, class MakeSink>
+  void pass_below(Block& block, int64_t p, MakeSink&& make_sink) const;
+  template <int P>
+  void pass_total(Block& block, int64_t p, double* out) const;
+  template <int P>
+  void pass_degrees(Block& block, int64_t p, double* out, int64_t stride) const;
+  template <int P>
+  void lookup_block(Block& block, double* out, int64_t stride) const;
+
+  const double* weights(int64_t p) const { return weights_.data() + p * degree_; }
+  const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
+
+  const WdParameters parameters_;
+  const int64_t length_, planes_, degree_;
+  const WdValue value_;
+  std::vector<double> weights_;  // length x degree
+  std::vector<double> reach_;    // length x (degree + 1): sums of the first k weights
+  std::vector<Position> positions_;
+};
+
+}  // namespace kw

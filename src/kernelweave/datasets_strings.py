@@ -1,0 +1,182 @@
+"""Sequences made up by rules that are known, at any size.
+
+All generators work in pieces of `PIECE` sequences, each with a random stream of its own, so that
+millions of sequences need no more memory than their packed form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kernelweave.sequences import Sequences
+
+PIECE = 50_000
+
+# Letters are coded A, C, G, T = 0, 1, 2, 3.
+_SPLICE_LENGTH, _SITE = 141, 60  # the AG is at _SITE, _SITE + 1
+_BACKGROUND = np.array(  # chances of the next letter after A, C, G, T
+    [[0.38, 0.15, 0.16, 0.31], [0.35, 0.19, 0.16, 0.30],
+     [0.34, 0.20, 0.18, 0.28], [0.24, 0.17, 0.19, 0.40]]
+)  # fmt: skip
+_TRACT = np.array(  # chances of A, C, G, T from 14 letters before the AG to 4 after it
+    [[.28, .17, .11, .44], [.27, .17, .11, .45], [.26, .17, .11, .46], [.26, .16, .11, .47],
+     [.26, .15, .11, .48], [.27, .14, .11, .48], [.28, .13, .12, .47], [.25, .13, .11, .51],
+     [.18, .14, .09, .59], [.08, .10, .05, .77], [.04, .07, .02, .87], [.06, .11, .04, .79],
+     [.09, .17, .05, .69], [.03, .78, .01, .18],
+     [1., 0., 0., 0.], [0., 0., 1., 0.],
+     [.36, .16, .33, .15], [.28, .19, .19, .34], [.29, .21, .21, .29], [.29, .22, .22, .27]]
+)  # fmt: skip
+_EXON = np.array([[0.30, 0.21, 0.30, 0.19], [0.31, 0.22, 0.18, 0.29], [0.23, 0.26, 0.24, 0.27]])
+_DECOY = 0.06  # share of negatives with a tract
+_MOTIFS = (("GATTACA", 10), ("AGTAGTG", 30))
+
+
+def make_splice(
+    n: int = 10_000, positive_rate: float = 0.01, seed: int = 0
+) -> tuple[Sequences, np.ndarray]:
+    """Return acceptor-like splice sites: windows of 141 letters around an AG.
+
+    All sequences have AG at positions 60 and 61 and a first-order background. True sites have the
+    letter frequencies of a worm acceptor before it and codon-like frequencies behind it; some
+    decoys have one of the two.
+
+    Parameters
+    ----------
+    n : number of sequences.
+    positive_rate : chance of a true site.
+    seed : where the random numbers start.
+
+    Returns
+    -------
+    Sequences, and labels -1 or 1 of shape (n,).
+    """
+    return _in_pieces(n, seed, lambda rng, size: _splice_piece(rng, size, positive_rate))
+
+
+def make_motifs(
+    n: int = 1000, replaced: int = 0, length: int = 50, seed: int = 0
+) -> tuple[Sequences, np.ndarray]:
+    """Return random sequences, half of them with GATTACA at 10 and AGTAGTG at 30.
+
+    Parameters
+    ----------
+    n : number of sequences.
+    replaced : number of letters of each motif, chosen at random, that are drawn anew.
+    length : number of letters, at least 37.
+    seed : where the random numbers start.
+
+    Returns
+    -------
+    Sequences, and labels -1 or 1 of shape (n,).
+    """
+    last = max(start + len(motif) for motif, start in _MOTIFS)
+    if length < last or not 0 <= replaced <= min(len(motif) for motif, _ in _MOTIFS):
+        raise ValueError(f"make_motifs: need length >= {last} and 0 <= replaced <= 7")
+
+    def piece(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+        codes, y = _random_codes(rng, size, length), _labels(rng, size, 0.5)
+        for motif, start in _MOTIFS:
+            _plant(rng, codes, y > 0, motif, np.full(size, start), replaced)
+        return codes, y
+
+    return _in_pieces(n, seed, piece)
+
+
+def make_shifted_motif(n: int = 1000, length: int = 100, seed: int = 0) -> tuple[Sequences, np.ndarray]:
+    """Return random sequences, half of them with AAA somewhere in [49, 67].
+
+    Parameters
+    ----------
+    n : number of sequences.
+    length : number of letters, at least 70.
+    seed : where the random numbers start.
+
+    Returns
+    -------
+    Sequences, and labels -1 or 1 of shape (n,).
+    """
+    if length < 70:
+        raise ValueError("make_shifted_motif: need length >= 70")
+
+    def piece(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+        codes, y = _random_codes(rng, size, length), _labels(rng, size, 0.5)
+        _plant(rng, codes, y > 0, "AAA", rng.integers(49, 68, size), 0)
+        return codes, y
+
+    return _in_pieces(n, seed, piece)
+
+
+def _in_pieces(
+    n: int,
+    seed: int,
+    piece: Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]],
+) -> tuple[Sequences, np.ndarray]:
+    if n < 1:
+        raise ValueError(f"n must be at least 1, not {n}")
+    y = np.empty(n)
+
+    def packed(first: int) -> Sequences:
+        rng = np.random.default_rng([seed, first])
+        size = min(PIECE, n - first)
+        codes, y[first : first + size] = piece(rng, size)
+        return Sequences.from_codes(codes)
+
+    return Sequences.join((packed(first) for first in range(0, n, PIECE)), n), y
+
+
+def _splice_piece(
+    rng: np.random.Generator, size: int, positive_rate: float
+) -> tuple[np.ndarray, np.ndarray]:
+    y = _labels(rng, size, positive_rate)
+    codes = _chain(rng, size, _SPLICE_LENGTH)
+    tract = (y > 0) | (rng.random(size) < _DECOY)
+    exon = (y > 0) | (rng.random(size) < _DECOY)
+    rows, first = np.flatnonzero(tract), _SITE - 14
+    for offset, chances in enumerate(_TRACT):
+        codes[rows, first + offset] = _draw(rng, chances, len(rows))
+    rows = np.flatnonzero(exon)
+    for position in range(_SITE + 6, _SPLICE_LENGTH):
+        codes[rows, position] = _draw(rng, _EXON[position % 3], len(rows))
+    codes[:, _SITE : _SITE + 2] = 0, 2
+    return codes, y
+
+
+def _labels(rng: np.random.Generator, size: int, positive_rate: float) -> np.ndarray:
+    return np.where(rng.random(size) < positive_rate, 1.0, -1.0)
+
+
+def _random_codes(rng: np.random.Generator, size: int, length: int) -> np.ndarray:
+    return rng.integers(0, 4, (size, length), dtype=np.uint8)
+
+
+def _draw(rng: np.random.Generator, chances: np.ndarray, size: int) -> np.ndarray:
+    return np.searchsorted(np.cumsum(chances)[:3], rng.random(size), side="right")
+
+
+def _chain(rng: np.random.Generator, size: int, length: int) -> np.ndarray:
+    """Return first-order Markov chains, one per row."""
+    bounds = np.cumsum(_BACKGROUND, axis=1)[:, :3].astype(np.float32)
+    codes = np.empty((length, size), dtype=np.uint8)
+    codes[0] = rng.integers(0, 4, size)
+    for position in range(1, length):
+        reached = bounds[codes[position - 1]] < rng.random(size, dtype=np.float32)[:, None]
+        codes[position] = reached.sum(axis=1)
+    return codes.T
+
+
+def _plant(
+    rng: np.random.Generator,
+    codes: np.ndarray,
+    chosen: np.ndarray,
+    motif: str,
+    starts: np.ndarray,
+    replaced: int,
+) -> None:
+    """Write a motif into the chosen rows, with some of its letters drawn anew."""
+    rows = np.flatnonzero(chosen)
+    letters = np.tile(["ACGT".index(letter) for letter in motif], (len(rows), 1))
+    anew = np.argsort(rng.random(letters.shape), axis=1) < replaced
+    letters[anew] = rng.integers(0, 4, int(anew.sum()))
+    codes[rows[:, None], starts[rows][:, None] + np.arange(len(motif))] = letters

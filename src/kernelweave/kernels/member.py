@@ -1,0 +1,86 @@
+"""One kernel out of several."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.default import default_kernels
+from kernelweave.kernels.prepare import listed
+from kernelweave.kernels.program import Expression, Layout
+
+
+@dataclass(frozen=True)
+class Member(Kernel):
+    """The kernel at a position among all members of what ``kernels=`` of an estimator accepts.
+
+    Parameters
+    ----------
+    kernels : kernel, sequence of kernels, or None for the default ones.
+    index : position from 0 to M - 1.
+    """
+
+    kernels: Any
+    index: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.kernels, list):
+            object.__setattr__(self, "kernels", tuple(self.kernels))
+
+    def resolve(self, X: Any) -> Kernel:
+        index = self.index
+        for kernel in self._several(X):
+            found = kernel.resolve(X) if kernel.size is None else kernel
+            if index < found.n_kernels:
+                return Chosen(found.resolve(X), index)
+            index -= found.n_kernels
+        raise ValueError(f"index must be below the number of kernels, got {self.index}")
+
+    def _several(self, X: Any) -> list[Kernel]:
+        if self.kernels is None:
+            return default_kernels(X, np.ones(X.shape[0]))
+        return listed(self.kernels)
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    @property
+    def is_family(self) -> bool:
+        return False
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        raise ValueError("a member of several kernels has a name only after resolve(X)")
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        raise ValueError("a member of several kernels can be compiled only after resolve(X)")
+
+
+@dataclass(frozen=True)
+class Chosen(Wrapper):
+    """One member of a resolved family."""
+
+    index: int
+
+    @property
+    def size(self) -> int:
+        return 1
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (self.kernel.labels[self.index],)
+
+    @property
+    def is_family(self) -> bool:
+        return False
+
+    @property
+    def unit_diagonal(self) -> bool:
+        return self.kernel.unit_diagonal
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        return [self.kernel.expressions(layout)[self.index]]

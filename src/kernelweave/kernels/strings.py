@@ -1,0 +1,345 @@
+"""Kernels on sequences (Sonnenburg, Rätsch and Rieck 2007, section 4.2).
+
+X is `Sequences`, or holds a column of strings. Every kernel takes ``alphabet=`` ("dna", "rna",
+"protein", "bytes", or a string of letters), ``unknown=`` (whether a letter outside the alphabet,
+such as N, matches nothing, "mismatch", or is refused, "error"), and ``columns=``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from kernelweave.alphabets import Alphabet, as_alphabet
+from kernelweave.core import _core
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.inputs import as_input, column
+from kernelweave.kernels.parameters import frozen, label
+from kernelweave.kernels.program import Expression, Layout
+from kernelweave.sequences import Sequences, as_sequences
+
+
+@dataclass(frozen=True)
+class Strings:
+    """The view of a string kernel: one column of sequences of one length."""
+
+    columns: Columns
+    alphabet: Alphabet
+    unknown: str
+    length: int
+
+    def table(self, X: Any, training: bool) -> PlaneTable:
+        """Return the sequences in X."""
+        found = read_column(X, self.columns, self.alphabet, self.unknown)
+        check_length(found, self.length)
+        return PlaneTable(found)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneTable:
+    """Equally long sequences, which the core compares as bit planes."""
+
+    sequences: Sequences
+
+    def take(self, index: np.ndarray) -> PlaneTable:
+        return PlaneTable(self.sequences.take(index))
+
+    def reference(self) -> PlaneTable:
+        return self
+
+    def add_to(self, side: _core.Side) -> None:
+        alphabet = self.sequences.alphabet
+        _core.add_planes(side, self.sequences.packed, len(alphabet.letters))
+
+
+def read_column(X: Any, columns: Columns, alphabet: Alphabet, unknown: str) -> Sequences:
+    """Return the sequences in one column of X."""
+    if isinstance(X, Sequences):
+        return as_sequences(X, alphabet, unknown=unknown)
+    (index,) = columns.locate(X)
+    return as_sequences(column(X, index), alphabet, unknown=unknown)
+
+
+def check_length(sequences: Sequences, length: int) -> None:
+    """Refuse sequences of another length; the message names the first one."""
+    odd = np.flatnonzero(sequences.lengths != length)
+    if len(odd) == 0:
+        return
+    raise ValueError(
+        f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree kernels "
+        f"compare sequences of one length, here {length} (as the first one of the training data). "
+        "Use Spectrum or NGram for sequences of any length."
+    )
+
+
+def resolve_length(kernel: Any, X: Any) -> Any:
+    """Return a kernel with its column, and the length of the first sequence, taken from X."""
+    X = as_input(X)
+    columns = choose(kernel.columns, X)
+    if len(columns.indices) != 1:
+        raise ValueError(f"{type(kernel).__name__}: columns must pick one column of X")
+    found = read_column(X, columns, kernel.alphabet, kernel.unknown)
+    return replace(kernel, columns=columns, length=int(found.lengths[0]))
+
+
+@dataclass(frozen=True)
+class WdQuantity:
+    """What the core computes for a weighted degree kernel; equal ones are shared."""
+
+    weights: tuple[float, ...]
+    shifts: tuple[int, ...]
+    split: str | None
+    length: int
+
+    def source(self) -> _core.Source:
+        """Return the quantity for the core."""
+        return _core.weighted_degree(
+            list(self.weights), list(self.shifts), self.split or "", self.length
+        )
+
+    @property
+    def planes(self) -> int:
+        """Number of values for each pair."""
+        degree = len(self.weights)
+        sizes = {"degree": degree, "position": self.length, "both": degree * self.length}
+        return sizes.get(self.split or "", 1)
+
+
+def plane_of(part: dict[str, int], quantity: WdQuantity) -> int:
+    """Return which of the values of a pair belongs to a member of a family."""
+    rows = quantity.length if quantity.split == "both" else 1
+    return (part.get("k", 1) - 1) * rows + part.get("position", 0)
+
+
+@dataclass(frozen=True)
+class PositionalKernel(Kernel):
+    """Weighted matches of up to `degree` letters between sequences of one length."""
+
+    degree: int = 20
+    weights: Any = field(default=None, kw_only=True)
+    split: str | None = field(default=None, kw_only=True)
+    alphabet: Any = field(default="dna", kw_only=True)
+    unknown: str = field(default="mismatch", kw_only=True)
+    columns: Any = field(default=None, kw_only=True)
+    length: int | None = field(default=None, kw_only=True, repr=False)
+
+    splits: ClassVar[tuple[str | None, ...]]
+
+    @property
+    def name(self) -> str:
+        """What names and messages call the kernel."""
+        return type(self).__name__
+
+    def __post_init__(self) -> None:
+        if isinstance(self.degree, bool) or not isinstance(self.degree, int) or self.degree < 1:
+            raise ValueError(f"{self.name}: degree must be an integer >= 1, not {self.degree!r}")
+        if self.split not in self.splits:
+            raise ValueError(f"{self.name}: split must be one of {list(self.splits)}")
+        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
+        object.__setattr__(self, "weights", self._checked_weights())
+        object.__setattr__(self, "columns", frozen(self.columns))
+
+    def _checked_weights(self) -> tuple[float, ...]:
+        if self.weights is None:
+            d = self.degree
+            return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, d + 1))
+        weights = tuple(float(weight) for weight in self.weights)
+        if len(weights) != self.degree or not all(0 <= w < np.inf for w in weights):
+            raise ValueError(f"{self.name}: weights must be {self.degree} numbers >= 0")
+        return weights
+
+    def resolve(self, X: Any) -> Kernel:
+        if self.length is not None:
+            return self
+        return resolve_length(self, X)
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """How far matches may be apart, for each position; empty without shifts."""
+        return ()
+
+    @property
+    def size(self) -> int | None:
+        by_length = self.split in ("position", "both")
+        return None if by_length and self.length is None else self.n_kernels
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        parameters = self.label_parameters()
+        return tuple(label(self.name, parameters | part, self.columns) for part in self._parts())
+
+    def label_parameters(self) -> dict[str, Any]:
+        """What the names of all members have in common."""
+        return {"degree": self.degree}
+
+    def _parts(self) -> list[dict[str, Any]]:
+        degrees = [{"k": k} for k in range(1, self.degree + 1)]
+        positions = [{"position": p} for p in range(self.length or 0)]
+        both = [
+            {"k": k, "position": p}
+            for k in range(1, self.degree + 1)
+            for p in range((self.length or 0) - k + 1)  # matches end inside the sequence
+        ]
+        return {"degree": degrees, "position": positions, "both": both}.get(self.split or "", [{}])
+
+    @property
+    def is_family(self) -> bool:
+        return self.split is not None
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        quantity = WdQuantity(self.weights, self.shifts, self.split, self.length)
+        view = Strings(self.columns, self.alphabet, self.unknown, self.length)
+        first = layout.source(quantity, view, quantity.planes)
+        planes = [plane_of(part, quantity) for part in self._parts()]
+        return [(("copy", first + plane),) for plane in planes]
+
+    @property
+    def selection(self) -> Any:
+        return self.columns
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, columns=columns)
+
+
+@dataclass(frozen=True)
+class WeightedDegree(PositionalKernel):
+    """Matches of up to `degree` letters at the same position of two sequences of one length.
+
+    k(x, y) = sum_{k <= degree} weights_k sum_i I(k letters of x and y from position i are equal)
+
+    Parameters
+    ----------
+    degree : longest match that counts.
+    weights : (degree,) weight of a match of 1, 2, ... letters; 2 (d - k + 1) / (d (d + 1)) by
+        default (Rätsch and Sonnenburg, 2004).
+    split : {None, "degree", "position", "both"}; makes a family, whose members sum up to the
+        kernel: one member for each match length, for each position at which matches start, or
+        both.
+    alphabet, unknown, columns : as for all kernels on sequences.
+    length : the length of the sequences; found by `resolve`.
+    """
+
+    splits = (None, "degree", "position", "both")
+
+
+@dataclass(frozen=True)
+class WeightedDegreeShift(PositionalKernel):
+    """The weighted degree kernel that also counts matches a few positions apart.
+
+    Matches `s` positions apart count with weight 1 / (2 (s + 1)) (Rätsch, Sonnenburg and
+    Schölkopf, 2005).
+
+    Parameters
+    ----------
+    degree, weights, alphabet, unknown, columns, length : as for `WeightedDegree`.
+    shift : farthest distance between matches, or one for each position.
+    split : {None, "degree"}.
+    """
+
+    shift: Any = 3
+
+    splits = (None, "degree")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        shift = self.shift if isinstance(self.shift, int) else tuple(int(s) for s in self.shift)
+        if min(shift if isinstance(shift, tuple) else (shift,), default=-1) < 0:
+            raise ValueError(f"{self.name}: shift must be integers >= 0, not {self.shift!r}")
+        object.__setattr__(self, "shift", shift)
+
+    def resolve(self, X: Any) -> Kernel:
+        resolved = super().resolve(X)
+        if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
+            raise ValueError(
+                f"{self.name}: shift has {len(self.shift)} values for {resolved.length} positions"
+            )
+        return resolved
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        return self.shift if isinstance(self.shift, tuple) else (self.shift,) * (self.length or 0)
+
+    def label_parameters(self) -> dict[str, Any]:
+        shift = max(self.shift) if isinstance(self.shift, tuple) else self.shift
+        return {"degree": self.degree, "shift": shift}
+
+
+@dataclass(frozen=True)
+class LocalityQuantity:
+    """What the core computes for a locality-improved kernel; equal ones are shared."""
+
+    half_window: int
+    degree: int
+
+    def source(self) -> _core.Source:
+        """Return the quantity for the core."""
+        return _core.locality_improved(self.half_window, self.degree)
+
+
+@dataclass(frozen=True)
+class LocalityImproved(Kernel):
+    """Powers of the share of matching letters in windows (Zien et al., 2000).
+
+    k(x, y) = (sum_p (share of matches within `half_window` letters of p) ^ inner_degree)
+    ^ outer_degree, over all windows that lie inside the sequences, which are of one length.
+
+    Parameters
+    ----------
+    half_window : letters on either side of the middle of a window, at most 31.
+    inner_degree, outer_degree : integers >= 1.
+    alphabet, unknown, columns : as for all kernels on sequences.
+    length : the length of the sequences; found by `resolve`.
+    """
+
+    half_window: int = 3
+    inner_degree: int = 3
+    outer_degree: int = 1
+    alphabet: Any = field(default="dna", kw_only=True)
+    unknown: str = field(default="mismatch", kw_only=True)
+    columns: Any = field(default=None, kw_only=True)
+    length: int | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.half_window <= 31 or min(self.inner_degree, self.outer_degree) < 1:
+            raise ValueError(
+                "LocalityImproved: half_window must be 0 to 31, and the degrees at least 1"
+            )
+        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
+        object.__setattr__(self, "columns", frozen(self.columns))
+
+    def resolve(self, X: Any) -> Kernel:
+        if self.length is not None:
+            return self
+        resolved = resolve_length(self, X)
+        if resolved.length < 2 * self.half_window + 1:
+            raise ValueError(
+                f"LocalityImproved: sequences of {resolved.length} letters hold no window of "
+                f"{2 * self.half_window + 1}"
+            )
+        return resolved
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        names = ("half_window", "inner_degree", "outer_degree")
+        parameters = {name: getattr(self, name) for name in names}
+        return (label("LocalityImproved", parameters, self.columns),)
+
+    @property
+    def is_family(self) -> bool:
+        return False
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        quantity = LocalityQuantity(self.half_window, self.inner_degree)
+        view = Strings(self.columns, self.alphabet, self.unknown, self.length)
+        source = layout.source(quantity, view)
+        return [(("power", source, 1.0, 0.0, self.outer_degree),)]
+
+    @property
+    def selection(self) -> Any:
+        return self.columns
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, columns=columns)

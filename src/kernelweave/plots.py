@@ -1,0 +1,294 @@
+"""Pictures of what was learned, with the conventions of scikit-learn's displays.
+
+A display holds numbers; ``plot(ax=None)`` draws them and leaves ``ax_`` and ``figure_``. Nothing
+here imports matplotlib, the extra ``kernelweave[plot]``, before something is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.text import Text
+
+MOST_NAMES = 40  # kernels for which a figure grows; of more, every second, third, ... is named
+MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
+LONGEST_NAME = 48  # letters
+LINE = 13 / 72  # height of a tick label with the space around it, in inches
+LETTER = 6 / 72  # width of a letter of a tick label, in inches
+
+
+class WeightsDisplay:
+    """The weight of every kernel: bars, or a row of colours per class.
+
+    Parameters
+    ----------
+    weights : array of shape (M,) or (classes, M)
+    kernel_names : sequence of M strings
+    classes : sequence, optional
+        What the rows are called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : BarContainer of M bars, for one set of weights
+    image_ : AxesImage of shape (classes, M), for one set per class
+    """
+
+    def __init__(
+        self, weights: np.ndarray, kernel_names: Sequence[str], classes: Sequence[Any] | None = None
+    ):
+        self.weights = np.asarray(weights, dtype=float)
+        self.kernel_names = tuple(kernel_names)
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> WeightsDisplay:
+        """Draw the `weights_` of a fitted estimator."""
+        check_is_fitted(estimator)
+        classes = estimator.classes_ if np.ndim(estimator.weights_) == 2 else None
+        return cls(estimator.weights_, estimator.kernel_names_, classes).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> WeightsDisplay:
+        """Draw on `ax`, or on a new figure that has room for the names."""
+        room = LINE * 1.3 * min(len(self.kernel_names), MOST_NAMES)
+        names = _width(self.kernel_names)
+        if self.weights.ndim == 1:
+            self.ax_ = _axes(ax, 4.5 + names, 0.9 + room)
+            self._draw_bars()
+        else:
+            rows = LINE * 1.6 * len(self.weights)
+            self.ax_ = _axes(ax, 2.0 + 0.4 * names + room, 0.6 + 0.7 * names + rows)
+            self._draw_rows()
+        self.figure_ = self.ax_.figure
+        return self
+
+    def _draw_bars(self) -> None:
+        """Draw horizontal bars, so that long names can be read; the first kernel is on top."""
+        M = len(self.weights)
+        height = 0.8 if M <= MOST_NAMES else 1.0  # gaps between very thin bars would flicker
+        self.bars_ = self.ax_.barh(np.arange(M), self.weights, height=height)
+        self.ax_.set_ylim(M - 0.5, -0.5)
+        self.ax_.set_xlim(0.0, 1.05 * self.weights.max() if self.weights.any() else 1.0)
+        self.ax_.set_xlabel("weight")
+        _open(self.ax_)
+        _name_ticks(self.ax_.yaxis, self.kernel_names)
+
+    def _draw_rows(self) -> None:
+        self.image_ = self.ax_.imshow(self.weights, cmap="Blues", vmin=0.0, aspect="auto")
+        self.ax_.set_ylabel("class")
+        _name_ticks(self.ax_.xaxis, self.kernel_names)
+        _name_ticks(self.ax_.yaxis, _line_names(self.classes, len(self.weights)))
+        self.ax_.figure.colorbar(self.image_, ax=self.ax_, label="weight")
+
+
+class ConvergenceDisplay:
+    """The relative duality gap over time, turn by turn: a line, or one per class.
+
+    Parameters
+    ----------
+    seconds, gaps : list of arrays of shape (turns,)
+        One of each for every line.
+    tol : float, optional
+        Where the solver was to stop.
+    classes : sequence, optional
+        What the lines are called.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of Line2D
+    tol_line_ : Line2D, where a tolerance was given
+    """
+
+    def __init__(
+        self,
+        seconds: Sequence[np.ndarray],
+        gaps: Sequence[np.ndarray],
+        tol: float | None = None,
+        classes: Sequence[Any] | None = None,
+    ):
+        self.seconds = seconds
+        self.gaps = gaps
+        self.tol = tol
+        self.classes = classes
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ConvergenceDisplay:
+        """Draw the `history_` of a fitted estimator."""
+        check_is_fitted(estimator)
+        single = isinstance(estimator.history_[0], dict)
+        histories = [estimator.history_] if single else estimator.history_
+        seconds = [np.array([turn["seconds"] for turn in history]) for history in histories]
+        gaps = [np.array([turn["gap"] for turn in history]) for history in histories]
+        classes = None if single else estimator.classes_
+        return cls(seconds, gaps, estimator.tol, classes).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:
+        """Draw on `ax`, or on a new figure."""
+        self.ax_ = _axes(ax, 6.4, 4.0)
+        self.figure_ = self.ax_.figure
+        names = ["gap"] if len(self.gaps) == 1 else _line_names(self.classes, len(self.gaps))
+        self.lines_ = [
+            self.ax_.plot(seconds, gaps, marker=".", label=name)[0]
+            for seconds, gaps, name in zip(self.seconds, self.gaps, names, strict=True)
+        ]
+        if self.tol is not None:
+            self.tol_line_ = self.ax_.axhline(
+                self.tol, color="grey", linestyle="--", linewidth=1, label=f"tol = {self.tol:g}"
+            )
+        self.ax_.set(yscale="log", xlabel="seconds", ylabel="relative duality gap")
+        _open(self.ax_)
+        self.ax_.legend(frameon=False, ncols=math.ceil(len(self.lines_) / 8))
+        return self
+
+
+class AlignmentDisplay:
+    """How alike kernels are: the matrix of their alignments as colours.
+
+    Parameters
+    ----------
+    alignments : array of shape (M, M)
+    kernel_names : sequence of M strings
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    image_ : AxesImage of shape (M, M)
+    texts_ : list of Text, M * M numbers; empty where there is no room for them
+    """
+
+    def __init__(self, alignments: np.ndarray, kernel_names: Sequence[str]):
+        self.alignments = np.asarray(alignments, dtype=float)
+        self.kernel_names = tuple(kernel_names)
+
+    @classmethod
+    def from_kernels(cls, kernels: Any, X: Any, *, ax: Axes | None = None) -> AlignmentDisplay:
+        """Draw the alignments of a kernel, or a list of kernels, on the examples X."""
+        from .alignment import kernel_alignment
+        from .kernels import CompiledKernels
+
+        chosen = kernels if isinstance(kernels, list | tuple) else [kernels]
+        names = CompiledKernels(tuple(kernel.resolve(X) for kernel in chosen)).names
+        return cls(kernel_alignment(kernels, X), names).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> AlignmentDisplay:
+        """Draw on `ax`, or on a new figure that has room for the names."""
+        M = len(self.kernel_names)
+        side = LINE * (2.6 if M <= MOST_NUMBERS else 1.3) * min(max(M, 3), MOST_NAMES)
+        names = _width(self.kernel_names)
+        self.ax_ = _axes(ax, side + names + 1.4, side + 0.7 * names + 0.4)
+        self.figure_ = self.ax_.figure
+        lowest = min(0.0, float(self.alignments.min()))
+        self.image_ = self.ax_.imshow(self.alignments, cmap="Blues", vmin=lowest, vmax=1.0)
+        self.texts_ = self._numbers() if M <= MOST_NUMBERS else []
+        _name_ticks(self.ax_.xaxis, self.kernel_names)
+        _name_ticks(self.ax_.yaxis, self.kernel_names)
+        self.figure_.colorbar(self.image_, ax=self.ax_, label="alignment")
+        return self
+
+    def _numbers(self) -> list[Text]:
+        return [
+            self.ax_.text(
+                j, i, f"{value:.2f}", ha="center", va="center", fontsize="small",
+                color="white" if value > 0.6 else "black",
+            )
+            for (i, j), value in np.ndenumerate(self.alignments)
+        ]  # fmt: skip
+
+
+class ComparisonDisplay:
+    """Scores of several machines on the same folds: a grey line per fold, and the means.
+
+    Parameters
+    ----------
+    scores : dict from the name of a machine to an array of shape (folds,)
+    scoring : str
+        What the scores are.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    fold_lines_ : list of Line2D, one per fold
+    means_ : Line2D
+    """
+
+    def __init__(self, scores: Mapping[str, np.ndarray], scoring: str = "score"):
+        self.scores = scores
+        self.scoring = scoring
+
+    def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
+        """Draw on `ax`, or on a new figure."""
+        self.ax_ = _axes(ax, 1.6 + 1.5 * len(self.scores), 4.0)
+        self.figure_ = self.ax_.figure
+        values = np.array(list(self.scores.values()))
+        means = values.mean(axis=1)
+        self.fold_lines_ = self.ax_.plot(values, color="lightgrey", marker=".", linewidth=1)
+        self.means_ = self.ax_.plot(means, linestyle="", marker="_", markersize=40, mew=3)[0]
+        for position, mean in enumerate(means):
+            self._write(position, mean)
+        names = [name.replace(" ", "\n", 1) for name in self.scores]
+        self.ax_.set_xticks(np.arange(len(values)), names)
+        self.ax_.set(xlim=(-0.5, len(values) - 0.4), ylabel=f"{self.scoring}, by fold and mean")
+        _open(self.ax_)
+        return self
+
+    def _write(self, position: int, mean: float) -> None:
+        """Write a mean to the right of its mark, over the lines."""
+        paper = {"facecolor": "white", "edgecolor": "none", "pad": 1}
+        self.ax_.annotate(
+            f"{mean:.3f}", (position, mean), (25, 0), textcoords="offset points",
+            va="center", bbox=paper, zorder=3,
+        )  # fmt: skip
+
+
+def _axes(ax: Axes | None, width: float, height: float) -> Axes:
+    """Return `ax`, or the axes of a new figure of this size in inches."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+
+
+def _open(ax: Axes) -> None:
+    """Take away the lines above and to the right of a curve."""
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _line_names(classes: Sequence[Any] | None, count: int) -> list[str]:
+    return [str(name) for name in (range(count) if classes is None else classes)]
+
+
+def _name_ticks(axis: Axis, names: Sequence[str]) -> None:
+    """Write as many of the names along an axis as it has room for, evenly spaced."""
+    extent = axis.axes.get_window_extent().transformed(axis.figure.dpi_scale_trans.inverted())
+    slanted = axis is axis.axes.xaxis
+    room = extent.width / (1.2 * LINE) if slanted else extent.height / LINE
+    positions = range(0, len(names), math.ceil(len(names) / max(1, int(room))))
+    axis.set_ticks(positions, [_short(names[position]) for position in positions])
+    if slanted:
+        for label in axis.get_ticklabels():
+            label.set(rotation=45, ha="right", rotation_mode="anchor")
+
+
+def _width(names: Sequence[str]) -> float:
+    """Return how much room the longest of the names needs, in inches."""
+    return LETTER * max(len(_short(name)) for name in names)
+
+
+def _short(name: str) -> str:
+    """Leave out the middle of a long name."""
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"

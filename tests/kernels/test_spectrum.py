@@ -1,0 +1,67 @@
+"""Spectrum and n-gram kernels against their formulas."""
+
+import naive_strings as naive
+import numpy as np
+import pytest
+
+from kernelweave.kernels import NGram, Spectrum
+
+
+def texts(rng, n=8, letters="ACGTN"):
+    lengths = rng.integers(1, 60, n)
+    return ["".join(rng.choice(list(letters), size=length)) for length in lengths]
+
+
+@pytest.mark.parametrize("k", [1, 2, 5, 8, 9, 20, 31])
+@pytest.mark.parametrize("both_strands", [False, True])
+def test_spectrum(k, both_strands, rng):
+    X = [*texts(rng), "ACGT" * 10, "ACGT" * 12]
+    expected = [[naive.spectrum(x, y, k, both_strands=both_strands) for y in X] for x in X]
+    kernel = Spectrum(k, both_strands=both_strands)
+    np.testing.assert_allclose(kernel(X), expected)
+    np.testing.assert_allclose(kernel.diagonal(X), np.diag(expected))
+
+
+@pytest.mark.parametrize("k", [3, 10])
+def test_new_sequences_may_have_new_words(k, rng):
+    X, Y = texts(rng), [*texts(rng, 5), "ACGT" * 8]
+    expected = [[naive.spectrum(x, y, k) for y in Y] for x in X]
+    np.testing.assert_allclose(Spectrum(k)(X, Y), expected)
+
+
+def test_families_of_lengths(rng):
+    X = texts(rng)
+    values = Spectrum(range(1, 5))(X)
+    for k, value in enumerate(values, 1):
+        np.testing.assert_allclose(value, Spectrum(k)(X))
+
+
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_ngrams_count_every_byte(k):
+    X = ["to be, or not to be", "To be or not", "nothing?", "ü", "no to no to no"]
+    raw = [x.encode().decode("latin-1") for x in X]
+    expected = [[naive.spectrum(x, y, k, letters=None) for y in raw] for x in raw]
+    np.testing.assert_allclose(NGram(k)(X), expected)
+
+
+def test_proteins(rng):
+    letters = "ACDEFGHIKLMNPQRSTVWY"
+    X = texts(rng, letters=letters + "X")
+    expected = [[naive.spectrum(x, y, 4, letters=letters) for y in X] for x in X]
+    np.testing.assert_allclose(Spectrum(4, alphabet="protein")(X), expected)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Spectrum(0), "k must be an integer >= 1"),
+        (lambda: Spectrum(32), "fewer than 2\\^63"),
+        (lambda: Spectrum([]), "k must be"),
+        (lambda: NGram(8), "n must be"),
+        (lambda: Spectrum(3, alphabet="protein", both_strands=True), "no complement"),
+        (lambda: Spectrum(3)(["ACGT", ""]), "sequence 1 is empty"),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

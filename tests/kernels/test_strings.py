@@ -1,0 +1,217 @@
+"""String kernels against their formulas, at every SIMD level, and the laws they obey."""
+
+import naive_strings as naive
+import numpy as np
+import pytest
+
+from kernelweave.core import _core
+from kernelweave.kernels import (
+    RBF,
+    CompiledKernels,
+    LocalityImproved,
+    WeightedDegree,
+    WeightedDegreeShift,
+    prepare,
+)
+from kernelweave.sequences import as_sequences
+
+LENGTHS = [1, 5, 63, 64, 65, 141, 200, 300]
+
+
+def texts(rng, length, n=7, letters="ACGTN"):
+    """Random texts, two of which share their first half, with few unknown letters."""
+    chances = np.full(len(letters), 1.0)
+    chances[-1] = 0.05
+    drawn = rng.choice(list(letters), size=(n, length), p=chances / chances.sum())
+    drawn[1, : length // 2] = drawn[0, : length // 2]
+    return ["".join(row) for row in drawn]
+
+
+def pairwise(function, X, *args):
+    return np.array([[function(x, y, *args) for y in X] for x in X])
+
+
+@pytest.fixture(params=_core.simd_levels())
+def level(request):
+    """Every level of this machine in turn."""
+    before = _core.simd_level()
+    _core.use_simd(request.param)
+    yield request.param
+    _core.use_simd(before)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_weighted_degree(length, level, rng):
+    X, kernel = texts(rng, length), WeightedDegree(min(9, length))
+    expected = pairwise(naive.weighted_degree, X, kernel.weights)
+    np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(X), np.diag(expected), rtol=1e-12)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_shifts(length, level, rng):
+    X, degree = texts(rng, length), min(9, length)
+    for shift in (0, 3, rng.integers(0, 5, length).tolist()):
+        kernel = WeightedDegreeShift(degree, shift)
+        shifts = [shift] * length if isinstance(shift, int) else shift
+        expected = pairwise(naive.weighted_degree_shift, X, kernel.weights, shifts)
+        np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
+
+
+def test_shifts_beyond_a_word(rng):
+    X = texts(rng, 200, n=4)
+    kernel = WeightedDegreeShift(3, 70)
+    expected = pairwise(naive.weighted_degree_shift, X, kernel.weights, [70] * 200)
+    np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
+
+
+def test_members_of_families(level, rng):
+    X = texts(rng, 70)
+    kernel = WeightedDegree(5, weights=[3, 2, 2, 1, 0.5])
+    degrees = WeightedDegree(5, weights=kernel.weights, split="degree")(X)
+    for k, weight in enumerate(kernel.weights, 1):
+        expected = weight * pairwise(naive.degree_part, X, k)
+        np.testing.assert_allclose(degrees[k - 1], expected, rtol=1e-12)
+    positions = WeightedDegree(5, weights=kernel.weights, split="position")(X)
+    for i in range(70):
+        expected = pairwise(naive.position_part, X, kernel.weights, i)
+        np.testing.assert_allclose(positions[i], expected, rtol=1e-12)
+    both = WeightedDegree(5, weights=kernel.weights, split="both").resolve(X)
+    names, values = both.names, both(X)
+    for k in range(1, 6):
+        of_k = [f"k={k}," in name for name in names]
+        assert sum(of_k) == 70 - k + 1
+        np.testing.assert_allclose(values[of_k].sum(axis=0), degrees[k - 1], rtol=1e-12)
+    for i in range(70):
+        of_i = [f"position={i})" in name for name in names]
+        np.testing.assert_allclose(values[of_i].sum(axis=0), positions[i], rtol=1e-12)
+    shifted = WeightedDegreeShift(5, 3, split="degree")(X)
+    np.testing.assert_allclose(shifted.sum(axis=0), WeightedDegreeShift(5, 3)(X), rtol=1e-12)
+
+
+def test_other_alphabets(rng):
+    letters = "ACDEFGHIKLMNPQRSTVWY"
+    X = texts(rng, 66, letters=letters + "X")
+    kernel = WeightedDegree(4, alphabet="protein")
+    expected = pairwise(naive.weighted_degree, X, kernel.weights, letters)
+    np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
+
+
+def test_locality_improved(rng):
+    for length in (7, 64, 141):
+        X = texts(rng, length)
+        expected = pairwise(naive.locality_improved, X, 3, 2, 3)
+        np.testing.assert_allclose(LocalityImproved(3, 2, 3)(X), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "kernel", [WeightedDegree(20), WeightedDegreeShift(6, 2), LocalityImproved()], ids=str
+)
+def test_kernels_are_positive_semidefinite(kernel, rng):
+    values = np.linalg.eigvalsh(kernel(texts(rng, 50, n=30)))
+    assert values[0] > -1e-10 * values[-1]
+
+
+@pytest.fixture
+def by_store_and_by_rows():
+    """Return a function that runs a computation through a store, and row by row."""
+
+    def both(compute):
+        found = []
+        for policy in ("always", "never"):
+            _core.use_store(policy)
+            found.append(compute())
+        return found
+
+    yield both
+    _core.use_store("auto")
+
+
+def outputs(kernel, X, idx, delta):
+    """Sums over some examples."""
+    compiled = CompiledKernels((kernel.resolve(X),))
+    engine = _core.Engine(compiled.program, compiled.training(X).side, 0, 2)
+    engine.add(idx, delta)
+    return engine.outputs.copy()
+
+
+FAMILIES = [
+    WeightedDegree(20),
+    WeightedDegree(3),
+    WeightedDegree(20, split="degree"),
+    WeightedDegree(6, split="position"),
+    WeightedDegree(6, split="both"),
+    WeightedDegreeShift(12, 3),
+    WeightedDegreeShift(8, 2, split="degree"),
+    2.0 * WeightedDegree(8) + WeightedDegree(2),
+]
+
+
+@pytest.mark.parametrize("kernel", FAMILIES, ids=lambda kernel: kernel.resolve(["A" * 70]).names[0])
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("count", [1, 300])
+def test_sums_through_a_store(kernel, masked, count, level, rng, by_store_and_by_rows):
+    X = as_sequences(texts(rng, 70, n=500, letters="ACGTN" if masked else "ACGT"))
+    idx = np.sort(rng.choice(500, count, replace=False))
+    delta = rng.normal(size=count)
+    sums, rows = by_store_and_by_rows(lambda: outputs(kernel, X, idx, delta))
+    np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
+
+
+def test_a_store_of_sequences_that_are_all_alike(rng, by_store_and_by_rows):
+    X = as_sequences(["ACGTTGCA" * 11 + "AC"] * 200 + texts(rng, 90, n=300, letters="ACGT"))
+    idx, delta = np.arange(250), rng.normal(size=250)
+    sums, rows = by_store_and_by_rows(lambda: outputs(WeightedDegree(30), X, idx, delta))
+    np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
+
+
+def test_a_store_of_proteins(rng, by_store_and_by_rows):
+    X = as_sequences(texts(rng, 40, n=300, letters="ACDEFGHIKLMNPQRSTVWYX"), "protein")
+    kernel = WeightedDegree(6, alphabet="protein")
+    idx, delta = np.arange(200), rng.normal(size=200)
+    sums, rows = by_store_and_by_rows(lambda: outputs(kernel, X, idx, delta))
+    np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
+
+
+@pytest.mark.parametrize("how", [None, "unit"])
+@pytest.mark.parametrize("number", range(6))
+def test_predictions_through_a_store(number, how, rng, by_store_and_by_rows):
+    kernel = FAMILIES[number]
+    X = as_sequences(texts(rng, 40, n=200, letters="ACGT"))
+    new = as_sequences(texts(rng, 40, n=300))
+    compiled, examples = prepare(kernel, how, X)
+    coef, weights = rng.normal(size=(2, 200)), rng.random((2, compiled.n_kernels))
+    sides = examples.side, compiled.examples(new).side
+    sums, rows = by_store_and_by_rows(
+        lambda: _core.decide(compiled.program, *sides, coef, weights, 2)
+    )
+    np.testing.assert_allclose(sums, rows, rtol=1e-8, atol=1e-9 * np.abs(rows).max())
+
+
+def test_products_with_kernels_on_numbers(rng):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"site": texts(rng, 30), "score": rng.normal(size=7)})
+    string, number = WeightedDegree(5, columns="site"), RBF(0.5, columns="score")
+    expected = string(frame) * number(frame)
+    np.testing.assert_allclose((string * number)(frame), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: WeightedDegree(0), "degree must be an integer >= 1"),
+        (lambda: WeightedDegree(3, weights=[1, 2]), "weights must be 3 numbers >= 0"),
+        (lambda: WeightedDegree(3, split="letter"), "split must be one of"),
+        (lambda: WeightedDegreeShift(3, -1), "shift must be integers >= 0"),
+        (lambda: WeightedDegreeShift(3, [1, 2])(["ACG"]), "2 values for 3 positions"),
+        (lambda: WeightedDegree(3)(["ACGT", "ACG"]), "sequence 1 has 3 letters.* here 4"),
+        (lambda: WeightedDegree(3)(["ACG"], ["ACGT"]), "sequence 0 has 3 letters.* here 4"),
+        (lambda: WeightedDegree(3)(["ACGT", ""]), "sequence 1 is empty"),
+        (lambda: WeightedDegree(3, unknown="error")(["ACGN"]), "'N' is not a letter"),
+        (lambda: LocalityImproved(40), "half_window must be 0 to 31"),
+        (lambda: LocalityImproved(3)(["ACGT"]), "hold no window of 7"),
+    ],
+)
+def test_bad_input_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,222 @@
+"""The chunking loop: its certificate recomputed in plain NumPy, from any start, in any sets."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import xlogy
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
+
+from kernelweave import losses, norms
+from kernelweave.core import single_threaded_blas
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import RBF, Linear, Precomputed, prepare
+from kernelweave.problem import Problem
+from kernelweave.solvers.chunking import Budget, chunking
+from kernelweave.solvers.start import feasible_alpha
+from kernelweave.solvers.wrapper import Fixed
+from kernelweave.steps.analytic import Analytic
+from kernelweave.steps.base import keep_weights
+
+N, SIGMA, EPSILON = 90, 3.0, 0.2
+LOSSES = [
+    losses.Hinge(),
+    losses.SquaredHinge(),
+    losses.Logistic(),
+    losses.SmoothHinge(sigma=SIGMA),
+    losses.EpsilonInsensitive(epsilon=EPSILON),
+    losses.Squared(),
+    losses.OneClass(),
+]
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+
+
+def h(z):
+    return xlogy(z, z) + xlogy(1 - z, 1 - z)
+
+
+# What a loss costs, and C V*(-a / C, y) on its domain: straight from the textbook.
+NAIVE = {
+    "hinge": (lambda f, y: np.maximum(0, 1 - y * f), lambda a, y, C: -y * a),
+    "squared_hinge": (
+        lambda f, y: np.maximum(0, 1 - y * f) ** 2,
+        lambda a, y, C: -y * a + a**2 / (4 * C),
+    ),
+    "logistic": (lambda f, y: np.log1p(np.exp(-y * f)), lambda a, y, C: C * h(y * a / C)),
+    "smooth_hinge": (
+        lambda f, y: np.log1p(np.exp(SIGMA * (1 - y * f))) / SIGMA,
+        lambda a, y, C: -y * a + C / SIGMA * h(y * a / C),
+    ),
+    "epsilon_insensitive": (
+        lambda f, y: np.maximum(0, np.abs(y - f) - EPSILON),
+        lambda a, y, C: -y * a + EPSILON * np.abs(a),
+    ),
+    "squared": (lambda f, y: (y - f) ** 2, lambda a, y, C: -y * a + a**2 / (4 * C)),
+    "one_class": (lambda f, y: np.maximum(0, -f), lambda a, y, C: 0 * a),
+}
+
+
+def naive_gap(problem, K, alpha, theta, bias):
+    """Primal, dual and relative gap, with nothing from the library but the numbers it found."""
+    value, conjugate = NAIVE[problem.loss.name]
+    s = np.einsum("i,mij,j->m", alpha, K, alpha)
+    f = np.einsum("m,mij,j->i", theta, K, alpha) + bias
+    q = problem.norm.p / (problem.norm.p - 1) if np.isfinite(problem.norm.p) else 1.0
+    primal = problem.C @ value(f, problem.y) + problem.tau * bias + 0.5 * theta @ s
+    dual = -conjugate(alpha, problem.y, problem.C).sum() - 0.5 * (s**q).sum() ** (1 / q)
+    return primal, dual, (primal - dual) / abs(primal)
+
+
+def data(rng, n=N):
+    X = rng.normal(size=(n, 5))
+    signal = np.sin(2 * X[:, 0]) + 0.5 * X[:, 1] + 0.3 * rng.normal(size=n)
+    return X, signal
+
+
+def make_problem(loss, signal, norm, rng):
+    y = signal if loss.kind == "regressor" else np.where(signal > 0.1, 1.0, -1.0)
+    C = rng.uniform(0.5, 3.0, size=len(y))
+    return Problem(loss, norm, y, C, tau=0.3 * C.sum() if loss.kind == "one-class" else 0.0)
+
+
+def make_engine(kernels, X):
+    with single_threaded_blas():
+        return DenseEngine(*prepare(kernels, None, X), cache_mb=10, n_jobs=1)
+
+
+def solve(problem, engine, *, start=None, theta=None, step=keep_weights, **budget):
+    alpha = feasible_alpha(problem) if start is None else start
+    theta = problem.norm.start(engine.n_kernels) if theta is None else theta
+    engine.rebuild(alpha)
+    return chunking(problem, engine, step, alpha, theta, Budget(**budget))
+
+
+def random_start(problem, rng):
+    """A random point of the box, moved along a line until it adds up to tau."""
+    lo, hi = np.maximum(problem.term.lo, -3.0), np.minimum(problem.term.hi, 3.0)
+    alpha = lo + rng.uniform(0.01, 0.99, size=len(lo)) * (hi - lo)
+    end = hi if alpha.sum() < problem.tau else lo
+    return alpha + (problem.tau - alpha.sum()) / (end.sum() - alpha.sum()) * (end - alpha)
+
+
+@every_loss
+@pytest.mark.parametrize("p", [4 / 3, 2.0, np.inf])
+@pytest.mark.parametrize("tol", [1e-3, 1e-7])
+def test_the_certificate_is_that_of_plain_numpy(loss, p, tol, rng):
+    X, signal = data(rng)
+    problem = make_problem(loss, signal, norms.Lp(p), rng)
+    step = keep_weights if p == np.inf else Analytic(problem.norm)
+    result = solve(problem, make_engine([RBF([0.1, 0.5]), Linear()], X), step=step, tol=tol)
+    K = np.stack([rbf_kernel(X, gamma=0.1), rbf_kernel(X, gamma=0.5), linear_kernel(X)])
+    primal, dual, gap = naive_gap(problem, K, result.alpha, result.weights, result.bias)
+    assert result.primal == pytest.approx(primal, rel=1e-9)
+    assert result.dual == pytest.approx(dual, rel=1e-9)
+    assert result.gap == pytest.approx(gap, abs=1e-9)
+    assert result.converged
+    assert gap <= tol + 1e-9
+    assert problem.norm.value(result.weights) <= 1 + 1e-12
+    assert np.all((problem.term.lo <= result.alpha) & (result.alpha <= problem.term.hi))
+    assert result.alpha.sum() == pytest.approx(problem.tau, abs=1e-9 * np.abs(result.alpha).sum())
+
+
+@every_loss
+def test_the_history_tells_the_way(loss, rng):
+    X, signal = data(rng)
+    problem = make_problem(loss, signal, norms.Lp(2), rng)
+    seen = []
+    engine = make_engine([RBF([0.1, 0.5])], X)
+    result = solve(
+        problem, engine, step=Analytic(problem.norm), tol=1e-5, working_set=20, watch=seen.append
+    )
+    assert seen == result.history
+    assert len(seen) == result.n_iter + 1
+    assert all(progress.gap > 1e-5 for progress in seen[:-1])
+    assert seen[-1].gap == result.gap <= 1e-5
+    assert np.all(np.diff([progress.seconds for progress in seen]) >= 0)
+    np.testing.assert_array_equal(seen[-1].weights, result.weights)
+
+
+@every_loss
+def test_any_start_reaches_the_same_optimum(loss, rng):
+    X, signal = data(rng)
+    problem = make_problem(loss, signal, norms.Lp(2), rng)
+    engine, step = make_engine([RBF([0.1, 0.5])], X), Analytic(problem.norm)
+    best = solve(problem, engine, step=step, tol=1e-8)
+    for _ in range(3):
+        start, theta = random_start(problem, rng), rng.exponential(size=2)
+        found = solve(
+            problem, engine, start=start, theta=theta / np.linalg.norm(theta), step=step, tol=1e-8
+        )
+        assert found.primal == pytest.approx(best.primal, rel=2e-8)
+    warm = solve(problem, engine, start=best.alpha, theta=best.weights, step=step, tol=1e-8)
+    assert warm.n_iter <= 1
+
+
+@every_loss
+@pytest.mark.parametrize("size", [2, 3, 10, N, 10 * N])
+def test_working_sets_of_any_size(loss, size, rng):
+    X, signal = data(rng)
+    problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
+    engine = make_engine(RBF(0.2), X)
+    best = solve(problem, engine, tol=1e-7)
+    found = solve(problem, engine, tol=1e-4, working_set=size)
+    assert found.converged
+    assert found.primal == pytest.approx(best.primal, rel=1.1e-4)
+
+
+@every_loss
+def test_setting_examples_aside_changes_no_optimum(loss, rng):
+    """Small working sets on many examples: the loop then works on those that are in question."""
+    X, signal = data(rng, n=600)
+    problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
+    engine = make_engine(RBF(0.2), X)
+    found = solve(problem, engine, tol=1e-6, working_set=30)
+    K = rbf_kernel(X, gamma=0.2)[None]
+    primal, _, gap = naive_gap(problem, K, found.alpha, found.weights, found.bias)
+    assert gap <= 1e-6 + 1e-9
+    np.testing.assert_allclose(engine.outputs, np.einsum("mij,j->mi", K, found.alpha), atol=1e-9)
+    assert solve(problem, engine, tol=1e-6).primal == pytest.approx(primal, rel=2e-6)
+
+
+@every_loss
+def test_a_fixed_combination_is_one_machine_on_the_weighted_sum(loss, rng):
+    X, signal = data(rng)
+    weights = np.array([0.3, 0.0, 1.2])
+    problem = make_problem(loss, signal, Fixed(weights), rng)
+    several = make_engine([RBF([0.1, 0.5]), Linear()], X)
+    combined = solve(problem, several, theta=weights, tol=1e-9)
+    total = 0.3 * rbf_kernel(X, gamma=0.1) + 1.2 * linear_kernel(X)
+    one = make_engine(Precomputed(), total)
+    alone = solve(replace(problem, norm=norms.Lp(np.inf)), one, tol=1e-9)
+    assert combined.primal == pytest.approx(alone.primal, rel=2e-9)
+    np.testing.assert_allclose(
+        weights @ several.outputs + combined.bias, one.outputs[0] + alone.bias, atol=1e-3
+    )
+
+
+def test_a_bounded_number_of_turns_is_reported_as_such(rng):
+    X, signal = data(rng)
+    problem = make_problem(losses.Hinge(), signal, norms.Lp(np.inf), rng)
+    result = solve(problem, make_engine(RBF(0.2), X), tol=1e-9, working_set=10, max_iter=2)
+    assert (result.n_iter, result.converged) == (2, False)
+    assert result.gap > 1e-9
+
+
+@every_loss
+def test_a_tolerance_below_rounding_ends(loss, rng):
+    X, signal = data(rng, n=40)
+    problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
+    result = solve(problem, make_engine(RBF(0.2), X), tol=1e-300)
+    assert abs(result.gap) <= 1e-9
+
+
+@every_loss
+def test_the_start_is_left_alone(loss, rng):
+    X, signal = data(rng)
+    problem = make_problem(loss, signal, norms.Lp(2), rng)
+    start, theta = random_start(problem, rng), problem.norm.start(2)
+    before = start.copy(), theta.copy()
+    engine, step = make_engine(RBF([0.1, 0.5]), X), Analytic(problem.norm)
+    solve(problem, engine, start=start, theta=theta, step=step, tol=1e-2)
+    np.testing.assert_array_equal(start, before[0])
+    np.testing.assert_array_equal(theta, before[1])
