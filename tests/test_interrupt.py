@@ -33,9 +33,12 @@ def interrupt_during(work, after=0.3):
 
 WORK = {
     "add": """
-compiled, examples = prepare(RBF([0.01, 0.03, 0.1, 0.3]), None, rng.normal(size=(30_000, 10)))
-engine = _core.Engine(compiled.program, examples.side, 0, {n_jobs})
+X, family = rng.normal(size=(30_000, 10)), RBF([0.01, 0.03, 0.1, 0.3])
+compiled, examples = prepare(family, None, X)
+engine = _core.Engine(compiled.program, examples.side, 10**8, {n_jobs})
 interrupt_during(lambda: engine.add(np.arange(30_000), np.ones(30_000)))
+few = np.array([0, 3, 400, 29_999])  # rows that were not finished must not be in the cache
+assert np.allclose(engine.block(few, np.ones(4)), family(X[few]).sum(axis=0), rtol=1e-12)
 """,
     "evaluate": """
 compiled, examples = prepare(Laplacian(0.01), None, rng.normal(size=(5000, 1500)))

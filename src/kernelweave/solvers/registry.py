@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from . import qcqp
 from .active_sets import active_sets
 from .chunking import Budget
 from .prune import prune
+from .skm import SKM
 from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
 
@@ -176,12 +177,15 @@ SOLVERS = {
         Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
         Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
+        SKM(),
     )
 }
 
 
-def solver_for(name: str, norm: Norm, loss: Loss, *, shared: bool = False) -> Solver:
-    """Return the solver of a name, or for "auto" the one that suits the norm.
+def solver_for(
+    choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = False
+) -> Solver:
+    """Return the solver of a name, for "auto" the one that suits the norm, or a solver as it is.
 
     Raises
     ------
@@ -193,18 +197,19 @@ def solver_for(name: str, norm: Norm, loss: Loss, *, shared: bool = False) -> So
     def able(solver: Solver) -> bool:
         return solver.serves(norm) and solver.serves_loss(loss) and (solver.shares or not shared)
 
-    if name == "auto":
+    if isinstance(choice, str) and choice == "auto":
         return SOLVERS[automatic(norm)]
-    if name not in SOLVERS:
-        raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {name!r}")
-    if not able(SOLVERS[name]):
+    solver = SOLVERS.get(choice) if isinstance(choice, str) else choice
+    if not all(hasattr(solver, field.name) for field in fields(Solver)):
+        raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {choice!r}")
+    if not able(solver):
         names = [solver.name for solver in SOLVERS.values() if able(solver)]
         sharing = " and share_weights=True" if shared else ""
         raise ValueError(
-            f"solver={name!r} cannot serve norm={norm!r} with loss={loss.name!r}{sharing}; "
+            f"solver={choice!r} cannot serve norm={norm!r} with loss={loss.name!r}{sharing}; "
             f"these can: {['auto', *names]}"
         )
-    return SOLVERS[name]
+    return solver
 
 
 def automatic(norm: Norm) -> str:

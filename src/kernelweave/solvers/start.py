@@ -1,10 +1,18 @@
-"""Where to start: a feasible alpha for every loss."""
+"""Where to start: a feasible alpha for every loss, and equal weights."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from ..engines.base import Engine
 from ..problem import Problem
+
+
+def first_start(problem: Problem, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
+    """Return a feasible alpha, whose outputs the engine then holds, and equal weights."""
+    alpha = feasible_alpha(problem)
+    engine.rebuild(alpha)
+    return alpha, problem.norm.start(engine.n_kernels)
 
 
 def feasible_alpha(problem: Problem) -> np.ndarray:

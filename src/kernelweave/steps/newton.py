@@ -22,7 +22,9 @@ from .master import Master
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
+PATIENCE = 3  # turns without any better value after which the trust region shrinks
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
+TINY = np.finfo(float).tiny
 
 
 class Newton:
@@ -30,32 +32,47 @@ class Newton:
 
     A model is believed within a trust region: a weight may shrink only so far in one step. That
     also keeps weights positive: J has kinks where kernels of low rank lose their whole weight.
-    When the dual value shows that J has risen above the best primal value, the step is taken back
-    and the region shrinks.
+    The best primal value is the judge. When the dual value shows that J has risen above it, or
+    when neither it nor the gap has fallen for some turns, the weights go back to where it was
+    found and the region shrinks.
     """
 
     def __init__(self, norm: Norm):
         self.norm = norm
-        self.reach, self.best = REACH, np.inf
-        self.centre: np.ndarray | None = None
+        self.reach, self.idle = REACH, 0
+        self.best, self.narrowest = np.inf, np.inf
+        self.centre = np.empty(0)
 
     def __call__(self, turn: Turn) -> np.ndarray:
         if not turn.s.any():
             return turn.theta
-        if self.centre is not None and turn.value > self.best:
-            self.reach = np.sqrt(self.reach)
-            return self.centre
+        if turn.value > self.best:
+            return self._back()
         primal = turn.primal()
-        if primal < self.best:
-            self.best, self.centre = primal, turn.theta
+        gap = primal - (turn.linear - 0.5 * self.norm.dual(turn.s))
+        self._note(turn.theta, primal, gap)
+        if self.idle >= PATIENCE:
+            return self._back()
         self.reach = max(REACH, self.reach**WIDEN)
-        return self._step(turn, self._floor(turn, primal))
+        return self._step(turn, self._lower(turn.theta, gap / max(abs(primal), gap, TINY)))
 
-    def _floor(self, turn: Turn, primal: float) -> np.ndarray:
-        dual = turn.linear - 0.5 * self.norm.dual(turn.s)
-        gap = min((primal - dual) / max(abs(primal), np.finfo(float).tiny), 1.0)
-        least = FLOOR * gap * turn.theta.mean()
-        return np.maximum(self.reach * turn.theta, np.minimum(least, turn.theta))
+    def _note(self, theta: np.ndarray, primal: float, gap: float) -> None:
+        """Remember the best values so far."""
+        better = primal < self.best or gap < self.narrowest
+        self.idle = 0 if better else self.idle + 1
+        self.narrowest = min(self.narrowest, gap)
+        if primal < self.best:
+            self.best, self.centre = primal, theta
+
+    def _back(self) -> np.ndarray:
+        """Return to the best weights, to leave them with shorter steps."""
+        self.idle, self.reach = 0, np.sqrt(self.reach)
+        return self.centre
+
+    def _lower(self, theta: np.ndarray, gap: float) -> np.ndarray:
+        """Return what each weight is left at least, (M,), at a relative gap."""
+        floor = FLOOR * gap * theta.mean()
+        return np.maximum(self.reach * theta, np.minimum(floor, theta))
 
     def _step(self, turn: Turn, lower: np.ndarray) -> np.ndarray:
         """Minimise the model over the weights above `lower`."""

@@ -1,0 +1,310 @@
+"""The support kernel machine: p = 1 by pairs of examples on a smoothed problem (Bach et al., 2004).
+
+The dual of p = 1 is not differentiable: its term is 1/2 max_m mu_m^2, mu_m = sqrt(s_m / c_m), c_m
+being the cost of kernel m (d_m^2 in the paper). Moreau-Yosida regularisation, 1/2 kappa^2 ||w_m||^2
+for each kernel in the primal, makes it
+
+    R(s) = min over gamma of  gamma^2 / 2 + sum_m (mu_m - d gamma)_+^2 / (2 kappa^2),
+
+whose gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma / mu_m)_+ / kappa^2: the
+machine on weights eta / c. kappa starts at 1 with d = 0, one machine on the sum of all kernels, and
+is halved with d = 1. The weights of the original problem are eta~_m = eta_m / (1 - kappa^2 eta_m),
+which add up to 1.
+
+Two departures from the paper, both measured. It has d = 1 - kappa: outputs are then too small by a
+factor of about 1 - 2 kappa, and the gap falls with kappa, not with kappa^2. And a small kappa makes
+a problem that takes pair steps by the hundred thousand. So the regularisation is centred (the
+method of multipliers): mu_m + kappa^2 lambda_m takes the place of mu_m, lambda_m being the ||w_m||
+of the last solution, and kappa is halved only where that brings too little.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.optimize import linprog
+
+from ..core import _core
+from ..engines.base import Engine
+from ..losses import Loss
+from ..norms import Block, Lp, Norm
+from ..problem import Certificate, Problem, Progress, Result
+from .chunking import Budget
+from .working_set import Violations
+
+HALVING = 0.5
+INNER = 1.0  # violation times sum |alpha|, relative to the gap, that a smoothed problem may leave
+FALL = 0.1  # part of its violation that a turn may leave
+ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
+LEAST = 1e-12  # a gap that is rounding
+BLOCK_BYTES = 2**28  # for the kernels inside a working set
+
+
+@dataclass(frozen=True)
+class SKM:
+    """The solver, and what it can be told.
+
+    Parameters
+    ----------
+    eps1, eps2 : float, optional
+        Go on until the model is (eps1, eps2)-optimal too, see `optimality`.
+    sparsify : bool
+        Whether to remove kernels one by one from the solution as long as it stays a solution.
+    """
+
+    eps1: float = np.inf
+    eps2: float = np.inf
+    sparsify: bool = False
+
+    name: ClassVar[str] = "skm"
+    shares: ClassVar[bool] = False
+
+    def __post_init__(self):
+        for name in ("eps1", "eps2"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
+
+    def serves(self, norm: Norm) -> bool:
+        """Whether p = 1."""
+        return isinstance(norm, Lp | Block) and norm.p == 1
+
+    def serves_loss(self, loss: Loss) -> bool:
+        """All of them: they share the form of their dual terms."""
+        return True
+
+    def solve(
+        self,
+        problem: Problem,
+        engine: Engine,
+        alpha: np.ndarray,
+        theta: np.ndarray,
+        budget: Budget,
+        interleaved: bool = True,
+    ) -> Result:
+        """Solve a problem from alpha, whose outputs the engine already holds."""
+        machine = Machine(problem, engine, alpha.copy(), budget.working_set)
+        history: list[Progress] = []
+        while True:
+            certificate = machine.certify()
+            history.append(machine.progress(certificate))
+            budget.watch(history[-1])
+            good = certificate.gap <= budget.tol and self._optimal(machine)
+            if good or len(history) - 1 == budget.max_iter:
+                break
+            machine.improve(certificate)
+        if good and self.sparsify:
+            certificate = machine.sparsify(certificate, budget.tol)
+        return Result(
+            **vars(certificate),
+            alpha=machine.alpha,
+            weights=machine.theta,
+            n_iter=len(history) - 1,
+            history=history,
+            converged=good,
+        )
+
+    def _optimal(self, machine: Machine) -> bool:
+        eps1, eps2 = optimality(
+            machine.problem, machine.alpha, machine.engine.outputs, machine.s, machine.theta
+        )
+        return eps1 <= self.eps1 and eps2 <= self.eps2
+
+
+class Machine:
+    """alpha, kappa, and what follows from them.
+
+    Parameters
+    ----------
+    alpha : array of shape (n,), feasible, whose outputs the engine holds
+    working_set : number of examples worked on at a time, at most
+    """
+
+    def __init__(self, problem: Problem, engine: Engine, alpha: np.ndarray, working_set: int):
+        self.problem, self.engine, self.alpha = problem, engine, alpha
+        self.cost = costs(problem.norm, engine.n_kernels)
+        self.theta = problem.norm.start(engine.n_kernels)
+        self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(engine.n_kernels)
+        self.first, self.solved = 0.0, np.inf
+        self.idle, self.aside, self.returned = np.zeros((3, engine.n_kernels), dtype=bool)
+        self.started = time.perf_counter()
+        fits = int(np.sqrt(BLOCK_BYTES / (8 * engine.n_kernels)))
+        self.q = max(2, min(engine.n, fits, max(working_set, 2)))
+        self._everyone: np.ndarray | None = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Take s from the engine, and eta from s."""
+        self.s = np.maximum(self.engine.outputs @ self.alpha, 0.0)
+        self.mu = np.sqrt(self.s / self.cost)
+        self.pull = smoothed(self.mu + self.shift, self.kappa, self.d)
+        self.eta = np.divide(self.pull, self.mu, out=np.ones_like(self.mu), where=self.mu > 0)
+        self.returned |= self.aside & (self.pull > 0)
+        self.aside &= ~self.returned
+
+    def certify(self) -> Certificate:
+        """Certify the model of the weights eta~, or of the last weights where they are better.
+
+        At a smaller kappa, eta~ is of use only once alpha has followed.
+        """
+        new = self._weights()
+        certificate, last = self._certificate(new), self._certificate(self.theta)
+        if certificate.gap > last.gap:
+            return last
+        self.theta = new
+        return certificate
+
+    def _weights(self) -> np.ndarray:
+        """eta~ / c: proportional to the pull on each mu, whatever the smoothing."""
+        theta = self.pull / self.cost
+        return theta / self.problem.norm.value(theta) if theta.any() else self.theta
+
+    def _certificate(self, theta: np.ndarray) -> Certificate:
+        F = theta @ self.engine.outputs
+        return self.problem.certificate(self.alpha, F, self.s, theta)
+
+    def progress(self, certificate: Certificate) -> Progress:
+        """Describe this state for the history."""
+        seconds = time.perf_counter() - self.started
+        return Progress(**vars(certificate), seconds=seconds, weights=self.theta.copy())
+
+    def violations(self) -> Violations:
+        """How far alpha is from the optimum of the smoothed problem."""
+        F = (self.eta / self.cost) @ self.engine.outputs
+        return Violations(self.problem.term, self.alpha, F)
+
+    def improve(self, certificate: Certificate) -> None:
+        """Work on the smoothed problem, at a smaller kappa where the present one is solved."""
+        violations = self.violations()
+        enough = self._enough(certificate, violations.size)
+        if violations.size <= enough:
+            self._advance(certificate.gap)
+            violations = self.violations()
+        whole = self.q == self.engine.n
+        work = np.arange(self.engine.n) if whole else violations.select(self.q, np.empty(0, int))
+        self._work(work, max(0.5 * enough, FALL * violations.size))
+
+    def _enough(self, certificate: Certificate, violation: float) -> float:
+        """The violation at which a smoothed problem counts as solved.
+
+        violation times sum |alpha| is about what it adds to the gap. Early on the gap says little,
+        and the violation of the first alpha is the measure.
+        """
+        self.first = max(self.first, violation) if self.kappa == 1 else self.first
+        excess = max(certificate.gap, LEAST) * abs(certificate.primal)
+        size = np.abs(self.alpha).sum()
+        return min(INNER * excess / size if size > 0 else 0.0, FALL * self.first)
+
+    def _advance(self, gap: float) -> None:
+        """Go on from a solved problem, without the kernels that had no weight in two in a row.
+
+        One of them that turns out to have weight after all comes back for good.
+        """
+        idle = self.pull == 0
+        self.aside |= idle & self.idle & ~self.returned
+        self.idle = idle
+        pull = self.pull if self.d else np.zeros_like(self.pull)
+        if gap > ENOUGH * self.solved or not self.d:
+            self.kappa *= HALVING
+        self.d, self.solved = 1.0, gap
+        self.shift = self.kappa**2 * pull
+        self.refresh()
+
+    def _work(self, work: np.ndarray, tolerance: float) -> None:
+        term = self.problem.term.take(work)
+        alpha, outputs = self.alpha[work], np.ascontiguousarray(self.engine.outputs[:, work])
+        chosen = np.flatnonzero(~self.aside)
+        _core.solve_skm(
+            self._blocks(work), chosen, self.cost,
+            term.lin, term.eps, term.curv, term.ent, term.lo, term.hi,
+            self.kappa, self.d, self.shift, tolerance, 1000 * len(work), alpha, outputs, self.s,
+        )  # fmt: skip
+        changed = np.flatnonzero(alpha != self.alpha[work])
+        self.engine.add(work[changed], alpha[changed] - self.alpha[work[changed]])
+        self.alpha[work] = alpha
+        self.refresh()
+
+    def _blocks(self, work: np.ndarray) -> np.ndarray:
+        """The kernels inside a working set, kept where it is all of the examples."""
+        if len(work) < self.engine.n:
+            return self.engine.blocks(work)
+        if self._everyone is None:
+            self._everyone = self.engine.blocks(work)
+        return self._everyone
+
+    def sparsify(self, certificate: Certificate, tol: float) -> Certificate:
+        """Remove kernels, the lightest first, while others can take over their weight."""
+        for m in np.argsort(self.theta, kind="stable"):
+            if self.theta[m] == 0:
+                continue
+            others = np.flatnonzero((self.theta > 0) & (np.arange(len(self.theta)) != m))
+            theta = best_weights(self.problem, self.alpha, self.engine.outputs, others)
+            if theta is not None and self._certificate(theta).gap <= tol:
+                self.theta, certificate = theta, self._certificate(theta)
+        return certificate
+
+
+def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:
+    """Return dR / dmu_m = (mu_m - d gamma)_+ / kappa^2, shape (M,), for mu, shape (M,)."""
+    falling = np.sort(mu)[::-1]
+    weight = d / kappa**2
+    gammas = weight * np.cumsum(falling) / (1.0 + weight * d * np.arange(1, len(mu) + 1))
+    gamma = gammas.max()  # of the kernels with weight: more or fewer of the largest give less
+    return np.maximum(0.0, mu - d * gamma) / kappa**2
+
+
+def costs(norm: Norm, M: int) -> np.ndarray:
+    """Return c, (M,), with ||theta|| = sum_m c_m theta_m."""
+    weights = getattr(norm, "weights", None)
+    return np.ones(M) if weights is None else np.array(weights)
+
+
+def optimality(
+    problem: Problem, alpha: np.ndarray, outputs: np.ndarray, s: np.ndarray, theta: np.ndarray
+) -> tuple[float, float]:
+    """Return the least (eps1, eps2) for which (alpha, theta) is (eps1, eps2)-optimal.
+
+    eps1 says by how much s_m / (2 c_m) of a kernel with weight misses the maximum, eps2 by how much
+    outputs must move for the conditions of Karush, Kuhn and Tucker to hold (OPT_3 in the paper).
+    """
+    height = 0.5 * s / costs(problem.norm, len(s))
+    missing = height.max() - height[theta > 0].min()
+    violation = Violations(problem.term, alpha, theta @ outputs).size
+    return float(missing), max(0.0, 0.5 * violation)
+
+
+def best_weights(
+    problem: Problem, alpha: np.ndarray, outputs: np.ndarray, kernels: np.ndarray
+) -> np.ndarray | None:
+    """Return the weights, (M,), of some kernels with the least eps2; None without any kernel.
+
+    A linear program: minimise eps2 over theta >= 0 with ||theta|| = 1, b and eps2, subject to
+    down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2.
+    """
+    if not kernels.size:
+        return None
+    down, up = problem.term.slopes(alpha)
+    low, high = np.isfinite(down), np.isfinite(up)
+    g = outputs[kernels].T
+    rows = np.concatenate([_rows(g[low], -1.0), _rows(-g[high], 1.0)])
+    cost = costs(problem.norm, len(outputs))
+    solution = linprog(
+        np.append(np.zeros(len(kernels) + 1), 1.0),
+        A_ub=rows,
+        b_ub=np.concatenate([-down[low], up[high]]),
+        A_eq=[[*cost[kernels], 0.0, 0.0]],
+        b_eq=[1.0],
+        bounds=[(0, None)] * len(kernels) + [(None, None), (0, None)],
+    )
+    if solution.status != 0:
+        return None
+    theta = np.zeros(len(outputs))
+    theta[kernels] = solution.x[: len(kernels)]
+    return theta / problem.norm.value(theta)
+
+
+def _rows(g: np.ndarray, sign: float) -> np.ndarray:
+    """Rows g theta + sign b - eps2."""
+    return np.column_stack([g, np.full(len(g), sign), np.full(len(g), -1.0)])

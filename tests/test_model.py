@@ -1,0 +1,92 @@
+"""The fitted state: what it decides is what its numbers say, and it needs only the support."""
+
+import pickle
+
+import numpy as np
+import pytest
+from kernel_cases import CASES, vectors
+
+from kernelweave.core import single_threaded_blas
+from kernelweave.kernels import RBF, Linear, prepare
+from kernelweave.model import Model
+from kernelweave.problem import Result
+
+N = 280  # more than one tile of columns
+every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+
+
+def result(alpha, weights, bias):
+    certificate = {"primal": 1.0, "dual": 1.0, "gap": 0.0, "bias": bias}
+    return Result(**certificate, alpha=alpha, weights=weights, n_iter=1, history=[], converged=True)
+
+
+def random_model(case, X, rng, outputs=2, support=0.2):
+    """A model with random numbers, and the parts (n, outputs, M) that it should find."""
+    with single_threaded_blas():
+        compiled, examples = prepare(case.kernels, case.how, X)
+    M = compiled.n_kernels
+    alphas = rng.normal(size=(outputs, N)) * (rng.random(N) < support)
+    weights, biases = rng.exponential(size=(outputs, M)), rng.normal(size=outputs)
+    weights[0, 0] = 0.0
+    model = Model.of(compiled, examples, list(map(result, alphas, weights, biases)))
+    parts = np.einsum("cm,ci,mij->jcm", weights, alphas, case.oracle(X))
+    return model, parts, biases
+
+
+def close(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+
+
+@every_case
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_decisions_and_contributions(case, n_jobs, rng):
+    X = case.data(rng, N)
+    model, parts, biases = random_model(case, X, rng)
+    close(model.decide(X, n_jobs=n_jobs), parts.sum(axis=2) + biases)
+    close(model.contributions(X, n_jobs=n_jobs), parts)
+
+
+@every_case
+def test_a_stored_model_decides_alike(case, rng):
+    X = case.data(rng, N)
+    model, _, _ = random_model(case, X, rng)
+    stored = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(stored.decide(X), model.decide(X))
+    np.testing.assert_array_equal(stored.contributions(X), model.contributions(X))
+
+
+@every_case
+def test_only_the_support_is_kept(case, rng):
+    X = case.data(rng, N)
+    model, _, _ = random_model(case, X, rng, support=0.1)
+    assert model.coef.shape == (2, model.examples.n)
+    assert 0 < model.examples.n < 0.25 * N
+    assert np.all((model.coef != 0).any(axis=0))
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+def test_a_model_without_support_is_its_intercept(outputs, rng):
+    case = CASES["distances and dot products"]
+    X = case.data(rng, N)
+    model, _, biases = random_model(case, X, rng, outputs=outputs, support=0.0)
+    assert model.examples.n == 0
+    np.testing.assert_array_equal(model.decide(X), np.tile(biases, (N, 1)))
+    np.testing.assert_array_equal(model.contributions(X), np.zeros((N, outputs, 5)))
+
+
+def test_a_single_new_example(rng):
+    case = CASES["normalised by center"]
+    X = case.data(rng, N)
+    model, parts, biases = random_model(case, X, rng)
+    close(model.decide(X[7:8]), parts[7:8].sum(axis=2) + biases)
+
+
+def test_new_examples_do_not_change_what_was_learned(rng):
+    """Normalisations use the statistics of the training data, whatever else is predicted with."""
+    X = vectors(rng, 50)
+    with single_threaded_blas():
+        compiled, examples = prepare([RBF(0.1), Linear()], "center", X)
+    model = Model.of(compiled, examples, [result(rng.normal(size=50), np.ones(2), 0.0)])
+    alone = model.decide(X[:1])
+    among = model.decide(np.concatenate([X[:1], 100 * vectors(rng, 30)]))[:1]
+    close(among, alone)

@@ -1,0 +1,227 @@
+"""The support kernel machine: its smoothed problem, its optimum, and its sparse weights."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+
+from kernelweave import MKLClassifier, kernels, losses, norms
+from kernelweave.core import _core
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import prepare
+from kernelweave.problem import Problem
+from kernelweave.solvers import skm
+from kernelweave.solvers.chunking import Budget
+from kernelweave.solvers.qcqp import qcqp
+from kernelweave.solvers.skm import SKM, Machine, best_weights, optimality, smoothed
+from kernelweave.solvers.start import feasible_alpha
+
+KERNELS = [
+    kernels.RBF(gamma=[0.1, 0.5, 2.0]),
+    kernels.Linear(columns=[0]),
+    kernels.Polynomial(2),
+    kernels.RBF(gamma=1.0, columns=[2, 3]),
+]
+M = 6
+LOSSES = [
+    losses.Hinge(),
+    losses.SquaredHinge(),
+    losses.Logistic(),
+    losses.SmoothHinge(sigma=3.0),
+    losses.EpsilonInsensitive(epsilon=0.2),
+    losses.Squared(),
+    losses.OneClass(),
+]
+NORMS = [norms.Lp(1), norms.Lp(1, weights=(1.0, 2.0, 0.5, 1.0, 3.0, 0.7)), norms.Block(1)]
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:24])
+
+
+def make(loss, norm, rng, n=60):
+    X = rng.normal(size=(n, 4))
+    target = X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=n)
+    y = target if loss.kind == "regressor" else np.sign(target)
+    tau = 0.3 * n if loss.kind == "one-class" else 0.0
+    compiled, examples = prepare(KERNELS, "variance", X)
+    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    problem = Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau)
+    engine.rebuild(feasible_alpha(problem))
+    return problem, engine
+
+
+def solve(problem, engine, solver=None, **budget):
+    alpha, theta = feasible_alpha(problem), problem.norm.start(engine.n_kernels)
+    return (solver or SKM()).solve(problem, engine, alpha, theta, Budget(**budget))
+
+
+def regularizer(mu, kappa, d):
+    """R by a search over gamma."""
+
+    def height(gamma):
+        return gamma**2 / 2 + np.sum(np.maximum(mu - d * gamma, 0) ** 2) / (2 * kappa**2)
+
+    return minimize_scalar(height, bounds=(0, mu.max() / max(d, 0.1)), options={"xatol": 1e-12}).fun
+
+
+@pytest.mark.parametrize(("kappa", "d"), [(1.0, 0.0), (0.5, 1.0), (0.1, 1.0), (0.1, 0.9)])
+def test_the_pull_is_the_gradient_of_the_smoothed_term(kappa, d, rng):
+    mu = rng.uniform(0.1, 2.0, size=8)
+    pull, step = smoothed(mu, kappa, d), 1e-4
+    for m in range(len(mu)):
+        move = step * (np.arange(len(mu)) == m)
+        rate = (regularizer(mu + move, kappa, d) - regularizer(mu - move, kappa, d)) / (2 * step)
+        assert pull[m] == pytest.approx(rate, rel=1e-3, abs=1e-4)
+
+
+@pytest.mark.parametrize("kappa", [0.5, 0.1, 0.02])
+def test_weights_of_the_original_problem_add_up(kappa, rng):
+    mu = rng.uniform(0.1, 2.0, size=8)
+    eta = smoothed(mu, kappa, 1.0) / mu
+    assert np.sum(eta / (1 - kappa**2 * eta)) == pytest.approx(1.0)
+
+
+@every_loss
+def test_pair_steps_solve_the_smoothed_problem(loss, rng):
+    problem, engine = make(loss, NORMS[1], rng, n=30)
+    machine = Machine(problem, engine, feasible_alpha(problem), 30)
+    for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
+        machine.kappa, machine.d = kappa, d
+        machine.refresh()
+        machine._work(np.arange(30), 1e-8)
+        assert machine.violations().size <= 2e-8
+        np.testing.assert_allclose(machine.s, engine.outputs @ machine.alpha)
+        assert machine.alpha.sum() == pytest.approx(problem.tau, abs=1e-10)
+        assert np.isfinite(problem.term.conjugate(machine.alpha)).all()
+
+
+@every_norm
+@every_loss
+def test_reaches_the_conic_optimum(loss, norm, rng):
+    pytest.importorskip("clarabel")
+    problem, engine = make(loss, norm, rng)
+    result = solve(problem, engine, tol=1e-5)
+    assert result.converged
+    assert -1e-9 < result.gap <= 1e-5
+    alpha, theta = feasible_alpha(problem), norm.start(M)
+    reference = qcqp(problem, engine, alpha, theta, Budget(tol=1e-6))
+    assert result.primal == pytest.approx(reference.primal, rel=2e-5)
+    assert norm.value(result.weights) == pytest.approx(1.0)
+
+
+def test_small_working_sets_reach_the_same_optimum(rng):
+    problem, engine = make(losses.Hinge(), norms.Lp(1), rng, n=90)
+    whole = solve(problem, engine, tol=1e-4)
+    engine.rebuild(np.zeros(90))
+    parts = solve(problem, engine, tol=1e-4, working_set=30)
+    assert parts.converged
+    assert parts.primal == pytest.approx(whole.primal, rel=1e-4)
+
+
+def test_kernels_set_aside_are_taken_back(rng):
+    problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
+    machine = Machine(problem, engine, np.zeros(60), 60)
+    machine.aside[:] = True
+    machine.aside[0] = False  # a wrong guess, that the next look at all kernels corrects
+    for _ in range(40):
+        machine.improve(machine.certify())
+    assert machine.certify().gap <= 1e-4
+    assert machine.returned.any()
+
+
+@pytest.mark.parametrize("name", ["ionosphere", "breast_cancer_wisconsin", "sonar", "pima"])
+def test_signs_at_the_optimum_on_real_data(name, load_real):
+    data = load_real(name)
+    X, y = data["X"].astype(float)[:200], data["y"].astype(float)[:200]
+    X = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)
+    family = [kernels.RBF(gamma=np.geomspace(0.001, 1, 9)), kernels.Polynomial([1, 2, 3])]
+    compiled, examples = prepare(family, "unit", X)
+    engine = DenseEngine(compiled, examples, cache_mb=50, n_jobs=1)
+    problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(len(y)))
+    result = solve(problem, engine, tol=1e-4)
+    assert result.converged
+    eps1, eps2 = optimality(
+        problem, result.alpha, engine.outputs, engine.outputs @ result.alpha, result.weights
+    )
+    assert eps1 <= 1e-3 * result.primal
+    margin = y * (result.weights @ engine.outputs + result.bias)
+    a = y * result.alpha
+    assert np.all(margin[a == 0] >= 1 - 3 * eps2)
+    assert np.all(margin[a == 1] <= 1 + 3 * eps2)
+    inside = (a > 0) & (a < 1)
+    np.testing.assert_allclose(margin[inside], 1.0, atol=3 * eps2)
+
+
+def test_goes_on_to_the_optimality_that_is_asked_for(rng):
+    problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
+    result = solve(problem, engine, SKM(eps1=1e-3, eps2=1e-3), tol=0.5)
+    eps1, eps2 = optimality(
+        problem, result.alpha, engine.outputs, engine.outputs @ result.alpha, result.weights
+    )
+    assert eps1 <= 1e-3
+    assert eps2 <= 1e-3
+    assert result.gap < 0.01
+
+
+def test_sparsify_removes_a_kernel_given_twice(rng):
+    X = rng.normal(size=(60, 3))
+    y = np.sign(X[:, 0] + 0.1 * rng.normal(size=60))
+    twice = [kernels.RBF(gamma=0.2), kernels.Linear(), kernels.RBF(gamma=0.2)]
+    compiled, examples = prepare(twice, "variance", X)
+    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(60))
+    plain = solve(problem, engine, tol=1e-4)
+    engine.rebuild(np.zeros(60))
+    sparse = solve(problem, engine, SKM(sparsify=True), tol=1e-4)
+    assert plain.weights[0] == pytest.approx(plain.weights[2])
+    assert min(sparse.weights[0], sparse.weights[2]) == 0
+    assert np.count_nonzero(sparse.weights) < np.count_nonzero(plain.weights)
+    assert sparse.gap <= 1e-4
+
+
+def test_best_weights_are_no_worse_than_those_of_the_solver(rng):
+    problem, engine = make(losses.Hinge(), NORMS[1], rng)
+    result = solve(problem, engine, tol=1e-3)
+    s = engine.outputs @ result.alpha
+    theta = best_weights(problem, result.alpha, engine.outputs, np.flatnonzero(result.weights))
+    given = optimality(problem, result.alpha, engine.outputs, s, result.weights)[1]
+    assert optimality(problem, result.alpha, engine.outputs, s, theta)[1] <= given + 1e-9
+    assert best_weights(problem, result.alpha, engine.outputs, np.array([], dtype=int)) is None
+
+
+@pytest.mark.parametrize("name", ["eps1", "eps2"])
+def test_refuses_a_negative_eps(name):
+    with pytest.raises(ValueError, match=f"{name} must be a number above 0"):
+        SKM(**{name: -1.0})
+
+
+@pytest.mark.parametrize("solver", ["skm", SKM(sparsify=True)])
+def test_through_the_estimator(solver, rng):
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] > 0
+    model = MKLClassifier(kernels.RBF(gamma=[0.1, 1.0]), norm=1, solver=solver).fit(X, y)
+    assert model.duality_gap_ <= 1e-3
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="cannot serve norm=Lp"):
+        MKLClassifier(kernels.RBF(gamma=[0.1, 1.0]), norm=2, solver=solver).fit(X, y)
+
+
+def test_stops_after_max_iter(rng):
+    problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
+    result = solve(problem, engine, tol=1e-9, max_iter=3)
+    assert result.n_iter == 3
+    assert not result.converged
+    assert len(result.history) == 4
+
+
+def test_core_refuses_arrays_that_do_not_fit():
+    one = np.ones(2)
+    with pytest.raises(ValueError, match="differ in length"):
+        _core.solve_skm(
+            np.ones((1, 2, 2)), np.array([0]), np.ones(1), one, one, one, one, one, np.ones(3),
+            0.5, 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
+        )  # fmt: skip
+    with pytest.raises(ValueError, match="no such kernel"):
+        _core.solve_skm(
+            np.ones((1, 2, 2)), np.array([1]), np.ones(1), one, one, one, one, one, one,
+            0.5, 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
+        )  # fmt: skip
+    assert skm.costs(norms.Lp(1), 3).tolist() == [1.0, 1.0, 1.0]
