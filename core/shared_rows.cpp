@@ -20,17 +20,20 @@ SharedRows::SharedRows(std::shared_ptr<const Program> program, Side side, int64_
       threads_(threads),
       cache_(cached_values(*program_, side_), cache_bytes) {}
 
-std::vector<double> SharedRows::pairs_of(const std::vector<int64_t>& unknown) {
-  const int64_t u = int64_t(unknown.size()), planes = program_->n_planes();
-  std::vector<double> values(planes * u * u);
-  const Side side = side_.subset(unknown.data(), u);
-  std::vector<int64_t> all(u);
-  std::iota(all.begin(), all.end(), 0);
+int64_t SharedRows::strip_of(int64_t values) {
+  return std::max<int64_t>(1, kPackBytes / std::max<int64_t>(1, values * int64_t(sizeof(double))));
+}
+
+std::vector<double> SharedRows::planes_of(const Side& rest, int64_t u0, int64_t u1) const {
+  const int64_t rows = u1 - u0, planes = program_->n_planes();
+  std::vector<double> values(planes * rows * rest.n);
+  std::vector<int64_t> ids(rows);
+  std::iota(ids.begin(), ids.end(), u0);
   sweep(
-      *program_, side, all.data(), u, side, threads_,
+      *program_, rest, ids.data(), rows, rest, threads_,
       [&](int64_t r, const RowView& view, double*) {
         for (int64_t p = 0; p < planes; ++p)
-          std::copy_n(view.planes[p], view.n, values.data() + (p * u + r) * u + view.j0);
+          std::copy_n(view.planes[p], view.n, values.data() + (p * rows + r) * rest.n + view.j0);
       },
       Tiles::kUpper);
   return values;

@@ -40,8 +40,10 @@ class SharedRows {
                       const std::vector<const double*>& rows, Visit& visit);
   template <typename Visit>
   void each_new_row(const std::vector<int64_t>& positions, const int64_t* ids, Visit& visit);
-  // Planes of pairs of examples that are both unknown to the cache: planes x u x u, upper part.
-  std::vector<double> pairs_of(const std::vector<int64_t>& unknown);
+  // Planes of rows [u0, u1) of `rest` against all of it: planes x rows x n, on and above the diagonal.
+  std::vector<double> planes_of(const Side& rest, int64_t u0, int64_t u1) const;
+  // How many rows of so many values are worked on at a time.
+  static int64_t strip_of(int64_t values);
 
   std::shared_ptr<const Program> program_;
   Side side_;
@@ -110,7 +112,8 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
 }
 
 // What the cache knows of a pair, from either side, is taken from there; the rest, pairs of examples
-// that are both unknown, is computed first.
+// that are both unknown, is computed first: a strip of rows at a time, so that many examples or
+// planes do not take much memory.
 template <typename Visit>
 void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit) {
   std::vector<const double*> known(count);
@@ -122,9 +125,10 @@ void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit
     unknown.push_back(ids[r]);
   }
   const int64_t u = int64_t(unknown.size()), planes = program_->n_planes();
-  const std::vector<double> fresh = pairs_of(unknown);
-  const Side work = side_.subset(ids, count);
-  run_team(threads_, count, [&](int64_t r, int worker) {
+  const Side rest = side_.subset(unknown.data(), u), work = side_.subset(ids, count);
+  std::vector<double> fresh;  // planes of the unknown rows [u0, u1)
+  int64_t u0 = 0, u1 = 0;
+  const auto visit_row = [&](int64_t r, int worker) {
     const int64_t n = count - r;
     std::vector<double> values(planes * n), stack(program_->stack_size() * n);
     Planes pointers(planes);
@@ -138,12 +142,18 @@ void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit
         else if (known[j])
           row[j - r] = known[j][plane + ids[r]];
         else
-          row[j - r] = fresh[(p * u + position[r]) * u + position[j]];
+          row[j - r] = fresh[(p * (u1 - u0) + position[r] - u0) * u + position[j]];
       }
     }
     pointers.measure(n);
     visit(r, pointers.view(work, work, r, r, n), stack.data(), worker);
-  });
+  };
+  for (int64_t r0 = 0, rows; r0 < count; r0 += rows, u0 = u1) {
+    rows = std::min(strip_of(planes * u), count - r0);
+    u1 = u0 + std::count(known.begin() + r0, known.begin() + r0 + rows, nullptr);
+    fresh = planes_of(rest, u0, u1);
+    run_team(threads_, rows, [&](int64_t r, int worker) { visit_row(r0 + r, worker); });
+  }
 }
 
 }  // namespace kw

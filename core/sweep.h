@@ -69,7 +69,8 @@ class Planes {
   std::vector<double> least_;
 };
 
-// kExact: values below 1e-19 are computed too. kUpper: only tiles on and above the diagonal.
+// kExact: values below 1e-19 are computed too. kUpper: only tiles on and above the diagonal, of rows
+// that are consecutive examples.
 enum class Tiles { kAll, kExact, kUpper };
 
 // Calls visit(r, view, stack) for every position r of `rows` and every column tile; calls for
@@ -89,7 +90,8 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
       stack.resize(program.stack_size() * kTileColumns);
       Planes values(planes);
       const int64_t j0 = t * kTileColumns, n = std::min(b.n - j0, kTileColumns);
-      const int64_t end = which == Tiles::kUpper ? std::min(p1, j0 + n) - p0 : p1 - p0;
+      const int64_t above = which == Tiles::kUpper ? j0 + n - rows[p0] : p1 - p0;
+      const int64_t end = std::min(above, p1 - p0);
       for (int64_t r0 = 0; r0 < end; r0 += kTileRows) {
         const int64_t r1 = std::min(end, r0 + kTileRows);
         packed.fill(r0, r1, j0, j0 + n, tile.data());

@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 from kernel_cases import CASES
+from sklearn.metrics.pairwise import rbf_kernel
+
+from kernelweave.core import single_threaded_blas
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import RBF, per_feature, prepare
 
 N = 300  # more than one tile of columns, and several of rows
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -117,6 +122,21 @@ def test_a_subset_keeps_outputs_and_cache(case, rows, rng):
         add(smaller, part, rng)
         close(smaller.outputs, offset + part.outputs)
     close(engine.outputs, naive.outputs)
+
+
+def test_a_block_over_many_shared_quantities_is_worked_on_in_strips(rng):
+    X = rng.normal(size=(N, 150))
+    with single_threaded_blas():
+        compiled, examples = prepare([per_feature(RBF(0.5)), RBF(0.01)], None, X)
+    engine = DenseEngine(compiled, examples, cache_mb=50, n_jobs=2)
+    engine.add(np.arange(0, N, 7), np.ones(len(range(0, N, 7))))
+    assert engine._engine.cached_rows > 0
+    weights = rng.exponential(size=151)
+    expected = weights[-1] * rbf_kernel(X, gamma=0.01)
+    for column, weight in zip(X.T, weights[:-1], strict=True):
+        expected += weight * rbf_kernel(column[:, None], gamma=0.5)
+    order = rng.permutation(N)
+    close(engine.block(order, weights)[None], expected[np.ix_(order, order)][None])
 
 
 def test_what_is_cached_of_a_subset_stays_cached(rng):

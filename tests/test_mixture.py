@@ -5,7 +5,8 @@ import pytest
 
 from kernelweave import MKLClassifier
 from kernelweave.engines import DenseEngine, MixtureEngine
-from kernelweave.kernels import RBF, Linear, Polynomial, prepare
+from kernelweave.kernels import RBF, Linear, Polynomial
+from kernelweave.kernels.prepare import prepare
 
 FAMILIES = {
     "widths": RBF(gamma=list(np.geomspace(1e-4, 1e2, 12))),

@@ -3,8 +3,10 @@
 from . import datasets, kernels, losses, norms, plots
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from .linearized import LinearizedMKL
 
 __all__ = [
+    "LinearizedMKL",
     "MKLClassifier",
     "MKLOneClass",
     "MKLRegressor",

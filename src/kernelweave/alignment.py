@@ -16,7 +16,8 @@ from joblib import effective_n_jobs
 from scipy.optimize import nnls
 
 from .engines import DenseEngine, Engine
-from .kernels import Kernel, prepare
+from .kernels import Kernel
+from .kernels.prepare import prepare
 
 ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing
 

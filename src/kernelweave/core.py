@@ -8,7 +8,7 @@ from functools import cache
 from scipy.linalg import cython_blas
 from threadpoolctl import ThreadpoolController
 
-from . import _core
+from . import _core  # type: ignore[attr-defined]  # compiled, without stubs
 
 __all__ = ["_core", "single_threaded_blas"]
 

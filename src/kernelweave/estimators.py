@@ -17,9 +17,10 @@ from . import losses, norms
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
 from .engines import DenseEngine, Engine, MixtureEngine, Stack
-from .kernels import CompiledKernels, Kernel, Precomputed, prepare, resolve
+from .kernels import CompiledKernels, Kernel, Precomputed
 from .kernels.default import default_kernels
 from .kernels.examples import Examples
+from .kernels.prepare import prepare, resolve
 from .model import Model, alphas
 from .problem import Problem, Result
 from .progress import live_line
@@ -132,7 +133,7 @@ class _MKL(BaseEstimator):
         self.n_iter_ = max(result.n_iter for result in results)
 
     def _forget(self) -> None:
-        """Drop what an earlier fit has learned, so that an interrupted fit leaves nothing behind."""
+        """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
         for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
             delattr(self, name)
 
@@ -398,7 +399,7 @@ class MKLRegressor(RegressorMixin, _MKL):
 
 
 class MKLOneClass(OutlierMixin, _MKL):
-    """Novelty detection with learned kernel weights (Schölkopf et al. 2001; Sonnenburg et al. 2006).
+    """Novelty detection with learned kernel weights (Schölkopf et al. 2001).
 
     Parameters are those of `MKLClassifier`, with these differences.
 

@@ -46,6 +46,14 @@ class Norm(ABC):
         Unlike `best` they never raise the primal. Without any w they stay as they are.
         """
 
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return a convex function that is at most 0 for feasible weights.
+
+        It comes with its gradient (M,) and its second derivative (M, M). Solvers say which norms
+        they ask for it.
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no such function")
+
     def start(self, M: int) -> np.ndarray:
         """Return equal weights with ||theta|| = 1, shape (M,)."""
         return np.ones(M) / self.value(np.ones(M))

@@ -15,8 +15,13 @@ import numpy as np
 class Engine(Protocol):
     """n examples, M kernels, and the outputs of one alpha."""
 
-    n: int
-    n_kernels: int
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+
+    @property
+    def n_kernels(self) -> int:
+        """Number of kernels."""
 
     @property
     def outputs(self) -> np.ndarray:

@@ -25,6 +25,7 @@ from .working_set import Violations
 # changed alpha is dear, and less exact subproblems change fewer of them.
 INNER_ONE, INNER_MANY = 0.1, 0.3
 SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
+MOST_FREE = 3000  # examples that a second derivative is made of
 PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
 
 
@@ -51,6 +52,7 @@ class State:
     def __post_init__(self):
         every = np.arange(self.engine.n)
         self.work = [every[part] for part in self.problem.parts]  # each machine's last working set
+        self.kernel = [(None, np.empty(0))] * self.problem.machines  # its theta and kernel
 
     def refresh(self, step: Step) -> Certificate:
         """Take a weight step and certify the model."""
@@ -70,15 +72,20 @@ class State:
 
     def curvature(self) -> np.ndarray:
         """Return the second derivative in theta, (M, M), of the value of the best machine."""
-        return sum(self._bend(self.free(machine)) for machine in range(self.problem.machines))
+        return sum(self._bend(machine) for machine in range(self.problem.machines))
 
-    def _bend(self, free: np.ndarray) -> np.ndarray:
+    def _bend(self, machine: int) -> np.ndarray:
         """Return what one machine adds to the second derivative."""
-        return curvature(
-            self.engine.block(free, self.theta),
-            self.problem.term.take(free).curvature(self.alpha[free]),
-            self.engine.outputs_at(free),
-        )
+        free = self.free(machine)
+        free = free[:: 1 + len(free) // MOST_FREE]
+        theta, kernel = self.kernel[machine]
+        if theta is self.theta:
+            at = np.searchsorted(self.work[machine], free)
+            kernel = kernel[np.ix_(at, at)]
+        else:
+            kernel = self.engine.block(free, self.theta)
+        bend = self.problem.term.take(free).curvature(self.alpha[free])
+        return curvature(kernel, bend, self.engine.outputs_at(free))
 
     def free(self, machine: int) -> np.ndarray:
         """Return the examples of a machine's last working set that are between their bounds."""
@@ -131,14 +138,15 @@ class State:
         """Solve a machine restricted to its q worst examples."""
         first = self.problem.parts[machine].start
         work = first + violations.select(min(q, len(violations.up)), self.free(machine) - first)
+        kernel = self.engine.block(work, self.theta)
         alpha = solve_subproblem(
-            self.engine.block(work, self.theta),
+            kernel,
             self.problem.term.take(work),
             self.alpha[work],
             self.F[work],
             self.precision * violations.size,
         )
-        self.work[machine] = work
+        self.work[machine], self.kernel[machine] = work, (self.theta, kernel)
         self.move(work, alpha)
 
     def move(self, idx: np.ndarray, alpha: np.ndarray) -> None:

@@ -21,6 +21,7 @@ from ..steps.newton import Newton
 from . import qcqp
 from .active_sets import active_sets
 from .chunking import Budget
+from .mwu import MWU
 from .prune import prune
 from .skm import SKM
 from .two_stage import has_targets, two_stage
@@ -178,6 +179,7 @@ SOLVERS = {
         Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
         SKM(),
+        MWU(),
     )
 }
 

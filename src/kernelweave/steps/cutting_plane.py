@@ -11,8 +11,7 @@ from __future__ import annotations
 import highspy
 import numpy as np
 
-from ..norms import Norm
-from .base import Turn
+from .base import Ball, Turn
 from .cuts import Cuts
 
 TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of a cut's violation
@@ -21,26 +20,22 @@ TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of
 class CuttingPlane:
     """Minimise the largest cut over the weights that a norm allows."""
 
-    def __init__(self, norm: Norm):
+    def __init__(self, norm: Ball):
         self.norm = norm
-        self.cuts: Cuts | None = None
+        self.cuts = Cuts()
         self.program: LinearProgram | None = None
 
     def __call__(self, turn: Turn) -> np.ndarray:
         if not turn.s.any():
             return turn.theta
-        if self.cuts is None:
-            self.cuts = Cuts(turn.linear, turn.s)
-        else:
-            self.cuts.add(turn.linear, turn.s)
+        self.cuts.add(turn.linear, turn.s)
         if getattr(self.norm, "p", None) != 1:
             theta = self.cuts.lowest(self.norm)[0]
             self.cuts.retire(theta)
             return theta
-        return self._linear()
+        return self._linear(self.cuts)
 
-    def _linear(self) -> np.ndarray:
-        cuts = self.cuts
+    def _linear(self, cuts: Cuts) -> np.ndarray:
         if self.program is None:
             costs = self.norm.ball(np.ones(cuts.s.shape[1]))[1]
             self.program = LinearProgram(costs)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
-from .base import Turn
+from .base import Ball, Turn
 from .cuts import Cuts
 from .master import Master
 
@@ -20,27 +19,27 @@ LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1
 class Level:
     """Project the weights on a level set of the largest cut."""
 
-    def __init__(self, norm: Norm):
+    def __init__(self, norm: Ball):
         self.norm = norm
-        self.cuts: Cuts | None = None
+        self.cuts = Cuts()
         self.upper = np.inf
 
     def __call__(self, turn: Turn) -> np.ndarray:
         if not turn.s.any():
             return turn.theta
         self.upper = min(self.upper, turn.primal())
-        if self.cuts is None:
-            self.cuts = Cuts(turn.linear, turn.s)
-        else:
-            self.cuts.add(turn.linear, turn.s)
+        self.cuts.add(turn.linear, turn.s)
         best, lowest = self.cuts.lowest(self.norm)
-        theta = self._project(turn.theta, best, lowest + LEVEL * (self.upper - lowest))
+        level = lowest + LEVEL * (self.upper - lowest)
+        theta = self._project(turn.theta, best, self.cuts, level)
         self.cuts.retire(theta)
         return theta
 
-    def _project(self, theta: np.ndarray, inside: np.ndarray, level: float) -> np.ndarray:
+    def _project(
+        self, theta: np.ndarray, inside: np.ndarray, cuts: Cuts, level: float
+    ) -> np.ndarray:
         """Return the point of the level set nearest to theta, starting near a point inside it."""
-        M, cuts = len(theta), self.cuts
+        M = len(theta)
         ends = (level - cuts.linear) / cuts.scale
         master = Master(np.eye(M), -theta, np.zeros(M), cuts.rows(), ends, self.norm.ball)
         start = 0.98 * inside + 0.01 * self.norm.start(M)

@@ -1,0 +1,88 @@
+"""Real problems for solvers, with the engine that they run on and naive kernels next to it."""
+
+from dataclasses import dataclass
+
+import naive_mkl
+import numpy as np
+
+from kernelweave import losses
+from kernelweave.core import single_threaded_blas
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import RBF, Polynomial, prepare
+from kernelweave.problem import Problem
+from kernelweave.solvers.chunking import Budget
+from kernelweave.solvers.registry import solver_for
+from kernelweave.solvers.start import feasible_alpha
+
+CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
+REGRESSION = ("boston_housing", "concrete", "abalone", "cpusmall")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A problem and both ways to its kernels: K has shape (M, n, n)."""
+
+    problem: Problem
+    engine: DenseEngine
+    K: np.ndarray
+
+    def solve(self, solver, *, tol=1e-3, interleaved=True, max_iter=400, working_set=60):
+        chosen = solver_for(solver, self.problem.norm, self.problem.loss)
+        alpha = feasible_alpha(self.problem)
+        self.engine.rebuild(alpha)
+        theta = self.problem.norm.start(self.engine.n_kernels)
+        budget = Budget(tol=tol, max_iter=max_iter, working_set=working_set)
+        with single_threaded_blas():
+            return chosen.solve(self.problem, self.engine, alpha, theta, budget, interleaved)
+
+    def naive_gap(self, result):
+        problem = self.problem
+        return naive_mkl.gap(
+            self.K, problem.loss.name, problem.norm, problem.y, problem.C, problem.tau, result
+        )
+
+
+def standardised(X):
+    return (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-12)
+
+
+def hinge_case(table, norm, kernels, *, n=None, normalize=None):
+    """The first n examples of a table with two classes under any kernels, without naive ones."""
+    X, y = standardised(table["X"][:n].astype(float)), table["y"][:n]
+    compiled, examples = prepare(kernels, normalize, X)
+    engine = DenseEngine(compiled, examples, cache_mb=20, n_jobs=1)
+    y = np.where(y == y.max(), 1.0, -1.0)
+    return Case(Problem(losses.Hinge(), norm, y, np.ones(len(y))), engine, np.empty(0))
+
+
+def make_case(table, loss, norm, *, n=100, M=5, C=1.0):
+    """n random examples of a real table, under M - 1 RBF kernels and a polynomial."""
+    kind = next(kind for kind in ("classifier", "regressor", "one-class") if _has(loss, kind))
+    X, y = table["X"].astype(float), table["y"].astype(float)
+    chosen = np.random.default_rng(0).permutation(len(y))[:n]
+    X, y = X[chosen], y[chosen]
+    X = standardised(X)
+    y = (y - y.mean()) / y.std() if kind == "regressor" else np.where(y == y.max(), 1.0, -1.0)
+    tau = 0.3 * n if kind == "one-class" else 0.0
+    gammas = list(np.geomspace(0.01, 10.0, M - 1) / X.shape[1])
+    problem = Problem(losses.get(loss, kind), norm, y, np.full(n, 1.0 if tau else C), tau)
+    kernels = [Polynomial(degree=2, gamma=1 / X.shape[1], coef0=1.0)]
+    if gammas:
+        kernels = [RBF(gamma=gammas), *kernels]
+    compiled, examples = prepare(kernels, None, X)
+    engine = DenseEngine(compiled, examples, cache_mb=20, n_jobs=1)
+    return Case(problem, engine, naive_mkl.kernel_stack(X, gammas))
+
+
+def _has(loss, kind):
+    try:
+        losses.get(loss, kind)
+    except ValueError:
+        return False
+    return True
+
+
+def table_for(loss, number, load_real):
+    """One of the real tables that suit a loss."""
+    regression = _has(loss, "regressor")
+    return load_real((REGRESSION if regression else CLASSIFICATION)[number % 4])

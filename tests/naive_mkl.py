@@ -1,0 +1,86 @@
+"""The problem in plain NumPy: kernels, losses, conjugates and dual norms from their formulas."""
+
+from itertools import combinations
+
+import numpy as np
+from scipy.special import xlogy
+from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
+
+from kernelweave import norms
+
+SIGMA, EPSILON = 10.0, 0.1  # the defaults of smooth_hinge and epsilon_insensitive
+
+LOSS = {
+    "hinge": lambda f, y: np.maximum(0, 1 - y * f),
+    "squared_hinge": lambda f, y: np.maximum(0, 1 - y * f) ** 2,
+    "logistic": lambda f, y: np.logaddexp(0, -y * f),
+    "smooth_hinge": lambda f, y: np.logaddexp(0, SIGMA * (1 - y * f)) / SIGMA,
+    "epsilon_insensitive": lambda f, y: np.maximum(0, np.abs(y - f) - EPSILON),
+    "squared": lambda f, y: (y - f) ** 2,
+    "one_class": lambda f, y: np.maximum(0, -f),
+}
+
+
+def _entropy(a):
+    return xlogy(a, a) + xlogy(1 - a, 1 - a)
+
+
+CONJUGATE = {
+    "hinge": lambda a, y, C: -y * a,
+    "squared_hinge": lambda a, y, C: -y * a + a**2 / (4 * C),
+    "logistic": lambda a, y, C: C * _entropy(y * a / C),
+    "smooth_hinge": lambda a, y, C: -y * a + C / SIGMA * _entropy(y * a / C),
+    "epsilon_insensitive": lambda a, y, C: -y * a + EPSILON * np.abs(a),
+    "squared": lambda a, y, C: -y * a + a**2 / (4 * C),
+    "one_class": lambda a, y, C: np.zeros_like(a),
+}
+
+
+def kernel_stack(X, gammas):
+    """RBF kernels and one polynomial, shape (M, n, n)."""
+    kernels = [rbf_kernel(X, gamma=gamma) for gamma in gammas]
+    return np.stack([*kernels, polynomial_kernel(X, degree=2, gamma=1 / X.shape[1], coef0=1)])
+
+
+def dual_norm(norm, s):
+    """The largest theta . s over the feasible weights."""
+    if isinstance(norm, norms.Elliptic):
+        return _largest_on_ellipse(norm.E, s)
+    if isinstance(norm, norms.Block):
+        r = np.inf if norm.q == 1 else norm.q / (2 * (norm.q - 1))
+        return np.max(s) if r == np.inf else np.sum(s**r) ** (1 / r)
+    costs = np.ones_like(s) if norm.weights is None else np.array(norm.weights)
+    if norm.p == 1:
+        return np.max(s / costs)
+    if norm.p == np.inf:
+        return np.sum(s)
+    q = norm.p / (norm.p - 1)
+    return np.sum((s / costs ** (1 / norm.p)) ** q) ** (1 / q)
+
+
+def _largest_on_ellipse(E, s):
+    """Try every set of kernels that may have weight."""
+    best = 0.0
+    for size in range(1, len(s) + 1):
+        for chosen in map(list, combinations(range(len(s)), size)):
+            theta = np.linalg.solve(E[np.ix_(chosen, chosen)], s[chosen])
+            if np.all(theta >= 0):
+                best = max(best, np.sqrt(theta @ s[chosen]))
+    return best
+
+
+def gap(K, loss, norm, y, C, tau, result):
+    """The relative duality gap of a result, from its alpha, weights and bias alone."""
+    alpha, theta = result.alpha, result.weights
+    g = K @ alpha
+    s = g @ alpha
+    f = theta @ g + result.bias
+    if isinstance(norm, norms.Block):
+        size = theta * np.sqrt(s)
+        regularizer = np.sum(size**norm.q) ** (2 / norm.q)
+    else:
+        assert norm.value(theta) <= 1 + 1e-9
+        regularizer = theta @ s
+    primal = C @ LOSS[loss](f, y) + tau * result.bias + 0.5 * regularizer
+    dual = -np.sum(CONJUGATE[loss](alpha, y, C)) - 0.5 * dual_norm(norm, s)
+    return (primal - dual) / abs(primal)

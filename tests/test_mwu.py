@@ -1,0 +1,147 @@
+"""Multiplicative weights: the paper's formulas, certified models, and readable refusals."""
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+from kernelweave import MKLClassifier, kernels, losses, norms
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import prepare
+from kernelweave.problem import Problem
+from kernelweave.solvers.chunking import Budget
+from kernelweave.solvers.mwu import MWU, Game
+from kernelweave.solvers.skm import SKM
+
+KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Polynomial([1, 2])]
+M = 5
+
+
+def make(rng, C=1.0, n=60, weights=None, how="unit"):
+    X = rng.normal(size=(n, 4))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
+    compiled, examples = prepare(KERNELS, how, X)
+    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    return Problem(losses.SquaredHinge(), norms.Lp(1, weights), y, np.full(n, C)), engine
+
+
+def solve(problem, engine, solver, **budget):
+    alpha, theta = np.zeros(engine.n), problem.norm.start(engine.n_kernels)
+    return solver.solve(problem, engine, alpha, theta, Budget(**budget))
+
+
+@pytest.mark.parametrize("weights", [None, (1.0, 2.0, 0.5, 1.0, 3.0)])
+def test_certified_near_the_optimum(weights, rng):
+    problem, engine = make(rng, weights=weights)
+    result = solve(problem, engine, MWU(eps=0.05), tol=0.02)
+    assert result.converged
+    assert 0 < result.gap <= 0.02
+    np.testing.assert_allclose(engine.outputs, rebuilt(engine, result.alpha), rtol=1e-9, atol=1e-9)
+    best = solve(problem, fresh(engine), SKM(), tol=1e-4)
+    assert best.primal == pytest.approx(result.primal, rel=0.03)
+    assert problem.norm.value(result.weights) == pytest.approx(1.0)
+
+
+def rebuilt(engine, alpha):
+    return np.einsum("mij,j->mi", engine.blocks(np.arange(engine.n)), alpha)
+
+
+def fresh(engine):
+    engine.clear()
+    return engine
+
+
+def test_smaller_eps_gives_smaller_gaps(rng):
+    gaps = []
+    for eps in (0.5, 0.2, 0.1):
+        problem, engine = make(np.random.default_rng(1))
+        gaps.append(solve(problem, engine, MWU(eps=eps), tol=1e-6).gap)
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[-1] < 0.05
+
+
+def test_large_C_is_the_hard_margin(rng):
+    X = rng.normal(size=(40, 2))
+    y = np.sign(X[:, 0])
+    X[:, 0] += y
+    compiled, examples = prepare(kernels.Linear(), None, X)
+    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    problem = Problem(losses.SquaredHinge(), norms.Lp(1), y, np.full(40, 1e8))
+    result = solve(problem, engine, MWU(eps=0.05), tol=0.02)
+    margin = y * (result.weights @ engine.outputs + result.bias)
+    assert result.converged
+    assert margin.min() > 1 - 1e-3
+
+
+def test_weights_are_the_exponential_of_the_paper(rng):
+    problem, engine = make(rng, n=12)
+    game = Game(problem, engine)
+    for _ in range(6):
+        game.play(0.7)
+    G = engine.blocks(np.arange(12)) + np.diag(problem.term.curv)
+    corners = []
+    for m in range(M):
+        root = np.linalg.cholesky(G[m] + 1e-12 * np.eye(12)).T
+        u = root @ game.alpha
+        matrix = np.block([[np.zeros((12, 12)), u[:, None]], [u[None], np.zeros((1, 1))]])
+        corner = expm(-0.7 * matrix)[:12, 12]  # p12 times the direction of u
+        corners.append(-(corner @ u) / (u @ u))
+    np.testing.assert_allclose(game.mu, np.array(corners) / np.sum(corners), rtol=1e-6)
+
+
+def test_large_exponents_do_not_overflow(rng):
+    problem, engine = make(rng)
+    game = Game(problem, engine)
+    game.play(1.0)
+    gentle = game._weights(19.0 / game.longest)
+    assert np.isfinite(game._weights(1e6)).all()
+    assert game._weights(1e6).max() > 0.99
+    np.testing.assert_allclose(gentle, game._weights(20.5 / game.longest), atol=0.05)
+
+
+@pytest.mark.parametrize("scaling", ["unit", "trace"])
+def test_printed_scalings_are_certified_too(scaling, rng):
+    problem, engine = make(rng)
+    result = solve(problem, engine, MWU(eps=0.3, scaling=scaling), tol=0.3)
+    assert np.isfinite(result.gap)
+    assert result.gap > 0
+    assert result.weights.sum() == pytest.approx(1.0)
+
+
+def test_a_width_that_is_too_small_is_refused(rng):
+    problem, engine = make(rng, how="center")
+    with pytest.raises(ValueError, match="negative values"):
+        solve(problem, engine, MWU(eps=0.3, scaling="unit", rho=1.01), tol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"eps": 0.0}, "eps must be a number above 0 and below 1"),
+        ({"eps": 1.0}, "eps must be a number above 0 and below 1"),
+        ({"scaling": "none"}, "scaling must be one of"),
+        ({"rho": 1.0}, "rho must be None or a finite number above 1"),
+    ],
+)
+def test_bad_arguments(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        MWU(**arguments)
+
+
+def test_one_class_is_refused(rng):
+    _, engine = make(rng)
+    problem = Problem(losses.SquaredHinge(), norms.Lp(1), np.ones(60), np.ones(60))
+    with pytest.raises(ValueError, match="both classes"):
+        solve(problem, engine, MWU(), tol=0.1)
+
+
+@pytest.mark.parametrize("solver", ["mwu", MWU(eps=0.2)])
+def test_through_the_estimator(solver, rng):
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] > 0
+    family = kernels.RBF(gamma=[0.1, 1.0])
+    settings = {"norm": 1, "normalize": "unit", "solver": solver, "tol": 0.1}
+    model = MKLClassifier(family, loss="squared_hinge", **settings).fit(X, y)
+    assert model.duality_gap_ <= 0.1
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="with loss='hinge'"):
+        MKLClassifier(family, loss="hinge", **settings).fit(X, y)

@@ -1,0 +1,148 @@
+"""Every solver on every norm and loss that it serves: certified, and all at the same optimum."""
+
+import naive_mkl
+import numpy as np
+import pytest
+from mkl_cases import CLASSIFICATION, hinge_case, make_case, table_for
+from sklearn.svm import SVC
+
+from kernelweave import losses, norms
+from kernelweave.kernels import RBF, Linear, per_feature
+from kernelweave.solvers.registry import SOLVERS, solver_for
+
+M = 5
+E = np.eye(M) + 0.3 * (np.eye(M, k=1) + np.eye(M, k=-1))
+COSTS = (1.0, 2.0, 0.5, 1.5, 1.0)
+NORMS = {
+    "l1": norms.Lp(1),
+    "weighted l1": norms.Lp(1, COSTS),
+    "l1.2": norms.Lp(1.2),
+    "weighted l2": norms.Lp(2, COSTS),
+    "l4": norms.Lp(4),
+    "sum": norms.Lp(np.inf),
+    "elliptic": norms.Elliptic(E),
+    "block 1.5": norms.Block(1.5),
+    "block 3": norms.Block(3),
+}
+STEPS = ("analytic", "newton", "hessian", "cutting-plane", "level", "gradient", "uniform")
+SERVED = [
+    (solver, name)
+    for solver in STEPS
+    for name, norm in NORMS.items()
+    if SOLVERS[solver].serves(norm)
+]
+every_loss = pytest.mark.parametrize("loss", sorted(naive_mkl.LOSS))
+
+
+@every_loss
+@pytest.mark.parametrize(("solver", "norm"), SERVED)
+def test_the_naive_certificate_agrees_and_reaches_the_tolerance(solver, norm, loss, load_real):
+    number = SERVED.index((solver, norm)) + sorted(naive_mkl.LOSS).index(loss)
+    case = make_case(table_for(loss, number, load_real), loss, NORMS[norm], n=80, M=M)
+    result = case.solve(solver)
+    assert result.converged
+    assert result.gap <= 1e-3
+    assert case.naive_gap(result) == pytest.approx(result.gap, abs=1e-9)
+    assert result.gap == pytest.approx(result.history[-1].gap, abs=1e-3)
+    assert len(result.history) == result.n_iter + 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 20, 100])
+@pytest.mark.parametrize("table", CLASSIFICATION)
+@pytest.mark.parametrize("p", [1.0, 1.01, 2.0])
+def test_any_number_of_kernels(p, table, count, load_real):
+    case = make_case(load_real(table), "hinge", norms.Lp(p), n=120, M=count, C=10.0)
+    result = case.solve("auto", tol=1e-5)
+    assert result.gap <= 1e-5
+    assert case.naive_gap(result) == pytest.approx(result.gap, abs=1e-9)
+
+
+@pytest.mark.parametrize("norm", ["l1", "weighted l1", "l1.2", "weighted l2", "elliptic"])
+def test_all_solvers_find_the_same_optimum(norm, load_real):
+    case = make_case(load_real("pima"), "hinge", NORMS[norm], n=100, M=M)
+    able = [solver for solver in STEPS if SOLVERS[solver].serves(case.problem.norm)]
+    assert len(able) >= 3
+    reached = [case.solve(solver, tol=5e-5).primal for solver in able]
+    np.testing.assert_allclose(reached, reached[0], rtol=1e-4)
+
+
+WIDTHS = RBF(gamma=list(2.0 ** np.arange(-10, 10)))
+
+
+def test_l1_agrees_with_a_conic_solver(load_real):
+    pytest.importorskip("clarabel")
+    case = hinge_case(load_real("wdbc"), norms.Lp(1), WIDTHS, n=90)
+    conic = case.solve("qcqp", tol=1e-6)
+    for solver in ("hessian", "cutting-plane"):
+        result = case.solve(solver, tol=1e-6)
+        assert result.primal == pytest.approx(conic.primal, rel=1e-5)
+        assert result.dual == pytest.approx(conic.dual, rel=1e-5)
+
+
+def test_l1_converges_tightly_in_few_turns(load_real):
+    case = hinge_case(load_real("wdbc"), norms.Lp(1), WIDTHS, n=398)
+    result = case.solve("hessian", tol=1e-7, working_set=200)
+    assert result.gap <= 1e-7
+    assert result.n_iter <= 40
+
+
+def test_p_near_1_approaches_p_1(load_real):
+    table = load_real("sonar")
+    sparse = make_case(table, "hinge", norms.Lp(1), n=100).solve("auto", tol=1e-6)
+    near = make_case(table, "hinge", norms.Lp(1 + 1e-6), n=100).solve("auto", tol=1e-6)
+    assert near.primal == pytest.approx(sparse.primal, rel=1e-4)
+    np.testing.assert_allclose(near.weights, sparse.weights, atol=1e-2)
+
+
+@pytest.mark.parametrize("solver", ["auto", "analytic", "uniform"])
+def test_infinite_p_is_one_machine_on_the_sum(solver, load_real):
+    case = make_case(load_real("wdbc"), "hinge", norms.Lp(np.inf), n=150, C=2.0)
+    result = case.solve(solver, tol=1e-7)
+    machine = SVC(C=2.0, kernel="precomputed", tol=1e-8).fit(case.K.sum(axis=0), case.problem.y)
+    expected = machine.decision_function(case.K.sum(axis=0))
+    np.testing.assert_array_equal(result.weights, 1.0)
+    got = result.alpha @ case.K.sum(axis=0) + result.bias
+    np.testing.assert_allclose(got, expected, atol=5e-3)
+
+
+def test_sparse_weights_are_exact_zeros(load_real):
+    case = make_case(load_real("wdbc"), "hinge", norms.Lp(1), n=100, M=20)
+    weights = case.solve("auto", tol=1e-4).weights
+    assert np.count_nonzero(weights) < 20
+    assert weights.sum() == pytest.approx(1.0)
+
+
+def test_low_rank_kernels_do_not_trap_newton_steps(load_real):
+    """A kernel per column has rank 1: the value of the best machine has kinks at zero weights."""
+    kernels = per_feature(Linear())
+    case = hinge_case(load_real("sonar"), norms.Lp(1), kernels, normalize="variance")
+    assert case.solve("hessian", tol=1e-4, working_set=200).gap <= 1e-4
+
+
+@pytest.mark.parametrize("solver", ["hessian", "cutting-plane", "level", "gradient"])
+def test_equal_kernels_do_no_harm(solver, load_real):
+    case = hinge_case(load_real("wdbc"), norms.Lp(1), RBF(gamma=[0.1, 0.1, 0.01]), n=100)
+    assert case.solve(solver, tol=1e-4).gap <= 1e-4
+
+
+@pytest.mark.parametrize(
+    ("name", "norm", "loss", "message"),
+    [
+        ("simplex", norms.Lp(2), losses.Hinge(), "solver must be one of .*'auto', 'analytic'"),
+        ("analytic", norms.Lp(1), losses.Hinge(), "cannot serve norm=Lp.*these can: .*'hessian'"),
+        ("uniform", norms.Lp(2), losses.Hinge(), "cannot serve norm=Lp.*these can: .*'analytic'"),
+        ("newton", norms.Block(3), losses.Hinge(), "these can: .*'analytic'"),
+        ("alignment", norms.Lp(2), losses.OneClass(), "loss='one_class'; these can"),
+    ],
+)
+def test_a_solver_says_what_it_cannot_serve(name, norm, loss, message):
+    with pytest.raises(ValueError, match=message):
+        solver_for(name, norm, loss)
+
+
+@pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
+@every_loss
+def test_auto_always_finds_a_solver(norm, loss):
+    kinds = {cls.name: cls() for cls in (losses.Hinge, losses.Squared, losses.OneClass)}
+    solver = solver_for("auto", norm, kinds.get(loss, losses.Logistic()))
+    assert solver.serves(norm)
