@@ -22,7 +22,7 @@ from .problem import Problem
 
 
 def mergeable(kernels: Sequence[Kernel], X: Any) -> bool:
-    """Return whether equal rows of X are equal examples: numbers, not similarities to each other."""
+    """Return whether equal rows of X are equal examples: numbers, but not similarities."""
     numbers = sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
     return numbers and "given" not in CompiledKernels(tuple(kernels)).kinds
 

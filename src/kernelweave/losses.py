@@ -66,7 +66,7 @@ class DualTerm:
         end at a bound, and the best alpha may be nearer to it than numbers can tell: there an alpha
         closer than `EDGE` (relative to the box) counts as being at the bound.
         """
-        slope, margin = self.lin + self.curv * alpha, 0.0
+        slope, margin = self.lin + self.curv * alpha, np.zeros(())
         if self.ent.any():
             a, rest = (np.maximum(share, EDGE) for share in self._shares(alpha))
             slope = slope + self.ent / self._width * (np.log(a) - np.log(rest))

@@ -36,9 +36,7 @@ class Model:
     intercept: np.ndarray
 
     @classmethod
-    def of(
-        cls, compiled: CompiledKernels, examples: Examples, results: Sequence[Result]
-    ) -> Model:
+    def of(cls, compiled: CompiledKernels, examples: Examples, results: Sequence[Result]) -> Model:
         """Make the model of results on `examples`: one per output, or one of all of them."""
         alpha = alphas(results, examples.n)
         weights = np.stack([result.weights for result in results])

@@ -113,8 +113,8 @@ class CompiledKernels:
 
     @property
     def kinds(self) -> set[str]:
-        """The kinds of shared quantities that the kernels use."""
-        return {kind for kind, _ in self._layout[0].sources}
+        """The kinds of shared quantities that the kernels use, as far as they have names."""
+        return {kind for kind, _ in self._layout[0].sources if isinstance(kind, str)}
 
     @cached_property
     def _layout(self) -> tuple[Layout, list[Expression]]:

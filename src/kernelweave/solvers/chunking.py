@@ -21,8 +21,8 @@ from ..steps.base import Step, Turn, keep_weights
 from ..steps.curvature import curvature
 from .working_set import Violations
 
-# A subproblem is solved to this part of the violation that the turn starts from. With many kernels a
-# changed alpha is dear, and less exact subproblems change fewer of them.
+# A subproblem is solved to this part of the violation that the turn starts from. With many kernels
+# a changed alpha is dear, and less exact subproblems change fewer of them.
 INNER_ONE, INNER_MANY = 0.1, 0.3
 SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
 MOST_FREE = 3000  # examples that a second derivative is made of
@@ -72,7 +72,8 @@ class State:
 
     def curvature(self) -> np.ndarray:
         """Return the second derivative in theta, (M, M), of the value of the best machine."""
-        return sum(self._bend(machine) for machine in range(self.problem.machines))
+        bends = [self._bend(machine) for machine in range(self.problem.machines)]
+        return np.sum(bends, axis=0)
 
     def _bend(self, machine: int) -> np.ndarray:
         """Return what one machine adds to the second derivative."""
@@ -189,7 +190,12 @@ def solve_subproblem(
 
 
 def chunking(
-    problem: Problem, engine: Engine, step: Step, alpha: np.ndarray, theta: np.ndarray, budget: Budget
+    problem: Problem,
+    engine: Engine,
+    step: Step,
+    alpha: np.ndarray,
+    theta: np.ndarray,
+    budget: Budget,
 ) -> Result:
     """Solve a problem from (alpha, theta), whose outputs the engine already holds.
 

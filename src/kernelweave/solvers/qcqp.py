@@ -233,6 +233,7 @@ def _scales(norm: Norm, M: int) -> tuple[np.ndarray, float]:
     """Return c and r with dual(s) = (sum_m (sqrt(s_m) / c_m)^r)^(2/r)."""
     if isinstance(norm, Block):
         return np.ones(M), np.inf if norm.q == 1 else norm.q / (norm.q - 1)
+    assert isinstance(norm, Lp)
     costs = np.ones(M) if norm.weights is None else np.array(norm.weights)
     if norm.p == np.inf:
         return np.ones(M), 2.0

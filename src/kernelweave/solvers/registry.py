@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,8 @@ from .prune import prune
 from .skm import SKM
 from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
+
+NEARLY_SPARSE = 1.3  # below this p the analytic step takes so many turns that Newton's are worth it
 
 Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
 
@@ -69,7 +72,7 @@ class Solver:
     combines: bool = False
 
 
-def stepping(make_step: Callable[[Norm], Step]) -> Solve:
+def stepping(make_step: Callable[[Any], Step]) -> Solve:
     """Return the solver that alternates between alpha and a weight step."""
 
     def solve(
@@ -88,7 +91,7 @@ def stepping(make_step: Callable[[Norm], Step]) -> Solve:
     return solve
 
 
-def wrapping(make_step: Callable[[Norm], Step]) -> Solve:
+def wrapping(make_step: Callable[[Any], Any]) -> Solve:
     """Return the solver for a step that needs complete solves, interleaved or not."""
 
     def solve(
@@ -184,9 +187,7 @@ SOLVERS = {
 }
 
 
-def solver_for(
-    choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = False
-) -> Solver:
+def solver_for(choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = False) -> Solver:
     """Return the solver of a name, for "auto" the one that suits the norm, or a solver as it is.
 
     Raises
@@ -220,4 +221,4 @@ def automatic(norm: Norm) -> str:
         return "uniform"
     if is_sparse(norm):
         return "hessian"
-    return "newton" if exponent(norm) < 2 else "analytic"
+    return "newton" if exponent(norm) < NEARLY_SPARSE else "analytic"

@@ -35,7 +35,7 @@ def _feasible(problem: Problem) -> np.ndarray:
 
 
 def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
-    """Half of the way to the far bound, less on the side that has more room, so that the sum is 0."""
+    """Half of the way to the far bound, less on the side with more room, so that the sum is 0."""
     above, below = hi.sum(), -lo.sum()
     less = 0.5 * min(above, below)
     if less == 0:  # one side has no weight: nothing can move

@@ -43,8 +43,11 @@ class Violations:
         room = q - len(keep)
         if len(worst) > room:
             worst = np.setdiff1d(
-                np.concatenate([_first(rising, self.up, room // 2),
-                                _first(falling, -self.down, room // 2)]), keep)
+                np.concatenate(
+                    [_first(rising, self.up, room // 2), _first(falling, -self.down, room // 2)]
+                ),
+                keep,
+            )
         return np.union1d(worst, keep)
 
     def settled(self, slack: float) -> np.ndarray:

@@ -9,6 +9,22 @@ from typing import Protocol
 import numpy as np
 
 
+class Ball(Protocol):
+    """A norm whose feasible weights are those of a smooth convex function."""
+
+    def value(self, theta: np.ndarray) -> float:
+        """Return ||theta||."""
+
+    def dual(self, s: np.ndarray) -> float:
+        """Return the largest theta . s over the feasible weights."""
+
+    def start(self, M: int) -> np.ndarray:
+        """Return equal weights with ||theta|| = 1, shape (M,)."""
+
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return a function that is at most 0 where theta > 0 is feasible, and its derivatives."""
+
+
 @dataclass(frozen=True, eq=False)
 class Turn:
     """What a weight step sees of a solver.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
+from .base import Ball
 from .master import Master
 
 PATIENCE = 30  # a cut that was not needed for so many turns is dropped
@@ -25,14 +25,16 @@ class Cuts:
         The size of the first cut; dividing by it makes the coefficients of a master about 1.
     """
 
-    def __init__(self, linear: float, s: np.ndarray):
-        self.scale = max(abs(linear), float(s.max()))
-        self.linear, self.s = np.array([linear]), s[None]
-        self.idle = np.zeros(1, dtype=int)
+    def __init__(self) -> None:
+        self.scale = 0.0
+        self.linear, self.s = np.empty(0), np.empty((0, 0))
+        self.idle = np.empty(0, dtype=int)
 
     def add(self, linear: float, s: np.ndarray) -> None:
-        """Add a cut."""
-        self.linear, self.s = np.append(self.linear, linear), np.vstack([self.s, s])
+        """Add a cut with s, shape (M,)."""
+        self.scale = self.scale or max(abs(linear), float(s.max()))
+        self.linear = np.append(self.linear, linear)
+        self.s = np.vstack([self.s.reshape(-1, len(s)), s])
         self.idle = np.append(self.idle, 0)
 
     def retire(self, theta: np.ndarray) -> np.ndarray:
@@ -44,7 +46,7 @@ class Cuts:
         self.linear, self.s, self.idle = self.linear[keep], self.s[keep], self.idle[keep]
         return np.flatnonzero(~keep)
 
-    def lowest(self, norm: Norm) -> tuple[np.ndarray, float]:
+    def lowest(self, norm: Ball) -> tuple[np.ndarray, float]:
         """Return the feasible weights, (M,), where the largest cut is lowest, and its value there.
 
         No machine with feasible weights has a smaller value, so this bounds the optimum from below.

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
-from .base import SolvedTurn
+from .base import Ball, SolvedTurn
 
 FLAT = 0.1  # the line search stops where the slope has fallen to this part of its start
 TRIES = 12
@@ -19,7 +18,7 @@ TRIES = 12
 class Gradient:
     """Descend along the reduced gradient with complete solves."""
 
-    def __init__(self, norm: Norm):
+    def __init__(self, norm: Ball):
         self.norm = norm
 
     def __call__(self, turn: SolvedTurn) -> np.ndarray:

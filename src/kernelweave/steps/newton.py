@@ -16,8 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..norms import Norm
-from .base import Turn
+from .base import Ball, Turn
 from .master import Master
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
@@ -37,7 +36,7 @@ class Newton:
     found and the region shrinks.
     """
 
-    def __init__(self, norm: Norm):
+    def __init__(self, norm: Ball):
         self.norm = norm
         self.reach, self.idle = REACH, 0
         self.best, self.narrowest = np.inf, np.inf
