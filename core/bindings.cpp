@@ -11,6 +11,7 @@
 #include "decision.h"
 #include "engine.h"
 #include "evaluate.h"
+#include "mixture.h"
 #include "subproblem.h"
 #include "team.h"
 
@@ -213,9 +214,9 @@ void bind_evaluate(nb::module_& m) {
           "b"_a, "n_jobs"_a = 1);
 }
 
-void check_ids(const Engine& engine, const Ids& ids) {
+void check_ids(int64_t n, const Ids& ids) {
   for (size_t r = 0; r < ids.shape(0); ++r)
-    require(ids.data()[r] >= 0 && ids.data()[r] < engine.n(), "an example index is out of range");
+    require(ids.data()[r] >= 0 && ids.data()[r] < n, "an example index is out of range");
 }
 
 void bind_engine(nb::module_& m) {
@@ -224,8 +225,8 @@ void bind_engine(nb::module_& m) {
            [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
               int n_jobs) {
              check_threads(n_jobs);
-             new (engine)
-                 Engine(std::make_shared<const Program>(program), side, cache_bytes, n_jobs);
+             new (engine) Engine(std::make_unique<SharedRows>(
+                 std::make_shared<const Program>(program), side, cache_bytes, n_jobs));
            },
            "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_prop_ro("n", &Engine::n)
@@ -241,7 +242,7 @@ void bind_engine(nb::module_& m) {
       .def(
           "block",
           [](Engine& engine, Ids ids, Vector weights) {
-            check_ids(engine, ids);
+            check_ids(engine.n(), ids);
             require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
             Out out = make_array({ids.shape(0), ids.shape(0)});
             without_lock([&] {
@@ -253,7 +254,7 @@ void bind_engine(nb::module_& m) {
       .def(
           "blocks",
           [](const Engine& engine, Ids ids) {
-            check_ids(engine, ids);
+            check_ids(engine.n(), ids);
             Out out = make_array({size_t(engine.n_kernels()), ids.shape(0), ids.shape(0)});
             without_lock([&] { engine.blocks(ids.data(), int64_t(ids.shape(0)), out.data()); });
             return out;
@@ -262,7 +263,7 @@ void bind_engine(nb::module_& m) {
       .def(
           "add",
           [](Engine& engine, Ids ids, Vector delta) {
-            check_ids(engine, ids);
+            check_ids(engine.n(), ids);
             require(ids.shape(0) == delta.shape(0), "add: ids and delta differ in length");
             without_lock([&] { engine.add(ids.data(), int64_t(ids.shape(0)), delta.data()); });
           },
@@ -276,9 +277,107 @@ void bind_engine(nb::module_& m) {
       .def(
           "subset",
           [](const Engine& engine, Ids ids) {
-            check_ids(engine, ids);
+            check_ids(engine.n(), ids);
             std::unique_ptr<Engine> smaller;
             without_lock([&] { smaller = engine.subset(ids.data(), int64_t(ids.shape(0))); });
+            return smaller;
+          },
+          "ids"_a);
+}
+
+void bind_mixture(nb::module_& m) {
+  nb::class_<Mixture>(m, "Mixture", "Examples and the combined outputs of a family of kernels.")
+      .def("__init__",
+           [](Mixture* mixture, const Program& program, const Side& side, int64_t cache_bytes,
+              int n_jobs) {
+             check_threads(n_jobs);
+             require(Mixture::serves(program), "Mixture: not a family of functions of one quantity");
+             new (mixture) Mixture(std::make_unique<SharedRows>(
+                 std::make_shared<const Program>(program), side, cache_bytes, n_jobs));
+           },
+           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_static("serves", &Mixture::serves, "program"_a)
+      .def_prop_ro("n", &Mixture::n)
+      .def_prop_ro("n_kernels", &Mixture::n_kernels)
+      .def_prop_ro("cached_rows", &Mixture::cached_rows)
+      .def_prop_ro(
+          "combined",
+          [](Mixture& mixture) {
+            return nb::ndarray<nb::numpy, double, nb::ndim<1>>(
+                mixture.combined(), {size_t(mixture.n())}, nb::find(mixture));
+          },
+          nb::rv_policy::reference_internal)
+      .def(
+          "weigh",
+          [](Mixture& mixture, Vector weights) {
+            require(int64_t(weights.shape(0)) == mixture.n_kernels(), "weigh: one weight per kernel");
+            without_lock([&] { mixture.weigh(weights.data()); });
+          },
+          "weights"_a)
+      .def(
+          "add",
+          [](Mixture& mixture, Ids ids, Vector delta) {
+            check_ids(mixture.n(), ids);
+            require(ids.shape(0) == delta.shape(0), "add: ids and delta differ in length");
+            without_lock([&] { mixture.add(ids.data(), int64_t(ids.shape(0)), delta.data()); });
+          },
+          "ids"_a, "delta"_a)
+      .def(
+          "block",
+          [](Mixture& mixture, Ids ids) {
+            check_ids(mixture.n(), ids);
+            Out out = make_array({ids.shape(0), ids.shape(0)});
+            without_lock([&] { mixture.block(ids.data(), int64_t(ids.shape(0)), out.data()); });
+            return out;
+          },
+          "ids"_a)
+      .def(
+          "blocks",
+          [](const Mixture& mixture, Ids ids) {
+            check_ids(mixture.n(), ids);
+            Out out = make_array({size_t(mixture.n_kernels()), ids.shape(0), ids.shape(0)});
+            without_lock([&] { mixture.blocks(ids.data(), int64_t(ids.shape(0)), out.data()); });
+            return out;
+          },
+          "ids"_a)
+      .def(
+          "quadratic",
+          [](Mixture& mixture, Ids ids, Vector alpha) {
+            check_ids(mixture.n(), ids);
+            require(ids.shape(0) == alpha.shape(0), "quadratic: ids and alpha differ in length");
+            Out out = make_array({size_t(mixture.n_kernels())});
+            without_lock([&] {
+              mixture.quadratic(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data());
+            });
+            return out;
+          },
+          "ids"_a, "alpha"_a)
+      .def(
+          "outputs",
+          [](const Mixture& mixture, Ids ids, Vector alpha, Ids columns) {
+            check_ids(mixture.n(), ids);
+            check_ids(mixture.n(), columns);
+            require(ids.shape(0) == alpha.shape(0), "outputs: ids and alpha differ in length");
+            Out out = make_array({size_t(mixture.n_kernels()), columns.shape(0)});
+            without_lock([&] {
+              mixture.outputs(ids.data(), int64_t(ids.shape(0)), alpha.data(), columns.data(),
+                              int64_t(columns.shape(0)), out.data());
+            });
+            return out;
+          },
+          "ids"_a, "alpha"_a, "columns"_a)
+      .def("diagonal",
+           [](const Mixture& mixture) {
+             Out out = make_array({size_t(mixture.n_kernels()), size_t(mixture.n())});
+             without_lock([&] { mixture.diagonal(out.data()); });
+             return out;
+           })
+      .def(
+          "subset",
+          [](const Mixture& mixture, Ids ids) {
+            check_ids(mixture.n(), ids);
+            std::unique_ptr<Mixture> smaller;
+            without_lock([&] { smaller = mixture.subset(ids.data(), int64_t(ids.shape(0))); });
             return smaller;
           },
           "ids"_a);
@@ -328,6 +427,7 @@ NB_MODULE(_core, m) {
   bind_side(m);
   bind_evaluate(m);
   bind_engine(m);
+  bind_mixture(m);
   bind_subproblem(m);
   bind_solvers(m);
   bind_strings(m);

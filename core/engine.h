@@ -5,20 +5,19 @@
 #include <memory>
 #include <vector>
 
-#include "cache.h"
 #include "linear.h"
-#include "program.h"
+#include "shared_rows.h"
 
 namespace kw {
 
 class Engine {
  public:
-  Engine(std::shared_ptr<const Program> program, Side side, int64_t cache_bytes, int threads);
-  Engine(const Engine&) = delete;
+  explicit Engine(std::unique_ptr<SharedRows> rows);
 
-  int64_t n() const { return side_.n; }
-  int64_t n_kernels() const { return program_->n_kernels(); }
+  int64_t n() const { return rows_->side().n; }
+  int64_t n_kernels() const { return rows_->program().n_kernels(); }
   double* outputs() { return outputs_.data(); }
+  int64_t cached_rows() const { return rows_->cached(); }
 
   // out (count x count): sum_m weights[m] k_m inside a working set.
   void block(const int64_t* ids, int64_t count, const double* weights, double* out);
@@ -29,22 +28,14 @@ class Engine {
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them; rows that were cached stay cached.
   std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count) const;
-  int64_t cached_rows() const { return cache_.size(); }
 
  private:
-  void add_cached(const std::vector<int64_t>& ids, const std::vector<double>& delta,
-                  const std::vector<const double*>& rows);
-  void add_missing(const std::vector<int64_t>& ids, const std::vector<double>& delta);
-  void accumulate(const RowView& view, double delta, double* stack);
-  std::vector<const double*> find_rows(const int64_t* ids, int64_t count);
-
-  std::shared_ptr<const Program> program_;
-  Side side_;
-  int64_t cache_bytes_;
-  int threads_;
+  std::unique_ptr<SharedRows> rows_;
   std::vector<double> outputs_;
-  RowCache cache_;
   LinearPlan linear_;
 };
+
+// Copies the upper triangle of a square matrix to the lower one.
+void mirror_upper(double* matrix, int64_t n);
 
 }  // namespace kw

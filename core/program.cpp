@@ -72,6 +72,18 @@ void Program::check(const Side& side) const {
     throw std::invalid_argument("the examples do not hold what the kernels need");
 }
 
+int64_t Program::plane_of(const Group& group) const {
+  int64_t plane = -1;
+  for (int64_t k = group.begin; k < group.end; ++k) {
+    const Instruction& i = code_[k];
+    if (i.op == Op::Unit || i.op == Op::Center) return -1;
+    if (!reads_plane(i.op)) continue;
+    if (plane >= 0 && plane != i.arg) return -1;
+    plane = i.arg;
+  }
+  return plane;
+}
+
 std::vector<Group> Program::groups_with(const double* weights) const {
   std::vector<Group> chosen;
   for (const Group& group : groups_)

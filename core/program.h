@@ -56,6 +56,8 @@ class Program {
   const std::vector<Group>& groups() const { return groups_; }
   const std::vector<Instruction>& code() const { return code_; }
 
+  // The one plane that the kernels of a group are functions of, or -1.
+  int64_t plane_of(const Group& group) const;
   // Groups with a weight that is not zero.
   std::vector<Group> groups_with(const double* weights) const;
 

@@ -75,6 +75,15 @@ class Dot : public Quantity {
 
   int64_t row_bytes(const Table& a) const override { return vectors(a).d * int64_t(sizeof(double)); }
   bool worth_caching(const Table& a) const override { return vectors(a).d > 8; }
+  bool bounded() const override { return true; }
+  double bound(const Table& a) const override { return largest_norm(a); }
+
+ protected:
+  static double largest_norm(const Table& a) {
+    double largest = 0.0;
+    for (double norm : vectors(a).norms) largest = std::max(largest, norm);
+    return largest;
+  }
 
   std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
                              int64_t count, int64_t, int, const double* planes) const override {
@@ -117,6 +126,8 @@ class SquaredDistance : public Dot {
   }
 
   void diagonal(const Table& a, double* out) const override { std::fill_n(out, vectors(a).n, 0.0); }
+  double bound(const Table& a) const override { return 4.0 * largest_norm(a); }
+  bool both_signs() const override { return false; }
 
   std::unique_ptr<Sums> sums(const Table&, const int64_t*, const double*, int64_t, int64_t, int,
                              const double*) const override {

@@ -47,6 +47,10 @@ class Quantity {
   virtual int64_t row_bytes(const Table& a) const = 0;
   // Whether a row is worth keeping, that is, dearer to compute than to fetch.
   virtual bool worth_caching(const Table& a) const = 0;
+  // Whether `bound` tells how large values can become in size.
+  virtual bool bounded() const { return false; }
+  virtual double bound(const Table&) const { return 0.0; }
+  virtual bool both_signs() const { return true; }
   // The quantity of one plane that is the sum of all planes with these weights, where it is cheaper
   // than its parts; null otherwise.
   virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {

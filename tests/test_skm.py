@@ -111,7 +111,7 @@ def test_small_working_sets_reach_the_same_optimum(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng, n=90)
     whole = solve(problem, engine, tol=1e-4)
     engine.rebuild(np.zeros(90))
-    parts = solve(problem, engine, tol=1e-4, working_set=30)
+    parts = solve(problem, engine, SKM(block_mb=0.05), tol=1e-4)
     assert parts.converged
     assert parts.primal == pytest.approx(whole.primal, rel=1e-4)
 
@@ -187,8 +187,8 @@ def test_best_weights_are_no_worse_than_those_of_the_solver(rng):
     assert best_weights(problem, result.alpha, engine.outputs, np.array([], dtype=int)) is None
 
 
-@pytest.mark.parametrize("name", ["eps1", "eps2"])
-def test_refuses_a_negative_eps(name):
+@pytest.mark.parametrize("name", ["eps1", "eps2", "block_mb"])
+def test_refuses_negative_numbers(name):
     with pytest.raises(ValueError, match=f"{name} must be a number above 0"):
         SKM(**{name: -1.0})
 

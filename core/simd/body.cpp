@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "grid.h"
 #include "simd.h"
 
 #define KW_JOIN2(a, b) a##b
@@ -193,6 +194,79 @@ double least_of(const double* values, int64_t n) {
   return least;
 }
 
+// Four cells at a time, whatever the width of registers: a cell has four coefficients.
+typedef double Four __attribute__((vector_size(32)));
+typedef int64_t FourInts __attribute__((vector_size(32)));
+
+struct Places {
+  FourInts cell;
+  Four t;  // in [-1, 1)
+};
+
+inline Places locate(Four s, const Grid& grid) {
+  const FourInts bits = (FourInts)s, magnitude = bits & 0x7fffffffffffffff;
+  FourInts cell = (magnitude >> 44) - grid.base;
+  cell = cell > 0 ? cell : FourInts{};
+  cell = cell < grid.half - 1 ? cell : FourInts{} + (grid.half - 1);
+  if (grid.both_signs) cell += bits < 0 ? FourInts{} + grid.half : FourInts{};
+  const FourInts fraction = ((magnitude & 0xfffffffffff) << 8) | 0x3ff0000000000000;
+  return {cell, 2.0 * (Four)fraction - 3.0};
+}
+
+inline Four load_four(const double* p) {
+  Four v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
+  const Places at = locate(s, grid);
+  const Four a = load_four(coefficients + 4 * at.cell[0]), b = load_four(coefficients + 4 * at.cell[1]);
+  const Four c = load_four(coefficients + 4 * at.cell[2]), d = load_four(coefficients + 4 * at.cell[3]);
+  const Four ab0 = __builtin_shuffle(a, b, FourInts{0, 4, 2, 6});
+  const Four ab1 = __builtin_shuffle(a, b, FourInts{1, 5, 3, 7});
+  const Four cd0 = __builtin_shuffle(c, d, FourInts{0, 4, 2, 6});
+  const Four cd1 = __builtin_shuffle(c, d, FourInts{1, 5, 3, 7});
+  const Four c0 = __builtin_shuffle(ab0, cd0, FourInts{0, 1, 4, 5});
+  const Four c1 = __builtin_shuffle(ab1, cd1, FourInts{0, 1, 4, 5});
+  const Four c2 = __builtin_shuffle(ab0, cd0, FourInts{2, 3, 6, 7});
+  const Four c3 = __builtin_shuffle(ab1, cd1, FourInts{2, 3, 6, 7});
+  return c0 + at.t * (c1 + at.t * (c2 + at.t * c3));
+}
+
+void profile_tile(const double* s, const Grid& grid, const double* coefficients, double* out,
+                  int64_t n) {
+  int64_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const Four v = load_four(out + j) + cubic(load_four(s + j), grid, coefficients);
+    memcpy(out + j, &v, sizeof v);
+  }
+  if (j == n) return;
+  double rest[4] = {};
+  for (int64_t l = 0; j + l < n; ++l) rest[l] = s[j + l];
+  const Four v = cubic(load_four(rest), grid, coefficients);
+  for (int64_t l = 0; j + l < n; ++l) out[j + l] += v[l];
+}
+
+inline void grow(double* moment, double weight, double t) {
+  const Four v = load_four(moment) + weight * Four{1.0, t, t * t, t * t * t};
+  memcpy(moment, &v, sizeof v);
+}
+
+void moments_tile(const double* s, const Grid& grid, double factor, const double* weights,
+                  double* moments, int64_t n) {
+  int64_t j = 0;
+  for (; j + 4 <= n; j += 4) {
+    const Places at = locate(load_four(s + j), grid);
+    for (int64_t l = 0; l < 4; ++l)
+      grow(moments + 4 * at.cell[l], factor * weights[j + l], at.t[l]);
+  }
+  for (; j < n; ++j) {
+    const Places at = locate(Four{s[j], 0.0, 0.0, 0.0}, grid);
+    grow(moments + 4 * at.cell[0], factor * weights[j], at.t[0]);
+  }
+}
+
 // The first index with the smallest up and the first with the largest down: ties are broken by
 // index, so that every level walks the same path.
 PairChoice choose_pair(const double* outputs, const double* slope_up, const double* slope_down,
@@ -296,6 +370,8 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .sparse_panel = sparse_panel_tile,
     .dot = dot16,
     .least = least_of,
+    .profile = profile_tile,
+    .moments = moments_tile,
     .choose = choose_pair,
     .partner = best_partner,
     .move = move_pair,

@@ -6,6 +6,7 @@
 
 namespace kw {
 
+struct Grid;
 struct WdLoops;
 
 struct PairChoice {
@@ -42,6 +43,14 @@ struct Simd {
 
   double (*dot)(const double* a, const double* b, int64_t n);  // 16 partial sums
   double (*least)(const double* values, int64_t n);            // the smallest of n > 0 values
+
+  // A piecewise cubic function (profile.h): out_j += f(s_j).
+  void (*profile)(const double* s, const Grid& grid, const double* coefficients, double* out,
+                  int64_t n);
+  // Its adjoint: moments of the cell of s_j grow by factor * weights_j times the powers of the place
+  // inside the cell.
+  void (*moments)(const double* s, const Grid& grid, double factor, const double* weights,
+                  double* moments, int64_t n);
 
   // The two passes of a pair step of the subproblem, over a working set of n examples.
   PairChoice (*choose)(const double* outputs, const double* slope_up, const double* slope_down,

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 from . import losses, norms
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
-from .engines import DenseEngine, Engine, Stack
+from .engines import DenseEngine, Engine, MixtureEngine, Stack
 from .kernels import CompiledKernels, Kernel, Precomputed
 from .kernels.default import default_kernels
 from .kernels.examples import Examples
@@ -46,7 +46,7 @@ class _MKL(BaseEstimator):
         shared : whether the outputs share their weights.
         """
         shared = shared and len(problems) > 1
-        solver_for(self.solver, problems[0].norm, problems[0].loss, shared=shared)
+        solver = solver_for(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         kernels = self.kernels
         if kernels is not None:  # parameters that depend on the data depend on all of it
             kernels = resolve(kernels, X)
@@ -56,19 +56,24 @@ class _MKL(BaseEstimator):
         if distinct:
             X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
         with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
-            compiled, examples, engine = self._prepare(kernels, X, problems[0].C)
+            families = solver.combines and not shared
+            compiled, examples, engine = self._prepare(kernels, X, problems[0].C, families)
             problems, engine = sharing(problems, engine) if shared else (problems, engine)
             results = [self._solve(problem, engine, watch) for problem in problems]
         self._learn(compiled, examples, results, distinct)
 
     def _prepare(
-        self, kernels: list[Kernel] | None, X: Any, costs: np.ndarray
+        self, kernels: list[Kernel] | None, X: Any, costs: np.ndarray, families: bool = False
     ) -> tuple[CompiledKernels, Examples, Engine]:
-        """Normalise and compile the kernels on the examples X, and give them an engine."""
+        """Normalise and compile the kernels on the examples X, and give them an engine.
+
+        `families`: whether combined outputs will do, so that families may be taken as a whole.
+        """
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
-        engine = DenseEngine(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
+        kind = MixtureEngine if families and MixtureEngine.serves(compiled) else DenseEngine
+        engine = kind(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
         return compiled, examples, engine
 
     def _solve(

@@ -2,6 +2,7 @@
 
 from .base import Engine
 from .dense import DenseEngine
+from .mixture import MixtureEngine
 from .stack import Stack
 
-__all__ = ["DenseEngine", "Engine", "Stack"]
+__all__ = ["DenseEngine", "Engine", "MixtureEngine", "Stack"]

@@ -27,6 +27,17 @@ class Engine(Protocol):
     def outputs(self) -> np.ndarray:
         """g[m, i] = sum_j alpha_j k_m(x_j, x_i), shape (M, n)."""
 
+    turns_per_step: int  # working sets between two weight steps
+
+    def combined(self, theta: np.ndarray) -> np.ndarray:
+        """Return F_i = sum_m theta_m g[m, i], shape (n,)."""
+
+    def quadratic(self, alpha: np.ndarray) -> np.ndarray:
+        """Return s_m = alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of some examples, shape (M, len(idx))."""
+
     def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""
 

@@ -47,6 +47,20 @@ class DenseEngine:
         """The outputs of the current alpha, shape (M, n): a view, not to be written to."""
         return self._engine.outputs
 
+    turns_per_step = 1
+
+    def combined(self, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m outputs[m], shape (n,)."""
+        return theta @ self.outputs
+
+    def quadratic(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
+        return self.outputs @ alpha
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of some examples, shape (M, len(idx))."""
+        return self.outputs[:, idx]
+
     def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""
         return self._engine.block(idx, weights)

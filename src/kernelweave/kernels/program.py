@@ -107,6 +107,11 @@ class CompiledKernels:
         return program
 
     @property
+    def n_sources(self) -> int:
+        """Number of shared quantities."""
+        return len(self._layout[0].sources)
+
+    @property
     def kinds(self) -> set[str]:
         """The kinds of shared quantities that the kernels use, as far as they have names."""
         return {kind for kind, _ in self._layout[0].sources if isinstance(kind, str)}

@@ -1,8 +1,8 @@
 """Chunking: solve small problems on the worst examples, and let the weights follow.
 
 The loop of Sonnenburg et al. (2006) and Kloft et al. (2011). Each turn takes the q worst examples,
-solves the problem restricted to them exactly, tells the engine, and takes one weight step. Because
-outputs are kept per kernel, changed weights cost no kernel evaluation.
+solves the problem restricted to them exactly, tells the engine, and takes one weight step (or, where
+new weights are dear to the engine, one after a few working sets).
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ class State:
 
     def view(self) -> Turn:
         """Describe this state for a weight step."""
-        self.s = self.engine.outputs @ self.alpha
+        self.s = self.engine.quadratic(self.alpha)
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
         return Turn(self.theta, self.s, linear, lambda: self.certify().primal, self.curvature)
 
     def certify(self) -> Certificate:
         """Certify the model as it is."""
-        self.F = self.theta @ self.engine.outputs
+        self.F = self.engine.combined(self.theta)
         return self.problem.certificate(self.alpha, self.F, self.s, self.theta)
 
     def curvature(self) -> np.ndarray:
@@ -86,7 +86,7 @@ class State:
         else:
             kernel = self.engine.block(free, self.theta)
         bend = self.problem.term.take(free).curvature(self.alpha[free])
-        return curvature(kernel, bend, self.engine.outputs[:, free])
+        return curvature(kernel, bend, self.engine.outputs_at(free))
 
     def free(self, machine: int) -> np.ndarray:
         """Return the examples of a machine's last working set that are between their bounds."""
@@ -119,10 +119,24 @@ class State:
             if shrink and q < len(active) <= SHRINK * len(violations.up):
                 self.focus(active, target, q, machine)
             else:
-                self.improve(violations, target, q, machine)
+                self.improve(violations, target, q, self.engine.turns_per_step, machine)
 
-    def improve(self, violations: Violations, target: float, q: int, machine: int = 0) -> None:
-        """Solve a machine restricted to its q worst examples until the violation is `target`."""
+    def improve(
+        self, violations: Violations, target: float, q: int, turns: int, machine: int = 0
+    ) -> None:
+        """Solve subproblems of a machine, at most `turns`, until its violation is `target`."""
+        while True:
+            self.solve_worst(violations, q, machine)
+            turns -= 1
+            if turns == 0:
+                return
+            self.F = self.engine.combined(self.theta)
+            violations = self.violations(machine)
+            if violations.size <= target:
+                return
+
+    def solve_worst(self, violations: Violations, q: int, machine: int) -> None:
+        """Solve a machine restricted to its q worst examples."""
         first = self.problem.parts[machine].start
         work = first + violations.select(min(q, len(violations.up)), self.free(machine) - first)
         kernel = self.engine.block(work, self.theta)
@@ -131,7 +145,7 @@ class State:
             self.problem.term.take(work),
             self.alpha[work],
             self.F[work],
-            target,
+            self.precision * violations.size,
         )
         self.work[machine], self.kernel[machine] = work, (self.theta, kernel)
         self.move(work, alpha)
@@ -157,12 +171,8 @@ class State:
             self.alpha[active],
             self.theta,
         )
-        for _ in range(PATIENCE):
-            small.F = small.theta @ small.engine.outputs
-            violations = small.violations()
-            if violations.size <= target:
-                break
-            small.improve(violations, small.precision * violations.size, q)
+        small.F = small.engine.combined(small.theta)
+        small.improve(small.violations(), target, q, PATIENCE)
         self.move(active, small.alpha)
 
 

@@ -65,6 +65,7 @@ class MWU:
 
     name: ClassVar[str] = "mwu"
     shares: ClassVar[bool] = False
+    combines: ClassVar[bool] = False
 
     def __post_init__(self):
         if not 0 < self.eps < 1:

@@ -17,11 +17,11 @@ def prune(problem: Problem, engine: Engine, result: Result, tol: float) -> Resul
 
     Interior methods only come close to the zeros of a sparse solution. alpha stays as it is.
     """
-    s = engine.outputs @ result.alpha
+    s = engine.quadratic(result.alpha)
     for small in SMALL:
         theta = np.where(result.weights < small * result.weights.max(), 0.0, result.weights)
         theta /= problem.norm.value(theta)
-        certificate = problem.certificate(result.alpha, theta @ engine.outputs, s, theta)
+        certificate = problem.certificate(result.alpha, engine.combined(theta), s, theta)
         if certificate.gap <= max(tol, result.gap):
             return replace(result, **vars(certificate), weights=theta)
     return result

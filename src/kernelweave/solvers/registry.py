@@ -60,6 +60,8 @@ class Solver:
         Says whether it can serve a loss.
     shares : bool
         Whether it can serve machines that share their weights.
+    combines : bool
+        Whether it reads little of single kernels, so that `MixtureEngine` suits it.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Solver:
     serves: Callable[[Norm], bool]
     serves_loss: Callable[[Loss], bool] = any_loss
     shares: bool = False
+    combines: bool = False
 
 
 def stepping(make_step: Callable[[Any], Step]) -> Solve:
@@ -168,13 +171,13 @@ def is_plain_sum(norm: Norm) -> bool:
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Solver("analytic", stepping(Analytic), is_smooth, shares=True),
-        Solver("newton", stepping(Newton), is_curved, shares=True),
-        Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True),
-        Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True),
-        Solver("level", sparsely(stepping(Level)), has_ball, shares=True),
-        Solver("gradient", wrapping(Gradient), is_sparse, shares=True),
-        Solver("uniform", solve_uniform, is_plain_sum, shares=True),
+        Solver("analytic", stepping(Analytic), is_smooth, shares=True, combines=True),
+        Solver("newton", stepping(Newton), is_curved, shares=True, combines=True),
+        Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True, combines=True),
+        Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True, combines=True),
+        Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
+        Solver("gradient", wrapping(Gradient), is_sparse, shares=True, combines=True),
+        Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
         Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
         Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),

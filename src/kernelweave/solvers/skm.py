@@ -40,7 +40,6 @@ INNER = 1.0  # violation times sum |alpha|, relative to the gap, that a smoothed
 FALL = 0.1  # part of its violation that a turn may leave
 ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 LEAST = 1e-12  # a gap that is rounding
-BLOCK_BYTES = 2**28  # for the kernels inside a working set
 
 
 @dataclass(frozen=True)
@@ -53,17 +52,21 @@ class SKM:
         Go on until the model is (eps1, eps2)-optimal too, see `optimality`.
     sparsify : bool
         Whether to remove kernels one by one from the solution as long as it stays a solution.
+    block_mb : float
+        Memory for all kernels inside a working set, which says how many examples it holds.
     """
 
     eps1: float = np.inf
     eps2: float = np.inf
     sparsify: bool = False
+    block_mb: float = 1024.0
 
     name: ClassVar[str] = "skm"
     shares: ClassVar[bool] = False
+    combines: ClassVar[bool] = False
 
     def __post_init__(self):
-        for name in ("eps1", "eps2"):
+        for name in ("eps1", "eps2", "block_mb"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
 
@@ -85,7 +88,8 @@ class SKM:
         interleaved: bool = True,
     ) -> Result:
         """Solve a problem from alpha, whose outputs the engine already holds."""
-        machine = Machine(problem, engine, alpha.copy(), budget.working_set)
+        room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
+        machine = Machine(problem, engine, alpha.copy(), room)
         history: list[Progress] = []
         while True:
             certificate = machine.certify()
@@ -119,10 +123,10 @@ class Machine:
     Parameters
     ----------
     alpha : array of shape (n,), feasible, whose outputs the engine holds
-    working_set : number of examples worked on at a time, at most
+    room : number of examples worked on at a time, at most
     """
 
-    def __init__(self, problem: Problem, engine: Engine, alpha: np.ndarray, working_set: int):
+    def __init__(self, problem: Problem, engine: Engine, alpha: np.ndarray, room: int):
         self.problem, self.engine, self.alpha = problem, engine, alpha
         self.cost = costs(problem.norm, engine.n_kernels)
         self.theta = problem.norm.start(engine.n_kernels)
@@ -130,8 +134,7 @@ class Machine:
         self.first, self.solved = 0.0, np.inf
         self.idle, self.aside, self.returned = np.zeros((3, engine.n_kernels), dtype=bool)
         self.started = time.perf_counter()
-        fits = int(np.sqrt(BLOCK_BYTES / (8 * engine.n_kernels)))
-        self.q = max(2, min(engine.n, fits, max(working_set, 2)))
+        self.q = min(engine.n, max(room, 2))
         self._everyone: np.ndarray | None = None
         self.refresh()
 

@@ -1,0 +1,106 @@
+#include "mixture.h"
+
+#include "engine.h"
+#include "evaluate.h"
+
+namespace kw {
+
+bool Mixture::serves(const Program& program) {
+  for (const Group& group : program.groups())
+    if (program.plane_of(group) < 0) return false;
+  for (const auto& source : program.sources())
+    if (!source->bounded()) return false;
+  return true;
+}
+
+Mixture::Mixture(std::unique_ptr<SharedRows> rows) : rows_(std::move(rows)), combined_(n(), 0.0) {
+  const Program& program = rows_->program();
+  int64_t plane = 0;
+  for (size_t s = 0; s < program.sources().size(); ++s) {
+    const Quantity& quantity = *program.sources()[s];
+    for (int64_t p = 0; p < quantity.planes(); ++p)
+      profiles_.emplace_back(program, plane++, quantity.bound(*rows_->side().tables[s]),
+                             quantity.both_signs());
+  }
+}
+
+void Mixture::weigh(const double* weights) {
+  for (Profile& profile : profiles_) profile.weigh(rows_->program(), weights);
+  std::fill(combined_.begin(), combined_.end(), 0.0);
+}
+
+void Mixture::values(const RowView& view, double* out) const {
+  std::fill_n(out, view.n, 0.0);
+  for (size_t p = 0; p < profiles_.size(); ++p)
+    simd().profile(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), out, view.n);
+}
+
+void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
+  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*) {
+    double row[kTileColumns];
+    values(view, row);
+    simd().axpy(delta[r], row, combined_.data() + view.j0, view.n);
+  });
+}
+
+void Mixture::block(const int64_t* ids, int64_t count, double* out) {
+  rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
+    values(view, out + r * count + r);
+  });
+  mirror_upper(out, count);
+}
+
+void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
+  const int threads = rows_->threads();
+  std::vector<std::vector<std::vector<double>>> moments(threads);
+  for (auto& part : moments)
+    for (const Profile& profile : profiles_)
+      part.emplace_back(profile.grid().cells() * kTerms, 0.0);
+  rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double*, int worker) {
+    for (size_t p = 0; p < profiles_.size(); ++p) {
+      double* sums = moments[worker][p].data();
+      const Grid& grid = profiles_[p].grid();
+      // A pair off the diagonal counts twice.
+      simd().moments(view.planes[p], grid, alpha[r], alpha + r, sums, 1);
+      simd().moments(view.planes[p] + 1, grid, 2.0 * alpha[r], alpha + r + 1, sums, view.n - 1);
+    }
+  });
+  std::fill_n(out, n_kernels(), 0.0);
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    std::vector<double>& total = moments[0][p];
+    for (int t = 1; t < threads; ++t) simd().add(moments[t][p].data(), total.data(), total.size());
+    profiles_[p].integrate(rows_->program(), total.data(), out);
+  }
+}
+
+void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
+                      const int64_t* columns, int64_t n_columns, double* out) const {
+  const Program& program = rows_->program();
+  const Side rows = rows_->side().subset(ids, count), others = rows_->side().subset(columns, n_columns);
+  const int64_t kernels = program.n_kernels();
+  std::vector<int64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  std::fill_n(out, kernels * n_columns, 0.0);
+  sweep(program, rows, all.data(), count, others, rows_->threads(),
+        [&](int64_t r, const RowView& view, double* stack) {
+          program.run(program.groups(), view, stack, [&](int64_t m, const double* kernel) {
+            simd().axpy(alpha[r], kernel, out + m * n_columns + view.j0, view.n);
+          });
+        });
+}
+
+void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
+
+void Mixture::blocks(const int64_t* ids, int64_t count, double* out) const {
+  const Side work = rows_->side().subset(ids, count);
+  evaluate(rows_->program(), work, work, rows_->threads(), out);
+}
+
+std::unique_ptr<Mixture> Mixture::subset(const int64_t* ids, int64_t count) const {
+  auto smaller = std::make_unique<Mixture>(rows_->subset(ids, count));
+  smaller->profiles_ = profiles_;  // with the bounds and weights of all examples
+  for (int64_t i = 0; i < count; ++i) smaller->combined_[i] = combined_[ids[i]];
+  return smaller;
+}
+
+}  // namespace kw

@@ -1,0 +1,48 @@
+// An engine for families: all kernels are functions of shared quantities, so that their weighted sum
+// is evaluated as one function (profile.h). It keeps the combined outputs of one set of weights;
+// new weights cost one pass over the support examples, and the number of kernels hardly matters.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "profile.h"
+#include "shared_rows.h"
+
+namespace kw {
+
+class Mixture {
+ public:
+  explicit Mixture(std::unique_ptr<SharedRows> rows);
+
+  // Whether a program consists of such kernels only.
+  static bool serves(const Program& program);
+
+  int64_t n() const { return rows_->side().n; }
+  int64_t n_kernels() const { return rows_->program().n_kernels(); }
+  int64_t cached_rows() const { return rows_->cached(); }
+  double* combined() { return combined_.data(); }
+
+  // Sets the weights; the combined outputs are those of alpha = 0 then.
+  void weigh(const double* weights);
+  // combined[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
+  void add(const int64_t* ids, int64_t count, const double* delta);
+  // out (count x count): the combined kernel inside a working set.
+  void block(const int64_t* ids, int64_t count, double* out);
+  // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]).
+  void quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out);
+  // out (M x columns): sum_r alpha[r] k_m(x_ids[r], x_columns[j]).
+  void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* columns,
+               int64_t n_columns, double* out) const;
+  void diagonal(double* out) const;
+  void blocks(const int64_t* ids, int64_t count, double* out) const;
+  std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count) const;
+
+ private:
+  void values(const RowView& view, double* out) const;
+
+  std::unique_ptr<SharedRows> rows_;
+  std::vector<Profile> profiles_;  // one for each plane
+  std::vector<double> combined_;
+};
+
+}  // namespace kw

@@ -1,0 +1,19 @@
+// Cells of a piecewise polynomial (profile.h).
+#pragma once
+#include <stdint.h>
+
+namespace kw {
+
+// Where a number lies: cells [0, half) for s >= 0, and [half, 2 half) for s < 0 where there may be
+// such numbers.
+struct Grid {
+  int64_t base = 0;  // leading bits of the first number beyond the cell around zero, less 1
+  int64_t half = 1;
+  bool both_signs = false;
+
+  int64_t cells() const { return both_signs ? 2 * half : half; }
+};
+
+constexpr int64_t kTerms = 4;  // coefficients of a cell
+
+}  // namespace kw

@@ -1,0 +1,130 @@
+"""The engine for families: many kernels that are functions of a few shared quantities.
+
+A weighted sum of such kernels is one function of each quantity. The core evaluates that function as
+a piecewise polynomial, so that the cost of a pair does not depend on the number of kernels, and only
+the combined outputs are kept. New weights cost one pass over the support examples; therefore several
+working sets go by between two weight steps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..core import _core
+from ..kernels.examples import Examples
+from ..kernels.program import CompiledKernels
+
+MANY = 4  # kernels per shared quantity from which on a family is worth it
+
+
+class MixtureEngine:
+    """All examples on this machine, their kernels combined.
+
+    Parameters
+    ----------
+    compiled : the M kernels.
+    examples : the n training examples as the kernels read them.
+    cache_mb : memory for rows of shared quantities.
+    n_jobs : number of threads.
+    """
+
+    turns_per_step = 4
+
+    def __init__(
+        self, compiled: CompiledKernels, examples: Examples, *, cache_mb: float, n_jobs: int
+    ):
+        cache_bytes = int(cache_mb * 2**20)
+        self._core = _core.Mixture(compiled.program, examples.side, cache_bytes, n_jobs)
+        self._alpha = np.zeros(examples.n)
+        self._theta = np.full(self.n_kernels, np.nan)
+        self._stale = True
+
+    @staticmethod
+    def serves(compiled: CompiledKernels) -> bool:
+        """Return whether kernels are such families, and large ones."""
+        many = compiled.n_kernels >= MANY * compiled.n_sources
+        return many and _core.Mixture.serves(compiled.program)
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return self._core.n
+
+    @property
+    def n_kernels(self) -> int:
+        """Number of kernels."""
+        return self._core.n_kernels
+
+    @property
+    def outputs(self) -> np.ndarray:
+        """The outputs of the current alpha, shape (M, n): computed anew at every call."""
+        return self.outputs_at(np.arange(self.n))
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of some examples, shape (M, len(idx))."""
+        support = np.flatnonzero(self._alpha)
+        return self._core.outputs(support, self._alpha[support], idx)
+
+    def combined(self, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m outputs[m], shape (n,): a view, not to be written to."""
+        self._weigh(theta)
+        if self._stale:
+            support = np.flatnonzero(self._alpha)
+            self._core.combined.fill(0.0)
+            self._core.add(support, self._alpha[support])
+            self._stale = False
+        return self._core.combined
+
+    def quadratic(self, alpha: np.ndarray) -> np.ndarray:
+        """Return alpha' K_m alpha, shape (M,)."""
+        support = np.flatnonzero(alpha)
+        return self._core.quadratic(support, alpha[support])
+
+    def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""
+        self._weigh(weights)
+        return self._core.block(idx)
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        """Return every k_m inside a working set of q examples, shape (M, q, q)."""
+        return self._core.blocks(idx)
+
+    def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
+        """Change alpha[idx] by delta."""
+        self._alpha[idx] += delta
+        if not self._stale:
+            self._core.add(idx, delta)
+
+    def clear(self) -> None:
+        """Start again at alpha = 0; the cache stays."""
+        self.rebuild(np.zeros(self.n))
+
+    def scale(self, factor: float) -> None:
+        """Multiply alpha by a factor."""
+        self._alpha *= factor
+        self._core.combined[:] *= factor
+
+    def rebuild(self, alpha: np.ndarray) -> None:
+        """Recompute the outputs of alpha, shape (n,), when they are asked for."""
+        self._alpha = alpha.copy()
+        self._stale = True
+
+    def diagonal(self) -> np.ndarray:
+        """Return k_m(x_i, x_i), shape (M, n)."""
+        return self._core.diagonal()
+
+    def subset(self, idx: np.ndarray) -> MixtureEngine:
+        """Return an engine for some of the examples, the alphas of the others staying what they are.
+
+        What is cached of them stays cached. Its weights may change only where those alphas are zero.
+        """
+        smaller = MixtureEngine.__new__(MixtureEngine)
+        smaller._core = self._core.subset(idx)
+        smaller._alpha, smaller._theta, smaller._stale = self._alpha[idx], self._theta, self._stale
+        return smaller
+
+    def _weigh(self, theta: np.ndarray) -> None:
+        if not np.array_equal(theta, self._theta):
+            self._core.weigh(theta)
+            self._theta = theta.copy()
+            self._stale = True

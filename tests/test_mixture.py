@@ -1,0 +1,106 @@
+"""The engine for families says what the engine that keeps every kernel apart says."""
+
+import numpy as np
+import pytest
+
+from kernelweave import MKLClassifier
+from kernelweave.engines import DenseEngine, MixtureEngine
+from kernelweave.kernels import RBF, Linear, Polynomial
+from kernelweave.kernels.prepare import prepare
+
+FAMILIES = {
+    "widths": RBF(gamma=list(np.geomspace(1e-4, 1e2, 12))),
+    "doublings": RBF(gamma=list(2.0 ** np.arange(-10, 10))),
+    "degrees": Polynomial(degree=[1, 2, 3, 4, 5], gamma=0.1, coef0=1.0),
+    "two quantities": [Linear(), RBF(gamma=list(np.geomspace(1e-3, 1, 9)))],
+}
+
+
+@pytest.fixture
+def X(rng):
+    values = rng.normal(size=(301, 6))
+    values[7] = values[3]  # a distance of exactly zero
+    values[11] = values[3] + 1e-9
+    return values
+
+
+def engines(kernels, X, normalize=None, **options):
+    compiled, examples = prepare(kernels, normalize, X)
+    settings = {"cache_mb": 1, "n_jobs": 1} | options
+    assert MixtureEngine.serves(compiled)
+    return (kind(compiled, examples, **settings) for kind in (DenseEngine, MixtureEngine))
+
+
+def close(got, wanted, scale):
+    assert np.abs(got - wanted).max() <= 2e-12 * scale
+
+
+@pytest.mark.parametrize("normalize", [None, "variance", "trace"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("kernels", FAMILIES.values(), ids=FAMILIES)
+def test_both_engines_agree(rng, X, kernels, n_jobs, normalize):
+    dense, mixture = engines(kernels, X, normalize, n_jobs=n_jobs)
+    alpha = np.zeros(len(X))
+    for turn in range(4):
+        theta = rng.random(dense.n_kernels) * (rng.random(dense.n_kernels) < 0.7)
+        idx = np.sort(rng.choice(len(X), 40, replace=False))
+        delta = rng.normal(size=40)
+        alpha[idx] += delta
+        for engine in (dense, mixture):
+            engine.add(idx, delta)
+        size = float(theta.sum() * np.abs(alpha).sum() * np.abs(dense.diagonal()).max()) + 1e-300
+        close(mixture.combined(theta), dense.combined(theta), size)
+        close(mixture.block(idx, theta), dense.block(idx, theta), size)
+        if turn % 2:
+            close(mixture.quadratic(alpha), dense.quadratic(alpha), size * np.abs(alpha).sum())
+    close(mixture.outputs, dense.outputs, np.abs(dense.outputs).max())
+    close(mixture.outputs_at(idx), dense.outputs_at(idx), np.abs(dense.outputs).max())
+    np.testing.assert_array_equal(mixture.diagonal(), dense.diagonal())
+    np.testing.assert_array_equal(mixture.blocks(idx), dense.blocks(idx))
+
+
+def test_subset_scale_rebuild_and_clear(rng, X):
+    dense, mixture = engines(FAMILIES["widths"], X)
+    alpha, theta = rng.normal(size=len(X)), rng.random(dense.n_kernels)
+    part = np.arange(0, len(X), 3)
+    for engine in (dense, mixture):
+        engine.rebuild(alpha)
+        engine.combined(theta)
+        engine.scale(0.5)
+    size = np.abs(dense.combined(theta)).max()
+    close(mixture.combined(theta), dense.combined(theta), size)
+    small, other = dense.subset(part), mixture.subset(part)
+    for engine in (small, other):
+        engine.add(np.array([1, 5]), np.array([1.0, -2.0]))
+    close(other.combined(theta), small.combined(theta), size)
+    mixture.clear()
+    assert not mixture.combined(theta).any()
+
+
+@pytest.mark.parametrize(
+    ("kernels", "normalize"),
+    [
+        (RBF(gamma=[0.1, 1.0]), None),  # too few to be worth it
+        (Polynomial(degree=[1, 2, 3, 4]), "unit"),  # not a function of one quantity
+        ([RBF(gamma=0.1) * Linear()] * 8, None),
+    ],
+)
+def test_other_kernels_are_left_to_the_dense_engine(X, kernels, normalize):
+    compiled, _ = prepare(kernels, normalize, X)
+    assert not MixtureEngine.serves(compiled)
+
+
+@pytest.mark.parametrize("norm", [1.0, 1.5, 2.0, np.inf])
+def test_training_reaches_the_same_optimum(rng, X, norm, monkeypatch):
+    y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)))
+    model = MKLClassifier(FAMILIES["widths"], norm=norm, tol=1e-6).fit(X, y)
+    monkeypatch.setattr(MixtureEngine, "serves", staticmethod(lambda compiled: False))
+    other = MKLClassifier(FAMILIES["widths"], norm=norm, tol=1e-6).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-6)
+    assert model.duality_gap_ <= 1e-6
+    kernels = model._model.compiled
+    K = [k(X) for k in kernels.kernels][0]
+    alpha = np.zeros(len(X))
+    alpha[model.support_] = model.dual_coef_[0]
+    F = np.einsum("m,mij,j->i", model.weights_, K, alpha) + model.intercept_
+    np.testing.assert_allclose(model.decision_function(X), F, atol=1e-9)
