@@ -1,0 +1,259 @@
+"""Cross-validated searches: the scores of fits of their own, for fewer kernel rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, norms
+from kernelweave.engines import DenseEngine
+from kernelweave.kernels import RBF, Precomputed
+from kernelweave.selection import Grid
+
+NORMS, CS = (1.0, 2.0, np.inf), (10.0, 0.1, 1.0)  # costs in no order
+SETTINGS = {"kernels": RBF(gamma=[0.01, 0.1, 1.0]), "normalize": None, "tol": 1e-6}
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return ((X - X.mean(axis=0)) / X.std(axis=0))[:200], np.array(["bad", "good"])[y[:200]]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return (X - X.mean(axis=0)) / X.std(axis=0), y
+
+
+@pytest.fixture(scope="module")
+def diabetes():
+    X, y = load_diabetes(return_X_y=True)
+    return 20 * X[:150], (y[:150] - y.mean()) / y.std()
+
+
+def scores_one_by_one(make, X, y, folds, scoring):
+    """The scores of a fit of its own for every norm, C and fold."""
+    scorer = get_scorer(scoring)
+    fits = [[[make(p, C).fit(X[train], y[train]) for train, _ in folds] for C in CS] for p in NORMS]
+    return np.array(
+        [
+            [
+                [scorer(fit, X[test], y[test]) for fit, (_, test) in zip(row, folds, strict=True)]
+                for row in rows
+            ]
+            for rows in fits
+        ]
+    )
+
+
+def make_classifier(**settings):
+    return lambda p, C: MKLClassifier(norm=p, C=C, **SETTINGS, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"loss": "logistic"}, {"loss": "squared_hinge"}, {"class_weight": "balanced"}],
+    ids=str,
+)
+def test_scores_are_those_of_fits_of_their_own(cancer, settings):
+    X, y = cancer
+    folds = list(StratifiedKFold(3).split(X, y))
+    search = MKLClassifierCV(
+        norms=NORMS, Cs=CS, cv=3, scoring="roc_auc", **SETTINGS, **settings
+    ).fit(X, y)
+    expected = scores_one_by_one(make_classifier(**settings), X, y, folds, "roc_auc")
+    assert search.scores_.shape == (3, 3, 3)
+    assert_allclose(search.scores_, expected, atol=2e-3)
+    assert np.count_nonzero(np.abs(search.scores_ - expected) > 1e-9) <= 4  # near ties
+
+
+@pytest.mark.parametrize("share", [False, True])
+def test_several_classes(iris, share):
+    X, y = iris
+    folds = list(StratifiedKFold(3).split(X, y))
+    search = MKLClassifierCV(norms=NORMS, Cs=CS, cv=3, share_weights=share, **SETTINGS).fit(X, y)
+    make = make_classifier(share_weights=share)
+    assert_allclose(search.scores_, scores_one_by_one(make, X, y, folds, "accuracy"), atol=1e-12)
+    alone = make(search.norm_, search.C_).fit(X, y)
+    assert_allclose(search.weights_, alone.weights_, atol=1e-3)
+    assert search.weights_.shape == ((3,) if share else (3, 3))
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared"])
+def test_regression(diabetes, loss):
+    X, y = diabetes
+    search = MKLRegressorCV(norms=NORMS, Cs=CS, cv=3, loss=loss, **SETTINGS).fit(X, y)
+
+    def make(p, C):
+        return MKLRegressor(norm=p, C=C, loss=loss, **SETTINGS)
+
+    expected = scores_one_by_one(make, X, y, list(KFold(3).split(X)), "r2")
+    assert_allclose(search.scores_, expected, atol=2e-3)
+
+
+def test_the_best_point_is_fitted_on_all_examples(cancer):
+    X, y = cancer
+    search = MKLClassifierCV(norms=NORMS, Cs=CS, cv=3, **SETTINGS).fit(X, y)
+    mean = search.scores_.mean(axis=2)
+    assert search.best_score_ == mean.max()
+    assert mean[NORMS.index(search.norm_), CS.index(search.C_)] == mean.max()
+    alone = MKLClassifier(norm=search.norm_, C=search.C_, **SETTINGS).fit(X, y)
+    assert search.duality_gap_ <= SETTINGS["tol"]
+    assert search.primal_objective_ == pytest.approx(alone.primal_objective_, rel=1e-5)
+    assert_allclose(search.decision_function(X), alone.decision_function(X), atol=0.02)
+
+
+def test_neighbours_save_kernel_rows(cancer, monkeypatch):
+    X, y = cancer
+    rows, add = [], DenseEngine.add
+
+    def count(engine, idx, delta):
+        rows.append(len(idx))
+        add(engine, idx, delta)
+
+    monkeypatch.setattr(DenseEngine, "add", count)
+    settings, Cs = SETTINGS | {"tol": 1e-3}, (0.1, 1.0, 10.0, 100.0)
+    MKLClassifierCV(norms=NORMS, Cs=Cs, cv=3, **settings).fit(X, y)
+    together, rows[:] = sum(rows), []
+    for train, _ in StratifiedKFold(3).split(X, y):
+        for p in NORMS:
+            for C in Cs:
+                MKLClassifier(norm=p, C=C, **settings).fit(X[train], y[train])
+    assert together < 0.8 * sum(rows)
+
+
+@pytest.mark.parametrize(
+    ("cv", "folds"),
+    [(None, 5), (4, 4), (ShuffleSplit(2, random_state=0), 2), ([(range(150), range(150, 200))], 1)],
+    ids=str,
+)
+def test_any_splitter_of_scikit_learn(cancer, cv, folds):
+    search = MKLClassifierCV(RBF(0.1), norms=(2.0,), Cs=(1.0,), cv=cv).fit(*cancer)
+    assert search.scores_.shape == (1, 1, folds)
+    assert np.all(search.scores_ > 0.8)
+
+
+def test_groups_stay_together(cancer):
+    X, y = cancer
+    groups = np.arange(len(y)) % 10
+    search = MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=GroupKFold(2), **SETTINGS).fit(
+        X, y, groups=groups
+    )
+    folds = list(GroupKFold(2).split(X, y, groups))
+    fits = [MKLClassifier(norm=2.0, **SETTINGS).fit(X[train], y[train]) for train, _ in folds]
+    expected = [fit.score(X[test], y[test]) for fit, (_, test) in zip(fits, folds, strict=True)]
+    assert_allclose(search.scores_[0, 0], expected)
+
+
+def test_a_callable_scores_held_out_examples(cancer):
+    X, y = cancer
+    seen = []
+
+    def share_of_good(estimator, positions, labels):
+        values = estimator.decision_function(positions)
+        assert_allclose(values[3:5], estimator.decision_function(positions[3:5]))
+        seen.append((len(labels), set(estimator.classes_)))
+        return np.mean(estimator.predict(positions) == "good")
+
+    search = MKLClassifierCV(RBF(0.1), norms=(2.0,), Cs=(1.0,), cv=4, scoring=share_of_good).fit(
+        X, y
+    )
+    assert seen == [(50, {"bad", "good"})] * 4
+    assert 0 < search.best_score_ < 1
+
+
+def test_precomputed_kernels_need_no_slicing(cancer):
+    X, y = cancer
+    settings = SETTINGS | {"norms": (2.0,), "Cs": CS, "cv": 3}
+    plain = MKLClassifierCV(**settings | {"kernels": RBF(0.1)}).fit(X, y)
+    given = MKLClassifierCV(**settings | {"kernels": Precomputed()}).fit(RBF(0.1)(X), y)
+    assert_allclose(given.scores_, plain.scores_)
+
+
+def test_simple_models_win_ties():
+    grid = Grid.of([1.0, np.inf, norms.Elliptic(np.eye(2)), 2.0], [10.0, 0.1, 1.0])
+    assert grid.best(np.ones((4, 3))) == (1, 1)
+    scores = np.zeros((4, 3))
+    scores[[0, 2, 3], [2, 2, 2]] = scores[3, 0] = 1.0
+    assert grid.best(scores) == (3, 2)
+    scores[0, 0] = np.nan
+    assert grid.best(scores) == (3, 2)
+
+
+def test_alignment_does_not_see_held_out_labels(cancer):
+    X, y = cancer
+    settings = SETTINGS | {"solver": "centered-alignment"}
+    folds = list(StratifiedKFold(3).split(X, y))
+    search = MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3, scoring="roc_auc", **settings)
+    search.fit(X, y)
+    fits = [MKLClassifier(norm=2.0, **settings).fit(X[train], y[train]) for train, _ in folds]
+    scorer = get_scorer("roc_auc")
+    expected = [scorer(fit, X[test], y[test]) for fit, (_, test) in zip(fits, folds, strict=True)]
+    assert_allclose(search.scores_[0, 0], expected, atol=1e-3)
+
+
+def test_a_class_may_be_missing_from_a_training_part(iris):
+    X, y = iris
+    keep = np.flatnonzero((y < 2) | (np.arange(150) == 149))
+    X, y = X[keep], y[keep]
+    with pytest.warns(UserWarning, match="least populated class"):
+        search = MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3, class_weight="balanced").fit(X, y)
+    assert search.scores_.min() >= 0.9
+    assert list(search.classes_) == [0, 1, 2]
+
+
+def test_progress_shows_the_time_left(cancer, capsys):
+    MKLClassifierCV(RBF(0.1), norms=(2.0,), Cs=(0.1, 1.0), cv=3, verbose=1).fit(*cancer)
+    shown = capsys.readouterr().err
+    assert "6/6" in shown
+    assert "left:" in shown
+
+
+def test_fits_that_stop_early_are_counted(cancer):
+    search = MKLClassifierCV(norms=NORMS, Cs=CS, cv=3, max_iter=1, **SETTINGS)
+    with pytest.warns(ConvergenceWarning) as warned:
+        search.fit(*cancer)
+    assert "of 27 fits of the search stopped above tol=1e-06" in str(warned[0].message)
+    assert "MKLClassifierCV stopped after 1 turns" in str(warned[1].message)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"norms": ()}, "norms must be a sequence"),
+        ({"norms": 2.0}, "norms must be a sequence"),
+        ({"norms": (0.5,)}, "norm must be a number p >= 1"),
+        ({"Cs": ()}, "Cs must be a sequence of finite numbers above 0"),
+        ({"Cs": (1.0, -1.0)}, "Cs must be a sequence of finite numbers above 0"),
+        ({"scoring": ["accuracy", "f1"]}, "scoring must be None, the name"),
+        ({"scoring": "acuracy"}, "acuracy"),
+        ({"solver": "uniform", "norms": (np.inf, 2.0)}, "cannot serve norm"),
+        ({"cv": [(range(10), [])]}, "cv must give examples to train on and to hold out"),
+        ({"cv": []}, "cv must give examples"),
+        ({"cv": 1000}, "n_splits=1000"),
+    ],
+    ids=str,
+)
+def test_bad_parameters(cancer, settings, message):
+    with pytest.raises(ValueError, match=message):
+        MKLClassifierCV(**{"Cs": (1.0,), "norms": (2.0,)} | settings).fit(*cancer)
+
+
+def test_one_class_to_train_on_is_refused(cancer):
+    X, y = cancer
+    order = np.argsort(y, kind="stable")
+    cv = [(order[:20], order[20:])]
+    with pytest.raises(ValueError, match="at least 2 classes to train on in every fold"):
+        MKLClassifierCV(cv=cv).fit(X, y)
+
+
+@parametrize_with_checks(
+    [MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3), MKLRegressorCV(norms=(2.0,), Cs=(1.0,), cv=3)]
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
