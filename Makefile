@@ -56,7 +56,8 @@ sanitize: $(BIN)/python
 	  -Cbuild-dir=build/sanitize -Ccmake.define.KERNELWEAVE_SANITIZE=ON
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
-	  build/sanitize-venv/bin/python -m pytest -x tests/test_core.py tests/test_engines.py tests/kernels
+	  build/sanitize-venv/bin/python -m pytest -x \
+	  tests/test_core.py tests/test_subproblem.py tests/test_engines.py tests/test_mixture.py tests/kernels
 
 clean:
 	rm -rf $(VENV) build

@@ -4,12 +4,15 @@ from . import datasets, kernels, losses, norms, plots
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from .linearized import LinearizedMKL
+from .selection import MKLClassifierCV, MKLRegressorCV
 
 __all__ = [
     "LinearizedMKL",
     "MKLClassifier",
+    "MKLClassifierCV",
     "MKLOneClass",
     "MKLRegressor",
+    "MKLRegressorCV",
     "compare",
     "datasets",
     "kernels",

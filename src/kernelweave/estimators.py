@@ -318,7 +318,8 @@ class MKLClassifier(ClassifierMixin, _MKL):
         classes, codes = np.unique(y, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(
-                f"y must have at least 2 classes, but the data have only 1 class: {classes[0]!r}"
+                "y must have at least 2 classes, but the data have only 1 class: "
+                f"{classes.tolist()[0]!r}"
             )
         return classes, codes
 

@@ -29,3 +29,25 @@ def live_line(title: str, verbose: int) -> Iterator[Callable[[Progress], None]]:
             )
 
         yield show
+
+
+@contextmanager
+def progress_bar(title: str, total: int, verbose: int) -> Iterator[Callable[[], None]]:
+    """Give a function that counts one of `total` tasks as done and shows the time left."""
+    if not verbose:
+        yield lambda: None
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("left:"),
+        progress.TimeRemainingColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda: bar.advance(task)

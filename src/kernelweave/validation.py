@@ -84,6 +84,8 @@ def check_parameters(estimator: BaseEstimator) -> None:
     """Raise ValueError for the first parameter that is not as it should be."""
     rules = {
         "C": (_positive, "a finite number above 0"),
+        "Cs": (_all_positive, "a sequence of finite numbers above 0, at least one"),
+        "norms": (_several, "a sequence of numbers p >= 1 and norm objects, at least one"),
         "nu": (lambda nu: _positive(nu) and nu <= 1, "a number above 0 and at most 1"),
         "epsilon": (lambda epsilon: _positive(epsilon) or epsilon == 0, "a number of at least 0"),
         "tol": (_positive, "a finite number above 0"),
@@ -96,6 +98,14 @@ def check_parameters(estimator: BaseEstimator) -> None:
     for name, value in estimator.get_params(deep=False).items():
         if name in rules and not rules[name][0](value):
             raise ValueError(f"{name} must be {rules[name][1]}, got {value!r}")
+
+
+def _several(values: Any) -> bool:
+    return np.iterable(values) and not isinstance(values, str) and len(list(values)) > 0
+
+
+def _all_positive(values: Any) -> bool:
+    return _several(values) and all(_positive(value) for value in values)
 
 
 def _positive(value: Any) -> bool:

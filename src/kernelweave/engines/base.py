@@ -50,6 +50,12 @@ class Engine(Protocol):
     def scale(self, factor: float) -> None:
         """Multiply alpha, and so the outputs, by a factor."""
 
+    def keep(self) -> np.ndarray:
+        """Return what `restore` needs to come back to the current alpha without computing."""
+
+    def restore(self, kept: np.ndarray) -> None:
+        """Return to the alpha at which `kept` was kept."""
+
     def clear(self) -> None:
         """Start again at alpha = 0."""
 

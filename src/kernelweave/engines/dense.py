@@ -23,7 +23,7 @@ class DenseEngine:
     def __init__(
         self, compiled: CompiledKernels, examples: Examples, *, cache_mb: float, n_jobs: int
     ):
-        cache_bytes = int(cache_mb * 2**20)
+        cache_bytes = int(min(cache_mb, 2.0**40) * 2**20)
         self._engine = _core.Engine(compiled.program, examples.side, cache_bytes, n_jobs)
 
     @classmethod
@@ -76,6 +76,14 @@ class DenseEngine:
     def scale(self, factor: float) -> None:
         """Multiply alpha by a factor."""
         self._engine.outputs[:] *= factor
+
+    def keep(self) -> np.ndarray:
+        """Return a copy of the outputs, shape (M, n), for `restore`."""
+        return self.outputs.copy()
+
+    def restore(self, kept: np.ndarray) -> None:
+        """Return to the alpha of these outputs, shape (M, n)."""
+        self._engine.outputs[:] = kept
 
     def clear(self) -> None:
         """Start again at alpha = 0; the cache stays."""

@@ -33,7 +33,7 @@ class MixtureEngine:
     def __init__(
         self, compiled: CompiledKernels, examples: Examples, *, cache_mb: float, n_jobs: int
     ):
-        cache_bytes = int(cache_mb * 2**20)
+        cache_bytes = int(min(cache_mb, 2.0**40) * 2**20)
         self._core = _core.Mixture(compiled.program, examples.side, cache_bytes, n_jobs)
         self._alpha = np.zeros(examples.n)
         self._theta = np.full(self.n_kernels, np.nan)
@@ -103,6 +103,14 @@ class MixtureEngine:
         """Multiply alpha by a factor."""
         self._alpha *= factor
         self._core.combined[:] *= factor
+
+    def keep(self) -> np.ndarray:
+        """Return a copy of alpha, shape (n,), for `restore`."""
+        return self._alpha.copy()
+
+    def restore(self, kept: np.ndarray) -> None:
+        """Return to this alpha, shape (n,); its outputs are recomputed when they are asked for."""
+        self.rebuild(kept)
 
     def rebuild(self, alpha: np.ndarray) -> None:
         """Recompute the outputs of alpha, shape (n,), when they are asked for."""

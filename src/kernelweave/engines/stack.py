@@ -67,6 +67,14 @@ class Stack:
         """Multiply alpha by a factor."""
         self.outputs *= factor
 
+    def keep(self) -> np.ndarray:
+        """Return a copy of the outputs, shape (M, n), for `restore`."""
+        return self.outputs.copy()
+
+    def restore(self, kept: np.ndarray) -> None:
+        """Return to the alpha of these outputs, shape (M, n)."""
+        self.outputs[:] = kept
+
     def clear(self) -> None:
         """Start again at alpha = 0; the cache stays."""
         self.outputs.fill(0.0)

@@ -26,5 +26,7 @@ def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
     mean = (shares @ X).mean()
     square = (shares @ (X.multiply(X) if sp.issparse(X) else X**2)).mean()
     spread = X.shape[1] * (square - mean**2)
+    if not np.isfinite(spread):
+        raise ValueError("X holds numbers that are too large to be squared: scale its columns")
     middle = 1.0 / spread if spread > 0 else 1.0
     return [Linear(), RBF(gamma=[middle * 4.0**k for k in range(-3, 4)])]

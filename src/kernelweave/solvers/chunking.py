@@ -27,6 +27,7 @@ INNER_ONE, INNER_MANY = 0.1, 0.3
 SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
 MOST_FREE = 3000  # examples that a second derivative is made of
 PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
+ROUNDING = 1e-9  # a relative change that is no progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -217,9 +218,15 @@ def chunking(
 
 
 def stuck(history: list[Progress]) -> bool:
-    """Return whether the best gap has not fallen for many turns."""
-    gaps = [progress.gap for progress in history]
-    return len(gaps) > PATIENCE and min(gaps[-PATIENCE:]) >= min(gaps[:-PATIENCE])
+    """Return whether for many turns neither the gap has fallen nor the dual value risen."""
+    if len(history) <= PATIENCE:
+        return False
+    before, lately = history[:-PATIENCE], history[-PATIENCE:]
+    gap = min(progress.gap for progress in before)
+    dual = max(progress.dual for progress in before)
+    return all(
+        progress.gap >= gap and progress.dual <= dual + ROUNDING * abs(dual) for progress in lately
+    )
 
 
 def inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
