@@ -69,7 +69,7 @@ class _MKL(BaseEstimator):
     def _solve_kept(
         self, problem: Problem, engine: Engine, watch: Any, names: tuple[str, ...], number: int
     ) -> Result:
-        """Solve a problem; where there is a checkpoint, from what it says, and keep it up to date."""
+        """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
         if self.checkpoint is None:
             return self._solve(problem, engine, watch)
         checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, names)
