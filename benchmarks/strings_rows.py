@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from kernelweave.core import _core
@@ -10,7 +12,7 @@ from kernelweave.sequences import Sequences
 
 from .report import Table
 from .settings import Settings
-from .timing import alternate
+from .strings_timing import cpu_seconds
 
 QUICK = False
 GOALS = {"baseline": 60.0, "avx2": 15.0, "avx512": 6.0}
@@ -34,8 +36,8 @@ def run(settings: Settings) -> Table:
         a, b = compiled.training(X[:rows]).side, compiled.training(X).side
         for level in _core.simd_levels():
             _core.use_simd(level)
-            work = {level: lambda p=compiled.program, a=a, b=b: _core.evaluate(p, a, b, 1)}
-            seconds = alternate(work, settings.repeats)[level].best
+            work = partial(_core.evaluate, compiled.program, a, b, 1)
+            seconds = cpu_seconds(work, settings.repeats)
             table.add(name, level, seconds / (rows * columns) * 1e9)
     _core.use_simd(before)
     return table

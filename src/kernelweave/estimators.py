@@ -17,6 +17,7 @@ from . import losses, norms
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
 from .engines import DenseEngine, Engine, MixtureEngine, Stack
+from .engines.remembering import Checkpoint, Remembering
 from .kernels import CompiledKernels, Kernel, Precomputed
 from .kernels.default import default_kernels
 from .kernels.examples import Examples
@@ -59,8 +60,25 @@ class _MKL(BaseEstimator):
             families = solver.combines and not shared
             compiled, examples, engine = self._prepare(kernels, X, problems[0].C, families)
             problems, engine = sharing(problems, engine) if shared else (problems, engine)
-            results = [self._solve(problem, engine, watch) for problem in problems]
+            results = [
+                self._solve_kept(problem, engine, watch, compiled.names, number)
+                for number, problem in enumerate(problems)
+            ]
         self._learn(compiled, examples, results, distinct)
+
+    def _solve_kept(
+        self, problem: Problem, engine: Engine, watch: Any, names: tuple[str, ...], number: int
+    ) -> Result:
+        """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
+        if self.checkpoint is None:
+            return self._solve(problem, engine, watch)
+        checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, names)
+        alpha, theta = checkpoint.load() or first_start(problem, engine)
+        engine.rebuild(alpha)
+        remembering = Remembering(engine, alpha, theta, checkpoint.keep)
+        result = self._solve(problem, remembering, watch, (alpha, theta))
+        checkpoint.remove()
+        return result
 
     def _prepare(
         self, kernels: list[Kernel] | None, X: Any, costs: np.ndarray, families: bool = False
@@ -221,7 +239,8 @@ class MKLClassifier(ClassifierMixin, _MKL):
         With more than two classes: whether all of them use the same kernel weights. The sum of
         their problems is then solved, as one problem with one duality gap.
     checkpoint : path or None
-        Where a long run saves its state.
+        Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
+        output. A run that was killed goes on from there; one that ends removes its files.
     verbose : int
         1 shows a live line.
     random_state : int, RandomState or None

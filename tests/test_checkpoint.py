@@ -1,0 +1,102 @@
+"""Checkpoints: a run that was killed resumes to the same optimum."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from kernelweave import MKLClassifier
+from kernelweave.datasets import make_splice
+from kernelweave.engines import remembering
+from kernelweave.kernels import WeightedDegree
+
+RUN = """
+import sys
+from kernelweave import MKLClassifier
+from kernelweave.datasets import make_splice
+from kernelweave.engines import remembering
+from kernelweave.kernels import WeightedDegree
+remembering.SECONDS = 0.0
+X, y = make_splice(3000, 0.2)
+MKLClassifier(WeightedDegree(8), tol=1e-9, working_set=4, checkpoint=sys.argv[1]).fit(X, y)
+"""
+
+
+class Stop(Exception):
+    """Ends a run in the middle."""
+
+
+@pytest.fixture
+def data():
+    return make_splice(600, 0.2)
+
+
+def machine(path=None):
+    return MKLClassifier(
+        WeightedDegree(8, split="degree"), tol=1e-4, working_set=50, checkpoint=path
+    )
+
+
+def stop_after(monkeypatch, changes):
+    """Write a file after every change of alpha, and end the run after some of them."""
+    monkeypatch.setattr(remembering, "SECONDS", 0.0)
+    keep = remembering.Checkpoint.keep
+    calls = []
+
+    def counted(self, alpha, weights):
+        keep(self, alpha, weights)
+        calls.append(alpha.copy())
+        if len(calls) == changes:
+            raise Stop
+
+    monkeypatch.setattr(remembering.Checkpoint, "keep", counted)
+    return calls
+
+
+def test_a_run_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
+    expected = machine().fit(*data)
+    path = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        calls = stop_after(patch, 5)
+        with pytest.raises(Stop):
+            machine(path).fit(*data)
+    with np.load(f"{path}.0") as file:
+        assert (file["alpha"] == calls[-1]).all()
+    resumed = machine(path).fit(*data)
+    assert resumed.history_[0]["gap"] < expected.history_[0]["gap"]
+    assert resumed.duality_gap_ <= 1e-4
+    assert resumed.primal_objective_ == pytest.approx(expected.primal_objective_, rel=2e-4)
+    assert os.listdir(tmp_path) == []
+
+
+def test_files_of_other_problems_are_refused(data, tmp_path, monkeypatch):
+    X, y = data
+    path = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(Stop):
+            machine(path).fit(X, y)
+    with pytest.raises(ValueError, match="belongs to another problem"):
+        machine(path).set_params(C=2.0).fit(X, y)
+    whole = (tmp_path / "run.0").read_bytes()
+    (tmp_path / "run.0").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(ValueError, match="cannot be read"):
+        machine(path).fit(X, y)
+
+
+def test_a_killed_process_leaves_a_file_that_can_be_used(tmp_path):
+    process = subprocess.Popen([sys.executable, "-c", RUN, str(tmp_path / "run")])
+    try:
+        deadline = time.monotonic() + 60
+        while not (tmp_path / "run.0").exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    X, y = make_splice(3000, 0.2)
+    model = MKLClassifier(WeightedDegree(8), tol=1e-3, checkpoint=tmp_path / "run").fit(X, y)
+    assert model.duality_gap_ <= 1e-3
