@@ -37,7 +37,8 @@ nb::tuple skm(In<double, 3> values, In<int64_t, 1> ids, Vector cost, Vector lin,
               double tolerance, int64_t max_steps, InOut<1> alpha, InOut<2> outputs, InOut<1> s) {
   const size_t kernels = values.shape(0), q = values.shape(1);
   bool fits = values.shape(2) == q && alpha.shape(0) == q && cost.shape(0) == kernels &&
-              shift.shape(0) == kernels && s.shape(0) == kernels && outputs.shape(0) == kernels && outputs.shape(1) == q;
+              shift.shape(0) == kernels && s.shape(0) == kernels && outputs.shape(0) == kernels &&
+              outputs.shape(1) == q;
   for (const Vector* part : {&lin, &eps, &curv, &ent, &lo, &hi}) fits &= part->shape(0) == q;
   require(fits, "solve_skm: the arrays differ in length");
   for (size_t c = 0; c < ids.shape(0); ++c)
@@ -57,7 +58,8 @@ nb::tuple skm(In<double, 3> values, In<int64_t, 1> ids, Vector cost, Vector lin,
 
 void bind_solvers(nb::module_& m) {
   m.def("solve_skm", skm, "kernels"_a, "ids"_a, "cost"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a,
-        "lo"_a, "hi"_a, "kappa"_a, "d"_a, "shift"_a, "tolerance"_a, "max_steps"_a, "alpha"_a, "outputs"_a, "s"_a);
+        "lo"_a, "hi"_a, "kappa"_a, "d"_a, "shift"_a, "tolerance"_a, "max_steps"_a, "alpha"_a,
+        "outputs"_a, "s"_a);
 }
 
 }  // namespace kw

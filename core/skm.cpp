@@ -61,9 +61,21 @@ class Machine {
  public:
   Machine(const SkmKernels& kernels, int64_t q, const Smoothing& smoothing, double* outputs,
           double* s)
-      : k_(kernels), q_(q), smooth_(smoothing.kappa, smoothing.d), shift_(smoothing.shift),
-        outputs_(outputs), s_(s), mu_(k_.count), lifted_(k_.count), eta_(k_.count),
-        rise_(k_.count), bend_(k_.count), shared_(q), F(q), row(q), diagonal(q) {
+      : k_(kernels),
+        q_(q),
+        smooth_(smoothing.kappa, smoothing.d),
+        shift_(smoothing.shift),
+        outputs_(outputs),
+        s_(s),
+        mu_(k_.count),
+        lifted_(k_.count),
+        eta_(k_.count),
+        rise_(k_.count),
+        bend_(k_.count),
+        shared_(q),
+        F(q),
+        row(q),
+        diagonal(q) {
     refresh();
   }
 
@@ -233,14 +245,14 @@ PairSteps solve_skm(const SkmKernels& kernels, int64_t q, const DualTerm& term,
     if (result.steps % 64 == 0) machine.combine_diagonal();  // only steers the choice of j
     const int64_t i = choice.argmin_up;
     machine.steer(i);
-    const int64_t j = simd().partner(machine.F.data(), down.data(), curvature.data(),
-                                     machine.bend.data(), machine.row.data(), choice.min_up,
-                                     curvature[i] + machine.diagonal[i], q);
+    const int64_t j =
+        simd().partner(machine.F.data(), down.data(), curvature.data(), machine.bend.data(),
+                       machine.row.data(), choice.min_up, curvature[i] + machine.diagonal[i], q);
     const double from_i = alpha[i], to_i = top(conj, i, from_i);
     const double from_j = alpha[j], to_j = bottom(conj, j, from_j);
     machine.aim(i, j);
-    const double step = best_step(
-        conj, machine, {i, j, from_i, from_j, std::min(to_i - from_i, from_j - to_j)});
+    const double step =
+        best_step(conj, machine, {i, j, from_i, from_j, std::min(to_i - from_i, from_j - to_j)});
     // A step that ends at a bound or at zero ends there exactly.
     alpha[i] = step >= to_i - from_i ? to_i : from_i + step;
     alpha[j] = step >= from_j - to_j ? to_j : from_j - step;

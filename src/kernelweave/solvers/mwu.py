@@ -97,7 +97,8 @@ class MWU:
         """Solve a problem; where it starts, (alpha, theta), makes no difference."""
         game = Game(problem, engine)
         rate = self._rate(game)
-        rounds = min(self.rounds(game), budget.max_iter or np.inf)
+        rounds = self.rounds(game)
+        rounds = min(rounds, budget.max_iter or rounds)
         history: list[Progress] = []
         while True:
             for _ in range(min(max(1, rounds // LOOKS), rounds - game.rounds)):

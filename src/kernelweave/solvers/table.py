@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import losses
 from ..norms import Block, Elliptic, Lp, Norm
-from .registry import SOLVERS, Solver
+from .registry import SOLVERS
 
 NORMS: dict[str, Norm] = {
     "p = 1": Lp(1),
@@ -37,7 +39,7 @@ def markdown() -> str:
     return "\n".join(_line(cells) for cells in (head, rule, *map(_row, SOLVERS.values())))
 
 
-def _row(solver: Solver) -> list[str]:
+def _row(solver: Any) -> list[str]:
     served = [loss.name for loss in LOSSES if solver.serves_loss(loss)]
     return [
         f"`{solver.name}`",
