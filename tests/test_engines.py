@@ -67,6 +67,17 @@ def rebuild(engine, naive, rng):
     engine.rebuild(naive.alpha)
 
 
+def scale(engine, naive, rng):
+    engine.scale(0.5)
+    naive.alpha *= 0.5
+
+
+def go_and_come_back(engine, naive, rng):
+    kept = engine.keep()
+    engine.rebuild(rng.normal(size=engine.n))
+    engine.restore(kept)
+
+
 def block(engine, naive, rng):
     idx = np.union1d(some(rng, engine.n), np.arange(8))
     weights = rng.exponential(size=engine.n_kernels) * rng.choice([0, 1], size=engine.n_kernels)
@@ -82,7 +93,8 @@ def test_any_sequence_of_operations(case, rows, n_jobs, rng):
     naive = Naive(case.oracle(X))
     assert (engine.n, engine.n_kernels) == (N, len(naive.K))
     operations = [add, add_the_same_again, block, add_the_same_again, block]
-    operations += list(rng.choice([add, add_the_same_again, clear, rebuild, block], size=10))
+    choices = [add, add_the_same_again, clear, rebuild, scale, go_and_come_back, block]
+    operations += list(rng.choice(choices, size=14))
     for operation in operations:
         operation(engine, naive, rng)
         close(engine.outputs, naive.outputs)

@@ -124,8 +124,8 @@ def test_equal_examples_are_merged_in_every_class():
 def test_two_classes_have_one_machine_anyway():
     X, y = scaled(load_iris)
     X, y = X[y > 0], y[y > 0]
-    shared = fitted((X, y), solver="qcqp")
-    alone = MKLClassifier(KERNELS, normalize=None, solver="qcqp").fit(X, y)
+    shared = fitted((X, y), norm=1.0, solver="qcqp")
+    alone = MKLClassifier(KERNELS, normalize=None, norm=1.0, solver="qcqp").fit(X, y)
     assert_allclose(shared.weights_, alone.weights_)
 
 

@@ -41,7 +41,8 @@ class _HeldOut:
     def __init__(self, values: np.ndarray, classes: np.ndarray | None = None):
         super().__init__()
         self.values = values  # shape (held out, outputs)
-        self.classes = self.classes_ = classes
+        self.classes = classes
+        self.classes_: Any = classes
 
     def _decide(self, X: Any) -> np.ndarray:
         return self.values[np.ravel(X)]
@@ -286,7 +287,7 @@ class MKLClassifierCV(_Search, MKLClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, *, groups=None):
+    def fit(self, X, y, *, groups=None):  # type: ignore[override]  # no sample_weight
         """Learn from n examples X with labels y, shape (n,); `groups` are for the splitter."""
         self._forget()
         check_parameters(self)
@@ -357,7 +358,7 @@ class MKLRegressorCV(_Search, MKLRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, *, groups=None):
+    def fit(self, X, y, *, groups=None):  # type: ignore[override]  # no sample_weight
         """Learn from n examples X with targets y, shape (n,); `groups` are for the splitter."""
         self._forget()
         check_parameters(self)

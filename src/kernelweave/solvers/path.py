@@ -27,7 +27,7 @@ Solve = Callable[[Problem, Engine, Start], Result]
 
 
 def follow(
-    problem: Problem, engine: Engine, norms: Sequence[Norm], Cs: Sequence[float], solve: Solve
+    problem: Problem, engine: Engine, norms: Sequence[Norm], Cs: np.ndarray, solve: Solve
 ) -> Iterator[tuple[int, int, Result]]:
     """Solve a problem for every norm and cost.
 
@@ -36,7 +36,7 @@ def follow(
     problem : its costs are those at C = 1, and its norm does not matter.
     engine : the examples.
     norms : the more neighbours are alike, the better.
-    Cs : factors of the costs, in any order.
+    Cs : factors of the costs, in any order, shape (costs,).
     solve : ``solve(problem, engine, (alpha, theta)) -> Result``.
 
     Yields
