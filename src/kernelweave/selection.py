@@ -42,7 +42,7 @@ class _HeldOut:
         super().__init__()
         self.values = values  # shape (held out, outputs)
         self.classes = classes
-        self.classes_: Any = classes
+        self.classes_ = classes
 
     def _decide(self, X: Any) -> np.ndarray:
         return self.values[np.ravel(X)]
@@ -51,7 +51,7 @@ class _HeldOut:
         return True
 
 
-class _HeldOutClassifier(_HeldOut, MKLClassifier):
+class _HeldOutClassifier(_HeldOut, MKLClassifier):  # type: ignore[misc]
     """What scorers ask for labels and decision values."""
 
 
