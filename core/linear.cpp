@@ -197,7 +197,7 @@ bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights,
     const int64_t r1 = std::min(count, r0 + kBlock), j1 = std::min(count, j0 + kBlock);
     quantity->tile(*rows, r0, r1, *table, j0, j1, {out + r0 * count + j0, count, 0});
     for (int64_t r = r0; r < r1; ++r)
-      for (int64_t j = j0; j < j1; ++j) {
+      for (int64_t j = std::max(j0, r); j < j1; ++j) {
         out[r * count + j] *= unit[r] * unit[j];
         out[j * count + r] = out[r * count + j];
       }

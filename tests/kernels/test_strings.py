@@ -158,6 +158,18 @@ def test_sums_through_a_store(kernel, masked, count, level, rng, by_store_and_by
     np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
 
 
+@pytest.mark.parametrize("how", [None, "unit", "variance"])
+@pytest.mark.parametrize("number", range(7))
+def test_blocks_combine_the_members(number, how, rng):
+    X = as_sequences(texts(rng, 40, n=150, letters="ACGT"))
+    compiled, examples = prepare(FAMILIES[number], how, X)
+    engine = _core.Engine(compiled.program, examples.side, 0, 2)
+    idx, weights = np.arange(3, 150, 2), rng.random(compiled.n_kernels)
+    chosen = examples.take(idx).side
+    expected = np.tensordot(weights, _core.evaluate(compiled.program, chosen, chosen, 1), 1)
+    np.testing.assert_allclose(engine.block(idx, weights), expected, rtol=1e-9, atol=1e-12)
+
+
 def test_a_store_of_sequences_that_are_all_alike(rng, by_store_and_by_rows):
     X = as_sequences(["ACGTTGCA" * 11 + "AC"] * 200 + texts(rng, 90, n=300, letters="ACGT"))
     idx, delta = np.arange(250), rng.normal(size=250)
