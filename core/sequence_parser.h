@@ -26,7 +26,7 @@ class SequenceParser {
   void finish();
 
   SequenceBuilder builder;
-  Growing<uint8_t> names;         // headers one after the other, without the mark
+  Growing<uint8_t> names;      // headers one after the other, without the mark
   Growing<int64_t> name_ends;  // where each ends
 
  private:

@@ -4,13 +4,14 @@ A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal
 """
 
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.per_feature import per_feature
 from kernelweave.kernels.precomputed import Precomputed
 from kernelweave.kernels.prepare import prepare, resolve
 from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import NGram, Spectrum
-from kernelweave.kernels.strings import LocalityImproved, WeightedDegree, WeightedDegreeShift
+from kernelweave.kernels.strings import WeightedDegree, WeightedDegreeShift
 from kernelweave.kernels.text import BagOfWords
 from kernelweave.kernels.vectors import (
     RBF,

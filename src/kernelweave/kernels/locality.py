@@ -1,0 +1,92 @@
+"""The locality-improved kernel: matches that lie close to each other count more."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kernelweave.alphabets import as_alphabet
+from kernelweave.core import _core
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.parameters import frozen, label
+from kernelweave.kernels.program import Expression, Layout
+from kernelweave.kernels.strings import Strings, resolve_length
+
+
+@dataclass(frozen=True)
+class LocalityQuantity:
+    """What the core computes for a locality-improved kernel; equal ones are shared."""
+
+    half_window: int
+    degree: int
+
+    def source(self) -> _core.Source:
+        """Return the quantity for the core."""
+        return _core.locality_improved(self.half_window, self.degree)
+
+
+@dataclass(frozen=True)
+class LocalityImproved(Kernel):
+    """Powers of the share of matching letters in windows (Zien et al., 2000).
+
+    k(x, y) = (sum_p (share of matches within `half_window` letters of p) ^ inner_degree)
+    ^ outer_degree, over all windows that lie inside the sequences, which are of one length.
+
+    Parameters
+    ----------
+    half_window : letters on either side of the middle of a window, at most 31.
+    inner_degree, outer_degree : integers >= 1.
+    alphabet, unknown, columns : as for all kernels on sequences.
+    length : the length of the sequences; found by `resolve`.
+    """
+
+    half_window: int = 3
+    inner_degree: int = 3
+    outer_degree: int = 1
+    alphabet: Any = field(default="dna", kw_only=True)
+    unknown: str = field(default="mismatch", kw_only=True)
+    columns: Any = field(default=None, kw_only=True)
+    length: int | None = field(default=None, kw_only=True, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.half_window <= 31 or min(self.inner_degree, self.outer_degree) < 1:
+            raise ValueError(
+                "LocalityImproved: half_window must be 0 to 31, and the degrees at least 1"
+            )
+        object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
+        object.__setattr__(self, "columns", frozen(self.columns))
+
+    def resolve(self, X: Any) -> Kernel:
+        if self.length is not None:
+            return self
+        resolved = resolve_length(self, X)
+        if resolved.length < 2 * self.half_window + 1:
+            raise ValueError(
+                f"LocalityImproved: sequences of {resolved.length} letters hold no window of "
+                f"{2 * self.half_window + 1}"
+            )
+        return resolved
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        names = ("half_window", "inner_degree", "outer_degree")
+        parameters = {name: getattr(self, name) for name in names}
+        return (label("LocalityImproved", parameters, self.columns),)
+
+    @property
+    def is_family(self) -> bool:
+        return False
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        assert self.length is not None
+        quantity = LocalityQuantity(self.half_window, self.inner_degree)
+        view = Strings(self.columns, self.alphabet, self.unknown, self.length)
+        source = layout.source(quantity, view)
+        return [(("power", source, 1.0, 0.0, self.outer_degree),)]
+
+    @property
+    def selection(self) -> Any:
+        return self.columns
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, columns=columns)
