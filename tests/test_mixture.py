@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier
-from kernelweave.engines import DenseEngine, MixtureEngine
+from kernelweave.engines import DenseEngine, MixtureEngine, mixture
 from kernelweave.kernels import RBF, Linear, Polynomial
 from kernelweave.kernels.prepare import prepare
 
@@ -27,7 +27,7 @@ def X(rng):
 def engines(kernels, X, normalize=None, **options):
     compiled, examples = prepare(kernels, normalize, X)
     settings = {"cache_mb": 1, "n_jobs": 1} | options
-    assert MixtureEngine.serves(compiled)
+    assert MixtureEngine.serves(compiled, 1000)
     return (kind(compiled, examples, **settings) for kind in (DenseEngine, MixtureEngine))
 
 
@@ -39,42 +39,42 @@ def close(got, wanted, scale):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("kernels", FAMILIES.values(), ids=FAMILIES)
 def test_both_engines_agree(rng, X, kernels, n_jobs, normalize):
-    dense, mixture = engines(kernels, X, normalize, n_jobs=n_jobs)
+    dense, family = engines(kernels, X, normalize, n_jobs=n_jobs)
     alpha = np.zeros(len(X))
     for turn in range(4):
         theta = rng.random(dense.n_kernels) * (rng.random(dense.n_kernels) < 0.7)
         idx = np.sort(rng.choice(len(X), 40, replace=False))
         delta = rng.normal(size=40)
         alpha[idx] += delta
-        for engine in (dense, mixture):
+        for engine in (dense, family):
             engine.add(idx, delta)
         size = float(theta.sum() * np.abs(alpha).sum() * np.abs(dense.diagonal()).max()) + 1e-300
-        close(mixture.combined(theta), dense.combined(theta), size)
-        close(mixture.block(idx, theta), dense.block(idx, theta), size)
+        close(family.combined(theta), dense.combined(theta), size)
+        close(family.block(idx, theta), dense.block(idx, theta), size)
         if turn % 2:
-            close(mixture.quadratic(alpha), dense.quadratic(alpha), size * np.abs(alpha).sum())
-    close(mixture.outputs, dense.outputs, np.abs(dense.outputs).max())
-    close(mixture.outputs_at(idx), dense.outputs_at(idx), np.abs(dense.outputs).max())
-    np.testing.assert_array_equal(mixture.diagonal(), dense.diagonal())
-    np.testing.assert_array_equal(mixture.blocks(idx), dense.blocks(idx))
+            close(family.quadratic(alpha), dense.quadratic(alpha), size * np.abs(alpha).sum())
+    close(family.outputs, dense.outputs, np.abs(dense.outputs).max())
+    close(family.outputs_at(idx), dense.outputs_at(idx), np.abs(dense.outputs).max())
+    np.testing.assert_array_equal(family.diagonal(), dense.diagonal())
+    np.testing.assert_array_equal(family.blocks(idx), dense.blocks(idx))
 
 
 def test_subset_scale_rebuild_and_clear(rng, X):
-    dense, mixture = engines(FAMILIES["widths"], X)
+    dense, family = engines(FAMILIES["widths"], X)
     alpha, theta = rng.normal(size=len(X)), rng.random(dense.n_kernels)
     part = np.arange(0, len(X), 3)
-    for engine in (dense, mixture):
+    for engine in (dense, family):
         engine.rebuild(alpha)
         engine.combined(theta)
         engine.scale(0.5)
     size = np.abs(dense.combined(theta)).max()
-    close(mixture.combined(theta), dense.combined(theta), size)
-    small, other = dense.subset(part), mixture.subset(part)
+    close(family.combined(theta), dense.combined(theta), size)
+    small, other = dense.subset(part), family.subset(part)
     for engine in (small, other):
         engine.add(np.array([1, 5]), np.array([1.0, -2.0]))
     close(other.combined(theta), small.combined(theta), size)
-    mixture.clear()
-    assert not mixture.combined(theta).any()
+    family.clear()
+    assert not family.combined(theta).any()
 
 
 @pytest.mark.parametrize(
@@ -87,14 +87,15 @@ def test_subset_scale_rebuild_and_clear(rng, X):
 )
 def test_other_kernels_are_left_to_the_dense_engine(X, kernels, normalize):
     compiled, _ = prepare(kernels, normalize, X)
-    assert not MixtureEngine.serves(compiled)
+    assert not MixtureEngine.serves(compiled, 1000)
 
 
 @pytest.mark.parametrize("norm", [1.0, 1.5, 2.0, np.inf])
 def test_training_reaches_the_same_optimum(rng, X, norm, monkeypatch):
     y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)))
+    monkeypatch.setattr(mixture, "MANY_EXAMPLES", 100)
     model = MKLClassifier(FAMILIES["widths"], norm=norm, tol=1e-6).fit(X, y)
-    monkeypatch.setattr(MixtureEngine, "serves", staticmethod(lambda compiled: False))
+    monkeypatch.setattr(mixture, "MANY_EXAMPLES", 1000)
     other = MKLClassifier(FAMILIES["widths"], norm=norm, tol=1e-6).fit(X, y)
     assert model.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-6)
     assert model.duality_gap_ <= 1e-6

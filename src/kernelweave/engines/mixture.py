@@ -14,7 +14,8 @@ from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import CompiledKernels
 
-MANY = 4  # kernels per shared quantity from which on a family is worth it
+MANY_KERNELS = 4  # of a shared quantity, from which on a family is worth it
+MANY_EXAMPLES = 1000  # from which on a pass over them takes longer than tabulating a function
 
 
 class MixtureEngine:
@@ -40,9 +41,9 @@ class MixtureEngine:
         self._stale = True
 
     @staticmethod
-    def serves(compiled: CompiledKernels) -> bool:
-        """Return whether kernels are such families, and large ones."""
-        many = compiled.n_kernels >= MANY * compiled.n_sources
+    def serves(compiled: CompiledKernels, n: int) -> bool:
+        """Return whether kernels are such families, and large ones, on many examples."""
+        many = compiled.n_kernels >= MANY_KERNELS * compiled.n_sources and n >= MANY_EXAMPLES
         return many and _core.Mixture.serves(compiled.program)
 
     @property
