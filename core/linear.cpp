@@ -175,11 +175,34 @@ void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threa
   });
 }
 
+bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count,
+                               const double* weights, int threads, double* out) const {
+  const std::vector<double> planes = plane_weights(bundle, weights);
+  const auto table = a_.tables[bundle.source]->subset(ids, count);
+  const Quantity& quantity = *program_.sources()[bundle.source];
+  std::vector<double> unit(count, 1.0);
+  for (int32_t slot : bundle.slots)
+    for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
+  run_team(threads, count, [&](int64_t r, int) {
+    double* row = out + r * count;
+    std::fill(row + r, row + count, 0.0);
+    quantity.sums(*table, &r, &unit[r], 1, count, 1, planes.data())
+        ->add(*table, r, count, row + r, 0);
+    for (int64_t j = r; j < count; ++j) {
+      row[j] *= unit[j];
+      out[j * count + r] = row[j];
+    }
+  });
+  return true;
+}
+
 // Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
 bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights, int threads,
                        double* out) const {
   if (!linear_ || bundles_.size() != 1) return false;
   const Bundle& bundle = bundles_.front();
+  if (program_.sources()[bundle.source]->rows_by_sums(*a_.tables[bundle.source]))
+    return block_by_sums(bundle, ids, count, weights, threads, out);
   const auto quantity =
       program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
   if (!quantity) return false;

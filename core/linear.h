@@ -53,6 +53,8 @@ class LinearPlan {
  private:
   using Bundle = LinearBundle;
 
+  bool block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count, const double* weights,
+                     int threads, double* out) const;
   std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
   std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
                                int64_t count, int threads, const double* planes) const;

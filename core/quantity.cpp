@@ -25,6 +25,7 @@ struct VectorRows : Rows {
 };
 
 // A panel should stay in the second-level cache while all columns pass by.
+constexpr int64_t kDensePanel = 4096;  // columns beyond which sparse rows stay sparse in a block
 int64_t panel_width(int64_t d) { return d <= 16384 ? 32 : 8; }
 
 std::unique_ptr<VectorRows> pack_vectors(const Table& a, const int64_t* rows, int64_t count,
@@ -85,6 +86,11 @@ class Dot : public Quantity {
     return largest;
   }
 
+  // Panels of dense rows would be mostly zeros.
+  bool rows_by_sums(const Table& a) const override {
+    return vectors(a).sparse() && vectors(a).d > kDensePanel;
+  }
+
   std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
                              int64_t count, int64_t, int, const double* planes) const override {
     if (!planes) return sum_vectors(vectors(a), rows, factors, count);
@@ -133,6 +139,7 @@ class SquaredDistance : public Dot {
                              const double*) const override {
     return nullptr;  // a distance is not linear in its second argument
   }
+  bool rows_by_sums(const Table&) const override { return false; }
 };
 
 // Sums over features of a function of two values: dense rows against columns laid out feature by

@@ -56,6 +56,8 @@ class Quantity {
   virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {
     return nullptr;
   }
+  // Whether single rows inside a small set are cheapest as sums of one row each.
+  virtual bool rows_by_sums(const Table& /*a*/) const { return false; }
   // The sum of factors[r] times row rows[r], for `columns` examples to come, where that is cheaper
   // than row by row; null otherwise. planes: weights that combine all planes into one, or null.
   virtual std::unique_ptr<Sums> sums(const Table& /*a*/, const int64_t* /*rows*/,

@@ -4,7 +4,8 @@ import naive_strings as naive
 import numpy as np
 import pytest
 
-from kernelweave.kernels import NGram, Spectrum
+from kernelweave.core import _core
+from kernelweave.kernels import NGram, Spectrum, prepare
 
 
 def texts(rng, n=8, letters="ACGTN"):
@@ -49,6 +50,17 @@ def test_proteins(rng):
     X = texts(rng, letters=letters + "X")
     expected = [[naive.spectrum(x, y, 4, letters=letters) for y in X] for x in X]
     np.testing.assert_allclose(Spectrum(4, alphabet="protein")(X), expected)
+
+
+@pytest.mark.parametrize("how", [None, "unit", "variance"])
+def test_blocks_of_many_columns(how, rng):
+    X = ["".join(rng.choice(list("ACGT"), size=80)) for _ in range(40)]
+    compiled, examples = prepare(Spectrum(8), how, X)
+    engine = _core.Engine(compiled.program, examples.side, 0, 2)
+    idx = np.arange(1, 40, 3)
+    chosen = examples.take(idx).side
+    (expected,) = _core.evaluate(compiled.program, chosen, chosen, 1)
+    np.testing.assert_allclose(engine.block(idx, np.full(1, 0.7)), 0.7 * expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(
