@@ -84,11 +84,15 @@ void require(bool condition, const char* message) {
 void check_threads(int n_jobs) { require(n_jobs >= 1, "n_jobs must be at least 1"); }
 
 void bind_program(nb::module_& m) {
-  nb::class_<Program>(m, "Program", "A list of kernels as a postfix program over shared quantities.")
+  nb::class_<Program>(m, "Program",
+                      "A list of kernels as a postfix program over shared quantities.")
       .def(nb::init<>())
-      .def("source", [](Program& p, const std::string& kind) { return p.source(kind); }, "kind"_a)
-      .def("source", [](Program& p, const Source& s) { return p.source(s.quantity); }, "source"_a)
-      .def("copy", [](Program& p, int32_t source) { p.push(Op::Copy, source); }, "source"_a)
+      .def(
+          "source", [](Program& p, const std::string& kind) { return p.source(kind); }, "kind"_a)
+      .def(
+          "source", [](Program& p, const Source& s) { return p.source(s.quantity); }, "source"_a)
+      .def(
+          "copy", [](Program& p, int32_t source) { p.push(Op::Copy, source); }, "source"_a)
       .def(
           "power",
           [](Program& p, int32_t source, double gamma, double coef0, int32_t degree) {
@@ -96,15 +100,16 @@ void bind_program(nb::module_& m) {
           },
           "source"_a, "gamma"_a, "coef0"_a, "degree"_a)
       .def(
-          "exp",
-          [](Program& p, int32_t source, double gamma) { p.push(Op::Exp, source, gamma); },
+          "exp", [](Program& p, int32_t source, double gamma) { p.push(Op::Exp, source, gamma); },
           "source"_a, "gamma"_a)
       .def("mul", [](Program& p) { p.push(Op::Mul, 0); })
       .def("add", [](Program& p) { p.push(Op::Add, 0); })
       .def("square", [](Program& p) { p.push(Op::Square, 0); })
       .def("dup", [](Program& p) { p.push(Op::Dup, 0); })
-      .def("scale", [](Program& p, double factor) { p.push(Op::Scale, 0, factor); }, "factor"_a)
-      .def("unit", [](Program& p, int32_t slot) { p.push(Op::Unit, slot); }, "slot"_a)
+      .def(
+          "scale", [](Program& p, double factor) { p.push(Op::Scale, 0, factor); }, "factor"_a)
+      .def(
+          "unit", [](Program& p, int32_t slot) { p.push(Op::Unit, slot); }, "slot"_a)
       .def(
           "center", [](Program& p, int32_t slot, double total) { p.push(Op::Center, slot, total); },
           "slot"_a, "total"_a)
@@ -140,8 +145,8 @@ void bind_side(nb::module_& m) {
             for (size_t e = 0; e < indices.shape(0); ++e)
               require(indices.data()[e] >= 0 && indices.data()[e] < d,
                       "add_sparse: a column index is out of range");
-            side.tables.push_back(std::make_shared<SparseTable>(
-                borrow(data), borrow(indices), borrow(indptr), side.n, d));
+            side.tables.push_back(std::make_shared<SparseTable>(borrow(data), borrow(indices),
+                                                                borrow(indptr), side.n, d));
           },
           "data"_a, "indices"_a, "indptr"_a, "d"_a)
       .def(
@@ -168,11 +173,13 @@ void bind_side(nb::module_& m) {
       .def("fingerprints",
            [](const Side& side) {
              auto* prints = new Fingerprint[side.n ? side.n : 1];
-             nb::capsule owner(prints, [](void* p) noexcept { delete[] static_cast<Fingerprint*>(p); });
+             nb::capsule owner(prints,
+                               [](void* p) noexcept { delete[] static_cast<Fingerprint*>(p); });
              without_lock([&] {
                for (int64_t i = 0; i < side.n; ++i) prints[i] = side.fingerprint(i);
              });
-             return nb::ndarray<nb::numpy, uint64_t, nb::ndim<2>>(prints, {size_t(side.n), 2}, owner);
+             return nb::ndarray<nb::numpy, uint64_t, nb::ndim<2>>(prints, {size_t(side.n), 2},
+                                                                  owner);
            })
       .def_ro("n", &Side::n);
 }
@@ -239,14 +246,15 @@ void check_ids(int64_t n, const Ids& ids) {
 
 void bind_engine(nb::module_& m) {
   nb::class_<Engine>(m, "Engine", "Examples, their kernels, and the outputs of the current alpha.")
-      .def("__init__",
-           [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
-              int n_jobs) {
-             check_threads(n_jobs);
-             new (engine) Engine(std::make_unique<SharedRows>(
-                 std::make_shared<const Program>(program), side, cache_bytes, n_jobs));
-           },
-           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def(
+          "__init__",
+          [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
+             int n_jobs) {
+            check_threads(n_jobs);
+            new (engine) Engine(std::make_unique<SharedRows>(
+                std::make_shared<const Program>(program), side, cache_bytes, n_jobs));
+          },
+          "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_prop_ro("n", &Engine::n)
       .def_prop_ro("n_kernels", &Engine::n_kernels)
       .def_prop_ro("cached_rows", &Engine::cached_rows)
@@ -254,14 +262,16 @@ void bind_engine(nb::module_& m) {
           "outputs",
           [](Engine& engine) {
             return nb::ndarray<nb::numpy, double, nb::ndim<2>>(
-                engine.outputs(), {size_t(engine.n_kernels()), size_t(engine.n())}, nb::find(engine));
+                engine.outputs(), {size_t(engine.n_kernels()), size_t(engine.n())},
+                nb::find(engine));
           },
           nb::rv_policy::reference_internal)
       .def(
           "block",
           [](Engine& engine, Ids ids, Vector weights) {
             check_ids(engine.n(), ids);
-            require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
+            require(int64_t(weights.shape(0)) == engine.n_kernels(),
+                    "block: one weight per kernel");
             Out out = make_array({ids.shape(0), ids.shape(0)});
             without_lock([&] {
               engine.block(ids.data(), int64_t(ids.shape(0)), weights.data(), out.data());
@@ -305,15 +315,16 @@ void bind_engine(nb::module_& m) {
 
 void bind_mixture(nb::module_& m) {
   nb::class_<Mixture>(m, "Mixture", "Examples and the combined outputs of a family of kernels.")
-      .def("__init__",
-           [](Mixture* mixture, const Program& program, const Side& side, int64_t cache_bytes,
-              int n_jobs) {
-             check_threads(n_jobs);
-             require(Mixture::serves(program), "Mixture: not a family of functions of one quantity");
-             new (mixture) Mixture(std::make_unique<SharedRows>(
-                 std::make_shared<const Program>(program), side, cache_bytes, n_jobs));
-           },
-           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def(
+          "__init__",
+          [](Mixture* mixture, const Program& program, const Side& side, int64_t cache_bytes,
+             int n_jobs) {
+            check_threads(n_jobs);
+            require(Mixture::serves(program), "Mixture: not a family of functions of one quantity");
+            new (mixture) Mixture(std::make_unique<SharedRows>(
+                std::make_shared<const Program>(program), side, cache_bytes, n_jobs));
+          },
+          "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static("serves", &Mixture::serves, "program"_a)
       .def_prop_ro("n", &Mixture::n)
       .def_prop_ro("n_kernels", &Mixture::n_kernels)
@@ -328,7 +339,8 @@ void bind_mixture(nb::module_& m) {
       .def(
           "weigh",
           [](Mixture& mixture, Vector weights) {
-            require(int64_t(weights.shape(0)) == mixture.n_kernels(), "weigh: one weight per kernel");
+            require(int64_t(weights.shape(0)) == mixture.n_kernels(),
+                    "weigh: one weight per kernel");
             without_lock([&] { mixture.weigh(weights.data()); });
           },
           "weights"_a)
@@ -420,8 +432,8 @@ void bind_subproblem(nb::module_& m) {
         });
         return nb::make_tuple(result.steps, result.violation);
       },
-      "kernel"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a, "lo"_a, "hi"_a, "tolerance"_a,
-      "max_steps"_a, "alpha"_a, "outputs"_a);
+      "kernel"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a, "lo"_a, "hi"_a, "tolerance"_a, "max_steps"_a,
+      "alpha"_a, "outputs"_a);
 }
 
 }  // namespace
@@ -432,8 +444,8 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of kernelweave.";
   set_interrupt_hook(python_interrupt);
   m.def(
-      "use_blas",
-      [](nb::capsule dgemm) { set_dgemm(reinterpret_cast<Dgemm>(dgemm.data())); }, "dgemm"_a);
+      "use_blas", [](nb::capsule dgemm) { set_dgemm(reinterpret_cast<Dgemm>(dgemm.data())); },
+      "dgemm"_a);
   m.def("use_simd", [](const std::string& level) { use_simd(level.c_str()); }, "level"_a);
   m.def("simd_level", [] { return std::string(simd().name); });
   m.def("simd_levels", [] {

@@ -4,8 +4,8 @@
 
 namespace kw {
 
-using Dgemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, double* alpha,
-                       double* a, int* lda, double* b, int* ldb, double* beta, double* c, int* ldc);
+using Dgemm = void (*)(char* transa, char* transb, int* m, int* n, int* k, double* alpha, double* a,
+                       int* lda, double* b, int* ldb, double* beta, double* c, int* ldc);
 
 void set_dgemm(Dgemm function);
 

@@ -19,13 +19,14 @@ void evaluate(const Program& program, const Side& a, const Side& b, int threads,
   program.check(a);
   program.check(b);
   const std::vector<int64_t> rows = all_of(a);
-  sweep(program, a, rows.data(), a.n, b, threads,
-        [&](int64_t r, const RowView& view, double* stack) {
-          program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
-            std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
-          });
-        },
-        Tiles::kExact);
+  sweep(
+      program, a, rows.data(), a.n, b, threads,
+      [&](int64_t r, const RowView& view, double* stack) {
+        program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+          std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
+        });
+      },
+      Tiles::kExact);
 }
 
 void diagonal(const Program& program, const Side& a, double* out) {

@@ -38,8 +38,7 @@ void Table::mix(int64_t i, Fingerprint& print) const {
   print[1] += scramble(~uint64_t(i));
 }
 
-DenseTable::DenseTable(Array<double> x, int64_t n, int64_t d)
-    : VectorTable(n, d), x(std::move(x)) {
+DenseTable::DenseTable(Array<double> x, int64_t n, int64_t d) : VectorTable(n, d), x(std::move(x)) {
   norms.resize(n);
   for (int64_t i = 0; i < n; ++i) {
     const double* row = &this->x[i * d];
@@ -53,9 +52,7 @@ std::shared_ptr<const Table> DenseTable::subset(const int64_t* ids, int64_t coun
   return std::make_shared<DenseTable>(own(std::move(rows)), count, d);
 }
 
-void DenseTable::unpack(int64_t i, double* out) const {
-  std::copy_n(x.data + i * d, d, out);
-}
+void DenseTable::unpack(int64_t i, double* out) const { std::copy_n(x.data + i * d, d, out); }
 
 void DenseTable::mix(int64_t i, Fingerprint& print) const {
   for (int64_t f = 0; f < d; ++f) mix_value(f, x[i * d + f], print);

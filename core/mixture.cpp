@@ -76,7 +76,8 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
 void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
                       const int64_t* columns, int64_t n_columns, double* out) const {
   const Program& program = rows_->program();
-  const Side rows = rows_->side().subset(ids, count), others = rows_->side().subset(columns, n_columns);
+  const Side rows = rows_->side().subset(ids, count),
+             others = rows_->side().subset(columns, n_columns);
   const int64_t kernels = program.n_kernels();
   std::vector<int64_t> all(count);
   std::iota(all.begin(), all.end(), 0);

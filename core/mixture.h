@@ -1,6 +1,7 @@
-// An engine for families: all kernels are functions of shared quantities, so that their weighted sum
-// is evaluated as one function (profile.h). It keeps the combined outputs of one set of weights;
-// new weights cost one pass over the support examples, and the number of kernels hardly matters.
+// An engine for families: all kernels are functions of shared quantities, so that their weighted
+// sum is evaluated as one function (profile.h). It keeps the combined outputs of one set of
+// weights; new weights cost one pass over the support examples, and the number of kernels hardly
+// matters.
 #pragma once
 #include <memory>
 #include <vector>

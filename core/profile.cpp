@@ -9,7 +9,7 @@
 namespace kw {
 namespace {
 
-constexpr int kShift = 44;         // of the bits of a double: 8 bits of the mantissa remain
+constexpr int kShift = 44;           // of the bits of a double: 8 bits of the mantissa remain
 constexpr double kConstant = 1e-15;  // a change that counts as none, relative to the kernel's size
 
 double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kShift); }
@@ -60,7 +60,8 @@ Profile::Profile(const Program& program, int64_t plane, double bound, bool both_
     program.run(groups_, view.view(none, none, 0, 0, 1), stack.data(),
                 [&](int64_t m, const double* v) { out[m] = *v; });
   };
-  double *zero = values.data(), *far = zero + program.n_kernels(), *here = far + program.n_kernels();
+  double *zero = values.data(), *far = zero + program.n_kernels(),
+         *here = far + program.n_kernels();
   at(0.0, zero);
   at(end, far);
   const auto moves = [&](double s) {
@@ -119,8 +120,7 @@ void Profile::weigh(const Program& program, const double* weights) {
   for (int64_t cell = 0; cell < grid_.cells(); ++cell)
     for (int64_t d = 0; d < kTerms; ++d) {
       double sum = 0.0;
-      for (int64_t k = 0; k < kTerms; ++k)
-        sum += basis().c[k][d] * values[cell * kTerms + k];
+      for (int64_t k = 0; k < kTerms; ++k) sum += basis().c[k][d] * values[cell * kTerms + k];
       coefficients_[cell * kTerms + d] = sum;
     }
   for (int64_t cell = 0; cell < grid_.cells(); cell += grid_.half) {  // constant
@@ -139,7 +139,8 @@ void Profile::integrate(const Program& program, const double* moments, double* o
       continue;
     }
     for (int64_t k = 0; k < kTerms; ++k)
-      for (int64_t d = 0; d < kTerms; ++d) weights[cell * kTerms + k] += basis().c[k][d] * moment[d];
+      for (int64_t d = 0; d < kTerms; ++d)
+        weights[cell * kTerms + k] += basis().c[k][d] * moment[d];
   }
   tabulate(program, groups_, [&](int64_t m, const double* v, int64_t first, int64_t n) {
     out[m] += simd().dot(v, weights.data() + first, n);

@@ -29,7 +29,8 @@ class Profile {
 
  private:
   std::vector<double> nodes() const;  // kTerms points for every cell
-  // Calls sink(m, values, first, count) for the values of each kernel at nodes [first, first+count).
+  // Calls sink(m, values, first, count) for the values of each kernel at nodes [first,
+  // first+count).
   template <typename Sink>
   void tabulate(const Program& program, const std::vector<Group>& groups, Sink&& sink) const;
 

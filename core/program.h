@@ -16,7 +16,7 @@ enum class Op : uint8_t { Copy, Power, Exp, Mul, Add, Square, Dup, Scale, Unit, 
 
 struct Instruction {
   Op op;
-  int32_t arg;     // plane, slot, or degree
+  int32_t arg;  // plane, slot, or degree
   int32_t degree;
   double a, b;
 };
@@ -31,10 +31,10 @@ struct Group {
 struct RowView {
   const Side& a;
   const Side& b;
-  int64_t row;                   // example of side a
-  int64_t j0, n;                 // examples [j0, j0 + n) of side b
-  const double* const* planes;   // n values of each plane
-  const double* least;           // a lower bound of them, for each plane
+  int64_t row;                  // example of side a
+  int64_t j0, n;                // examples [j0, j0 + n) of side b
+  const double* const* planes;  // n values of each plane
+  const double* least;          // a lower bound of them, for each plane
 };
 
 // exp(-45) is 3e-20: a million such values do not change a sum that double precision can hold. A

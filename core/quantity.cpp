@@ -10,9 +10,7 @@
 namespace kw {
 namespace {
 
-const VectorTable& vectors(const Table& table) {
-  return dynamic_cast<const VectorTable&>(table);
-}
+const VectorTable& vectors(const Table& table) { return dynamic_cast<const VectorTable&>(table); }
 
 // Rows as dense vectors: one after the other for dense columns, or in panels (feature by feature,
 // `width` rows side by side) for sparse columns.
@@ -64,7 +62,8 @@ class Dot : public Quantity {
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
             TileOut out) const override {
     const auto& pack = static_cast<const VectorRows&>(rows);
-    if (pack.width) return sparse_tile(pack, r0, r1, static_cast<const SparseTable&>(b), j0, j1, out);
+    if (pack.width)
+      return sparse_tile(pack, r0, r1, static_cast<const SparseTable&>(b), j0, j1, out);
     const auto& table = static_cast<const DenseTable&>(b);
     dot_products(pack.values.data() + r0 * table.d, table.x.data + j0 * table.d, r1 - r0, j1 - j0,
                  table.d, out.data, out.row_stride);
@@ -74,7 +73,9 @@ class Dot : public Quantity {
     std::copy(vectors(a).norms.begin(), vectors(a).norms.end(), out);
   }
 
-  int64_t row_bytes(const Table& a) const override { return vectors(a).d * int64_t(sizeof(double)); }
+  int64_t row_bytes(const Table& a) const override {
+    return vectors(a).d * int64_t(sizeof(double));
+  }
   bool worth_caching(const Table& a) const override { return vectors(a).d > 8; }
   bool bounded() const override { return true; }
   double bound(const Table& a) const override { return largest_norm(a); }
@@ -158,7 +159,8 @@ class FeatureSum : public Quantity {
             TileOut out) const override {
     const auto& pack = static_cast<const VectorRows&>(rows);
     const VectorTable& table = vectors(b);
-    const int64_t d = table.d, width = std::max<int64_t>(1, std::min<int64_t>(j1 - j0, kValues / d));
+    const int64_t d = table.d,
+                  width = std::max<int64_t>(1, std::min<int64_t>(j1 - j0, kValues / d));
     std::vector<double> columns(d * width), one(d);
     for (int64_t j = j0; j < j1; j += width) {
       const int64_t n = std::min(width, j1 - j);
@@ -180,7 +182,9 @@ class FeatureSum : public Quantity {
     }
   }
 
-  int64_t row_bytes(const Table& a) const override { return vectors(a).d * int64_t(sizeof(double)); }
+  int64_t row_bytes(const Table& a) const override {
+    return vectors(a).d * int64_t(sizeof(double));
+  }
   bool worth_caching(const Table& a) const override { return vectors(a).d > 2; }
 
  private:

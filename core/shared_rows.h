@@ -40,7 +40,8 @@ class SharedRows {
                       const std::vector<const double*>& rows, Visit& visit);
   template <typename Visit>
   void each_new_row(const std::vector<int64_t>& positions, const int64_t* ids, Visit& visit);
-  // Planes of rows [u0, u1) of `rest` against all of it: planes x rows x n, on and above the diagonal.
+  // Planes of rows [u0, u1) of `rest` against all of it: planes x rows x n, on and above the
+  // diagonal.
   std::vector<double> planes_of(const Side& rest, int64_t u0, int64_t u1) const;
   // How many rows of so many values are worked on at a time.
   static int64_t strip_of(int64_t values);
@@ -111,9 +112,9 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
   }
 }
 
-// What the cache knows of a pair, from either side, is taken from there; the rest, pairs of examples
-// that are both unknown, is computed first: a strip of rows at a time, so that many examples or
-// planes do not take much memory.
+// What the cache knows of a pair, from either side, is taken from there; the rest, pairs of
+// examples that are both unknown, is computed first: a strip of rows at a time, so that many
+// examples or planes do not take much memory.
 template <typename Visit>
 void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit) {
   std::vector<const double*> known(count);

@@ -23,8 +23,7 @@ struct Pair {
 double step_with_kinks(const Conjugates& conj, const Pair& p) {
   const double kink_i = p.alpha_i < 0.0 ? -p.alpha_i : kInfinity;
   const double kink_j = p.alpha_j > 0.0 ? p.alpha_j : kInfinity;
-  const double bend =
-      std::max(p.bend + conj.term().curv[p.i] + conj.term().curv[p.j], 1e-12);
+  const double bend = std::max(p.bend + conj.term().curv[p.i] + conj.term().curv[p.j], 1e-12);
   const double ends[3] = {std::min(kink_i, kink_j), std::max(kink_i, kink_j), kInfinity};
   double slope = p.slope, at = 0.0;
   for (double end : ends) {
@@ -50,8 +49,8 @@ double step_smooth(const Conjugates& conj, const Pair& p) {
   if (slope_at(p.limit) <= 0.0) return p.limit;
   double low = 0.0, high = p.limit, t = 0.0, slope = p.slope;
   for (int round = 0; round < 100; ++round) {
-    const double bend = p.bend + conj.curvature(p.i, p.alpha_i + t) +
-                        conj.curvature(p.j, p.alpha_j - t);
+    const double bend =
+        p.bend + conj.curvature(p.i, p.alpha_i + t) + conj.curvature(p.j, p.alpha_j - t);
     double next = t - slope / bend;
     if (!(next > low && next < high)) next = 0.5 * (low + high);
     if (std::abs(next - t) <= 1e-15 * p.limit) return next;

@@ -69,15 +69,15 @@ class Planes {
   std::vector<double> least_;
 };
 
-// kExact: values below 1e-19 are computed too. kUpper: only tiles on and above the diagonal, of rows
-// that are consecutive examples.
+// kExact: values below 1e-19 are computed too. kUpper: only tiles on and above the diagonal, of
+// rows that are consecutive examples.
 enum class Tiles { kAll, kExact, kUpper };
 
 // Calls visit(r, view, stack) for every position r of `rows` and every column tile; calls for
 // different column tiles may run at the same time.
 template <typename Visit>
-void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count,
-           const Side& b, int threads, Visit&& visit, Tiles which = Tiles::kAll) {
+void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b,
+           int threads, Visit&& visit, Tiles which = Tiles::kAll) {
   const int64_t planes = program.n_planes(), limit = PackedRows::limit(program, a);
   const int64_t tiles = (b.n + kTileColumns - 1) / kTileColumns;
   std::vector<std::vector<double>> scratch(threads), stacks(threads);

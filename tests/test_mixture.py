@@ -100,7 +100,7 @@ def test_training_reaches_the_same_optimum(rng, X, norm, monkeypatch):
     assert model.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-6)
     assert model.duality_gap_ <= 1e-6
     kernels = model._model.compiled
-    K = [k(X) for k in kernels.kernels][0]
+    K = kernels.kernels[0](X)
     alpha = np.zeros(len(X))
     alpha[model.support_] = model.dual_coef_[0]
     F = np.einsum("m,mij,j->i", model.weights_, K, alpha) + model.intercept_

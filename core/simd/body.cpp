@@ -124,7 +124,8 @@ inline void sum_over_features(const double* x, const double* columns, int64_t d,
 }
 
 void l1_tile(const double* x, const double* columns, int64_t d, int64_t n, double* out) {
-  sum_over_features(x, columns, d, n, out, [](double a, double b) { return __builtin_fabs(a - b); });
+  sum_over_features(x, columns, d, n, out,
+                    [](double a, double b) { return __builtin_fabs(a - b); });
 }
 
 void chi2_tile(const double* x, const double* columns, int64_t d, int64_t n, double* out) {
@@ -221,8 +222,10 @@ inline Four load_four(const double* p) {
 
 inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
   const Places at = locate(s, grid);
-  const Four a = load_four(coefficients + 4 * at.cell[0]), b = load_four(coefficients + 4 * at.cell[1]);
-  const Four c = load_four(coefficients + 4 * at.cell[2]), d = load_four(coefficients + 4 * at.cell[3]);
+  const Four a = load_four(coefficients + 4 * at.cell[0]),
+             b = load_four(coefficients + 4 * at.cell[1]);
+  const Four c = load_four(coefficients + 4 * at.cell[2]),
+             d = load_four(coefficients + 4 * at.cell[3]);
   const Four ab0 = __builtin_shuffle(a, b, FourInts{0, 4, 2, 6});
   const Four ab1 = __builtin_shuffle(a, b, FourInts{1, 5, 3, 7});
   const Four cd0 = __builtin_shuffle(c, d, FourInts{0, 4, 2, 6});

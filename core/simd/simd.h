@@ -25,9 +25,9 @@ struct Simd {
   void (*mul)(const double* a, double* inout, int64_t n);
   void (*add)(const double* a, double* inout, int64_t n);
   void (*scale)(double factor, double* inout, int64_t n);
-  void (*axpy)(double factor, const double* x, double* y, int64_t n);     // y += factor * x
-  void (*unit)(double ui, const double* u, double* inout, int64_t n);     // v_j *= ui * u_j
-  void (*center)(double ci, const double* r, double* inout, int64_t n);   // v_j += ci - r_j
+  void (*axpy)(double factor, const double* x, double* y, int64_t n);        // y += factor * x
+  void (*unit)(double ui, const double* u, double* inout, int64_t n);        // v_j *= ui * u_j
+  void (*center)(double ci, const double* r, double* inout, int64_t n);      // v_j += ci - r_j
   void (*sqdist)(double ni, const double* norms, double* inout, int64_t n);  // from dot products
 
   // Shared quantities of one example x (d values) and n examples stored feature by feature.
@@ -47,8 +47,8 @@ struct Simd {
   // A piecewise cubic function (profile.h): out_j += f(s_j).
   void (*profile)(const double* s, const Grid& grid, const double* coefficients, double* out,
                   int64_t n);
-  // Its adjoint: moments of the cell of s_j grow by factor * weights_j times the powers of the place
-  // inside the cell.
+  // Its adjoint: moments of the cell of s_j grow by factor * weights_j times the powers of the
+  // place inside the cell.
   void (*moments)(const double* s, const Grid& grid, double factor, const double* weights,
                   double* moments, int64_t n);
 

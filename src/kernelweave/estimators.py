@@ -90,7 +90,11 @@ class _MKL(BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
-        kind = MixtureEngine if families and MixtureEngine.serves(compiled, examples.n) else DenseEngine
+        kind = (
+            MixtureEngine
+            if families and MixtureEngine.serves(compiled, examples.n)
+            else DenseEngine
+        )
         engine = kind(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
         return compiled, examples, engine
 

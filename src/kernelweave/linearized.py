@@ -25,10 +25,11 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .core import _core, single_threaded_blas
-from .kernels import RBF, Kernel, prepare
+from .kernels import RBF, Kernel
 from .kernels.default import default_kernels
 from .kernels.examples import Examples
 from .kernels.per_feature import Stack
+from .kernels.prepare import prepare
 from .kernels.program import CompiledKernels
 from .validation import check_examples, check_parameters, check_targets
 

@@ -24,8 +24,8 @@ def live_line(title: str, verbose: int) -> Iterator[Callable[[Progress], None]]:
             nonlocal turns
             turns += 1
             status.update(
-                f"{title}: turn {turns}, {progress.seconds:.1f} s, objective {progress.primal:.6g}, "
-                f"duality gap {progress.gap:.2e}"
+                f"{title}: turn {turns}, {progress.seconds:.1f} s, "
+                f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}"
             )
 
         yield show

@@ -25,8 +25,8 @@ NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return X as kernels read it, and note (or compare) its number and names of columns.
 
-    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are, unless
-    there are only the default kernels, which read numbers.
+    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are,
+    unless there are only the default kernels, which read numbers.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
     if named and is_frame(X):
@@ -109,11 +109,11 @@ def _all_positive(values: Any) -> bool:
 
 
 def _positive(value: Any) -> bool:
-    return isinstance(value, Real) and np.isfinite(value) and value > 0
+    return isinstance(value, Real) and 0 < float(value) < np.inf
 
 
 def _count(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and value >= least
+    return isinstance(value, Integral) and int(value) >= least
 
 
 def _nonzero(value: Any) -> bool:

@@ -27,7 +27,9 @@ class Engine(Protocol):
     def outputs(self) -> np.ndarray:
         """g[m, i] = sum_j alpha_j k_m(x_j, x_i), shape (M, n)."""
 
-    turns_per_step: int  # working sets between two weight steps
+    @property
+    def turns_per_step(self) -> int:
+        """Working sets between two weight steps."""
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return F_i = sum_m theta_m g[m, i], shape (n,)."""

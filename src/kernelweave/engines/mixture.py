@@ -1,9 +1,9 @@
 """The engine for families: many kernels that are functions of a few shared quantities.
 
-A weighted sum of such kernels is one function of each quantity. The core evaluates that function as
-a piecewise polynomial, so that the cost of a pair does not depend on the number of kernels, and only
-the combined outputs are kept. New weights cost one pass over the support examples; therefore several
-working sets go by between two weight steps.
+A weighted sum of such kernels is one function of each quantity. The core evaluates that function
+as a piecewise polynomial, so that the cost of a pair does not depend on the number of kernels, and
+only the combined outputs are kept. New weights cost one pass over the support examples; therefore
+several working sets go by between two weight steps.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ MANY_KERNELS = 4  # of a shared quantity, from which on a family is worth it
 MANY_EXAMPLES = 1000  # from which on a pass over them takes longer than tabulating a function
 
 
+LEAST_TURNS = 4  # between two weight steps
+WORKING_SET = 1000  # examples that a turn changes, about
+
+
 class MixtureEngine:
     """All examples on this machine, their kernels combined.
 
@@ -28,8 +32,6 @@ class MixtureEngine:
     cache_mb : memory for rows of shared quantities.
     n_jobs : number of threads.
     """
-
-    turns_per_step = 4
 
     def __init__(
         self, compiled: CompiledKernels, examples: Examples, *, cache_mb: float, n_jobs: int
@@ -55,6 +57,11 @@ class MixtureEngine:
     def n_kernels(self) -> int:
         """Number of kernels."""
         return self._core.n_kernels
+
+    @property
+    def turns_per_step(self) -> int:
+        """Working sets between two weight steps: as many as take the time of new outputs."""
+        return max(LEAST_TURNS, int(np.count_nonzero(self._alpha)) // WORKING_SET)
 
     @property
     def outputs(self) -> np.ndarray:
@@ -123,9 +130,9 @@ class MixtureEngine:
         return self._core.diagonal()
 
     def subset(self, idx: np.ndarray) -> MixtureEngine:
-        """Return an engine for some of the examples, the alphas of the others staying what they are.
+        """Return an engine for some of the examples, the alphas of the others staying as they are.
 
-        What is cached of them stays cached. Its weights may change only where those alphas are zero.
+        What is cached of them stays cached. Its weights may change only where those alphas are 0.
         """
         smaller = MixtureEngine.__new__(MixtureEngine)
         smaller._core = self._core.subset(idx)

@@ -1,8 +1,8 @@
 """Chunking: solve small problems on the worst examples, and let the weights follow.
 
 The loop of Sonnenburg et al. (2006) and Kloft et al. (2011). Each turn takes the q worst examples,
-solves the problem restricted to them exactly, tells the engine, and takes one weight step (or, where
-new weights are dear to the engine, one after a few working sets).
+solves the problem restricted to them exactly, tells the engine, and takes one weight step (or,
+where new weights are dear to the engine, one after a few working sets).
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class State:
     def __post_init__(self):
         every = np.arange(self.engine.n)
         self.work = [every[part] for part in self.problem.parts]  # each machine's last working set
-        self.kernel = [(None, np.empty(0))] * self.problem.machines  # its theta and kernel
+        none = (np.empty(0), np.empty((0, 0)))
+        self.kernel = [none] * self.problem.machines  # the weights and the kernel of that set
 
     def refresh(self, step: Step) -> Certificate:
         """Take a weight step and certify the model."""

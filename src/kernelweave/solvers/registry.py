@@ -187,8 +187,10 @@ SOLVERS = {
 }
 
 
-def solver_for(choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = False) -> Solver:
+def solver_for(choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = False) -> Any:
     """Return the solver of a name, for "auto" the one that suits the norm, or a solver as it is.
+
+    What it returns has the attributes of a `Solver`.
 
     Raises
     ------
@@ -197,12 +199,12 @@ def solver_for(choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = F
         machines that share their weights.
     """
 
-    def able(solver: Solver) -> bool:
+    def able(solver: Any) -> bool:
         return solver.serves(norm) and solver.serves_loss(loss) and (solver.shares or not shared)
 
     if isinstance(choice, str) and choice == "auto":
         return SOLVERS[automatic(norm)]
-    solver = SOLVERS.get(choice) if isinstance(choice, str) else choice
+    solver: Any = SOLVERS.get(choice) if isinstance(choice, str) else choice
     if not all(hasattr(solver, field.name) for field in fields(Solver)):
         raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {choice!r}")
     if not able(solver):
