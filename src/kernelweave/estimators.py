@@ -2,208 +2,19 @@
 
 from __future__ import annotations
 
-import warnings
-from typing import Any
-
 import numpy as np
-from joblib import effective_n_jobs
-from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, RegressorMixin
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import _check_sample_weight
 
 from . import losses, norms
-from .core import single_threaded_blas
-from .distinct import Distinct, mergeable
-from .engines import DenseEngine, Engine, MixtureEngine, Stack
-from .engines.remembering import Checkpoint, Remembering
-from .kernels import CompiledKernels, Kernel, Precomputed
-from .kernels.default import default_kernels
-from .kernels.examples import Examples
-from .kernels.prepare import prepare, resolve
-from .model import Model, alphas
-from .problem import Problem, Result
-from .progress import live_line
-from .solvers.chunking import Budget
-from .solvers.registry import solver_for
-from .solvers.start import first_start
+from .machine import Machine
+from .problem import Problem
 from .validation import check_examples, check_parameters, check_targets
 
-WORKING_SET = 1000
 
-
-class _MKL(BaseEstimator):
-    """What the estimators share: kernels in, certified solutions out."""
-
-    def _train(
-        self, X: Any, problems: list[Problem], targets: np.ndarray, shared: bool = False
-    ) -> None:
-        """Solve one problem per output on the examples X and store what was learned.
-
-        Parameters
-        ----------
-        targets : what tells examples with equal x apart, shape (n,).
-        shared : whether the outputs share their weights.
-        """
-        shared = shared and len(problems) > 1
-        solver = solver_for(self.solver, problems[0].norm, problems[0].loss, shared=shared)
-        kernels = self.kernels
-        if kernels is not None:  # parameters that depend on the data depend on all of it
-            kernels = resolve(kernels, X)
-        distinct = None
-        if mergeable(kernels or [], X):
-            distinct = Distinct.of(X, targets, problems[0].C)
-        if distinct:
-            X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
-        with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
-            families = solver.combines and not shared
-            compiled, examples, engine = self._prepare(kernels, X, problems[0].C, families)
-            problems, engine = sharing(problems, engine) if shared else (problems, engine)
-            results = [
-                self._solve_kept(problem, engine, watch, compiled.names, number)
-                for number, problem in enumerate(problems)
-            ]
-        self._learn(compiled, examples, results, distinct)
-
-    def _solve_kept(
-        self, problem: Problem, engine: Engine, watch: Any, names: tuple[str, ...], number: int
-    ) -> Result:
-        """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
-        if self.checkpoint is None:
-            return self._solve(problem, engine, watch)
-        checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, names)
-        alpha, theta = checkpoint.load() or first_start(problem, engine)
-        engine.rebuild(alpha)
-        remembering = Remembering(engine, alpha, theta, checkpoint.keep)
-        result = self._solve(problem, remembering, watch, (alpha, theta))
-        checkpoint.remove()
-        return result
-
-    def _prepare(
-        self, kernels: list[Kernel] | None, X: Any, costs: np.ndarray, families: bool = False
-    ) -> tuple[CompiledKernels, Examples, Engine]:
-        """Normalise and compile the kernels on the examples X, and give them an engine.
-
-        `families`: whether combined outputs will do, so that families may be taken as a whole.
-        """
-        n_jobs = effective_n_jobs(self.n_jobs)
-        kernels = kernels or default_kernels(X, costs)
-        compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
-        kind = (
-            MixtureEngine
-            if families and MixtureEngine.serves(compiled, examples.n)
-            else DenseEngine
-        )
-        engine = kind(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
-        return compiled, examples, engine
-
-    def _solve(
-        self, problem: Problem, engine: Engine, watch: Any, start: tuple | None = None
-    ) -> Result:
-        """Solve a problem from `start`, an alpha whose outputs the engine holds and weights."""
-        shared = problem.machines > 1
-        solver = solver_for(self.solver, problem.norm, problem.loss, shared=shared)
-        budget = Budget(
-            tol=self.tol,
-            max_iter=self.max_iter,
-            working_set=WORKING_SET if self.working_set == "auto" else self.working_set,
-            watch=watch,
-        )
-        alpha, theta = start or first_start(problem, engine)
-        return solver.solve(problem, engine, alpha, theta, budget, self.interleaved)
-
-    def _learn(
-        self,
-        compiled: CompiledKernels,
-        examples: Examples,
-        results: list[Result],
-        distinct: Distinct | None = None,
-    ) -> None:
-        """Keep what the results say of all examples, or of the distinct ones."""
-        self._warn_unless_converged(results)
-        self._model = Model.of(compiled, examples, results)
-        alpha = alphas(results, examples.n)
-        self._store(results, distinct.expand(alpha) if distinct else alpha)
-
-    def _warn_unless_converged(self, results: list[Result]) -> None:
-        worst = max(results, key=lambda result: result.gap)
-        if not worst.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
-                f"gap of {worst.gap:.2e}, above tol={self.tol:g}; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-
-    def _store(self, results: list[Result], alpha: np.ndarray) -> None:
-        """Set the public attributes; alpha has shape (outputs, n)."""
-        model = self._model
-        self.kernel_names_ = model.compiled.names
-        self.support_ = np.flatnonzero(alpha.any(axis=0))
-        self.dual_coef_ = alpha[:, self.support_]
-        self.intercept_ = model.intercept
-        single = len(results) == 1
-        self.weights_ = model.weights[0] if single else model.weights
-        for name in ("primal", "dual"):
-            values = np.array([getattr(result, name) for result in results])
-            setattr(self, f"{name}_objective_", float(values[0]) if single else values)
-        gaps = np.array([result.gap for result in results])
-        self.duality_gap_ = float(gaps[0]) if single else gaps
-        histories = [[vars(progress) for progress in result.history] for result in results]
-        self.history_ = histories[0] if single else histories
-        self.n_iter_ = max(result.n_iter for result in results)
-
-    def _forget(self) -> None:
-        """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
-            delattr(self, name)
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")  # the columns of X are noted before anything is learned
-
-    def _decide(self, X: Any) -> np.ndarray:
-        """Return decision values, shape (n, outputs)."""
-        check_is_fitted(self)
-        X = check_examples(self, X, reset=False)
-        return self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
-
-    def contributions(self, X: Any) -> np.ndarray:
-        """Return what each kernel adds to the decision values.
-
-        Parameters
-        ----------
-        X : n examples.
-
-        Returns
-        -------
-        Array of shape (n, M), or (n, classes, M) with more than two classes. Summed over the
-        kernels, plus the intercept, it is the decision value.
-        """
-        check_is_fitted(self)
-        X = check_examples(self, X, reset=False)
-        values = self._model.contributions(X, n_jobs=effective_n_jobs(self.n_jobs))
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = _all_precomputed(self.kernels)
-        return tags
-
-
-def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:
-    """Return the one problem of machines that share their weights, and the engine for it."""
-    return [Problem.sharing(problems)], Stack(engine, len(problems))
-
-
-def _all_precomputed(kernels: Any) -> bool:
-    """Return whether X is one given matrix, whose columns scikit-learn must split like its rows."""
-    one = kernels[0] if isinstance(kernels, list | tuple) and len(kernels) == 1 else kernels
-    return isinstance(one, Precomputed) and one.columns is None
-
-
-class MKLClassifier(ClassifierMixin, _MKL):
+class MKLClassifier(ClassifierMixin, Machine):
     """Classification with learned kernel weights.
 
     Solves, for two classes (and one against the rest for more),
@@ -353,7 +164,7 @@ class MKLClassifier(ClassifierMixin, _MKL):
         return self.classes_[index]
 
 
-class MKLRegressor(RegressorMixin, _MKL):
+class MKLRegressor(RegressorMixin, Machine):
     """Regression with learned kernel weights.
 
     Parameters are those of `MKLClassifier`, with these differences.
@@ -422,7 +233,7 @@ class MKLRegressor(RegressorMixin, _MKL):
         return self._decide(X)[:, 0]
 
 
-class MKLOneClass(OutlierMixin, _MKL):
+class MKLOneClass(OutlierMixin, Machine):
     """Novelty detection with learned kernel weights (Schölkopf et al. 2001).
 
     Parameters are those of `MKLClassifier`, with these differences.

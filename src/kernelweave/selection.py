@@ -20,8 +20,9 @@ from sklearn.model_selection import check_cv
 
 from .core import single_threaded_blas
 from .engines import Engine
-from .estimators import _MKL, MKLClassifier, MKLRegressor, sharing
+from .estimators import MKLClassifier, MKLRegressor
 from .kernels import resolve
+from .machine import Machine, sharing
 from .norms import Norm, as_norm
 from .problem import Problem, Result
 from .progress import live_line, progress_bar
@@ -88,7 +89,7 @@ class Grid:
         return int(i), int(j)
 
 
-class _Search(_MKL):
+class _Search(Machine):
     """What both searches do: score a grid on folds, and fit at its best point."""
 
     def _search(
