@@ -304,7 +304,7 @@ void bind_engine(nb::module_& m) {
            })
       .def(
           "subset",
-          [](const Engine& engine, Ids ids) {
+          [](Engine& engine, Ids ids) {
             check_ids(engine.n(), ids);
             std::unique_ptr<Engine> smaller;
             without_lock([&] { smaller = engine.subset(ids.data(), int64_t(ids.shape(0))); });
@@ -404,7 +404,7 @@ void bind_mixture(nb::module_& m) {
            })
       .def(
           "subset",
-          [](const Mixture& mixture, Ids ids) {
+          [](Mixture& mixture, Ids ids) {
             check_ids(mixture.n(), ids);
             std::unique_ptr<Mixture> smaller;
             without_lock([&] { smaller = mixture.subset(ids.data(), int64_t(ids.shape(0))); });

@@ -1,5 +1,6 @@
 // Rows of shared quantities, least recently used out first.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -40,6 +41,13 @@ class RowCache {
     return order_.front().values.get();
   }
 
+  // Keeps at most so many bytes from now on.
+  void limit(int64_t bytes) {
+    if (row_values_ == 0) return;
+    capacity_ = std::min(capacity_, bytes / (row_values_ * int64_t(sizeof(double))));
+    while (int64_t(order_.size()) > capacity_) drop(order_.back().example);
+  }
+
   void start_turn() { ++turn_; }
   void keep(int64_t i) { rows_.at(i)->turn = turn_; }
   void drop(int64_t i) {
@@ -63,7 +71,8 @@ class RowCache {
     std::unique_ptr<double[]> values;
   };
 
-  const int64_t row_values_, capacity_;
+  const int64_t row_values_;
+  int64_t capacity_;
   uint64_t turn_ = 0;
   std::list<Row> order_;
   std::unordered_map<int64_t, std::list<Row>::iterator> rows_;

@@ -44,7 +44,7 @@ void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
 
 void Engine::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
 
-std::unique_ptr<Engine> Engine::subset(const int64_t* ids, int64_t count) const {
+std::unique_ptr<Engine> Engine::subset(const int64_t* ids, int64_t count) {
   auto smaller = std::make_unique<Engine>(rows_->subset(ids, count));
   for (int64_t m = 0; m < n_kernels(); ++m)
     for (int64_t i = 0; i < count; ++i)

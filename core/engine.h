@@ -27,7 +27,7 @@ class Engine {
   void add(const int64_t* ids, int64_t count, const double* delta);
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them; rows that were cached stay cached.
-  std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count) const;
+  std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count);
 
  private:
   std::unique_ptr<SharedRows> rows_;

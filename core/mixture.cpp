@@ -97,7 +97,7 @@ void Mixture::blocks(const int64_t* ids, int64_t count, double* out) const {
   evaluate(rows_->program(), work, work, rows_->threads(), out);
 }
 
-std::unique_ptr<Mixture> Mixture::subset(const int64_t* ids, int64_t count) const {
+std::unique_ptr<Mixture> Mixture::subset(const int64_t* ids, int64_t count) {
   auto smaller = std::make_unique<Mixture>(rows_->subset(ids, count));
   smaller->profiles_ = profiles_;  // with the bounds and weights of all examples
   for (int64_t i = 0; i < count; ++i) smaller->combined_[i] = combined_[ids[i]];

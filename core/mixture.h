@@ -36,7 +36,7 @@ class Mixture {
                int64_t n_columns, double* out) const;
   void diagonal(double* out) const;
   void blocks(const int64_t* ids, int64_t count, double* out) const;
-  std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count) const;
+  std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count);
 
  private:
   void values(const RowView& view, double* out) const;

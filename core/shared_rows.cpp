@@ -39,16 +39,17 @@ std::vector<double> SharedRows::planes_of(const Side& rest, int64_t u0, int64_t 
   return values;
 }
 
-std::unique_ptr<SharedRows> SharedRows::subset(const int64_t* ids, int64_t count) const {
+std::unique_ptr<SharedRows> SharedRows::subset(const int64_t* ids, int64_t count) {
+  cache_.limit(cache_bytes_ / 2);
   auto smaller =
-      std::make_unique<SharedRows>(program_, side_.subset(ids, count), cache_bytes_, threads_);
+      std::make_unique<SharedRows>(program_, side_.subset(ids, count), cache_bytes_ / 2, threads_);
   std::vector<int64_t> position(side_.n, -1);
   for (int64_t i = 0; i < count; ++i) position[ids[i]] = i;
   cache_.oldest_first([&](int64_t example, const double* row) {
     if (position[example] < 0) return;
     smaller->cache_.start_turn();
     double* kept = smaller->cache_.insert(position[example]);
-    for (int64_t p = 0; p < program_->n_planes(); ++p)
+    for (int64_t p = 0; kept && p < program_->n_planes(); ++p)
       for (int64_t i = 0; i < count; ++i) kept[p * count + i] = row[p * side_.n + ids[i]];
   });
   return smaller;

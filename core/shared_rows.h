@@ -31,8 +31,9 @@ class SharedRows {
   template <typename Visit>
   void each_upper_row(const int64_t* ids, int64_t count, Visit&& visit);
 
-  // The same for some of the examples; rows that were cached stay cached.
-  std::unique_ptr<SharedRows> subset(const int64_t* ids, int64_t count) const;
+  // The same for some of the examples. The two share the memory of the cache, half each; rows that
+  // were cached stay cached as far as they fit.
+  std::unique_ptr<SharedRows> subset(const int64_t* ids, int64_t count);
 
  private:
   template <typename Visit>
