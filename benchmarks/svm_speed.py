@@ -51,7 +51,7 @@ def fit_kernelweave(X: Any, y: np.ndarray, gamma: float, n_jobs: int) -> MKLClas
 
 def gap_of(problem: data.Data, gamma: float, model: SVC | MKLClassifier) -> float:
     """Return the gap of a fitted machine, from scratch."""
-    coef = np.asarray(model.dual_coef_)[0]
+    coef = sp.csr_matrix(model.dual_coef_).toarray()[0]  # SVC on sparse input gives a sparse one
     return rbf_gap(problem.X, problem.y, [gamma], model.support_, coef, np.ones(1), np.inf)
 
 

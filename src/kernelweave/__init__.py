@@ -1,21 +1,30 @@
 """Multiple kernel learning: train a kernel machine and learn how much each kernel counts."""
 
 from . import datasets, kernels, losses, norms, plots
+from .alignment import kernel_alignment
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from .linearized import LinearizedMKL
+from .model_file import load
+from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .selection import MKLClassifierCV, MKLRegressorCV
 
 __all__ = [
+    "AlignmentDisplay",
+    "ComparisonDisplay",
+    "ConvergenceDisplay",
     "LinearizedMKL",
     "MKLClassifier",
     "MKLClassifierCV",
     "MKLOneClass",
     "MKLRegressor",
     "MKLRegressorCV",
+    "WeightsDisplay",
     "compare",
     "datasets",
+    "kernel_alignment",
     "kernels",
+    "load",
     "losses",
     "norms",
     "plots",

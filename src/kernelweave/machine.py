@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -11,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from . import model_file
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
 from .engines import DenseEngine, Engine, MixtureEngine, Stack
@@ -164,6 +166,11 @@ class Machine(BaseEstimator):
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
         return self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
+        check_is_fitted(self)
+        model_file.save(self, path)
 
     def contributions(self, X: Any) -> np.ndarray:
         """Return what each kernel adds to the decision values.
