@@ -1,10 +1,10 @@
 """Saving and loading fitted estimators, with no pickled code.
 
 A file is a zip archive with one document, ``model.json``, and the arrays that it refers to,
-``0.npy``, ``1.npy`` and so on. In the document an array is ``{"array": number}``; an object of this
-package is ``{"object": class, "fields": {...}}``; tuples, slices, dictionaries and numbers that JSON
-lacks are marked likewise. Only the classes listed here can be made, by their own constructors, so a
-file can hold wrong numbers but no code.
+``0.npy``, ``1.npy`` and so on. In the document an array is ``{"array": number}``; an object of
+this package is ``{"object": class, "fields": {...}}``; tuples, slices, dictionaries and numbers
+that JSON lacks are marked likewise. Only the classes listed here can be made, by their own
+constructors, so a file can hold wrong numbers but no code.
 """
 
 from __future__ import annotations
