@@ -8,7 +8,6 @@ again and again.
 
 from __future__ import annotations
 
-import highspy
 import numpy as np
 
 from .base import Ball, Turn
@@ -54,6 +53,8 @@ class LinearProgram:
 
     def __init__(self, costs: np.ndarray):
         self.M = len(costs)
+        import highspy  # here, since loading it takes a fifth of the time of this package
+
         self.model = highspy.Highs()
         self.model.setOptionValue("output_flag", False)
         for side in ("primal", "dual"):
@@ -68,7 +69,7 @@ class LinearProgram:
         """Add a cut as a row."""
         columns = np.arange(self.M + 1, dtype=np.int32)
         row = np.append(0.5 * s, 1.0)
-        self.model.addRow(linear, highspy.kHighsInf, self.M + 1, columns, row)
+        self.model.addRow(linear, np.inf, self.M + 1, columns, row)
 
     def remove(self, cuts: np.ndarray) -> None:
         """Remove cuts, counted in the order in which they were added."""
