@@ -25,6 +25,7 @@ from .working_set import Violations
 # a changed alpha is dear, and less exact subproblems change fewer of them.
 INNER_ONE, INNER_MANY = 0.1, 0.3
 SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
+FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part
 MOST_FREE = 3000  # examples that a second derivative is made of
 PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
 ROUNDING = 1e-9  # a relative change that is no progress
@@ -119,7 +120,7 @@ class State:
                 continue
             active = np.flatnonzero(~violations.settled(violations.size))
             if shrink and q < len(active) <= SHRINK * len(violations.up):
-                self.focus(active, target, q, machine)
+                self.focus(active, FOCUS * violations.size, q, machine)
             else:
                 self.improve(violations, target, q, self.engine.turns_per_step, machine)
 
