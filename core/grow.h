@@ -18,9 +18,9 @@ class Growing {
 
   // Room for `count` more items, zeroed; the pointer holds until the next call.
   T* extend(int64_t count) {
-    if (size_ + count > capacity_) reserve(size_ + count + (size_ >> 1));
+    if (!data_ || size_ + count > capacity_) reserve(size_ + count + (size_ >> 1));
     T* place = data_ + size_;
-    std::memset(place, 0, sizeof(T) * static_cast<size_t>(count));
+    if (count > 0) std::memset(place, 0, sizeof(T) * static_cast<size_t>(count));
     size_ += count;
     return place;
   }
