@@ -176,7 +176,7 @@ SOLVERS = {
         Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True, combines=True),
         Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True, combines=True),
         Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
-        Solver("gradient", wrapping(Gradient), is_sparse, shares=True, combines=True),
+        Solver("gradient", sparsely(wrapping(Gradient)), is_sparse, shares=True, combines=True),
         Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
         Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
         Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
