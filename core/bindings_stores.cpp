@@ -53,7 +53,8 @@ nb::object lookup(NamedStore& named, const Side& side, int threads) {
       named.store->lookup(*side.tables.at(0), j0, j1, values->data() + j0, 0);
     });
   }
-  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(values->data(), {values->size()}, owner));
+  return nb::cast(
+      nb::ndarray<nb::numpy, double, nb::ndim<1>>(values->data(), {values->size()}, owner));
 }
 
 void merge(NamedStore& named, NamedStore& other) {
@@ -74,11 +75,12 @@ nb::list items(NamedStore& named) {
 
 void bind_stores(nb::module_& m) {
   nb::class_<NamedStore>(m, "Store", "Sparse weights of words.")
-      .def("__init__",
-           [](NamedStore* self, const Source& source, int64_t letters) {
-             new (self) NamedStore(store_of(source, letters));
-           },
-           "source"_a, "letters"_a)
+      .def(
+          "__init__",
+          [](NamedStore* self, const Source& source, int64_t letters) {
+            new (self) NamedStore(store_of(source, letters));
+          },
+          "source"_a, "letters"_a)
       .def_prop_ro("kind", [](const NamedStore& named) { return named.kind; })
       .def_prop_ro("nbytes", [](const NamedStore& named) { return named.store->bytes(); })
       .def("clear", [](NamedStore& named) { named.store->clear(); })

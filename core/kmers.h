@@ -8,8 +8,8 @@ namespace kw {
 
 struct KmerRule {
   int64_t k = 1;
-  uint64_t letters = 4;  // size of the alphabet; letters^k must fit into 63 bits
-  bool folded = false;   // a k-mer and its reverse complement count as one, the smaller number
+  uint64_t letters = 4;      // size of the alphabet; letters^k must fit into 63 bits
+  bool folded = false;       // a k-mer and its reverse complement count as one, the smaller number
   LetterTable partner = {};  // code of the complement of each code
 
   bool operator==(const KmerRule&) const = default;

@@ -208,7 +208,8 @@ std::vector<double> LinearPlan::units(const Bundle& bundle, const int64_t* ids,
 LinearPlan::BlockPart LinearPlan::block_part(const Bundle& bundle, const int64_t* ids,
                                              int64_t count, const double* weights) const {
   BlockPart part;
-  part.quantity = program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
+  part.quantity =
+      program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
   if (!part.quantity) return part;
   std::vector<int64_t> all(count);
   std::iota(all.begin(), all.end(), 0);

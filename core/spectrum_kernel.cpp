@@ -121,19 +121,29 @@ std::shared_ptr<const Quantity> SpectrumKernel::combined(const double* planes) c
   return std::make_shared<SpectrumKernel>(rule, store, scale_ * planes[0]);
 }
 
-// A row costs about a tenth of a store's look-up (benchmarks/strings_crossover.py).
+// Nanoseconds, as measured (benchmarks/strings_crossover.py): a group of rows costs about 15 for
+// each letter of a column, a store about 4 for each letter looked up or added and what it takes to
+// clear a table.
+bool SpectrumKernel::worth_a_store(const Table& a, int64_t count, int64_t columns) const {
+  const double letters = double(typical_length(a)), groups = double((count + kGroup - 1) / kGroup);
+  const bool table = best_store(rule, int64_t(letters) * count) == StoreKind::kTable;
+  const double by_store =
+      4.0 * letters * double(count + columns) + (table ? 0.1 * double(rule.space()) : 0.0);
+  return by_store < 15.0 * letters * groups * double(columns);
+}
+
 std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const int64_t* rows,
-                                           const double* factors, int64_t count, int64_t, int,
-                                           const double* planes) const {
-  constexpr int64_t kFewRows = 10;
-  if (store == StoreKind::kRows || (store == StoreKind::kAuto && count < kFewRows)) return nullptr;
+                                           const double* factors, int64_t count, int64_t columns,
+                                           int threads, const double* planes) const {
+  if (store == StoreKind::kRows) return nullptr;
+  if (store == StoreKind::kAuto && !worth_a_store(a, count, columns)) return nullptr;
   std::vector<double> scaled(factors, factors + count);
   for (double& factor : scaled) factor *= scale_ * (planes ? planes[0] : 1.0);
   int64_t letters = 0;
   for (int64_t r = 0; r < count; ++r) letters += sequences(a).length_of(rows[r]);
   auto sums = make_store(store, rule, letters);
   sums->add(a, rows, scaled.data(), count);
-  sums->settle(1);
+  sums->settle(threads);
   return sums;
 }
 

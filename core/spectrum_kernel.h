@@ -27,6 +27,8 @@ class SpectrumKernel : public Quantity {
   const StoreKind store;
 
  private:
+  bool worth_a_store(const Table& a, int64_t count, int64_t columns) const;
+
   const double scale_;
 };
 

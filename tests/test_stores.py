@@ -112,7 +112,8 @@ def test_words_anywhere(kernel, rng):
     check(store, oracle(X[:5], delta[:5], kernel), new, kernel)
     store.add(X[5:], delta[5:])
     check(store, oracle(X, delta, kernel), new, kernel)
-    assert store.kind == kernel.store and store.nbytes > 0
+    assert store.kind == kernel.store
+    assert store.nbytes > 0
     store.clear()
     check(store, {}, new, kernel)
     store.add(X, delta)
@@ -173,7 +174,9 @@ def test_words_of_whole_sequences_are_the_same_with_and_without_positions(rng):
         np.testing.assert_allclose(value, values[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", [Spectrum(6), Spectrum(11), NGram(3), WeightedDegree(9)], ids=str)
+@pytest.mark.parametrize(
+    "kernel", [Spectrum(6), Spectrum(11), NGram(3), WeightedDegree(9)], ids=str
+)
 def test_weights_that_cancel_leave_nothing(kernel, rng):
     X = texts(rng, kernel, length=40)
     store = WeightStore(kernel)

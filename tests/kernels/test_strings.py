@@ -175,9 +175,7 @@ def test_blocks_combine_the_members(number, how, rng):
 def test_a_store_of_sequences_that_are_all_alike(rng):
     X = as_sequences(["ACGTTGCA" * 11 + "AC"] * 200 + texts(rng, 90, n=300, letters="ACGT"))
     idx, delta = np.arange(250), rng.normal(size=250)
-    sums, rows = by_store_and_by_rows(
-        WeightedDegree(30), lambda k: outputs(k, X, idx, delta)
-    )
+    sums, rows = by_store_and_by_rows(WeightedDegree(30), lambda k: outputs(k, X, idx, delta))
     np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
 
 
