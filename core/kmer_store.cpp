@@ -9,9 +9,9 @@ namespace {
 
 constexpr const char* kNames[] = {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"};
 
-// Measured (benchmarks/strings_crossover.py): a table that fits into the cache beats everything; a
-// larger one beats a hash table while it has fewer places than that has slots.
-constexpr uint64_t kCachedTable = uint64_t{1} << 18;
+// Measured (benchmarks/strings_stores.py): a table that fits into the cache beats everything; a
+// larger one beats a hash table while it has at most eight places for each k-mer added.
+constexpr uint64_t kCachedTable = uint64_t{1} << 16;
 constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
 
 const SequenceView& sequences(const Table& table) {
@@ -63,7 +63,7 @@ double NumberStore::sum_sequence(const SequenceView& view, int64_t i) const {
 }
 
 StoreKind best_store(const KmerRule& rule, int64_t kmers) {
-  if (rule.space() <= kCachedTable || rule.space() <= 4 * uint64_t(kmers)) return StoreKind::kTable;
+  if (rule.space() <= kCachedTable || rule.space() <= 8 * uint64_t(kmers)) return StoreKind::kTable;
   return kmers <= kMostHashed ? StoreKind::kHash : StoreKind::kSorted;
 }
 
