@@ -1,11 +1,14 @@
-"""Sums of rows and sums through a weight store: where each wins, one core."""
+"""Sums of rows, row by row and through weight stores: where each wins, one core."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from kernelweave.core import _core
-from kernelweave.kernels import CompiledKernels, WeightedDegree, WeightedDegreeShift
+from kernelweave.kernels import CompiledKernels, Spectrum, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import Sequences
 
 from .report import Table
@@ -14,34 +17,41 @@ from .strings_timing import cpu_seconds
 
 QUICK = False
 COUNTS = (3, 10, 30, 100, 300, 1000, 3000)
-COLUMNS = ("kernel", "examples summed up", "rows ms", "store ms", "chosen ms")
+LENGTH = 141
+KERNELS = (WeightedDegree(20), WeightedDegreeShift(20, 3), Spectrum(8))
 NOTE = (
     "Outputs of 20,000 sequences of 141 letters after some examples have changed. `chosen` is what "
     "the cost model of the core takes."
 )
 
 
+def sequences(n: int) -> Sequences:
+    """Return random DNA."""
+    return Sequences.from_codes(np.random.default_rng(0).integers(0, 4, (n, LENGTH)))
+
+
 def run(settings: Settings) -> Table:
     """Time both ways for growing numbers of examples."""
-    rng = np.random.default_rng(0)
-    n = settings.size(20_000, 500)
-    X = Sequences.from_codes(rng.integers(0, 4, (n, 141)))
-    table = Table("Rows or a store", COLUMNS, notes=[NOTE])
-    for kernel in (WeightedDegree(20), WeightedDegreeShift(20, 3)):
-        compiled = CompiledKernels((kernel.resolve(X),))
-        engine = _core.Engine(compiled.program, compiled.training(X).side, 0, 1)
+    columns = ("kernel", "examples summed up", "rows ms", "store ms", "chosen ms")
+    table = Table("Rows or a store", columns, notes=[NOTE])
+    rng = np.random.default_rng(1)
+    X = sequences(settings.size(20_000, 500))
+    for kernel in KERNELS:
+        store = "table" if isinstance(kernel, Spectrum) else "trie"
+        engines = [engine(replace(kernel, store=how), X) for how in ("rows", store, "auto")]
         for count in settings.size(COUNTS, (3, 30)):
-            idx = np.sort(rng.choice(n, count, replace=False))
-            seconds = [add_seconds(engine, idx, policy, settings.repeats) for policy in POLICIES]
-            table.add(compiled.names[0], count, *(1e3 * second for second in seconds))
-    _core.use_store("auto")
+            idx = np.sort(rng.choice(X.n, count, replace=False))
+            seconds = [add_seconds(each, idx, settings.repeats) for each in engines]
+            table.add(kernel.resolve(X).names[0], count, *(1e3 * second for second in seconds))
     return table
 
 
-POLICIES = ("never", "always", "auto")
+def engine(kernel: Any, X: Sequences) -> _core.Engine:
+    """Return an engine without a cache."""
+    compiled = CompiledKernels((kernel.resolve(X),))
+    return _core.Engine(compiled.program, compiled.training(X).side, 0, 1)
 
 
-def add_seconds(engine: _core.Engine, idx: np.ndarray, policy: str, repeats: int) -> float:
+def add_seconds(engine: _core.Engine, idx: np.ndarray, repeats: int) -> float:
     """Return how long it takes to sum up the examples idx."""
-    _core.use_store(policy)
     return cpu_seconds(lambda: engine.add(idx, np.ones(len(idx))), repeats)

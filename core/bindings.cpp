@@ -384,18 +384,33 @@ void bind_mixture(nb::module_& m) {
           "ids"_a, "alpha"_a)
       .def(
           "outputs",
-          [](const Mixture& mixture, Ids ids, Vector alpha, Ids columns) {
+          [](const Mixture& mixture, Ids ids, Vector alpha, Ids columns, Ids kernels) {
             check_ids(mixture.n(), ids);
             check_ids(mixture.n(), columns);
+            check_ids(mixture.n_kernels(), kernels);
             require(ids.shape(0) == alpha.shape(0), "outputs: ids and alpha differ in length");
-            Out out = make_array({size_t(mixture.n_kernels()), columns.shape(0)});
+            Out out = make_array({kernels.shape(0), columns.shape(0)});
             without_lock([&] {
               mixture.outputs(ids.data(), int64_t(ids.shape(0)), alpha.data(), columns.data(),
-                              int64_t(columns.shape(0)), out.data());
+                              int64_t(columns.shape(0)), kernels.data(), int64_t(kernels.shape(0)),
+                              out.data());
             });
             return out;
           },
-          "ids"_a, "alpha"_a, "columns"_a)
+          "ids"_a, "alpha"_a, "columns"_a, "kernels"_a)
+      .def_prop_ro("n_families", [](const Mixture& mixture) { return mixture.profiles().size(); })
+      .def(
+          "family",
+          [](const Mixture& mixture, size_t family) {
+            require(family < mixture.profiles().size(), "family: no such family");
+            const Profile& profile = mixture.profiles()[family];
+            const std::vector<int64_t> kernels = profile.kernels();
+            Out values = make_array({kernels.size(), size_t(profile.n_samples())});
+            profile.sample(mixture.program(), values.data());
+            return nb::make_tuple(nb::cast(kernels), values);
+          },
+          "family"_a,
+          "The kernels of one shared quantity, and their values at samples of it, a row for each.")
       .def("diagonal",
            [](const Mixture& mixture) {
              Out out = make_array({size_t(mixture.n_kernels()), size_t(mixture.n())});

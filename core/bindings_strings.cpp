@@ -11,12 +11,12 @@
 #include <memory>
 #include <optional>
 
-#include "kmers.h"
 #include "locality_kernel.h"
 #include "plane_table.h"
 #include "program.h"
 #include "sequence_parser.h"
-#include "store_policy.h"
+#include "sequence_table.h"
+#include "spectrum_kernel.h"
 #include "wd_kernel.h"
 
 namespace nb = nanobind;
@@ -148,37 +148,9 @@ nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool 
   return packed(builder);
 }
 
-template <typename T>
-nb::object array_of(std::vector<T> values) {
-  auto* held = new std::vector<T>(std::move(values));
-  nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(held->data(), {held->size()}, owner));
-}
-
-// The different k-mers of each sequence, sorted, with their counts: (ids, counts, ends).
-nb::tuple count_kmers(const PackedSequences& packed, int64_t k, uint64_t letters,
-                      std::optional<nb::bytes> partner) {
+KmerRule kmer_rule(int64_t k, uint64_t letters, std::optional<nb::bytes> partner) {
   if (k < 1 || !kmers_fit(k, letters)) throw std::invalid_argument("k is out of range");
-  LetterTable partners{};
-  if (partner) partners = letter_table(*partner);
-  const KmerRule rule{k, letters, partner ? partners.data() : nullptr};
-  Growing<uint64_t> ids;
-  Growing<double> counts;
-  std::vector<int64_t> ends(1, 0);
-  std::vector<uint64_t> kmers;
-  for (int64_t i = 0; i < packed.view.n; ++i) {
-    kmers_of(packed.view, i, rule, kmers);
-    std::sort(kmers.begin(), kmers.end());
-    for (size_t p = 0; p < kmers.size(); ++p) {
-      if (p == 0 || kmers[p] != kmers[p - 1]) {
-        ids.push(kmers[p]);
-        counts.push(0.0);
-      }
-      counts.data()[counts.size() - 1] += 1.0;
-    }
-    ends.push_back(ids.size());
-  }
-  return nb::make_tuple(released(ids), released(counts), array_of(std::move(ends)));
+  return {k, letters, partner.has_value(), partner ? letter_table(*partner) : LetterTable{}};
 }
 
 WdValue wd_value(const std::string& split) {
@@ -230,19 +202,25 @@ void bind_kernels(nb::module_& m) {
   m.def(
       "weighted_degree",
       [](std::vector<double> weights, std::vector<int64_t> shifts, const std::string& split,
-         int64_t length) {
-        WdParameters parameters{std::move(weights), std::move(shifts), wd_value(split)};
+         int64_t length, const std::string& store) {
+        WdParameters parameters{std::move(weights), std::move(shifts), wd_value(split),
+                                store_kind(store)};
         return Source{std::make_shared<WdKernel>(std::move(parameters), length)};
       },
-      "weights"_a, "shifts"_a, "split"_a, "length"_a);
+      "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a);
+  m.def(
+      "spectrum",
+      [](int64_t k, uint64_t letters, std::optional<nb::bytes> partner, const std::string& store) {
+        const KmerRule rule = kmer_rule(k, letters, partner);
+        return Source{std::make_shared<SpectrumKernel>(rule, store_kind(store))};
+      },
+      "k"_a, "letters"_a, "partner"_a.none(), "store"_a);
   m.def(
       "locality_improved",
       [](int64_t half_window, int64_t degree) {
         return Source{std::make_shared<LocalityKernel>(half_window, degree)};
       },
       "half_window"_a, "degree"_a);
-  m.def("count_kmers", &count_kmers, "packed"_a, "k"_a, "letters"_a, "partner"_a.none());
-  m.def("use_store", &use_store, "name"_a);
   m.def("kmers_fit", &kmers_fit, "k"_a, "letters"_a);
   m.def(
       "add_planes",
@@ -252,6 +230,14 @@ void bind_kernels(nb::module_& m) {
         side.tables.push_back(std::make_shared<PlaneTable>(packed.view, letters, owner));
       },
       "side"_a, "packed"_a, "letters"_a);
+  m.def(
+      "add_sequences",
+      [](Side& side, const PackedSequences& packed) {
+        if (packed.view.n != side.n) throw std::invalid_argument("add_sequences: wrong size");
+        auto owner = std::make_shared<PackedSequences>(packed);
+        side.tables.push_back(std::make_shared<SequenceTable>(packed.view, owner));
+      },
+      "side"_a, "packed"_a);
 }
 
 }  // namespace
@@ -259,6 +245,7 @@ void bind_kernels(nb::module_& m) {
 void bind_strings(nb::module_& m) {
   bind_sequences(m);
   bind_kernels(m);
+  bind_stores(m);
 }
 
 }  // namespace kw

@@ -14,5 +14,6 @@ struct Source {
 };
 
 void bind_strings(nanobind::module_& m);
+void bind_stores(nanobind::module_& m);
 
 }  // namespace kw

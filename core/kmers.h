@@ -1,16 +1,22 @@
 // The k-mers of sequences as numbers: letters are digits in base `letters`, the first one highest.
 #pragma once
-#include <functional>
+#include <string>
 
 #include "sequences.h"
 
 namespace kw {
 
 struct KmerRule {
-  int64_t k;
-  uint64_t letters;        // size of the alphabet; letters^k must fit into 63 bits
-  const uint8_t* partner;  // code of the complement of each code: a k-mer and its reverse
-                           // complement then count as one; null: they differ
+  int64_t k = 1;
+  uint64_t letters = 4;      // size of the alphabet; letters^k must fit into 63 bits
+  bool folded = false;       // a k-mer and its reverse complement count as one, the smaller number
+  LetterTable partner = {};  // code of the complement of each code
+
+  bool operator==(const KmerRule&) const = default;
+  // letters^k: how many k-mers there can be.
+  uint64_t space() const;
+  // The codes of the letters of a k-mer.
+  std::string codes(uint64_t kmer) const;
 };
 
 // Whether letters^k fits into 63 bits.

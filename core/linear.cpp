@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kColumns = 16384;  // columns that a thread works on at a time, at most
 constexpr int64_t kBlock = 64;       // rows and columns of a tile of a block
-constexpr size_t kMostBundles = 4;   // each costs a store of its own
+constexpr int64_t kMostBundles = 4;  // of one source: each costs a store of its own
 
 using Terms = std::vector<LinearTerm>;
 
@@ -102,7 +102,10 @@ LinearPlan::LinearPlan(const Program& program, const Side& a, const Side& b)
       bundle = bundles_.insert(bundles_.end(), Bundle{term.source, term.slots, {}});
     bundle->terms.push_back(std::move(term));
   }
-  linear_ = bundles_.size() <= kMostBundles;
+  linear_ = std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
+    auto shares = [&](const Bundle& other) { return other.source == bundle.source; };
+    return std::count_if(bundles_.begin(), bundles_.end(), shares) <= kMostBundles;
+  });
 }
 
 std::vector<double> LinearPlan::plane_weights(const Bundle& bundle, const double* weights) const {
@@ -136,7 +139,7 @@ bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, in
     for (size_t g = 0; g < bundles_.size(); ++g) {
       const Bundle& bundle = bundles_[g];
       values.assign(program_.sources()[bundle.source]->planes() * width, 0.0);
-      sums[g]->add(*b_.tables[bundle.source], j0, j1, values.data(), width);
+      sums[g]->lookup(*b_.tables[bundle.source], j0, j1, values.data(), width);
       for (int32_t slot : bundle.slots)
         for (size_t at = 0; at < values.size(); at += width)
           simd().mul(b_.vectors[slot].data + j0, values.data() + at, width);
@@ -167,7 +170,7 @@ void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threa
     std::vector<double> values;
     for (size_t g = 0; g < bundles_.size(); ++g) {
       values.assign(j1 - j0, 0.0);
-      sums[g]->add(*b_.tables[bundles_[g].source], j0, j1, values.data(), j1 - j0);
+      sums[g]->lookup(*b_.tables[bundles_[g].source], j0, j1, values.data(), j1 - j0);
       for (int32_t slot : bundles_[g].slots)
         simd().mul(b_.vectors[slot].data + j0, values.data(), j1 - j0);
       simd().axpy(1.0, values.data(), out + j0, j1 - j0);
@@ -175,19 +178,58 @@ void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threa
   });
 }
 
+// What a bundle adds to a block.
+struct LinearPlan::BlockPart {
+  std::shared_ptr<const Quantity> quantity;  // with the weights of its planes; null: not known
+  std::shared_ptr<const Table> table;
+  std::unique_ptr<Rows> rows;
+  std::vector<double> unit;
+
+  // Adds rows [r0, r1) and columns [j0, j1) to a tile of kBlock columns.
+  void add(int64_t r0, int64_t r1, int64_t j0, int64_t j1, double* sums) const {
+    double values[kBlock * kBlock];
+    quantity->tile(*rows, r0, r1, *table, j0, j1, {values, kBlock, 0});
+    for (int64_t r = r0; r < r1; ++r)
+      for (int64_t j = j0; j < j1; ++j) {
+        const int64_t at = (r - r0) * kBlock + j - j0;
+        sums[at] += unit[r] * unit[j] * values[at];
+      }
+  }
+};
+
+std::vector<double> LinearPlan::units(const Bundle& bundle, const int64_t* ids,
+                                      int64_t count) const {
+  std::vector<double> unit(count, 1.0);
+  for (int32_t slot : bundle.slots)
+    for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
+  return unit;
+}
+
+LinearPlan::BlockPart LinearPlan::block_part(const Bundle& bundle, const int64_t* ids,
+                                             int64_t count, const double* weights) const {
+  BlockPart part;
+  part.quantity =
+      program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
+  if (!part.quantity) return part;
+  std::vector<int64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  part.table = a_.tables[bundle.source]->subset(ids, count);
+  part.rows = part.quantity->pack(*part.table, all.data(), count, *part.table);
+  part.unit = units(bundle, ids, count);
+  return part;
+}
+
 bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count,
                                const double* weights, int threads, double* out) const {
   const std::vector<double> planes = plane_weights(bundle, weights);
   const auto table = a_.tables[bundle.source]->subset(ids, count);
   const Quantity& quantity = *program_.sources()[bundle.source];
-  std::vector<double> unit(count, 1.0);
-  for (int32_t slot : bundle.slots)
-    for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
+  const std::vector<double> unit = units(bundle, ids, count);
   run_team(threads, count, [&](int64_t r, int) {
     double* row = out + r * count;
     std::fill(row + r, row + count, 0.0);
     quantity.sums(*table, &r, &unit[r], 1, count, 1, planes.data())
-        ->add(*table, r, count, row + r, 0);
+        ->lookup(*table, r, count, row + r, 0);
     for (int64_t j = r; j < count; ++j) {
       row[j] *= unit[j];
       out[j * count + r] = row[j];
@@ -199,31 +241,26 @@ bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t
 // Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
 bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights, int threads,
                        double* out) const {
-  if (!linear_ || bundles_.size() != 1) return false;
-  const Bundle& bundle = bundles_.front();
-  if (program_.sources()[bundle.source]->rows_by_sums(*a_.tables[bundle.source]))
-    return block_by_sums(bundle, ids, count, weights, threads, out);
-  const auto quantity =
-      program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
-  if (!quantity) return false;
-  const auto table = a_.tables[bundle.source]->subset(ids, count);
-  std::vector<double> unit(count, 1.0);
-  for (int32_t slot : bundle.slots)
-    for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
-  std::vector<int64_t> all(count);
-  std::iota(all.begin(), all.end(), 0);
-  const auto rows = quantity->pack(*table, all.data(), count, *table);
+  if (!linear_) return false;
+  const Bundle& first = bundles_.front();
+  if (bundles_.size() == 1 &&
+      program_.sources()[first.source]->rows_by_sums(*a_.tables[first.source]))
+    return block_by_sums(first, ids, count, weights, threads, out);
+  std::vector<BlockPart> parts;
+  for (const Bundle& bundle : bundles_) {
+    parts.push_back(block_part(bundle, ids, count, weights));
+    if (!parts.back().quantity) return false;
+  }
   const int64_t tiles = (count + kBlock - 1) / kBlock;
   run_team(threads, tiles * tiles, [&](int64_t t, int) {
     const int64_t r0 = t / tiles * kBlock, j0 = t % tiles * kBlock;
     if (j0 < r0) return;
     const int64_t r1 = std::min(count, r0 + kBlock), j1 = std::min(count, j0 + kBlock);
-    quantity->tile(*rows, r0, r1, *table, j0, j1, {out + r0 * count + j0, count, 0});
+    double sums[kBlock * kBlock] = {};
+    for (const BlockPart& part : parts) part.add(r0, r1, j0, j1, sums);
     for (int64_t r = r0; r < r1; ++r)
-      for (int64_t j = std::max(j0, r); j < j1; ++j) {
-        out[r * count + j] *= unit[r] * unit[j];
-        out[j * count + r] = out[r * count + j];
-      }
+      for (int64_t j = std::max(j0, r); j < j1; ++j)
+        out[r * count + j] = out[j * count + r] = sums[(r - r0) * kBlock + j - j0];
   });
   return true;
 }

@@ -52,7 +52,12 @@ class LinearPlan {
 
  private:
   using Bundle = LinearBundle;
+  struct BlockPart;
 
+  BlockPart block_part(const Bundle& bundle, const int64_t* ids, int64_t count,
+                       const double* weights) const;
+  // The product of the normalisations of each example of a.
+  std::vector<double> units(const Bundle& bundle, const int64_t* ids, int64_t count) const;
   bool block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count, const double* weights,
                      int threads, double* out) const;
   std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;

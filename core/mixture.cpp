@@ -74,18 +74,25 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
 }
 
 void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
-                      const int64_t* columns, int64_t n_columns, double* out) const {
+                      const int64_t* columns, int64_t n_columns, const int64_t* kernels,
+                      int64_t n_chosen, double* out) const {
   const Program& program = rows_->program();
   const Side rows = rows_->side().subset(ids, count),
              others = rows_->side().subset(columns, n_columns);
-  const int64_t kernels = program.n_kernels();
+  std::vector<double*> target(program.n_kernels(), nullptr);
+  std::vector<double> wanted(program.n_kernels(), 0.0);
+  for (int64_t k = 0; k < n_chosen; ++k) {
+    target[kernels[k]] = out + k * n_columns;
+    wanted[kernels[k]] = 1.0;
+  }
+  const std::vector<Group> groups = program.groups_with(wanted.data());
   std::vector<int64_t> all(count);
   std::iota(all.begin(), all.end(), 0);
-  std::fill_n(out, kernels * n_columns, 0.0);
+  std::fill_n(out, n_chosen * n_columns, 0.0);
   sweep(program, rows, all.data(), count, others, rows_->threads(),
         [&](int64_t r, const RowView& view, double* stack) {
-          program.run(program.groups(), view, stack, [&](int64_t m, const double* kernel) {
-            simd().axpy(alpha[r], kernel, out + m * n_columns + view.j0, view.n);
+          program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
+            if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
           });
         });
 }

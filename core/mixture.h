@@ -31,9 +31,11 @@ class Mixture {
   void block(const int64_t* ids, int64_t count, double* out);
   // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]).
   void quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out);
-  // out (M x columns): sum_r alpha[r] k_m(x_ids[r], x_columns[j]).
+  // out (kernels x columns): sum_r alpha[r] k_m(x_ids[r], x_columns[j]) for the chosen kernels m.
   void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* columns,
-               int64_t n_columns, double* out) const;
+               int64_t n_columns, const int64_t* kernels, int64_t n_chosen, double* out) const;
+  const std::vector<Profile>& profiles() const { return profiles_; }
+  const Program& program() const { return rows_->program(); }
   void diagonal(double* out) const;
   void blocks(const int64_t* ids, int64_t count, double* out) const;
   std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count);

@@ -147,4 +147,24 @@ void Profile::integrate(const Program& program, const double* moments, double* o
   });
 }
 
+std::vector<int64_t> Profile::kernels() const {
+  std::vector<int64_t> members;
+  for (const Group& group : groups_)
+    for (int64_t m = group.first; m < group.last; ++m) members.push_back(m);
+  return members;
+}
+
+int64_t Profile::n_samples() const { return (grid_.cells() + kSampleCells - 1) / kSampleCells; }
+
+void Profile::sample(const Program& program, double* out) const {
+  const int64_t every = kSampleCells * kTerms, samples = n_samples();
+  std::vector<int64_t> row(program.n_kernels());
+  const std::vector<int64_t> members = kernels();
+  for (size_t r = 0; r < members.size(); ++r) row[members[r]] = int64_t(r);
+  tabulate(program, groups_, [&](int64_t m, const double* v, int64_t first, int64_t n) {
+    for (int64_t k = (first + every - 1) / every * every; k < first + n; k += every)
+      out[row[m] * samples + k / every] = v[k - first];
+  });
+}
+
 }  // namespace kw

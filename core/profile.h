@@ -14,6 +14,8 @@
 
 namespace kw {
 
+constexpr int64_t kSampleCells = 16;  // 16 samples for every factor of two
+
 class Profile {
  public:
   // For the kernels of one plane, whose values are at most `bound` in size.
@@ -23,6 +25,10 @@ class Profile {
   void weigh(const Program& program, const double* weights);
   // out[m] += the sum of k_m over all pairs whose moments were collected, for its kernels m.
   void integrate(const Program& program, const double* moments, double* out) const;
+  // Its kernels, and their values at one point of every kSampleCells-th cell: a row for each.
+  std::vector<int64_t> kernels() const;
+  int64_t n_samples() const;
+  void sample(const Program& program, double* out) const;
 
   const Grid& grid() const { return grid_; }
   const double* coefficients() const { return coefficients_.data(); }

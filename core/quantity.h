@@ -30,7 +30,8 @@ struct TileOut {
 struct Sums {
   virtual ~Sums() = default;
   // out[p * stride + j - j0] += the sum of plane p for examples [j0, j1) of b.
-  virtual void add(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const = 0;
+  virtual void lookup(const Table& b, int64_t j0, int64_t j1, double* out,
+                      int64_t stride) const = 0;
 };
 
 class Quantity {

@@ -1,21 +1,40 @@
 #include "sequences.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace kw {
 
+namespace {
+
+// Byte p of spread[b] is bit p of b.
+constexpr std::array<uint64_t, 256> make_spread() {
+  std::array<uint64_t, 256> table = {};
+  for (int b = 0; b < 256; ++b)
+    for (int p = 0; p < 8; ++p) table[b] |= uint64_t(b >> p & 1) << (8 * p);
+  return table;
+}
+constexpr std::array<uint64_t, 256> kSpread = make_spread();
+
+uint64_t spread_byte(uint64_t word, int64_t p) { return kSpread[word >> (p % 64) & 255]; }
+
+}  // namespace
+
+// Eight letters at a time; the first letter of a word comes first in memory.
 void SequenceView::unpack(int64_t i, uint8_t* codes) const {
+  static_assert(std::endian::native == std::endian::little);
   const int64_t start = start_of(i), count = length_of(i);
   if (!planes) {
     std::copy_n(bytes + start, count, codes);
     return;
   }
-  const int64_t width = words_for(count);
-  for (int64_t p = 0; p < count; ++p) {
-    const int64_t word = start + p / 64;
-    const uint64_t low = words[word] >> (p % 64) & 1, high = words[word + width] >> (p % 64) & 1;
-    const bool hidden = unknown && (unknown[start / 2 + p / 64] >> (p % 64) & 1);
-    codes[p] = hidden ? kUnknown : static_cast<uint8_t>(low | high << 1);
+  const uint64_t* low = words + start;
+  const uint64_t* high = low + words_for(count);
+  const uint64_t* hidden = unknown ? unknown + start / 2 : nullptr;
+  for (int64_t p = 0; p < count; p += 8) {
+    uint64_t eight = spread_byte(low[p / 64], p) | spread_byte(high[p / 64], p) << 1;
+    if (hidden) eight |= spread_byte(hidden[p / 64], p) * kUnknown;
+    std::memcpy(codes + p, &eight, size_t(std::min<int64_t>(8, count - p)));
   }
 }
 

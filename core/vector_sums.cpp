@@ -9,9 +9,9 @@ class VectorSums : public Sums {
  public:
   explicit VectorSums(int64_t d) : w(d, 0.0) {}
 
-  void add(const Table& b, int64_t j0, int64_t j1, double* out, int64_t) const override {
+  void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t) const override {
     if (const auto* sparse = dynamic_cast<const SparseTable*>(&b))
-      return add_sparse(*sparse, j0, j1, out);
+      return lookup_sparse(*sparse, j0, j1, out);
     const auto& dense = dynamic_cast<const DenseTable&>(b);
     for (int64_t j = j0; j < j1; ++j)
       out[j - j0] += simd().dot(w.data(), dense.x.data + j * dense.d, dense.d);
@@ -20,7 +20,7 @@ class VectorSums : public Sums {
   std::vector<double> w;
 
  private:
-  void add_sparse(const SparseTable& b, int64_t j0, int64_t j1, double* out) const {
+  void lookup_sparse(const SparseTable& b, int64_t j0, int64_t j1, double* out) const {
     for (int64_t j = j0; j < j1; ++j) {
       double sum = 0.0;
       for (int64_t e = b.indptr[j]; e < b.indptr[j + 1]; ++e) sum += b.data[e] * w[b.indices[e]];

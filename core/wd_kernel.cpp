@@ -4,7 +4,6 @@
 #include <stdexcept>
 
 #include "simd/simd.h"
-#include "store_policy.h"
 #include "wd_store.h"
 
 namespace kw {
@@ -138,13 +137,15 @@ std::shared_ptr<const Quantity> WdKernel::combined(const double* planes) const {
 std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const double* factors,
                                      int64_t count, int64_t columns, int threads,
                                      const double* planes) const {
-  const PlaneTable& table = sequences(a);
-  if (parameters.degree() > WdStore::kMaxDegree || store_policy() == StorePolicy::kNever)
+  if (parameters.degree() > WdStore::kMaxDegree || parameters.store == StoreKind::kRows)
     return nullptr;
   const double by_rows = pair_cost() * double(n_passes()) * double(count) * double(columns);
-  const bool cheaper = WdStore::cost(*this, table, count, columns) < by_rows;
-  if (!cheaper && store_policy() != StorePolicy::kAlways) return nullptr;
-  return std::make_unique<WdStore>(*this, table, rows, factors, count, threads, planes);
+  const bool cheaper = WdStore::cost(*this, sequences(a), count, columns) < by_rows;
+  if (!cheaper && parameters.store == StoreKind::kAuto) return nullptr;
+  auto store = std::make_unique<WdStore>(*this, planes);
+  store->add(a, rows, factors, count);
+  store->settle(threads);
+  return store;
 }
 
 int64_t WdKernel::row_bytes(const Table& a) const {

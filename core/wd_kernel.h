@@ -8,6 +8,7 @@
 // where u_{k,i}(x) are the k letters of x from position i, all of them inside x, and S may depend
 // on i.
 #pragma once
+#include "kmer_store.h"
 #include "plane_table.h"
 #include "quantity.h"
 #include "simd/wd.h"
@@ -18,6 +19,7 @@ struct WdParameters {
   std::vector<double> weights;  // beta, one per degree
   std::vector<int64_t> shifts;  // S of each position; empty: no shifts
   WdValue value = WdValue::kSum;
+  StoreKind store = StoreKind::kAuto;  // how sums of rows are computed: kAuto, kRows or kTrie
 
   int64_t degree() const { return static_cast<int64_t>(weights.size()); }
   int64_t largest_shift() const;

@@ -30,12 +30,11 @@ int depth_for(int64_t rows, int64_t planes, int64_t degree) {
 
 }  // namespace
 
-WdStore::WdStore(const WdKernel& kernel, const PlaneTable& a, const int64_t* rows,
-                 const double* delta, int64_t count, int threads, const double* planes)
+WdStore::WdStore(const WdKernel& kernel, const double* planes)
     : parameters_(kernel.parameters),
-      length_(a.length),
-      planes_(a.planes),
+      length_(kernel.length),
       degree_(parameters_.degree()),
+      passes_(kernel.n_passes()),
       value_(planes ? WdValue::kSum : parameters_.value),
       weights_(length_ * degree_),
       reach_(length_ * (degree_ + 1)),
@@ -48,12 +47,45 @@ WdStore::WdStore(const WdKernel& kernel, const PlaneTable& a, const int64_t* row
       weights_[p * degree_ + k] = factor * parameters_.weights[k];
       reach_[p * (degree_ + 1) + k + 1] = reach_[p * (degree_ + 1) + k] + weights_[p * degree_ + k];
     }
-  const int depth = depth_for(count * kernel.n_passes(), planes_, degree_);
+}
+
+void WdStore::clear() {
+  batches_.clear();
+  positions_.assign(length_, Position{});
+  settled_ = true;
+}
+
+void WdStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
+  if (dynamic_cast<const PlaneTable&>(a).length != length_)
+    throw std::invalid_argument("a store of the weighted degree kernel holds one length only");
+  auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows, count));
+  planes_ = table->planes;
+  batches_.push_back({std::move(table), std::vector<double>(delta, delta + count)});
+  settled_ = false;
+}
+
+void WdStore::merge(const Store& other) {
+  const auto* same = dynamic_cast<const WdStore*>(&other);
+  if (!same || same->weights_ != weights_ || same->parameters_.shifts != parameters_.shifts)
+    throw std::invalid_argument("the stores hold other words");
+  const std::vector<Batch> more = same->batches_;  // `other` may be this store
+  batches_.insert(batches_.end(), more.begin(), more.end());
+  planes_ = std::max(planes_, same->planes_);
+  settled_ = false;
+}
+
+void WdStore::settle(int threads) {
+  if (settled_) return;
+  int64_t count = 0;
+  for (const Batch& batch : batches_) count += int64_t(batch.delta.size());
+  const int depth = depth_for(count * passes_, planes_, degree_);
   run_team(threads, length_, [&](int64_t p, int) {
+    positions_[p] = Position{};
     positions_[p].depth = int(std::min<int64_t>(depth, length_ - p));
     positions_[p].weights = weights(p);
-    build(positions_[p], windows(a, rows, delta, count, p));
+    build(positions_[p], windows(p));
   });
+  settled_ = true;
 }
 
 // Fitted to measurements (benchmarks/strings_crossover.py) with two planes and AVX2.
@@ -70,21 +102,23 @@ double WdStore::cost(const WdKernel& kernel, const PlaneTable& a, int64_t count,
 }
 
 // What the added sequences look like from position p on: themselves, and their shifted copies.
-std::vector<WdStore::Leaf> WdStore::windows(const PlaneTable& a, const int64_t* rows,
-                                            const double* delta, int64_t count, int64_t p) const {
+std::vector<WdStore::Leaf> WdStore::windows(int64_t p) const {
   std::vector<Leaf> leaves;
   const int64_t most = parameters_.largest_shift();
-  leaves.reserve(count * (2 * most + 1));
   for (int64_t shift = -most; shift <= most; ++shift) {
     const int64_t from = p + shift;
     if (from < 0 || from >= length_ || !parameters_.allows(std::min(p, from), shift)) continue;
     const double weight = parameters_.shift_weight(shift);
-    for (int64_t r = 0; r < count; ++r) {
-      Leaf& leaf = leaves.emplace_back();
-      leaf.delta = weight * delta[r];
-      leaf.stop = stop_at(a, rows[r], from, degree_);
-      for (int64_t plane = 0; plane < planes_; ++plane)
-        leaf.letters[plane] = window_at(a.letters(rows[r]) + plane * a.words, a.words, from);
+    for (const auto& [table, delta] : batches_) {
+      const PlaneTable& a = *table;
+      leaves.reserve(leaves.size() + delta.size());
+      for (int64_t r = 0; r < a.n; ++r) {
+        Leaf& leaf = leaves.emplace_back();
+        leaf.delta = weight * delta[r];
+        leaf.stop = stop_at(a, r, from, std::min(degree_, length_ - p));
+        for (int64_t plane = 0; plane < planes_; ++plane)
+          leaf.letters[plane] = window_at(a.letters(r) + plane * a.words, a.words, from);
+      }
     }
   }
   return leaves;
@@ -111,7 +145,7 @@ void WdStore::build(Position& position, const std::vector<Leaf>& leaves) const {
     if (ends[e] == ends[e + 1]) continue;
     position.deeper[e / 64] |= uint64_t{1} << (e % 64);
     position.links[e] =
-        settle(position, sorted.data() + ends[e], sorted.data() + ends[e + 1], position.depth);
+        put_away(position, sorted.data() + ends[e], sorted.data() + ends[e + 1], position.depth);
   }
 }
 
@@ -148,19 +182,14 @@ void WdStore::fill_values(Position& position) const {
 }
 
 // Puts away leaves that share their first `depth` letters and go on.
-WdStore::Link WdStore::settle(Position& position, Leaf* begin, Leaf* end, int64_t depth) const {
+WdStore::Link WdStore::put_away(Position& position, Leaf* begin, Leaf* end, int64_t depth) const {
   return end - begin > kBucket ? branch(position, begin, end, depth) : keep(position, begin, end);
 }
 
 WdStore::Link WdStore::branch(Position& position, Leaf* begin, Leaf* end, int64_t depth) const {
   const uint32_t first = uint32_t(position.children.size());
   position.children.resize(first + (size_t{1} << planes_));
-  auto letter = [&](const Leaf& leaf) {
-    uint32_t code = 0;
-    for (int64_t plane = 0; plane < planes_; ++plane)
-      code |= uint32_t(leaf.letters[plane] >> depth & 1) << plane;
-    return code;
-  };
+  auto letter = [&](const Leaf& leaf) { return leaf.letter(depth, planes_); };
   std::stable_sort(begin, end, [&](const Leaf& a, const Leaf& b) { return letter(a) < letter(b); });
   for (Leaf* from = begin; from < end;) {
     Leaf* to = from;
@@ -169,7 +198,7 @@ WdStore::Link WdStore::branch(Position& position, Leaf* begin, Leaf* end, int64_
     const uint32_t child = first + letter(*from);
     Leaf* on = std::stable_partition(
         from, to, [&](const Leaf& leaf) { return leaf.stop > uint64_t{2} << depth; });
-    const Link below = from < on ? settle(position, from, on, depth + 1) : Link{};
+    const Link below = from < on ? put_away(position, from, on, depth + 1) : Link{};
     position.children[child] = {sum * position.weights[depth], below};
     from = to;
   }
@@ -184,6 +213,33 @@ WdStore::Link WdStore::keep(Position& position, const Leaf* begin, const Leaf* e
     position.leaves.insert(position.leaves.end(), leaf->letters, leaf->letters + planes_);
   }
   return {first, uint32_t(end - begin)};
+}
+
+// Words that begin with the letters that the leaves share, and go on.
+void WdStore::visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
+                          const VisitWord& visit) const {
+  const int64_t depth = int64_t(word.size());
+  end = std::partition(begin, end, [&](const Leaf& leaf) { return leaf.stop >> depth > 1; });
+  auto letter = [&](const Leaf& leaf) { return leaf.letter(depth, planes_); };
+  std::sort(begin, end, [&](const Leaf& a, const Leaf& b) { return letter(a) < letter(b); });
+  for (Leaf* from = begin; from < end;) {
+    Leaf* to = from;
+    double sum = 0.0;
+    for (; to < end && letter(*to) == letter(*from); ++to) sum += to->delta;
+    word.push_back(char(letter(*from)));
+    if (sum * weights(p)[depth] != 0.0) visit(p, word, sum * weights(p)[depth]);
+    visit_words(p, from, to, word, visit);
+    word.pop_back();
+    from = to;
+  }
+}
+
+void WdStore::items(const VisitWord& visit) const {
+  for (int64_t p = 0; p < length_; ++p) {
+    std::vector<Leaf> leaves = windows(p);
+    std::string word;
+    visit_words(p, leaves.data(), leaves.data() + leaves.size(), word, visit);
+  }
 }
 
 int64_t WdStore::bytes() const {

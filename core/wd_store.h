@@ -6,27 +6,35 @@
 // bucket of a few sequences is compared as bits, and a fuller one branches by its next letter. A
 // look-up is thus one table walk per position, whatever the number of sequences added.
 #pragma once
+#include "store.h"
 #include "wd_kernel.h"
 
 namespace kw {
 
-class WdStore : public Sums {
+class WdStore : public Store {
  public:
   static constexpr int64_t kMaxDegree = 63;
 
-  // Adds up delta[r] times example rows[r] of a. planes: weights that combine the planes of the
-  // kernel into one, or null.
-  WdStore(const WdKernel& kernel, const PlaneTable& a, const int64_t* rows, const double* delta,
-          int64_t count, int threads, const double* planes);
+  // planes: weights that combine the planes of the kernel into one, or null.
+  WdStore(const WdKernel& kernel, const double* planes);
 
-  void add(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
+  void clear() override;
+  void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) override;
+  void merge(const Store& other) override;
+  void settle(int threads) override;
+  void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
+  void items(const VisitWord& visit) const override;
+  int64_t bytes() const override;
 
   // Nanoseconds to sum up `count` examples for `columns` others, on one thread.
   static double cost(const WdKernel& kernel, const PlaneTable& a, int64_t count, int64_t columns);
 
-  int64_t bytes() const;
-
  private:
+  // Sequences as they were added, with their factors.
+  struct Batch {
+    std::shared_ptr<const PlaneTable> table;
+    std::vector<double> delta;
+  };
   // What lies below a place of the trie: `count` leaves, or children (count == kBranch).
   struct Link {
     uint32_t first = 0, count = 0;
@@ -40,6 +48,13 @@ class WdStore : public Sums {
     double delta = 0.0;
     uint64_t stop = 0;
     uint64_t letters[8] = {};
+
+    uint32_t letter(int64_t at, int64_t planes) const {
+      uint32_t code = 0;
+      for (int64_t plane = 0; plane < planes; ++plane)
+        code |= uint32_t(letters[plane] >> at & 1) << plane;
+      return code;
+    }
   };
   struct Position {
     int depth = 0;
@@ -56,12 +71,13 @@ class WdStore : public Sums {
   static constexpr int64_t kBucket = 12;
   static constexpr int64_t kLeafHead = 2;  // words of a leaf before its letters
 
-  std::vector<Leaf> windows(const PlaneTable& a, const int64_t* rows, const double* delta,
-                            int64_t count, int64_t p) const;
+  std::vector<Leaf> windows(int64_t p) const;
+  void visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
+                   const VisitWord& visit) const;
   void build(Position& position, const std::vector<Leaf>& leaves) const;
   void sum_levels(Position& position, const std::vector<Leaf>& leaves) const;
   void fill_values(Position& position) const;
-  Link settle(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
+  Link put_away(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
   Link branch(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
   Link keep(Position& position, const Leaf* begin, const Leaf* end) const;
 
@@ -83,8 +99,11 @@ class WdStore : public Sums {
   const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
 
   const WdParameters parameters_;
-  const int64_t length_, planes_, degree_;
+  const int64_t length_, degree_, passes_;
   const WdValue value_;
+  int64_t planes_ = 0;  // of the letters; known once something was added
+  std::vector<Batch> batches_;
+  bool settled_ = true;
   std::vector<double> weights_;  // length x degree
   std::vector<double> reach_;    // length x (degree + 1): sums of the first k weights
   std::vector<Position> positions_;

@@ -1,5 +1,7 @@
 """String kernels against their formulas, at every SIMD level, and the laws they obey."""
 
+from dataclasses import replace
+
 import naive_strings as naive
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from kernelweave.kernels import (
     WeightedDegreeShift,
     prepare,
 )
+from kernelweave.kernels.base import Scaled, Sum
 from kernelweave.sequences import as_sequences
 
 LENGTHS = [1, 5, 63, 64, 65, 141, 200, 300]
@@ -112,19 +115,18 @@ def test_kernels_are_positive_semidefinite(kernel, rng):
     assert values[0] > -1e-10 * values[-1]
 
 
-@pytest.fixture
-def by_store_and_by_rows():
-    """Return a function that runs a computation through a store, and row by row."""
+def by_store_and_by_rows(kernel, compute):
+    """Compute something with a kernel through a store, and row by row."""
+    return [compute(stored(kernel, store)) for store in ("trie", "rows")]
 
-    def both(compute):
-        found = []
-        for policy in ("always", "never"):
-            _core.use_store(policy)
-            found.append(compute())
-        return found
 
-    yield both
-    _core.use_store("auto")
+def stored(kernel, store):
+    """Return the kernel, or the parts that it is made of, with another store."""
+    if isinstance(kernel, Sum):
+        return replace(kernel, left=stored(kernel.left, store), right=stored(kernel.right, store))
+    if isinstance(kernel, Scaled):
+        return replace(kernel, kernel=stored(kernel.kernel, store))
+    return replace(kernel, store=store)
 
 
 def outputs(kernel, X, idx, delta):
@@ -150,11 +152,11 @@ FAMILIES = [
 @pytest.mark.parametrize("kernel", FAMILIES, ids=lambda kernel: kernel.resolve(["A" * 70]).names[0])
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize("count", [1, 300])
-def test_sums_through_a_store(kernel, masked, count, level, rng, by_store_and_by_rows):
+def test_sums_through_a_store(kernel, masked, count, level, rng):
     X = as_sequences(texts(rng, 70, n=500, letters="ACGTN" if masked else "ACGT"))
     idx = np.sort(rng.choice(500, count, replace=False))
     delta = rng.normal(size=count)
-    sums, rows = by_store_and_by_rows(lambda: outputs(kernel, X, idx, delta))
+    sums, rows = by_store_and_by_rows(kernel, lambda k: outputs(k, X, idx, delta))
     np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
 
 
@@ -170,33 +172,36 @@ def test_blocks_combine_the_members(number, how, rng):
     np.testing.assert_allclose(engine.block(idx, weights), expected, rtol=1e-9, atol=1e-12)
 
 
-def test_a_store_of_sequences_that_are_all_alike(rng, by_store_and_by_rows):
+def test_a_store_of_sequences_that_are_all_alike(rng):
     X = as_sequences(["ACGTTGCA" * 11 + "AC"] * 200 + texts(rng, 90, n=300, letters="ACGT"))
     idx, delta = np.arange(250), rng.normal(size=250)
-    sums, rows = by_store_and_by_rows(lambda: outputs(WeightedDegree(30), X, idx, delta))
+    sums, rows = by_store_and_by_rows(WeightedDegree(30), lambda k: outputs(k, X, idx, delta))
     np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
 
 
-def test_a_store_of_proteins(rng, by_store_and_by_rows):
+def test_a_store_of_proteins(rng):
     X = as_sequences(texts(rng, 40, n=300, letters="ACDEFGHIKLMNPQRSTVWYX"), "protein")
     kernel = WeightedDegree(6, alphabet="protein")
     idx, delta = np.arange(200), rng.normal(size=200)
-    sums, rows = by_store_and_by_rows(lambda: outputs(kernel, X, idx, delta))
+    sums, rows = by_store_and_by_rows(kernel, lambda k: outputs(k, X, idx, delta))
     np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
 
 
 @pytest.mark.parametrize("how", [None, "unit"])
 @pytest.mark.parametrize("number", range(6))
-def test_predictions_through_a_store(number, how, rng, by_store_and_by_rows):
+def test_predictions_through_a_store(number, how, rng):
     kernel = FAMILIES[number]
     X = as_sequences(texts(rng, 40, n=200, letters="ACGT"))
     new = as_sequences(texts(rng, 40, n=300))
-    compiled, examples = prepare(kernel, how, X)
-    coef, weights = rng.normal(size=(2, 200)), rng.random((2, compiled.n_kernels))
-    sides = examples.side, compiled.examples(new).side
-    sums, rows = by_store_and_by_rows(
-        lambda: _core.decide(compiled.program, *sides, coef, weights, 2)
-    )
+    coef = rng.normal(size=(2, 200))
+    weights = rng.random((2, kernel.resolve(X).n_kernels))
+
+    def decide(kernel):
+        compiled, examples = prepare(kernel, how, X)
+        sides = examples.side, compiled.examples(new).side
+        return _core.decide(compiled.program, *sides, coef, weights, 2)
+
+    sums, rows = by_store_and_by_rows(kernel, decide)
     np.testing.assert_allclose(sums, rows, rtol=1e-8, atol=1e-9 * np.abs(rows).max())
 
 
@@ -214,6 +219,7 @@ def test_products_with_kernels_on_numbers(rng):
         (lambda: WeightedDegree(0), "degree must be an integer >= 1"),
         (lambda: WeightedDegree(3, weights=[1, 2]), "weights must be 3 numbers >= 0"),
         (lambda: WeightedDegree(3, split="letter"), "split must be one of"),
+        (lambda: WeightedDegree(3, store="hash"), "store must be one of .*'trie'.*, not 'hash'"),
         (lambda: WeightedDegreeShift(3, -1), "shift must be integers >= 0"),
         (lambda: WeightedDegreeShift(3, [1, 2])(["ACG"]), "2 values for 3 positions"),
         (lambda: WeightedDegree(3)(["ACGT", "ACG"]), "sequence 1 has 3 letters.* here 4"),

@@ -37,8 +37,11 @@ class Engine(Protocol):
     def quadratic(self, alpha: np.ndarray) -> np.ndarray:
         """Return s_m = alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
 
-    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of some examples, shape (M, len(idx))."""
+    def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+        """Return the outputs of some examples, shape (M, len(idx)).
+
+        Each kernel may be wrong by `tolerance` relative to its size, where that saves time.
+        """
 
     def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""

@@ -57,7 +57,7 @@ class DenseEngine:
         """Return alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
         return self.outputs @ alpha
 
-    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+    def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
         """Return the outputs of some examples, shape (M, len(idx))."""
         return self.outputs[:, idx]
 

@@ -13,10 +13,10 @@ import numpy as np
 from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import CompiledKernels
+from .representatives import representatives
 
 MANY_KERNELS = 4  # of a shared quantity, from which on a family is worth it
 MANY_EXAMPLES = 1000  # from which on a pass over them takes longer than tabulating a function
-
 
 LEAST_TURNS = 4  # between two weight steps
 WORKING_SET = 1000  # examples that a turn changes, about
@@ -38,6 +38,7 @@ class MixtureEngine:
     ):
         cache_bytes = int(min(cache_mb, 2.0**40) * 2**20)
         self._core = _core.Mixture(compiled.program, examples.side, cache_bytes, n_jobs)
+        self._chosen = {0.0: (np.arange(self.n_kernels), np.eye(self.n_kernels))}
         self._alpha = np.zeros(examples.n)
         self._theta = np.full(self.n_kernels, np.nan)
         self._stale = True
@@ -68,10 +69,21 @@ class MixtureEngine:
         """The outputs of the current alpha, shape (M, n): computed anew at every call."""
         return self.outputs_at(np.arange(self.n))
 
-    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of some examples, shape (M, len(idx))."""
+    def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+        """Return the outputs of some examples, shape (M, len(idx)).
+
+        With a tolerance those of a few kernels are computed, and stand for all.
+        """
         support = np.flatnonzero(self._alpha)
-        return self._core.outputs(support, self._alpha[support], idx)
+        members, mixing = self._representatives(tolerance)
+        return mixing @ self._core.outputs(support, self._alpha[support], idx, members)
+
+    def _representatives(self, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return R kernels, shape (R,), and how they make up all, shape (M, R)."""
+        if tolerance not in self._chosen:
+            families = map(self._core.family, range(self._core.n_families))
+            self._chosen[tolerance] = representatives(families, tolerance)
+        return self._chosen[tolerance]
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m outputs[m], shape (n,): a view, not to be written to."""
@@ -135,7 +147,7 @@ class MixtureEngine:
         What is cached of them stays cached. Its weights may change only where those alphas are 0.
         """
         smaller = MixtureEngine.__new__(MixtureEngine)
-        smaller._core = self._core.subset(idx)
+        smaller._core, smaller._chosen = self._core.subset(idx), self._chosen
         smaller._alpha, smaller._theta, smaller._stale = self._alpha[idx], self._theta, self._stale
         return smaller
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from kernelweave.alphabets import Alphabet, as_alphabet
 from kernelweave.core import _core
@@ -16,51 +15,54 @@ from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import read_column
-from kernelweave.kernels.tables import Sparse
+from kernelweave.sequences import Sequences
 
-MOST_COLUMNS = 1 << 16  # with more possible k-mers, only those of the training data are kept
+STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
+MOST_PLACES = 1 << 28  # of a table
 
 
 @dataclass(frozen=True)
-class Kmers:
-    """The view of a spectrum kernel: how often each k-mer occurs.
-
-    Attributes
-    ----------
-    vocabulary : the k-mers that count, sorted, as numbers; None: all there can be.
-    """
+class Texts:
+    """The view of a spectrum kernel: one column of sequences of any length."""
 
     columns: Columns
     alphabet: Alphabet
     unknown: str
+
+    def table(self, X: Any, training: bool) -> SequenceTable:
+        """Return the sequences in X."""
+        return SequenceTable(read_column(X, self.columns, self.alphabet, self.unknown))
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceTable:
+    """Sequences of any length, whose k-mers the core reads off as they are."""
+
+    sequences: Sequences
+
+    def take(self, index: np.ndarray) -> SequenceTable:
+        return SequenceTable(self.sequences.take(index))
+
+    def reference(self) -> SequenceTable:
+        return self
+
+    def add_to(self, side: _core.Side) -> None:
+        _core.add_sequences(side, self.sequences.packed)
+
+
+@dataclass(frozen=True)
+class SpectrumQuantity:
+    """What the core computes for a spectrum kernel; equal ones are shared."""
+
     k: int
+    alphabet: Alphabet
     both_strands: bool
-    vocabulary: tuple[int, ...] | None = field(default=None, repr=False)
+    store: str
 
-    def learn(self, X: Any) -> Kmers:
-        """Return the view with the k-mers of X as its vocabulary, if there can be many."""
-        if len(self.alphabet.letters) ** self.k <= MOST_COLUMNS:
-            return self
-        ids, _, _ = self.counted(X)
-        return replace(self, vocabulary=tuple(np.unique(ids).tolist()))
-
-    def counted(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the k-mers of each sequence, their counts, and where each sequence ends."""
-        found = read_column(X, self.columns, self.alphabet, self.unknown)
+    def source(self) -> _core.Source:
+        """Return the quantity for the core."""
         partner = self.alphabet.strand_codes if self.both_strands else None
-        return _core.count_kmers(found.packed, self.k, len(self.alphabet.letters), partner)
-
-    def table(self, X: Any, training: bool) -> Sparse:
-        """Return the counts of the k-mers of X."""
-        ids, counts, ends = self.counted(X)
-        if self.vocabulary is None:
-            return Sparse(counts, ids.astype(np.int32), ends, len(self.alphabet.letters) ** self.k)
-        known = np.array(self.vocabulary, dtype=np.uint64)
-        place = np.minimum(np.searchsorted(known, ids), max(len(known) - 1, 0))
-        kept = known[place] == ids if len(known) else np.zeros(len(ids), dtype=bool)
-        matrix = sp.csr_array((counts * kept, place, ends), shape=(len(ends) - 1, len(known)))
-        matrix.eliminate_zeros()
-        return Sparse.of(matrix)
+        return _core.spectrum(self.k, len(self.alphabet.letters), partner, self.store)
 
 
 @dataclass(frozen=True)
@@ -73,16 +75,17 @@ class Spectrum(Kernel):
     ----------
     k : length of the k-mers, or a sequence of lengths, which makes a family.
     both_strands : whether a k-mer and its reverse complement are the same.
+    store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}, how sums over many
+        examples are computed.
     alphabet, unknown, columns : as for all kernels on sequences.
-    views : what is counted; found by `resolve`.
     """
 
     k: Any = 3
     both_strands: bool = field(default=False, kw_only=True)
+    store: str = field(default="auto", kw_only=True)
     alphabet: Any = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
     columns: Any = field(default=None, kw_only=True)
-    views: tuple[Kmers, ...] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
@@ -96,6 +99,19 @@ class Spectrum(Kernel):
             )
         if self.both_strands:
             _ = self.alphabet.strand_codes  # refuses alphabets without complement
+        self._check_store()
+
+    def _check_store(self) -> None:
+        name, letters = type(self).__name__, len(self.alphabet.letters)
+        if self.store not in STORES:
+            raise ValueError(f"{name}: store must be one of {STORES}, not {self.store!r}")
+        if self.store == "suffix" and self.both_strands:
+            raise ValueError(f"{name}: store='suffix' cannot go with both_strands=True")
+        if self.store == "table" and letters ** max(self.lengths) > MOST_PLACES:
+            raise ValueError(
+                f"{name}: store='table' has room for 2^28 different k-mers, here there can be "
+                f"{letters}^{max(self.lengths)}; take 'hash'"
+            )
 
     def _countable(self, k: int) -> bool:
         return k >= 1 and _core.kmers_fit(k, len(self.alphabet.letters))
@@ -111,16 +127,13 @@ class Spectrum(Kernel):
         return self.k if isinstance(self.k, tuple) else (self.k,)
 
     def resolve(self, X: Any) -> Kernel:
-        if self.views is not None:
+        if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
         columns = choose(self.columns, X)
         if len(columns.indices) != 1:
             raise ValueError(f"{type(self).__name__}: columns must pick one column of X")
-        views = (
-            Kmers(columns, self.alphabet, self.unknown, k, self.both_strands) for k in self.lengths
-        )
-        return replace(self, columns=columns, views=tuple(view.learn(X) for view in views))
+        return replace(self, columns=columns)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -131,9 +144,16 @@ class Spectrum(Kernel):
     def is_family(self) -> bool:
         return isinstance(self.k, tuple)
 
+    @property
+    def quantities(self) -> tuple[SpectrumQuantity, ...]:
+        """What the core computes, one for each member."""
+        return tuple(
+            SpectrumQuantity(k, self.alphabet, self.both_strands, self.store) for k in self.lengths
+        )
+
     def expressions(self, layout: Layout) -> list[Expression]:
-        assert self.views is not None
-        return [(("copy", layout.source("dot", view)),) for view in self.views]
+        view = Texts(self.columns, self.alphabet, self.unknown)
+        return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
 
     @property
     def selection(self) -> Any:
@@ -150,6 +170,7 @@ class NGram(Spectrum):
     Parameters
     ----------
     k : the length n of the runs, or a sequence of lengths, which makes a family.
+    store : as for `Spectrum`.
     alphabet : "bytes" by default: all letters, spaces and punctuation count.
     columns : the column of texts.
     """

@@ -2,7 +2,9 @@
 
 X is `Sequences`, or holds a column of strings. Every kernel takes ``alphabet=`` ("dna", "rna",
 "protein", "bytes", or a string of letters), ``unknown=`` (whether a letter outside the alphabet,
-such as N, matches nothing, "mismatch", or is refused, "error"), and ``columns=``.
+such as N, matches nothing, "mismatch", or is refused, "error"), and ``columns=``. Those with
+``store=`` say how sums over many examples are computed: "rows" (row by row), through a weight
+store of that name (`kernelweave.stores`), or whichever is cheaper ("auto").
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from kernelweave.kernels.inputs import as_input, column
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.sequences import Sequences, as_sequences
+
+STORES = ["auto", "rows", "trie"]
 
 
 @dataclass(frozen=True)
@@ -93,11 +97,12 @@ class WdQuantity:
     shifts: tuple[int, ...]
     split: str | None
     length: int
+    store: str
 
     def source(self) -> _core.Source:
         """Return the quantity for the core."""
         return _core.weighted_degree(
-            list(self.weights), list(self.shifts), self.split or "", self.length
+            list(self.weights), list(self.shifts), self.split or "", self.length, self.store
         )
 
     @property
@@ -121,6 +126,7 @@ class PositionalKernel(Kernel):
     degree: int = 20
     weights: Any = field(default=None, kw_only=True)
     split: str | None = field(default=None, kw_only=True)
+    store: str = field(default="auto", kw_only=True)
     alphabet: Any = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
     columns: Any = field(default=None, kw_only=True)
@@ -138,6 +144,8 @@ class PositionalKernel(Kernel):
             raise ValueError(f"{self.name}: degree must be an integer >= 1, not {self.degree!r}")
         if self.split not in self.splits:
             raise ValueError(f"{self.name}: split must be one of {list(self.splits)}")
+        if self.store not in STORES:
+            raise ValueError(f"{self.name}: store must be one of {STORES}, not {self.store!r}")
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         object.__setattr__(self, "weights", self._checked_weights())
         object.__setattr__(self, "columns", frozen(self.columns))
@@ -189,9 +197,15 @@ class PositionalKernel(Kernel):
     def is_family(self) -> bool:
         return self.split is not None
 
+    @property
+    def quantities(self) -> tuple[WdQuantity]:
+        """What the core computes: one quantity, of which all members are parts."""
+        assert self.length is not None
+        return (WdQuantity(self.weights, self.shifts, self.split, self.length, self.store),)
+
     def expressions(self, layout: Layout) -> list[Expression]:
         assert self.length is not None
-        quantity = WdQuantity(self.weights, self.shifts, self.split, self.length)
+        (quantity,) = self.quantities
         view = Strings(self.columns, self.alphabet, self.unknown, self.length)
         first = layout.source(quantity, view, quantity.planes)
         planes = [plane_of(part, quantity) for part in self._parts()]
@@ -219,6 +233,7 @@ class WeightedDegree(PositionalKernel):
     split : {None, "degree", "position", "both"}; makes a family, whose members sum up to the
         kernel: one member for each match length, for each position at which matches start, or
         both.
+    store : {"auto", "rows", "trie"}, how sums over many examples are computed.
     alphabet, unknown, columns : as for all kernels on sequences.
     length : the length of the sequences; found by `resolve`.
     """
@@ -235,7 +250,7 @@ class WeightedDegreeShift(PositionalKernel):
 
     Parameters
     ----------
-    degree, weights, alphabet, unknown, columns, length : as for `WeightedDegree`.
+    degree, weights, store, alphabet, unknown, columns, length : as for `WeightedDegree`.
     shift : farthest distance between matches, or one for each position.
     split : {None, "degree"}.
     """

@@ -27,6 +27,7 @@ INNER_ONE, INNER_MANY = 0.1, 0.3
 SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
 FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part
 MOST_FREE = 3000  # examples that a second derivative is made of
+ROUGH = 1e-6  # error of the kernels that a second derivative is made of
 PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
 ROUNDING = 1e-9  # a relative change that is no progress
 
@@ -89,7 +90,7 @@ class State:
         else:
             kernel = self.engine.block(free, self.theta)
         bend = self.problem.term.take(free).curvature(self.alpha[free])
-        return curvature(kernel, bend, self.engine.outputs_at(free))
+        return curvature(kernel, bend, self.engine.outputs_at(free, ROUGH))
 
     def free(self, machine: int) -> np.ndarray:
         """Return the examples of a machine's last working set that are between their bounds."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -72,6 +73,11 @@ class Solver:
     combines: bool = False
 
 
+def fixed() -> Step:
+    """Make the step that leaves the weights as they are."""
+    return keep_weights
+
+
 def stepping(make_step: Callable[[Any], Step]) -> Solve:
     """Return the solver that alternates between alpha and a weight step."""
 
@@ -85,8 +91,8 @@ def stepping(make_step: Callable[[Any], Step]) -> Solve:
     ) -> Result:
         loop = active_sets if interleaved else wrapper
         # One kernel leaves no choice of weights.
-        step = make_step(problem.norm) if len(theta) > 1 else keep_weights
-        return loop(problem, engine, step, alpha, theta, budget)
+        fresh = partial(make_step, problem.norm) if len(theta) > 1 else fixed
+        return loop(problem, engine, fresh, alpha, theta, budget)
 
     return solve
 
@@ -102,7 +108,7 @@ def wrapping(make_step: Callable[[Any], Any]) -> Solve:
         budget: Budget,
         interleaved: bool,
     ) -> Result:
-        return wrapper(problem, engine, make_step(problem.norm), alpha, theta, budget)
+        return wrapper(problem, engine, partial(make_step, problem.norm), alpha, theta, budget)
 
     return solve
 
@@ -133,7 +139,7 @@ def solve_uniform(
     interleaved: bool,
 ) -> Result:
     """Solve one machine on the plain sum of the kernels."""
-    return active_sets(problem, engine, keep_weights, alpha, np.ones_like(theta), budget)
+    return active_sets(problem, engine, fixed, alpha, np.ones_like(theta), budget)
 
 
 def exponent(norm: Norm) -> float:
@@ -176,7 +182,7 @@ SOLVERS = {
         Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True, combines=True),
         Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True, combines=True),
         Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
-        Solver("gradient", wrapping(Gradient), is_sparse, shares=True, combines=True),
+        Solver("gradient", sparsely(wrapping(Gradient)), is_sparse, shares=True, combines=True),
         Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
         Solver("alignment", two_stage(alignment_weights), is_scale, has_targets),
         Solver("centered-alignment", two_stage(centered_alignment_weights), is_scale, has_targets),

@@ -1,0 +1,93 @@
+// Weight stores for Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "bindings_strings.h"
+#include "spectrum_kernel.h"
+#include "team.h"
+#include "wd_store.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kw {
+namespace {
+
+constexpr int64_t kPiece = 4096;  // sequences that a thread looks up at a time
+
+struct NamedStore {
+  std::unique_ptr<Store> store;
+  std::string kind;
+};
+
+// The store that a kernel asks for; `letters` are to be added.
+NamedStore store_of(const Source& source, int64_t letters) {
+  if (const auto* wd = dynamic_cast<const WdKernel*>(source.quantity.get()))
+    return {std::make_unique<WdStore>(*wd, nullptr), "trie"};
+  const auto& spectrum = dynamic_cast<const SpectrumKernel&>(*source.quantity);
+  const bool open = spectrum.store == StoreKind::kAuto;
+  const StoreKind kind = open ? best_store(spectrum.rule, letters) : spectrum.store;
+  return {make_store(kind, spectrum.rule, letters), store_name(kind)};
+}
+
+void add(NamedStore& named, const Side& side,
+         nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> delta) {
+  if (int64_t(delta.shape(0)) != side.n) throw std::invalid_argument("delta has a wrong size");
+  std::vector<int64_t> all(side.n);
+  std::iota(all.begin(), all.end(), 0);
+  named.store->add(*side.tables.at(0), all.data(), delta.data(), side.n);
+}
+
+nb::object lookup(NamedStore& named, const Side& side, int threads) {
+  auto* values = new std::vector<double>(side.n, 0.0);
+  nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+  {
+    nb::gil_scoped_release unlock;
+    named.store->settle(threads);
+    run_team(threads, (side.n + kPiece - 1) / kPiece, [&](int64_t piece, int) {
+      const int64_t j0 = piece * kPiece, j1 = std::min(side.n, j0 + kPiece);
+      named.store->lookup(*side.tables.at(0), j0, j1, values->data() + j0, 0);
+    });
+  }
+  return nb::cast(
+      nb::ndarray<nb::numpy, double, nb::ndim<1>>(values->data(), {values->size()}, owner));
+}
+
+void merge(NamedStore& named, NamedStore& other) {
+  other.store->settle(1);
+  named.store->merge(*other.store);
+}
+
+nb::list items(NamedStore& named) {
+  nb::list found;
+  named.store->settle(1);
+  named.store->items([&](int64_t position, const std::string& codes, double weight) {
+    found.append(nb::make_tuple(position, nb::bytes(codes.data(), codes.size()), weight));
+  });
+  return found;
+}
+
+}  // namespace
+
+void bind_stores(nb::module_& m) {
+  nb::class_<NamedStore>(m, "Store", "Sparse weights of words.")
+      .def(
+          "__init__",
+          [](NamedStore* self, const Source& source, int64_t letters) {
+            new (self) NamedStore(store_of(source, letters));
+          },
+          "source"_a, "letters"_a)
+      .def_prop_ro("kind", [](const NamedStore& named) { return named.kind; })
+      .def_prop_ro("nbytes", [](const NamedStore& named) { return named.store->bytes(); })
+      .def("clear", [](NamedStore& named) { named.store->clear(); })
+      .def("add", &add, "side"_a, "delta"_a)
+      .def("lookup", &lookup, "side"_a, "threads"_a)
+      .def("merge", &merge, "other"_a)
+      .def("items", &items);
+}
+
+}  // namespace kw

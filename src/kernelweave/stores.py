@@ -1,0 +1,129 @@
+"""Sparse weight stores: a sum of string kernels as weights of words.
+
+    w = sum_r delta_r Phi(x_r),        <w, Phi(x)> = sum_r delta_r k(x_r, x)
+
+where Phi(x) has a place for every word that a kernel compares: the k-mers of a spectrum kernel,
+wherever they occur, or words of up to d letters with their position for a weighted degree kernel.
+Sonnenburg, Rätsch and Rieck (2007, section 4.3) call the operations clear, add and lookup. Training
+and prediction go through the same stores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from kernelweave.core import _core
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.program import CompiledKernels
+from kernelweave.kernels.spectrum import Spectrum
+from kernelweave.kernels.strings import PositionalKernel
+
+
+class WeightStore:
+    """Weights of the words of a string kernel.
+
+    Parameters
+    ----------
+    kernel : `Spectrum`, `NGram`, `WeightedDegree` or `WeightedDegreeShift`, no family. Its
+        ``store=`` says how the weights are kept: "table" (a place for every word there can be),
+        "sorted" (arrays), "hash", "trie", "suffix" (a suffix automaton, read by matching
+        statistics); "auto" chooses when the first sequences come. Weighted degree kernels have
+        tries, with weights in their inner nodes.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Spectrum
+    >>> store = WeightStore(Spectrum(2))
+    >>> store.add(["GATTACA"], [2.0])
+    >>> store.lookup(["ATTA", "CCCC"])
+    array([6., 0.])
+    >>> store.items()["TT"]
+    2.0
+    """
+
+    def __init__(self, kernel: Kernel):
+        if not isinstance(kernel, Spectrum | PositionalKernel) or kernel.is_family:
+            raise ValueError(
+                f"kernel must be Spectrum, NGram, WeightedDegree or WeightedDegreeShift, no family "
+                f"of them, not {kernel!r}"
+            )
+        if kernel.store == "rows":
+            raise ValueError("kernel: store='rows' means that there is no store")
+        self.kernel: Any = kernel
+        self._store: _core.Store | None = None
+
+    @property
+    def kind(self) -> str:
+        """How the weights are kept; "auto" as long as that is open."""
+        return self.kernel.store if self._store is None else self._store.kind
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the weights."""
+        return 0 if self._store is None else self._store.nbytes
+
+    def clear(self) -> None:
+        """Set all weights to zero."""
+        if self._store is not None:
+            self._store.clear()
+
+    def add(self, X: Any, delta: Any) -> None:
+        """Add delta_r Phi(x_r) for n sequences.
+
+        Parameters
+        ----------
+        X : n sequences: `Sequences`, a list, or a column of strings.
+        delta : (n,) finite numbers.
+        """
+        delta = np.ascontiguousarray(delta, dtype=np.float64)
+        examples = self._read(X)
+        if delta.shape != (examples.n,) or not np.isfinite(delta).all():
+            raise ValueError(f"delta must be {examples.n} finite numbers, one for each sequence")
+        if self._store is None:
+            (table,) = examples.tables
+            self._store = self._made(int(table.sequences.lengths.sum()))
+        self._store.add(examples.side, delta)
+
+    def lookup(self, X: Any, *, n_jobs: int | None = None) -> np.ndarray:
+        """Return <w, Phi(x)> for n sequences, shape (n,)."""
+        examples = self._read(X)
+        if self._store is None:
+            return np.zeros(examples.n)
+        return self._store.lookup(examples.side, effective_n_jobs(n_jobs))
+
+    def merge(self, other: WeightStore) -> None:
+        """Add the weights of another store of the same kernel, however that keeps them."""
+        if other._store is None:
+            return
+        if self._store is None:
+            kind = other.kind if self.kind == "auto" else self.kind
+            self.kernel = replace(other.kernel, store=kind)
+            self._store = self._made(0)
+        if replace(self.kernel, store="auto") != replace(other.kernel, store="auto"):
+            raise ValueError(f"other is a store of {other.kernel!r}, this one of {self.kernel!r}")
+        self._store.merge(other._store)
+
+    def items(self) -> dict[Any, float]:
+        """Return the words whose weight is not zero, with their weights.
+
+        Words are strings, for weighted degree kernels pairs of a position and a string.
+        """
+        if self._store is None:
+            return {}
+        text = self.kernel.alphabet.text
+        return {
+            text(codes) if position < 0 else (position, text(codes)): weight
+            for position, codes, weight in self._store.items()
+        }
+
+    def _read(self, X: Any) -> Any:
+        self.kernel = self.kernel.resolve(X)
+        return CompiledKernels((self.kernel,)).examples(X)
+
+    def _made(self, letters: int) -> _core.Store:
+        (quantity,) = self.kernel.quantities
+        return _core.Store(quantity.source(), letters)
