@@ -70,7 +70,8 @@ class ActiveSets:
         excess = violations.excess(idle)
         support = state.engine.n - len(idle)
         wanted = int((1 + SPARE) * (support + np.count_nonzero(excess > 0)))
-        room = min(wanted, GROWTH * max(len(self.active), SMALL)) - support
+        most = min(GROWTH * max(len(self.active), SMALL), state.engine.n // 2)
+        room = min(wanted, most) - support
         if 0 < room < len(idle):
             idle = idle[np.argpartition(-excess, room)[:room]]
         self.active = np.union1d(np.flatnonzero(state.alpha), idle)
