@@ -14,7 +14,6 @@ from .mkl_growth import exponent
 from .report import Table
 from .settings import Settings
 
-QUICK = False
 CONIC = 1_200_000  # M n^2 up to which Clarabel is timed too
 
 # Seconds of the paper's SMO and of Mosek (None: out of memory), on an Athlon MP 2000+.

@@ -1,18 +1,24 @@
 """Active sets: the same optimum as working on all examples at once, with any first sample."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from kernelweave import losses, norms
 from kernelweave.datasets import make_splice
 from kernelweave.engines import DenseEngine
-from kernelweave.kernels import Linear, WeightedDegree, prepare
+from kernelweave.kernels import RBF, Linear, WeightedDegree, prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers import active_sets as module
 from kernelweave.solvers.active_sets import active_sets, sample
 from kernelweave.solvers.chunking import Budget, chunking
+from kernelweave.solvers.registry import fixed
 from kernelweave.steps.analytic import Analytic
 from kernelweave.steps.base import keep_weights
+from kernelweave.steps.cutting_plane import CuttingPlane
+from kernelweave.steps.level import Level
+from kernelweave.steps.newton import Newton
 
 BUDGET = Budget(tol=1e-4, working_set=200)
 
@@ -29,10 +35,12 @@ def machine(kernel, X, y, norm=1.0, loss="hinge"):
     return problem, DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
 
 
-def solve(loop, kernel, X, y, step=lambda norm: keep_weights, **kwargs):
+def solve(loop, kernel, X, y, step=lambda norm: keep_weights, budget=BUDGET, **kwargs):
     problem, engine = machine(kernel, X, y, **kwargs)
     theta = problem.norm.start(engine.n_kernels)
-    return loop(problem, engine, step(problem.norm), np.zeros(len(y)), theta, BUDGET), engine
+    make_step = partial(step, problem.norm)
+    taken = make_step if loop is active_sets else make_step()
+    return loop(problem, engine, taken, np.zeros(len(y)), theta, budget), engine
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -58,6 +66,19 @@ def test_weights_are_learned_too(small_sets):
     np.testing.assert_allclose(found.weights, expected.weights, atol=0.02)
 
 
+@pytest.mark.parametrize(("step", "p"), [(Newton, 1), (Newton, 1.5), (Level, 1), (CuttingPlane, 1)])
+def test_what_a_step_remembers_of_one_set_does_not_hold_the_next_up(step, p, rng, small_sets):
+    """Each larger set has a larger objective; a step that compares them would never move again."""
+    X = rng.normal(size=(2000, 4))
+    y = np.where(X[:, 0] * X[:, 1] + 0.05 * rng.normal(size=2000) > 0, 1.0, -1.0)
+    family = RBF(gamma=[0.01, 0.1, 0.3, 1.0, 10.0])
+    expected, _ = solve(chunking, family, X, y, step=step, norm=p)
+    found, _ = solve(active_sets, family, X, y, step=step, norm=p)
+    assert found.gap <= 1e-4
+    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
+    assert found.n_iter < 3 * expected.n_iter
+
+
 def test_duplicates_with_opposite_labels(small_sets):
     X, y = make_splice(600, 0.3)
     X, y = X[np.tile(np.arange(600), 2)], np.concatenate([y, -y])
@@ -76,7 +97,7 @@ def test_a_bounded_number_of_turns(small_sets):
     X, y = make_splice(1500, 0.1)
     problem, engine = machine(WeightedDegree(8), X, y)
     budget = Budget(tol=1e-9, max_iter=3, working_set=20)
-    found = active_sets(problem, engine, keep_weights, np.zeros(1500), np.ones(1), budget)
+    found = active_sets(problem, engine, fixed, np.zeros(1500), np.ones(1), budget)
     assert not found.converged
     assert found.n_iter <= 3
 

@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.engines import DenseEngine
@@ -11,6 +12,7 @@ from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers import qcqp
 from kernelweave.solvers.chunking import Budget
+from kernelweave.solvers.polish import Point, polish
 from kernelweave.solvers.registry import SOLVERS
 from kernelweave.solvers.start import feasible_alpha
 
@@ -64,9 +66,9 @@ def solve(name, problem, engine, tol):
 @every_loss
 def test_certified_optimum(loss, norm, rng):
     problem, engine = make(loss, norm, rng)
-    result = solve("qcqp", problem, engine, 1e-4)
+    result = solve("qcqp", problem, engine, 1e-8)
     assert result.converged
-    assert -1e-9 < result.gap <= 1e-4
+    assert -1e-9 < result.gap <= 1e-8
     assert norm.value(result.weights) <= 1 + 1e-9
 
 
@@ -74,10 +76,33 @@ def test_certified_optimum(loss, norm, rng):
 @every_loss
 def test_same_optimum_as_chunking(loss, norm, rng):
     problem, engine = make(loss, norm, rng)
-    reference = solve("qcqp", problem, engine, 1e-5)
+    reference = solve("qcqp", problem, engine, 1e-8)
     result = solve("analytic", problem, engine, 1e-6)
-    assert result.dual == pytest.approx(reference.dual, rel=1e-5)
+    assert result.dual == pytest.approx(reference.dual, rel=1e-6)
     np.testing.assert_allclose(result.weights, reference.weights, atol=2e-2)
+
+
+@pytest.mark.parametrize("p", [1, 1.01, 1.1, 2, 4, 16, np.inf])
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_iris_at_any_exponent(p, C):
+    """Power cones that Clarabel must not rescale, and classes that a hard margin separates."""
+    X, y = load_iris(return_X_y=True)
+    third = slice(None, None, 3)
+    family = kernels.per_feature(kernels.RBF(1.0))
+    settings = {"norm": p, "C": C, "normalize": None, "solver": "qcqp", "tol": 1e-5}
+    model = MKLClassifier(family, **settings).fit(X[third], y[third])
+    assert np.all(model.duality_gap_ <= 1e-5)
+
+
+@every_norm
+def test_newton_makes_a_rough_solution_exact(norm, rng):
+    problem, engine = make(losses.EpsilonInsensitive(epsilon=0.2), norm, rng)
+    exact = solve("qcqp", problem, engine, 1e-8)
+    rough = exact.alpha + 1e-6 * rng.normal(size=len(exact.alpha))
+    engine.rebuild(rough)
+    moved = polish(problem, engine, Point(rough, exact.weights, exact.bias))
+    np.testing.assert_allclose(moved.alpha, exact.alpha, atol=1e-9)
+    np.testing.assert_allclose(moved.theta, exact.weights, atol=1e-9)
 
 
 def test_weights_of_costly_kernels_shrink(rng):

@@ -10,21 +10,54 @@ from kernelweave.solvers import table
 from kernelweave.solvers.registry import SOLVERS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "solvers.md"
-FAMILY = [kernels.Polynomial([1, 2, 3]), kernels.RBF(gamma=np.geomspace(1e-3, 10, 9))]
+ROADS = ("skm", "cutting-plane", "level", "gradient")
+every_table = pytest.mark.parametrize(
+    "name", ["ionosphere", "breast_cancer_wisconsin", "sonar", "pima"]
+)
 
 
-@pytest.mark.parametrize("name", ["ionosphere", "breast_cancer_wisconsin", "sonar", "pima"])
-def test_same_objective_on_real_data(name, load_real):
+def family(M):
+    return [kernels.Polynomial([1, 2, 3]), kernels.RBF(gamma=np.geomspace(1e-3, 10, M - 3))]
+
+
+def examples(table, n):
+    """n random examples with standardised features, and their labels -1 and 1."""
+    chosen = np.random.default_rng(0).permutation(len(table["y"]))[:n]
+    X, y = table["X"].astype(float)[chosen], table["y"][chosen]
+    return (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9), np.where(y == y.max(), 1, -1)
+
+
+@every_table
+@pytest.mark.parametrize(("M", "n"), [(12, 100), (48, 60)])
+def test_same_objective_on_real_data(name, M, n, load_real):
     pytest.importorskip("clarabel")
-    found = load_real(name)
-    X, y = found["X"].astype(float)[:120], found["y"][:120]
-    X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
-    objectives = []
-    for solver in ("skm", "qcqp", "cutting-plane", "level"):
-        model = MKLClassifier(FAMILY, norm=1, solver=solver, tol=5e-5).fit(X, y)
-        assert model.duality_gap_ <= 5e-5
-        objectives.append(model.primal_objective_)
-    np.testing.assert_allclose(objectives, objectives[0], rtol=1e-4)
+    X, y = examples(load_real(name), n)
+    settings = {"kernels": family(M), "norm": 1, "tol": 5e-5}
+    exact = MKLClassifier(solver="qcqp", **settings).fit(X, y)
+    assert exact.duality_gap_ <= 1e-5
+    for solver in ROADS:
+        model = MKLClassifier(solver=solver, **settings).fit(X, y)
+        assert model.primal_objective_ == pytest.approx(exact.primal_objective_, rel=1e-4)
+
+
+@every_table
+@pytest.mark.parametrize("solver", ["qcqp", *ROADS])
+def test_signs_of_the_conditions_of_optimality(solver, name, load_real):
+    """Kernels with weight have the largest alpha' K alpha, and examples lie where alpha says."""
+    if solver == "qcqp":
+        pytest.importorskip("clarabel")
+    X, y = examples(load_real(name), 80)
+    model = MKLClassifier(family(12), norm=1, solver=solver, normalize=None, tol=1e-5).fit(X, y)
+    alpha = np.zeros(len(y))
+    alpha[model.support_] = model.dual_coef_[0]
+    s = np.concatenate([np.einsum("i,mij,j->m", alpha, k(X), alpha) for k in family(12)])
+    margin = y * model.decision_function(X)
+    slack = 2e-2
+    assert np.all(s[model.weights_ > 1e-3] >= (1 - slack) * s.max())
+    assert np.all(margin[alpha == 0] >= 1 - slack)
+    assert np.all(margin[y * alpha == 1] <= 1 + slack)
+    inside = (y * alpha > 1e-3) & (y * alpha < 1 - 1e-3)
+    np.testing.assert_allclose(margin[inside], 1, atol=slack)
 
 
 def test_the_page_shows_the_table_of_the_registry():

@@ -7,8 +7,8 @@ from mkl_cases import make_case
 from kernelweave import losses, norms
 from kernelweave.problem import Problem
 from kernelweave.solvers.chunking import Budget
+from kernelweave.solvers.registry import fixed
 from kernelweave.solvers.wrapper import Fixed, Machines, wrapper
-from kernelweave.steps.base import keep_weights
 
 STEPS = [
     ("analytic", norms.Lp(2)),
@@ -94,6 +94,6 @@ def test_steps_that_keep_the_weights_end_when_nothing_gets_better(load_real):
     case.engine.clear()
     problem = Problem(losses.Hinge(), norms.Lp(1), case.problem.y, case.problem.C)
     start = problem.norm.start(5)
-    result = wrapper(problem, case.engine, keep_weights, np.zeros(40), start, Budget(tol=1e-3))
+    result = wrapper(problem, case.engine, fixed, np.zeros(40), start, Budget(tol=1e-3))
     assert not result.converged
     assert result.gap > 1e-3

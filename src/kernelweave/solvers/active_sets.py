@@ -9,6 +9,7 @@ ends the search. This is shrinking (Joachims, 1999) and a coarse-to-fine start i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,7 +42,7 @@ class ActiveSets:
     active: np.ndarray
     turns: int = 0
 
-    def improve(self, step: Step, tol: float, budget: Budget) -> bool:
+    def improve(self, make_step: Callable[[], Step], tol: float, budget: Budget) -> bool:
         """Solve the problem on the active examples, and let all outputs follow.
 
         Returns whether there was anything to do.
@@ -51,7 +52,7 @@ class ActiveSets:
         inner = chunking(
             state.problem.subset(active, 0.0),
             state.engine.subset(active),
-            step,
+            make_step(),
             state.alpha[active],
             state.theta,
             Budget(tol=tol, max_iter=turns_left, working_set=budget.working_set),
@@ -69,7 +70,8 @@ class ActiveSets:
         excess = violations.excess(idle)
         support = state.engine.n - len(idle)
         wanted = int((1 + SPARE) * (support + np.count_nonzero(excess > 0)))
-        room = min(wanted, GROWTH * max(len(self.active), SMALL)) - support
+        most = min(GROWTH * max(len(self.active), SMALL), state.engine.n // 2)
+        room = min(wanted, most) - support
         if 0 < room < len(idle):
             idle = idle[np.argpartition(-excess, room)[:room]]
         self.active = np.union1d(np.flatnonzero(state.alpha), idle)
@@ -78,7 +80,7 @@ class ActiveSets:
 def active_sets(
     problem: Problem,
     engine: Engine,
-    step: Step,
+    make_step: Callable[[], Step],
     alpha: np.ndarray,
     theta: np.ndarray,
     budget: Budget,
@@ -87,18 +89,20 @@ def active_sets(
 
     Parameters
     ----------
+    make_step : makes a weight step. Each restricted problem has its own: what one remembers of the
+        values of a problem is wrong for another.
     alpha : array of shape (n,), feasible
     theta : array of shape (M,), feasible
     """
     dense = engine.n <= SMALL or np.count_nonzero(alpha) > engine.n // 2
     if dense or problem.machines > 1:
-        return chunking(problem, engine, step, alpha, theta, budget)
+        return chunking(problem, engine, make_step(), alpha, theta, budget)
     search = ActiveSets(State(problem, engine, alpha.copy(), theta.copy()), sample(problem, alpha))
     history: list[Progress] = []
     gap = 1.0
     busy = True
     while busy and len(search.active) <= engine.n // 2:
-        busy = search.improve(step, max(INNER * gap, LAST * budget.tol), budget)
+        busy = search.improve(make_step, max(INNER * gap, LAST * budget.tol), budget)
         certificate = search.state.refresh(keep_weights)
         history.append(search.state.progress(certificate))
         budget.watch(history[-1])
@@ -107,7 +111,7 @@ def active_sets(
             result = conclude(search.state, certificate, history, budget)
             return replace(result, n_iter=search.turns)
         search.choose()
-    return chunking(problem, engine, step, search.state.alpha, search.state.theta, budget)
+    return chunking(problem, engine, make_step(), search.state.alpha, search.state.theta, budget)
 
 
 def sample(problem: Problem, alpha: np.ndarray) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,9 +34,9 @@ NEARLY_SPARSE = 1.3  # below this p the analytic step takes so many turns that N
 Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
 
 
-def any_norm(norm: Norm) -> bool:
-    """For solvers to which the norm is only a scale."""
-    return True
+def is_scale(norm: Norm) -> bool:
+    """Whether the norm can scale any weights: block norms with q > 2 allow none that are 0."""
+    return not (isinstance(norm, Block) and norm.q > 2)
 
 
 def any_loss(loss: Loss) -> bool:
@@ -62,6 +63,8 @@ class Solver:
         Whether it can serve machines that share their weights.
     combines : bool
         Whether it reads little of single kernels, so that `MixtureEngine` suits it.
+    streams : bool
+        Whether it can do with some of the kernels at a time, as `StreamedEngine` gives them.
     """
 
     name: str
@@ -70,6 +73,12 @@ class Solver:
     serves_loss: Callable[[Loss], bool] = any_loss
     shares: bool = False
     combines: bool = False
+    streams: bool = False
+
+
+def fixed() -> Step:
+    """Make the step that leaves the weights as they are."""
+    return keep_weights
 
 
 def stepping(make_step: Callable[[Any], Step]) -> Solve:
@@ -85,8 +94,8 @@ def stepping(make_step: Callable[[Any], Step]) -> Solve:
     ) -> Result:
         loop = active_sets if interleaved else wrapper
         # One kernel leaves no choice of weights.
-        step = make_step(problem.norm) if len(theta) > 1 else keep_weights
-        return loop(problem, engine, step, alpha, theta, budget)
+        fresh = partial(make_step, problem.norm) if len(theta) > 1 else fixed
+        return loop(problem, engine, fresh, alpha, theta, budget)
 
     return solve
 
@@ -102,7 +111,7 @@ def wrapping(make_step: Callable[[Any], Any]) -> Solve:
         budget: Budget,
         interleaved: bool,
     ) -> Result:
-        return wrapper(problem, engine, make_step(problem.norm), alpha, theta, budget)
+        return wrapper(problem, engine, partial(make_step, problem.norm), alpha, theta, budget)
 
     return solve
 
@@ -133,7 +142,7 @@ def solve_uniform(
     interleaved: bool,
 ) -> Result:
     """Solve one machine on the plain sum of the kernels."""
-    return active_sets(problem, engine, keep_weights, alpha, np.ones_like(theta), budget)
+    return active_sets(problem, engine, fixed, alpha, np.ones_like(theta), budget)
 
 
 def exponent(norm: Norm) -> float:
@@ -176,10 +185,10 @@ SOLVERS = {
         Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True, combines=True),
         Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True, combines=True),
         Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
-        Solver("gradient", wrapping(Gradient), is_sparse, shares=True, combines=True),
+        Solver("gradient", sparsely(wrapping(Gradient)), is_sparse, shares=True, combines=True),
         Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
-        Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
-        Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
+        Solver("alignment", two_stage(alignment_weights), is_scale, has_targets),
+        Solver("centered-alignment", two_stage(centered_alignment_weights), is_scale, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
         SKM(),
         MWU(),

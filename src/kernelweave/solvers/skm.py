@@ -64,6 +64,7 @@ class SKM:
     name: ClassVar[str] = "skm"
     shares: ClassVar[bool] = False
     combines: ClassVar[bool] = False
+    streams: ClassVar[bool] = False
 
     def __post_init__(self):
         for name in ("eps1", "eps2", "block_mb"):

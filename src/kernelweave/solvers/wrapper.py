@@ -6,14 +6,16 @@ alpha, and need not be much more accurate than the weights are: its tolerance fo
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ..engines.base import Engine
 from ..norms import Norm
 from ..problem import Problem, Progress, Result
-from ..steps.base import SolvedTurn, Step, keep_weights
+from ..steps.base import SolvedTurn, keep_weights
 from .chunking import Budget, State, chunking, conclude, stuck
 
 FIRST = 0.03  # the gap to which the first machine is solved
@@ -63,7 +65,7 @@ class Machines(State):
 def wrapper(
     problem: Problem,
     engine: Engine,
-    step: Step,
+    make_step: Callable[[], Any],
     alpha: np.ndarray,
     theta: np.ndarray,
     budget: Budget,
@@ -77,6 +79,7 @@ def wrapper(
     """
     first = Budget(tol=max(FIRST, budget.tol), max_iter=TURNS, working_set=budget.working_set)
     state = Machines(problem, engine, alpha, theta, solving=first)
+    step = make_step()
     history: list[Progress] = []
     share = INNER
     while True:

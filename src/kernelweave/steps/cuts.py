@@ -37,10 +37,13 @@ class Cuts:
         self.s = np.vstack([self.s.reshape(-1, len(s)), s])
         self.idle = np.append(self.idle, 0)
 
-    def retire(self, theta: np.ndarray) -> np.ndarray:
-        """Drop the cuts that have long been far below the largest; return their positions."""
-        values = self.linear - 0.5 * self.s @ theta
-        needed = values >= values.max() - ACTIVE * self.scale
+    def retire(self, *points: np.ndarray) -> np.ndarray:
+        """Drop the cuts that have long been far below the largest at all of some weights, (M,).
+
+        Returns their positions.
+        """
+        values = self.linear[:, None] - 0.5 * self.s @ np.transpose(points)
+        needed = np.any(values >= values.max(axis=0) - ACTIVE * self.scale, axis=1)
         self.idle = np.where(needed, 0, self.idle + 1)
         keep = self.idle < PATIENCE
         self.linear, self.s, self.idle = self.linear[keep], self.s[keep], self.idle[keep]

@@ -1,8 +1,13 @@
-"""The reduced gradient step of SimpleMKL (Rakotomamonjy et al., 2008), for p = 1.
+"""The gradient step, for p = 1: descend with complete solves and nothing but gradients.
 
-With phi_m = cost_m theta_m on the simplex, one weight (the largest) pays for what the others gain:
-the step descends along the reduced gradient of J, first as far as weights vanish and J falls, then
-to the minimum along the last direction. Each solve yields the derivative along the line for free.
+J(theta), the value of the best machine with weights theta, is convex and has the gradient -s / 2.
+SimpleMKL (Rakotomamonjy et al., 2008) descends along the reduced gradient, which zigzags where
+kernels are alike. Here the gradients of earlier turns make a metric (BFGS), and the step goes to
+the minimum over all feasible weights of
+
+    gradient . theta + 1/2 (theta - theta_0)' B (theta - theta_0),
+
+or less far where J has not fallen as it should.
 """
 
 from __future__ import annotations
@@ -10,78 +15,93 @@ from __future__ import annotations
 import numpy as np
 
 from .base import Ball, SolvedTurn
+from .master import Master
 
-FLAT = 0.1  # the line search stops where the slope has fallen to this part of its start
-TRIES = 12
+DECREASE = 1e-4  # part of the decrease that the slope promises, which a step must bring
+TRIES = 10  # shorter steps before a step is taken as it is
+REACH = 0.1  # one step leaves every weight at least this part of itself
+FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
+TINY = np.finfo(float).tiny
+DAMPING = 0.2  # part of its curvature along a step that one update leaves at least (Powell)
 
 
 class Gradient:
-    """Descend along the reduced gradient with complete solves."""
+    """Descend in the metric of the gradients so far."""
 
     def __init__(self, norm: Ball):
         self.norm = norm
+        self.metric: Metric | None = None
 
     def __call__(self, turn: SolvedTurn) -> np.ndarray:
-        costs = self.norm.ball(np.ones_like(turn.theta))[1]
-        direction = _reduced(costs * turn.theta, -0.5 * turn.s / costs) / costs
-        while np.any(direction < 0):
-            reach, first = _reach(turn.theta, direction)
-            end = turn.at(_clear(turn.theta + reach * direction, first))
-            if end.value >= turn.value:
-                return _search(turn, direction, end, reach)
-            turn, direction = end, _without(direction, first, turn.theta, costs)
-        return turn.theta
+        if not turn.s.any():
+            return turn.theta
+        primal, gradient = turn.primal(), -0.5 * turn.s
+        self.metric = self.metric or Metric(turn.theta, gradient)
+        self.metric.learn(turn.theta, gradient)
+        lower = self._lower(turn, primal)
+        direction = self._minimum(turn.theta, gradient, lower) - turn.theta
+        return _search(turn, primal, direction, float(gradient @ direction))
+
+    def _lower(self, turn: SolvedTurn, primal: float) -> np.ndarray:
+        """Return what each weight is left at least, (M,): J may have kinks where weights vanish."""
+        gap = primal - turn.linear + 0.5 * self.norm.dual(turn.s)
+        floor = FLOOR * min(1.0, gap / max(abs(primal), TINY)) * turn.theta.mean()
+        return np.maximum(REACH * turn.theta, np.minimum(floor, turn.theta))
+
+    def _minimum(self, theta: np.ndarray, gradient: np.ndarray, lower: np.ndarray) -> np.ndarray:
+        """Return the weights, (M,), that minimise the model."""
+        assert self.metric is not None
+        M, scale = len(theta), np.abs(gradient).max()
+        H = self.metric.B / scale
+        H[np.diag_indices(M)] += 1e-9 * np.trace(H) / M + 1e-14
+        slope = gradient / scale - H @ theta
+        model = Master(H, slope, lower, np.zeros((0, M)), np.zeros(0), self.norm.ball)
+        inner = np.maximum(0.95 * theta + 1e-3 * self.norm.start(M), lower * (1 + 1e-3))
+        best = np.maximum(model.minimise(inner, M), lower)
+        return best / self.norm.value(best)
 
 
-def _reduced(phi: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Return the descent direction on the simplex, shape (M,); its sum is 0."""
-    payer = phi.argmax()
-    direction = gradient[payer] - gradient
-    direction[(phi <= 0) & (direction < 0)] = 0.0
-    direction[payer] = 0.0
-    direction[payer] = -direction.sum()
-    return direction
+class Metric:
+    """The second derivative of J, B of shape (M, M), as far as gradients tell."""
+
+    def __init__(self, theta: np.ndarray, gradient: np.ndarray):
+        self.theta, self.gradient = theta, gradient
+        self.B = np.ptp(gradient) * np.eye(len(theta))  # a first step as long as the simplex
+        self.guessed = True
+
+    def learn(self, theta: np.ndarray, gradient: np.ndarray) -> None:
+        """Take in the gradient, (M,), at theta, (M,)."""
+        moved, changed = theta - self.theta, gradient - self.gradient
+        self.theta, self.gradient = theta, gradient
+        along = float(moved @ changed)
+        if self.guessed and along > 0:
+            self.B, self.guessed = along / (moved @ moved) * np.eye(len(theta)), False
+        push = self.B @ moved
+        size = float(moved @ push)
+        if size > 0:
+            changed = _damped(changed, push, along, size)
+            self.B += np.outer(changed, changed) / (moved @ changed) - np.outer(push, push) / size
 
 
-def _reach(theta: np.ndarray, direction: np.ndarray) -> tuple[float, int]:
-    """Return how far the weights can go, and the one that vanishes first."""
-    falling = np.flatnonzero(direction < 0)
-    lengths = -theta[falling] / direction[falling]
-    return float(lengths.min()), int(falling[lengths.argmin()])
+def _damped(changed: np.ndarray, push: np.ndarray, along: float, size: float) -> np.ndarray:
+    """Return a change of the gradient that keeps B positive definite, inexact solves or not."""
+    if along >= DAMPING * size:
+        return changed
+    share = (1 - DAMPING) * size / (size - along)
+    return share * changed + (1 - share) * push
 
 
-def _clear(theta: np.ndarray, vanished: int) -> np.ndarray:
-    theta = np.maximum(theta, 0.0)
-    theta[vanished] = 0.0
-    return theta
+def _search(turn: SolvedTurn, primal: float, direction: np.ndarray, slope: float) -> np.ndarray:
+    """Return weights along the direction, less far while J has risen beyond doubt.
 
-
-def _without(
-    direction: np.ndarray, vanished: int, theta: np.ndarray, costs: np.ndarray
-) -> np.ndarray:
-    """Return a direction that leaves the vanished weight alone; the largest weight pays for it."""
-    direction = direction.copy()
-    share = costs[vanished] * direction[vanished]
-    direction[vanished] = 0.0
-    payer = (np.where(direction == 0, -1.0, costs * theta)).argmax()
-    direction[payer] += share / costs[payer]
-    return direction
-
-
-def _search(turn: SolvedTurn, direction: np.ndarray, end: SolvedTurn, reach: float) -> np.ndarray:
-    """Return the weights between two turns where J is lowest, as far as its slope tells."""
-    at, left, right = turn, 0.0, reach
-    slopes = [-0.5 * float(side.s @ direction) for side in (turn, end)]
-    flat = FLAT * abs(slopes[0])
+    Dual values bound J from below, and `primal` bounds it from above where the step starts.
+    """
+    length = 1.0
     for _ in range(TRIES):
-        part = slopes[0] / (slopes[0] - slopes[1]) if slopes[0] < 0 < slopes[1] else 0.5
-        length = left + np.clip(part, 0.1, 0.9) * (right - left)
-        at = turn.at(turn.theta + length * direction)
-        slope = -0.5 * float(at.s @ direction)
-        if abs(slope) <= flat and at.value <= turn.value:
+        theta = np.maximum(turn.theta + length * direction, 0.0)
+        rise = turn.at(theta).value - primal
+        if rise <= DECREASE * length * slope:
             break
-        if slope < 0:
-            left, slopes[0] = length, slope
-        else:
-            right, slopes[1] = length, slope
-    return at.theta
+        # The minimum of the parabola through J, its slope, and J at the end.
+        length *= float(np.clip(0.5 * slope * length / (slope * length - rise), 0.1, 0.5))
+    return theta

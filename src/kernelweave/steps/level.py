@@ -32,7 +32,7 @@ class Level:
         best, lowest = self.cuts.lowest(self.norm)
         level = lowest + LEVEL * (self.upper - lowest)
         theta = self._project(turn.theta, best, self.cuts, level)
-        self.cuts.retire(theta)
+        self.cuts.retire(best, theta)
         return theta
 
     def _project(

@@ -1,0 +1,161 @@
+"""A cone program for Clarabel: the dual of a problem, built up piece by piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..norms import Block, Elliptic, Lp, Norm
+from ..problem import Problem
+
+
+class ConeProgram:
+    """min 1/2 x'Px + q'x over x with b - A x in a product of cones, built up piece by piece."""
+
+    def __init__(self, clarabel: Any):
+        self.clarabel = clarabel
+        self.linear: list[np.ndarray] = []
+        self.quadratic: list[np.ndarray] = []
+        self.blocks: list[tuple[int, int, Any]] = []
+        self.right: list[np.ndarray] = []
+        self.cones: list[Any] = []
+        self.n_rows = 0
+        self.n_columns = 0
+
+    def variables(self, count: int, linear: Any = 0.0, quadratic: Any = 0.0) -> slice:
+        """Append variables with these costs, and return where they are."""
+        self.linear.append(np.broadcast_to(np.asarray(linear, dtype=float), (count,)))
+        self.quadratic.append(np.broadcast_to(np.asarray(quadratic, dtype=float), (count,)))
+        self.n_columns += count
+        return slice(self.n_columns - count, self.n_columns)
+
+    def rows(self, right: np.ndarray, *terms: tuple[slice, Any]) -> None:
+        """Append rows right - sum_k matrix_k x[where_k], to which a cone is then given."""
+        for where, matrix in terms:
+            self.blocks.append((self.n_rows, where.start, sp.coo_array(matrix)))
+        self.right.append(right)
+        self.n_rows += len(right)
+
+    def cone(self, kind: str, *arguments: Any, times: int = 1) -> None:
+        """Say which cone the next rows lie in."""
+        make = getattr(self.clarabel, f"{kind}ConeT")
+        self.cones.extend(make(*arguments) for _ in range(times))
+
+    def loss(self, problem: Problem) -> slice:
+        """Append alpha, its constraints, and the dual terms of the loss."""
+        term, n = problem.term, len(problem.y)
+        a = self.variables(n, term.lin, term.curv)
+        self.rows(np.array([problem.tau]), (a, np.ones((1, n))))
+        self.cone("Zero", 1)
+        for bound, sign in ((term.lo, -1.0), (term.hi, 1.0)):
+            finite = np.flatnonzero(np.isfinite(bound))
+            if finite.size:
+                self.rows(sign * bound[finite], (a, sign * sp.eye_array(n).tocsr()[finite]))
+                self.cone("Nonnegative", len(finite))
+        if term.eps.any():
+            size = self.variables(n, term.eps)
+            for sign in (-1.0, 1.0):
+                self.rows(np.zeros(n), (a, sign * sp.eye_array(n)), (size, -sp.eye_array(n)))
+                self.cone("Nonnegative", n)
+        if term.ent.any():
+            self._entropies(a, term)
+        return a
+
+    def _entropies(self, a: slice, term: Any) -> None:
+        """z log z and (1 - z) log(1 - z), z being the position of alpha in its box."""
+        chosen = np.flatnonzero(term.ent > 0)
+        lo, width = term.lo[chosen], (term.hi - term.lo)[chosen]
+        pick = sp.csr_array(
+            (1.0 / width, (3 * np.arange(len(chosen)) + 1, chosen)), (3 * len(chosen), len(term.lo))
+        )
+        for offset, sign in ((-lo / width, 1.0), (1.0 + lo / width, -1.0)):
+            # (-t, z, 1) lies in the exponential cone exactly when z log z <= t.
+            height = self.variables(len(chosen), term.ent[chosen])
+            right = np.stack([np.zeros_like(lo), offset, np.ones_like(lo)], axis=1).ravel()
+            first = sp.kron(sp.eye_array(len(chosen)), np.array([[1.0], [0.0], [0.0]]))
+            self.rows(right, (height, first), (a, -sign * pick))
+            self.cone("Exponential", times=len(chosen))
+
+    def regularizer(self, norm: Norm, a: slice, factors: list[np.ndarray]) -> np.ndarray | None:
+        """Append 1/2 ||s||_dual; return the first row of the cone of each kernel if they have one.
+
+        The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m).
+        """
+        if isinstance(norm, Elliptic):
+            self._elliptic(norm, a, factors)
+            return None
+        scales, exponent = _scales(norm, len(factors))
+        gamma = self.variables(1, quadratic=1.0)
+        if exponent == np.inf:
+            return self._sizes(a, factors, [gamma] * len(factors), scales)
+        if exponent == 2:  # one cone for the sum of the kernels
+            self._sizes(a, [np.hstack(factors)], [gamma], [1.0])
+            return None
+        u = self.variables(len(factors))
+        each = [slice(m, m + 1) for m in range(u.start, u.stop)]
+        self._norm(u, gamma, exponent)
+        return self._sizes(a, factors, each, scales)
+
+    def _sizes(self, a, factors, bounds, scales) -> np.ndarray:
+        """||L_m' alpha|| <= scale_m bound_m; return the first row of each cone."""
+        first = []
+        for factor, bound, scale in zip(factors, bounds, scales, strict=True):
+            first.append(self.n_rows)
+            self.rows(np.zeros(1), (bound, [[-scale]]))
+            self.rows(np.zeros(factor.shape[1]), (a, -factor.T))
+            self.cone("SecondOrder", 1 + factor.shape[1])
+        return np.array(first)
+
+    def _norm(self, u: slice, gamma: slice, exponent: float) -> None:
+        """(sum_m u_m^r)^(1/r) <= gamma: u_m <= v_m^(1/r) gamma^(1 - 1/r) and sum_m v_m = gamma."""
+        M = u.stop - u.start
+        v = self.variables(M)
+        self.rows(np.zeros(1), (v, np.ones((1, M))), (gamma, [[-1.0]]))
+        self.cone("Zero", 1)
+        first, second, third = (sp.kron(sp.eye_array(M), -np.eye(3)[:, [k]]) for k in range(3))
+        self.rows(np.zeros(3 * M), (v, first), (gamma, second @ np.ones((M, 1))), (u, third))
+        self.cone("Power", 1.0 / exponent, times=M)
+
+    def _elliptic(self, norm: Elliptic, a: slice, factors: list[np.ndarray]) -> None:
+        """The largest theta . s with theta >= 0, theta'E theta <= 1: min ||E^(-1/2) v||, v >= s."""
+        M = len(factors)
+        v, top = self.variables(M), self.variables(1, linear=0.5)
+        for m, factor in enumerate(factors):
+            one = slice(v.start + m, v.start + m + 1)
+            self.rows(np.array([0.5, -0.5]), (one, [[-0.5], [-0.5]]))
+            self.rows(np.zeros(factor.shape[1]), (a, -factor.T))
+            self.cone("SecondOrder", 2 + factor.shape[1])
+        root = np.linalg.inv(np.linalg.cholesky(norm.E))
+        self.rows(np.zeros(1), (top, [[-1.0]]))
+        self.rows(np.zeros(M), (v, -root))
+        self.cone("SecondOrder", 1 + M)
+
+    def solve(self, tolerance: float, rescaled: bool) -> Any:
+        """Return Clarabel's solution."""
+        settings = self.clarabel.DefaultSettings()
+        settings.verbose = False
+        settings.equilibrate_enable = rescaled
+        settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
+        P = sp.csc_array(sp.diags_array(np.concatenate(self.quadratic)))
+        q, b = np.concatenate(self.linear), np.concatenate(self.right)
+        return self.clarabel.DefaultSolver(
+            sp.csc_matrix(P), q, self._matrix(), b, self.cones, settings
+        ).solve()
+
+    def _matrix(self) -> sp.csc_matrix:
+        parts = [(block.data, block.row + r, block.col + c) for r, c, block in self.blocks]
+        data, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
+        return sp.csc_matrix((data, (row, col)), (self.n_rows, self.n_columns))
+
+
+def _scales(norm: Norm, M: int) -> tuple[np.ndarray, float]:
+    """Return c and r with dual(s) = (sum_m (sqrt(s_m) / c_m)^r)^(2/r)."""
+    if isinstance(norm, Block):
+        return np.ones(M), np.inf if norm.q == 1 else norm.q / (norm.q - 1)
+    assert isinstance(norm, Lp)
+    costs = np.ones(M) if norm.weights is None else np.array(norm.weights)
+    if norm.p == np.inf:
+        return np.ones(M), 2.0
+    return costs ** (0.5 / norm.p), np.inf if norm.p == 1 else 2 * norm.p / (norm.p - 1)

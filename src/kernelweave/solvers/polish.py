@@ -1,0 +1,131 @@
+"""Newton's method on the conditions of optimality, from a solution that is nearly exact.
+
+An interior point method stops a little inside the feasible set, and the gap of a loss with kinks
+is proportional to that distance. But it tells which alphas lie at a bound (or at a kink) and which
+kernels have no weight. With those left where they are, the others satisfy smooth equations: for
+free examples i and kernels m with weight,
+
+    conj'(alpha_i) + sum_m theta_m g_mi + b = 0,        sum_i alpha_i = tau,
+    s_m = lambda d ball(theta) / d theta_m,             ball(theta) = 0,
+
+where ball is the smooth function whose level 0 is ||theta|| = 1. At p = 1 the second line says that
+all s_m / cost_m are equal. Where the weights are fixed (p = inf) it falls away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..norms import Block, Elliptic, Lp, Norm
+from ..problem import Problem
+
+SINGULAR = 1e-13  # singular values below this part of the largest count as zero
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A nearly optimal alpha, (n,), theta, (M,), and bias."""
+
+    alpha: np.ndarray
+    theta: np.ndarray
+    bias: float
+
+
+def polish(problem: Problem, engine: Engine, point: Point) -> Point:
+    """Take one step of Newton's method; the engine then holds the outputs of what it started from.
+
+    The result satisfies the bounds only as far as the point was close enough to the optimum.
+    """
+    alpha, free = _settled(problem, engine, point)
+    engine.rebuild(alpha)
+    weighted = _weighted(problem.norm, engine.outputs @ alpha, point.theta)
+    step = _step(problem, engine, Point(alpha, point.theta, point.bias), free, weighted)
+    alpha, theta = alpha.copy(), point.theta.copy()
+    alpha[free] += step[: len(free)]
+    theta[weighted] = np.maximum(theta[weighted] + step[len(free) + 1 :][: len(weighted)], 0.0)
+    return Point(alpha, theta / problem.norm.value(theta), point.bias + step[len(free)])
+
+
+def _settled(problem: Problem, engine: Engine, point: Point) -> tuple[np.ndarray, np.ndarray]:
+    """Return alpha, (n,), with what is nearly at a bound or a kink moved there, and the free ones.
+
+    An alpha belongs there if it is closer to it than its condition is to being satisfied, each
+    relative to the largest of its kind.
+    """
+    term, alpha = problem.term, point.alpha
+    F = point.theta @ engine.outputs
+    places = np.stack([term.lo, np.where(term.eps > 0, 0.0, term.lo), term.hi])
+    place = places[np.abs(alpha - places).argmin(axis=0), np.arange(len(alpha))]
+    residual = _slope(problem, alpha) + F + point.bias
+    distance = np.abs(alpha - place) / np.abs(alpha).max()
+    free = distance >= np.abs(residual) / np.abs(F).max()
+    return np.where(free, alpha, place), np.flatnonzero(free)
+
+
+def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
+    term = problem.term
+    return term.lin + term.curv * alpha + term.eps * np.sign(alpha)
+
+
+def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Return the kernels whose weights are unknown."""
+    if isinstance(norm, Lp | Block) and norm.p == np.inf:
+        return np.empty(0, dtype=int)
+    if not (isinstance(norm, Lp | Block) and norm.p == 1):
+        return np.flatnonzero(theta)
+    height = s / _costs(norm, len(s))
+    return np.flatnonzero(theta / theta.max() > 1.0 - height / height.max())
+
+
+def _step(
+    problem: Problem, engine: Engine, point: Point, free: np.ndarray, weighted: np.ndarray
+) -> np.ndarray:
+    """Return the changes of alpha[free], of b, of theta[weighted], and of lambda."""
+    alpha, theta = point.alpha, point.theta
+    g = engine.outputs[:, free]
+    kernel = engine.block(free, theta) + np.diag(problem.term.curv[free])
+    one = np.ones((len(free), 1))
+    first = _slope(problem, alpha)[free] + theta @ g + point.bias
+    if not weighted.size:
+        matrix = np.block([[kernel, one], [one.T, np.zeros((1, 1))]])
+        return _solved(matrix, np.append(first, alpha.sum() - problem.tau))
+    s = (engine.outputs @ alpha)[weighted]
+    value, slope, bend = _ball(problem.norm, theta, weighted)
+    multiplier = slope @ s / (slope @ slope)
+    k, G, slope = len(weighted), g[weighted], slope[:, None]
+    matrix = np.block(
+        [
+            [kernel, one, G.T, 0.0 * one],
+            [one.T, np.zeros((1, k + 2))],
+            [2.0 * G, np.zeros((k, 1)), -multiplier * bend, -slope],
+            [0.0 * one.T, np.zeros((1, 1)), slope.T, np.zeros((1, 1))],
+        ]
+    )
+    missing = [alpha.sum() - problem.tau], s - multiplier * slope[:, 0], [value]
+    return _solved(matrix, np.concatenate([first, *missing]))
+
+
+def _solved(matrix: np.ndarray, missing: np.ndarray) -> np.ndarray:
+    """The least step that removes what is missing: equal kernels leave their weights open."""
+    return -np.linalg.lstsq(matrix, missing, rcond=SINGULAR)[0]
+
+
+def _ball(
+    norm: Norm, theta: np.ndarray, weighted: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return ball(theta), its gradient and its second derivative in the weights in question."""
+    if isinstance(norm, Elliptic):
+        value, slope, bend = norm.ball(theta)
+        return value, slope[weighted], bend[np.ix_(weighted, weighted)]
+    assert isinstance(norm, Lp | Block)
+    costs, theta = _costs(norm, len(theta))[weighted], theta[weighted]
+    slope = norm.p * costs * theta ** (norm.p - 1)
+    return float(costs @ theta**norm.p) - 1.0, slope, np.diag((norm.p - 1) * slope / theta)
+
+
+def _costs(norm: Lp | Block, M: int) -> np.ndarray:
+    weights = getattr(norm, "weights", None)
+    return np.ones(M) if weights is None else np.array(weights)
