@@ -39,8 +39,8 @@ void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
   term.slots = std::move(varying);
 }
 
-// f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all of
-// a store, and equally many for every thread.
+// f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
+// of a store, and equally many for every thread.
 template <typename Work>
 void for_columns(int64_t n, int threads, Work&& work) {
   const int64_t rounds = (n + kColumns * threads - 1) / (kColumns * threads);
