@@ -1,12 +1,12 @@
 """The problem in plain NumPy: kernels, losses, conjugates and dual norms from their formulas."""
 
-from itertools import combinations
-
 import numpy as np
+from scipy.optimize import nnls
 from scipy.special import xlogy
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from kernelweave import norms
+from kernelweave.solvers.wrapper import Fixed
 
 SIGMA, EPSILON = 10.0, 0.1  # the defaults of smooth_hinge and epsilon_insensitive
 
@@ -44,40 +44,39 @@ def kernel_stack(X, gammas):
 
 def dual_norm(norm, s):
     """The largest theta . s over the feasible weights."""
+    if isinstance(norm, Fixed):
+        return norm.theta @ s
     if isinstance(norm, norms.Elliptic):
         return _largest_on_ellipse(norm.E, s)
     if isinstance(norm, norms.Block):
-        r = np.inf if norm.q == 1 else norm.q / (2 * (norm.q - 1))
+        r = {1: np.inf, np.inf: 0.5}.get(norm.q) or norm.q / (2 * (norm.q - 1))
         return np.max(s) if r == np.inf else np.sum(s**r) ** (1 / r)
     costs = np.ones_like(s) if norm.weights is None else np.array(norm.weights)
     if norm.p == 1:
         return np.max(s / costs)
     if norm.p == np.inf:
         return np.sum(s)
-    q = norm.p / (norm.p - 1)
-    return np.sum((s / costs ** (1 / norm.p)) ** q) ** (1 / q)
+    q, s = norm.p / (norm.p - 1), s / costs ** (1 / norm.p)
+    top = np.max(s)  # taken out, or a large q overflows
+    return top * np.sum((s / top) ** q) ** (1 / q) if top > 0 else 0.0
 
 
 def _largest_on_ellipse(E, s):
-    """Try every set of kernels that may have weight."""
-    best = 0.0
-    for size in range(1, len(s) + 1):
-        for chosen in map(list, combinations(range(len(s)), size)):
-            theta = np.linalg.solve(E[np.ix_(chosen, chosen)], s[chosen])
-            if np.all(theta >= 0):
-                best = max(best, np.sqrt(theta @ s[chosen]))
-    return best
+    """The best direction theta >= 0 is the minimiser of theta' E theta / 2 - theta . s."""
+    L = np.linalg.cholesky(E)
+    theta, _ = nnls(L.T, np.linalg.solve(L, s))
+    return np.sqrt(theta @ s)
 
 
 def gap(K, loss, norm, y, C, tau, result):
     """The relative duality gap of a result, from its alpha, weights and bias alone."""
     alpha, theta = result.alpha, result.weights
     g = K @ alpha
-    s = g @ alpha
+    s = np.maximum(g @ alpha, 0)  # of a kernel that is constant, but for roundings
     f = theta @ g + result.bias
     if isinstance(norm, norms.Block):
         size = theta * np.sqrt(s)
-        regularizer = np.sum(size**norm.q) ** (2 / norm.q)
+        regularizer = np.linalg.norm(size, norm.q) ** 2
     else:
         assert norm.value(theta) <= 1 + 1e-9
         regularizer = theta @ s

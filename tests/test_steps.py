@@ -1,9 +1,9 @@
-"""Every solver on every norm and loss that it serves: certified, and all at the same optimum."""
+"""Weight steps reach the same optimum, that of a conic solver and of one machine on the sum."""
 
 import naive_mkl
 import numpy as np
 import pytest
-from mkl_cases import CLASSIFICATION, hinge_case, make_case, table_for
+from mkl_cases import CLASSIFICATION, hinge_case, make_case
 from sklearn.svm import SVC
 
 from kernelweave import losses, norms
@@ -25,26 +25,7 @@ NORMS = {
     "block 3": norms.Block(3),
 }
 STEPS = ("analytic", "newton", "hessian", "cutting-plane", "level", "gradient", "uniform")
-SERVED = [
-    (solver, name)
-    for solver in STEPS
-    for name, norm in NORMS.items()
-    if SOLVERS[solver].serves(norm)
-]
 every_loss = pytest.mark.parametrize("loss", sorted(naive_mkl.LOSS))
-
-
-@every_loss
-@pytest.mark.parametrize(("solver", "norm"), SERVED)
-def test_the_naive_certificate_agrees_and_reaches_the_tolerance(solver, norm, loss, load_real):
-    number = SERVED.index((solver, norm)) + sorted(naive_mkl.LOSS).index(loss)
-    case = make_case(table_for(loss, number, load_real), loss, NORMS[norm], n=80, M=M)
-    result = case.solve(solver)
-    assert result.converged
-    assert result.gap <= 1e-3
-    assert case.naive_gap(result) == pytest.approx(result.gap, abs=1e-9)
-    assert result.gap == pytest.approx(result.history[-1].gap, abs=1e-3)
-    assert len(result.history) == result.n_iter + 1
 
 
 @pytest.mark.parametrize("count", [1, 2, 20, 100])
@@ -62,8 +43,12 @@ def test_all_solvers_find_the_same_optimum(norm, load_real):
     case = make_case(load_real("pima"), "hinge", NORMS[norm], n=100, M=M)
     able = [solver for solver in STEPS if SOLVERS[solver].serves(case.problem.norm)]
     assert len(able) >= 3
-    reached = [case.solve(solver, tol=5e-5).primal for solver in able]
-    np.testing.assert_allclose(reached, reached[0], rtol=1e-4)
+    results = [case.solve(solver, tol=5e-5) for solver in able]
+    np.testing.assert_allclose([r.primal for r in results], results[0].primal, rtol=1e-4)
+    for result in results:
+        assert result.converged
+        assert result.gap == pytest.approx(result.history[-1].gap, abs=5e-5)
+        assert len(result.history) == result.n_iter + 1
 
 
 WIDTHS = RBF(gamma=list(2.0 ** np.arange(-10, 10)))

@@ -34,9 +34,9 @@ NEARLY_SPARSE = 1.3  # below this p the analytic step takes so many turns that N
 Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
 
 
-def any_norm(norm: Norm) -> bool:
-    """For solvers to which the norm is only a scale."""
-    return True
+def is_scale(norm: Norm) -> bool:
+    """Whether the norm can scale any weights: block norms with q > 2 allow none that are 0."""
+    return not (isinstance(norm, Block) and norm.q > 2)
 
 
 def any_loss(loss: Loss) -> bool:
@@ -187,8 +187,8 @@ SOLVERS = {
         Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
         Solver("gradient", sparsely(wrapping(Gradient)), is_sparse, shares=True, combines=True),
         Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
-        Solver("alignment", two_stage(alignment_weights), any_norm, has_targets),
-        Solver("centered-alignment", two_stage(centered_alignment_weights), any_norm, has_targets),
+        Solver("alignment", two_stage(alignment_weights), is_scale, has_targets),
+        Solver("centered-alignment", two_stage(centered_alignment_weights), is_scale, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),
         SKM(),
         MWU(),
