@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench bench-strings bench-mnist lint format sanitize clean
+.PHONY: demo test bench bench-strings bench-mnist bench-accuracy lint format sanitize clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -32,6 +32,10 @@ bench: $(VENV)/installed
 # All 60,000 digits: three fits of at most an hour each.
 bench-mnist: $(VENV)/installed
 	$(BIN)/python -m benchmarks mkl_mnist
+
+# Test errors of five ways to combine kernels: 30 splits of eight data sets.
+bench-accuracy: $(VENV)/installed
+	$(BIN)/python -m benchmarks solvers_accuracy
 
 # Sequences: rows, stores, training up to a million; the ten million are strings_ten_million.
 bench-strings: $(VENV)/installed

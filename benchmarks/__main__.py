@@ -10,6 +10,7 @@ from types import ModuleType
 import benchmarks
 
 from . import report
+from .data import MissingData
 from .settings import Settings
 
 
@@ -51,8 +52,11 @@ def main() -> None:
     print(report.header(place), end="\n\n", flush=True)
     try:
         for name in chosen.names or quick:
-            tables[name] = found[name].run(settings)
-            print(tables[name].markdown(), flush=True)
+            try:
+                tables[name] = found[name].run(settings)
+                print(tables[name].markdown(), flush=True)
+            except MissingData as missing:
+                print(f"{name} is left out: {missing}", end="\n\n", flush=True)
     finally:  # what was measured stays, whatever comes after it
         print(f"Written to {report.write(tables, place)}")
 

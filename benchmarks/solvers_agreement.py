@@ -12,7 +12,6 @@ from . import data
 from .report import Table
 from .settings import Settings
 
-QUICK = False
 SOLVERS = ("skm", "cutting-plane", "level", "gradient", "qcqp")
 SETS = ("ionosphere", "breast_cancer_wisconsin", "sonar", "pima")
 CONIC = 6_000_000  # M n^2 up to which the cone program is solved

@@ -216,6 +216,16 @@ void bind_evaluate(nb::module_& m) {
       },
       "program"_a, "a"_a);
   m.def(
+      "quadratic",
+      [](const Program& program, const Side& a, Vector coef) {
+        if (int64_t(coef.shape(0)) != a.n)
+          throw std::invalid_argument("quadratic: coef must be (n,)");
+        Out out = make_array({size_t(program.n_kernels())});
+        without_lock([&] { quadratic(program, a, coef.data(), out.data()); });
+        return out;
+      },
+      "program"_a, "a"_a, "coef"_a);
+  m.def(
       "decide",
       [](const Program& program, const Side& a, const Side& b, Matrix coef, Matrix weights,
          int n_jobs) {

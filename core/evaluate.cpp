@@ -45,6 +45,24 @@ void diagonal(const Program& program, const Side& a, double* out) {
   }
 }
 
+void quadratic(const Program& program, const Side& a, const double* coef, double* out) {
+  program.check(a);
+  const std::vector<int64_t> rows = all_of(a);
+  std::fill_n(out, program.n_kernels(), 0.0);
+  const int threads = 1;  // all pairs add to the same sums
+  sweep(program, a, rows.data(), a.n, a, threads,
+        [&](int64_t r, const RowView& tile, double* stack) {
+          const int64_t n = std::min(tile.n, r + 1 - tile.j0);  // up to the diagonal
+          if (n <= 0) return;
+          const RowView view = {tile.a, tile.b, tile.row, tile.j0, n, tile.planes, tile.least};
+          const bool last = tile.j0 + n == r + 1;
+          program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+            const double twice = 2.0 * simd().dot(coef + tile.j0, values, n);
+            out[m] += coef[r] * (last ? twice - coef[r] * values[n - 1] : twice);
+          });
+        });
+}
+
 void decide(const Program& program, const Side& a, const Side& b, const double* coef,
             const double* weights, int64_t outputs, int threads, double* out) {
   program.check(a);

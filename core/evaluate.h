@@ -10,6 +10,9 @@ void evaluate(const Program& program, const Side& a, const Side& b, int threads,
 // out (M x a.n): k_m(x_i, x_i).
 void diagonal(const Program& program, const Side& a, double* out);
 
+// out (M): coef' K_m coef, each pair of examples being evaluated once.
+void quadratic(const Program& program, const Side& a, const double* coef, double* out);
+
 // out (outputs x b.n): out[c, j] = sum_m weights[c, m] sum_i coef[c, i] k_m(a_i, b_j).
 void decide(const Program& program, const Side& a, const Side& b, const double* coef,
             const double* weights, int64_t outputs, int threads, double* out);

@@ -6,11 +6,13 @@ from scipy.linalg import expm
 
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.engines import DenseEngine
+from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.mwu import MWU, Game
 from kernelweave.solvers.skm import SKM
+from kernelweave.validation import check_memory
 
 KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Polynomial([1, 2])]
 M = 5
@@ -145,3 +147,56 @@ def test_through_the_estimator(solver, rng):
     assert model.score(X, y) > 0.9
     with pytest.raises(ValueError, match="with loss='hinge'"):
         MKLClassifier(family, loss="hinge", **settings).fit(X, y)
+
+
+def streamed(engine_class, X, family=KERNELS):
+    compiled, examples = prepare(family, "unit", X)
+    return engine_class(compiled, examples, cache_mb=10, n_jobs=2)
+
+
+def test_streams_of_kernels_give_the_same_quadratic_forms(rng, monkeypatch):
+    monkeypatch.setattr("kernelweave.engines.streamed.BLOCK", 2)
+    X, alpha = rng.normal(size=(300, 4)), rng.normal(size=300)
+    alpha[::3] = 0.0
+    got = streamed(StreamedEngine, X).quadratic(alpha)
+    K = streamed(DenseEngine, X).blocks(np.arange(300))
+    np.testing.assert_allclose(got, np.einsum("i,mij,j->m", alpha, K, alpha), rtol=1e-12)
+
+
+@pytest.mark.parametrize("weights", [None, tuple(np.linspace(0.5, 2.0, 40))])
+def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
+    monkeypatch.setattr("kernelweave.solvers.sifting.FIRST", 4)
+    monkeypatch.setattr("kernelweave.solvers.sifting.ENTER", 4)
+    X = rng.normal(size=(60, 4))
+    y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
+    family = kernels.RBF(gamma=np.geomspace(1e-3, 10, 40))
+    problem = Problem(losses.SquaredHinge(), norms.Lp(1, weights), y, np.ones(60))
+    result = solve(problem, streamed(StreamedEngine, X, family), MWU(eps=0.05), tol=0.05)
+    assert result.converged
+    assert result.weights.shape == (40,)
+    dense = streamed(DenseEngine, X, family)
+    dense.rebuild(result.alpha)
+    s = dense.quadratic(result.alpha)
+    F = dense.combined(result.weights)
+    again = problem.certificate(result.alpha, F, s, result.weights)
+    assert again.gap == pytest.approx(result.gap, rel=1e-9)
+
+
+def test_very_many_kernels_are_streamed_by_the_estimator(rng, monkeypatch):
+    monkeypatch.setattr("kernelweave.engines.streamed.LARGE", 1000)
+    X = rng.normal(size=(60, 3))
+    settings = {"norm": 1, "normalize": "unit", "solver": MWU(eps=0.1), "tol": 0.1}
+    family = kernels.RBF(gamma=np.geomspace(0.01, 10, 30))
+    model = MKLClassifier(family, loss="squared_hinge", **settings).fit(X, X[:, 0] > 0)
+    assert model.duality_gap_ <= 0.1
+    assert model.weights_.sum() == pytest.approx(1.0)
+    assert model.score(X, X[:, 0] > 0) > 0.9
+
+
+def test_more_outputs_than_memory_are_refused_with_their_size(rng, monkeypatch):
+    monkeypatch.setattr("kernelweave.validation._free_memory", lambda: 2.0**30)
+    with pytest.raises(
+        ValueError, match=r"2,000,000 kernels on 100 examples need 1\.5 GB.*1\.0 GB"
+    ):
+        check_memory(2_000_000, 100)
+    check_memory(1_000_000, 100)

@@ -17,6 +17,7 @@ from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
 from .engines import DenseEngine, Engine, MixtureEngine, Stack
 from .engines.remembering import Checkpoint, Remembering
+from .engines.streamed import StreamedEngine
 from .kernels import CompiledKernels, Kernel, Precomputed
 from .kernels.default import default_kernels
 from .kernels.examples import Examples
@@ -27,7 +28,7 @@ from .progress import live_line
 from .solvers.chunking import Budget
 from .solvers.registry import solver_for
 from .solvers.start import first_start
-from .validation import check_examples
+from .validation import check_examples, check_memory
 
 WORKING_SET = 1000
 
@@ -57,7 +58,9 @@ class Machine(BaseEstimator):
             X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
         with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
             families = solver.combines and not shared
-            compiled, examples, engine = self._prepare(kernels, X, problems[0].C, families)
+            compiled, examples, engine = self._prepare(
+                kernels, X, problems[0].C, families=families, streams=solver.streams
+            )
             problems, engine = sharing(problems, engine) if shared else (problems, engine)
             results = [
                 self._solve_kept(problem, engine, watch, compiled.names, number)
@@ -80,20 +83,23 @@ class Machine(BaseEstimator):
         return result
 
     def _prepare(
-        self, kernels: list[Kernel] | None, X: Any, costs: np.ndarray, families: bool = False
+        self,
+        kernels: list[Kernel] | None,
+        X: Any,
+        costs: np.ndarray,
+        *,
+        families: bool = False,
+        streams: bool = False,
     ) -> tuple[CompiledKernels, Examples, Engine]:
         """Normalise and compile the kernels on the examples X, and give them an engine.
 
-        `families`: whether combined outputs will do, so that families may be taken as a whole.
+        `families`: whether combined outputs will do, so that families may be taken as a whole;
+        `streams`: whether the solver can do with some of the kernels at a time.
         """
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
-        kind = (
-            MixtureEngine
-            if families and MixtureEngine.serves(compiled, examples.n)
-            else DenseEngine
-        )
+        kind = engine_kind(compiled, examples.n, families, streams)
         engine = kind(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
         return compiled, examples, engine
 
@@ -194,6 +200,21 @@ class Machine(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = _all_precomputed(self.kernels)
         return tags
+
+
+def engine_kind(compiled: CompiledKernels, n: int, families: bool, streams: bool) -> type:
+    """Return the engine that suits some kernels on n examples, and what their solver can do with.
+
+    Raises
+    ------
+    ValueError : where every kernel would have to keep its outputs, and memory cannot hold them.
+    """
+    if families and MixtureEngine.serves(compiled, n):
+        return MixtureEngine
+    if streams and StreamedEngine.serves(compiled, n):
+        return StreamedEngine
+    check_memory(compiled.n_kernels, n)
+    return DenseEngine
 
 
 def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:

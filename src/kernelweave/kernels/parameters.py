@@ -39,12 +39,21 @@ def _is_real(value: Any) -> bool:
 
 CHECKS: dict[str, Callable[[Any], Any]] = {"gamma": _gamma, "degree": _degree, "coef0": _coef0}
 
+RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "gamma": lambda values: (values > 0) & (values < np.inf),
+    "coef0": lambda values: (values >= 0) & (values < np.inf),
+}
+
 
 def checked(kernel: str, name: str, value: Any) -> Any:
     """Return a parameter of a kernel, or for a sequence the tuple of the parameters of a family."""
     many = isinstance(value, list | tuple | range | np.ndarray) and np.ndim(value) == 1
     if many and len(value) == 0:
         raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
+    if many and name in RANGES and set(map(type, value)) <= {float, np.float64}:
+        values = np.asarray(value)  # a million widths are looked at as one
+        if np.all(RANGES[name](values)):
+            return tuple(values.tolist())
     try:
         return tuple(CHECKS[name](one) for one in value) if many else CHECKS[name](value)
     except ValueError as accepted:

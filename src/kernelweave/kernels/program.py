@@ -96,15 +96,12 @@ class CompiledKernels:
     @cached_property
     def program(self) -> _core.Program:
         """The program of the core."""
+        return program_of(*self._layout)
+
+    def part(self, chosen: np.ndarray) -> Part:
+        """Return some of the kernels, to be evaluated on the same examples."""
         layout, expressions = self._layout
-        program = _core.Program()
-        for kind, _ in layout.sources:
-            program.source(kind if isinstance(kind, str) else kind.source())
-        for chain in chains(expressions):
-            for name, *arguments in link(chain):
-                getattr(program, name)(*arguments)
-            program.end_group()
-        return program
+        return Part(program_of(layout, [expressions[m] for m in chosen]))
 
     @property
     def n_sources(self) -> int:
@@ -145,6 +142,25 @@ class CompiledKernels:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"kernels": self.kernels}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some kernels of `CompiledKernels`, ready to be evaluated on the same examples."""
+
+    program: _core.Program
+
+
+def program_of(layout: Layout, expressions: Sequence[Expression]) -> _core.Program:
+    """Write the program that evaluates expressions over the sources of a layout."""
+    program = _core.Program()
+    for kind, _ in layout.sources:
+        program.source(kind if isinstance(kind, str) else kind.source())
+    for chain in chains(expressions):
+        for name, *arguments in link(chain):
+            getattr(program, name)(*arguments)
+        program.end_group()
+    return program
 
 
 def unique(labels: Any) -> tuple[str, ...]:

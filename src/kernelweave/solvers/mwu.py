@@ -13,7 +13,8 @@ kernels by
 
 the exponential of an (n + 1) x (n + 1) matrix in closed form. (In the paper's algorithm p12 is
 negative, and the printed rate lacks its rho: eps' = -log(1 - eps / (2 rho)).) Memory is O(M n): the
-outputs of each kernel; columns of kernels are computed when they are asked for.
+outputs of each kernel; columns of kernels are computed when they are asked for. Where even that is
+much, the game is played on some of the kernels at a time (`sifting`).
 
 The paper's rate is for a game of value 1, whereas kernels of trace 1 or with a unit diagonal make
 one of a far smaller value, so that weights hardly leave uniform. The default is `scaling="value"`:
@@ -37,6 +38,7 @@ from ..losses import Loss, SquaredHinge
 from ..norms import Block, Lp, Norm
 from ..problem import Certificate, Problem, Progress, Result
 from .chunking import Budget
+from .sifting import sift
 from .skm import costs
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
@@ -66,6 +68,7 @@ class MWU:
     name: ClassVar[str] = "mwu"
     shares: ClassVar[bool] = False
     combines: ClassVar[bool] = False
+    streams: ClassVar[bool] = True
 
     def __post_init__(self):
         if not 0 < self.eps < 1:
@@ -95,6 +98,8 @@ class MWU:
         interleaved: bool = True,
     ) -> Result:
         """Solve a problem; where it starts, (alpha, theta), makes no difference."""
+        if hasattr(engine, "part"):  # a `StreamedEngine`, or one that remembers
+            return sift(self, problem, engine, budget)
         game = Game(problem, engine)
         rate = self._rate(game)
         rounds = self.rounds(game)

@@ -63,6 +63,8 @@ class Solver:
         Whether it can serve machines that share their weights.
     combines : bool
         Whether it reads little of single kernels, so that `MixtureEngine` suits it.
+    streams : bool
+        Whether it can do with some of the kernels at a time, as `StreamedEngine` gives them.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Solver:
     serves_loss: Callable[[Loss], bool] = any_loss
     shares: bool = False
     combines: bool = False
+    streams: bool = False
 
 
 def fixed() -> Step:

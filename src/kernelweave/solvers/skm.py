@@ -59,11 +59,12 @@ class SKM:
     eps1: float = np.inf
     eps2: float = np.inf
     sparsify: bool = False
-    block_mb: float = 1024.0
+    block_mb: float = 2048.0
 
     name: ClassVar[str] = "skm"
     shares: ClassVar[bool] = False
     combines: ClassVar[bool] = False
+    streams: ClassVar[bool] = False
 
     def __post_init__(self):
         for name in ("eps1", "eps2", "block_mb"):
@@ -224,10 +225,18 @@ class Machine:
             term.lin, term.eps, term.curv, term.ent, term.lo, term.hi,
             self.kappa, self.d, self.shift, tolerance, 1000 * len(work), alpha, outputs, self.s,
         )  # fmt: skip
-        changed = np.flatnonzero(alpha != self.alpha[work])
-        self.engine.add(work[changed], alpha[changed] - self.alpha[work[changed]])
-        self.alpha[work] = alpha
+        self._move(work, alpha)
         self.refresh()
+
+    def _move(self, work: np.ndarray, alpha: np.ndarray) -> None:
+        """Give a working set new alphas; kernels that are at hand need not be evaluated again."""
+        delta = alpha - self.alpha[work]
+        if self._everyone is None:
+            changed = np.flatnonzero(delta)
+            self.engine.add(work[changed], delta[changed])
+        else:
+            self.engine.restore(self.engine.outputs + self._everyone @ delta)
+        self.alpha[work] = alpha
 
     def _blocks(self, work: np.ndarray) -> np.ndarray:
         """The kernels inside a working set, kept where it is all of the examples."""
