@@ -294,8 +294,15 @@ def test_one_class_to_train_on_is_refused(cancer):
         MKLClassifierCV(cv=cv).fit(X, y)
 
 
+def expected_failures(estimator):
+    """A search does not merge equal examples: it comes to the same optimum, but only up to tol."""
+    names = (f"check_sample_weight_equivalence_on_{kind}_data" for kind in ("dense", "sparse"))
+    return dict.fromkeys(names, "equal up to tol only")
+
+
 @parametrize_with_checks(
-    [MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3), MKLRegressorCV(norms=(2.0,), Cs=(1.0,), cv=3)]
+    [MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3), MKLRegressorCV(norms=(2.0,), Cs=(1.0,), cv=3)],
+    expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)

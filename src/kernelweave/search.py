@@ -98,7 +98,7 @@ class Search(Machine):
             return self._machines(targets, costs(train), grid.norms[0])
 
         with single_threaded_blas():
-            compiled, examples, engine = self._prepare(kernels, X, every, families)
+            compiled, examples, engine = self._prepare(kernels, X, every, families=families)
             self.scores_ = self._score(grid, engine, splits, machines, score)
             best = grid.best(self.scores_.mean(axis=2))
             self.best_score_ = float(self.scores_[best].mean())
