@@ -29,7 +29,7 @@ from kernelweave.kernels import WeightedDegree
 n, tests = int(sys.argv[1]), int(sys.argv[2])
 X, y = make_splice(n)
 wall, cpu = time.perf_counter(), time.process_time()
-model = MKLClassifier(WeightedDegree(20), n_jobs=2, working_set=2500).fit(X, y)
+model = MKLClassifier(WeightedDegree(20), n_jobs=2).fit(X, y)
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 X, y = make_splice(tests, seed=1)

@@ -17,7 +17,7 @@ using namespace nb::literals;
 namespace kw {
 namespace {
 
-constexpr int64_t kPiece = 4096;  // sequences that a thread looks up at a time
+constexpr int64_t kPiece = 16384;  // sequences that a thread looks up at a time
 
 struct NamedStore {
   std::unique_ptr<Store> store;

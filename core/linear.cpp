@@ -39,10 +39,12 @@ void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
   term.slots = std::move(varying);
 }
 
-// f(j0, j1) for ranges of columns, in parallel.
+// f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
+// of a store, and equally many for every thread.
 template <typename Work>
 void for_columns(int64_t n, int threads, Work&& work) {
-  const int64_t width = std::clamp<int64_t>(n / (4 * threads) + 1, 1024, kColumns);
+  const int64_t rounds = (n + kColumns * threads - 1) / (kColumns * threads);
+  const int64_t width = std::max<int64_t>(n / (rounds * threads) + 1, 1024);
   run_team(threads, (n + width - 1) / width,
            [&](int64_t t, int) { work(t * width, std::min(n, (t + 1) * width)); });
 }

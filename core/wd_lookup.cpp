@@ -70,8 +70,8 @@ struct WdStore::Block {
     simd().wd->places(low, high, b.planes, b.words * n, bit, depth, n, places.data());
   }
 
-  // The sequences whose place has something below it, and what.
-  int64_t find_hits(const Position& position) {
+  // Notes the sequences whose place in the last table has something below it, and what.
+  int64_t find_hits(const WdStore& store, const Position& position) {
     int64_t found = 0;
     for (int64_t s = 0; s < size(); ++s) {
       const uint32_t place = places[s];
@@ -79,8 +79,9 @@ struct WdStore::Block {
       found += position.deeper[place / 64] >> (place % 64) & 1;
     }
     for (int64_t h = 0; h < found; ++h) {
-      links[h] = position.links[places[hits[h]]];
-      if (links[h].count != kBranch) __builtin_prefetch(position.leaves.data() + links[h].first);
+      links[h] = position.below(places[hits[h]]);
+      if (links[h].count != kBranch)
+        __builtin_prefetch(position.leaves.data() + links[h].first * store.leaf_words());
     }
     return found;
   }
@@ -109,7 +110,7 @@ inline void WdStore::descend(const Position& position, Link link, const uint64_t
     sink.level(++depth, child.value);
     link = child.link;
   }
-  const uint64_t* leaf = position.leaves.data() + link.first;
+  const uint64_t* leaf = position.leaves.data() + link.first * leaf_words();
   for (uint32_t left = link.count; left; --left, leaf += kLeafHead + planes) {
     uint64_t differ = leaf[1] | stop;
     for (int64_t plane = 0; plane < planes; ++plane)
@@ -126,12 +127,12 @@ void WdStore::walk_masked(const PlaneTable& b, int64_t j, int64_t p, Sink sink) 
   uint64_t window[8];
   for (int64_t plane = 0; plane < planes_; ++plane)
     window[plane] = window_at(b.letters(j) + plane * b.words, b.words, p);
-  const int64_t known = std::countr_zero(stop);
-  for (int64_t k = 1; k <= std::min<int64_t>(known, position.depth); ++k)
-    sink.level(k, position.levels[k - 1][index<P>(window, planes_, k)] * position.weights[k - 1]);
+  const int64_t known = std::countr_zero(stop), end = std::min<int64_t>(known, position.depth);
+  for (int64_t k = Sink::by_level || end == 0 ? 1 : end; k <= end; ++k)
+    sink.level(k, position.levels[k - 1][index<P>(window, planes_, k)]);
   if (known > position.depth)
-    descend<P>(position, position.links[index<P>(window, planes_, position.depth)], window, stop,
-               sink);
+    descend<P>(position, position.below(uint32_t(index<P>(window, planes_, position.depth))),
+               window, stop, sink);
 }
 
 // Below the table, one position, all sequences of a block.
@@ -139,7 +140,7 @@ template <int P, class MakeSink>
 void WdStore::pass_below(Block& block, int64_t p, MakeSink&& make_sink) const {
   const Position& position = positions_[p];
   const uint64_t stop = uint64_t{1} << std::min(degree_, length_ - p);
-  const int64_t hits = block.find_hits(position);
+  const int64_t hits = block.find_hits(*this, position);
   for (int64_t h = 0; h < hits; ++h) {
     const int64_t s = block.hits[h];
     uint64_t window[P ? P : 8];
@@ -152,24 +153,23 @@ void WdStore::pass_below(Block& block, int64_t p, MakeSink&& make_sink) const {
 // Adds one value per sequence to the sums of the block (and to out, for those walked one by one).
 template <int P>
 void WdStore::pass_total(Block& block, int64_t p, double* out) const {
-  const double* values = positions_[p].values.data();
+  const double* table = positions_[p].levels.back().data();
   block.find_places(p, positions_[p].depth);
-  for (int64_t s = 0; s < block.size(); ++s) block.sums[s] += values[block.places[s]];
+  for (int64_t s = 0; s < block.size(); ++s) block.sums[s] += table[block.places[s]];
   pass_below<P>(block, p, [&](int64_t s) { return Total{block.sums[s], reach(p)}; });
   for (int64_t j : block.masked) walk_masked<P>(block.b, j, p, Total{out[j], reach(p)});
 }
 
 template <int P>
 void WdStore::pass_degrees(Block& block, int64_t p, double* out, int64_t stride) const {
-  const double* weights = positions_[p].weights;
-  for (int k = 1; k <= positions_[p].depth; ++k) {
-    const double* sums = positions_[p].levels[k - 1].data();
+  const Position& position = positions_[p];
+  for (int k = 1; k <= position.depth; ++k) {
+    const double* level = position.levels[k - 1].data();
     double* row = out + (k - 1) * stride;
     block.find_places(p, k);
-    for (int64_t s = 0; s < block.size(); ++s)
-      row[block.clean[s]] += weights[k - 1] * sums[block.places[s]];
+    for (int64_t s = 0; s < block.size(); ++s) row[block.clean[s]] += level[block.places[s]];
   }
-  auto sink = [&](int64_t j) { return ByDegree{out + j, stride, weights}; };
+  auto sink = [&](int64_t j) { return ByDegree{out + j, stride, position.weights}; };
   pass_below<P>(block, p, [&](int64_t s) { return sink(block.clean[s]); });
   for (int64_t j : block.masked) walk_masked<P>(block.b, j, p, sink(j));
 }

@@ -83,7 +83,9 @@ void WdStore::settle(int threads) {
     positions_[p] = Position{};
     positions_[p].depth = int(std::min<int64_t>(depth, length_ - p));
     positions_[p].weights = weights(p);
-    build(positions_[p], windows(p));
+    thread_local std::vector<uint64_t> added;
+    windows(p, added);
+    build(positions_[p], added);
   });
   settled_ = true;
 }
@@ -101,9 +103,16 @@ double WdStore::cost(const WdKernel& kernel, const PlaneTable& a, int64_t count,
   return double(a.length) * (build + double(columns) * lookup);
 }
 
+uint32_t WdStore::letter(Leaf leaf, int64_t depth) const {
+  uint32_t code = 0;
+  for (int64_t plane = 0; plane < planes_; ++plane)
+    code |= uint32_t(leaf[kLeafHead + plane] >> depth & 1) << plane;
+  return code;
+}
+
 // What the added sequences look like from position p on: themselves, and their shifted copies.
-std::vector<WdStore::Leaf> WdStore::windows(int64_t p) const {
-  std::vector<Leaf> leaves;
+void WdStore::windows(int64_t p, std::vector<uint64_t>& out) const {
+  out.clear();
   const int64_t most = parameters_.largest_shift();
   for (int64_t shift = -most; shift <= most; ++shift) {
     const int64_t from = p + shift;
@@ -111,74 +120,84 @@ std::vector<WdStore::Leaf> WdStore::windows(int64_t p) const {
     const double weight = parameters_.shift_weight(shift);
     for (const auto& [table, delta] : batches_) {
       const PlaneTable& a = *table;
-      leaves.reserve(leaves.size() + delta.size());
-      for (int64_t r = 0; r < a.n; ++r) {
-        Leaf& leaf = leaves.emplace_back();
-        leaf.delta = weight * delta[r];
-        leaf.stop = stop_at(a, r, from, std::min(degree_, length_ - p));
+      out.resize(out.size() + a.n * leaf_words());
+      uint64_t* leaf = out.data() + out.size() - a.n * leaf_words();
+      for (int64_t r = 0; r < a.n; ++r, leaf += leaf_words()) {
+        leaf[0] = std::bit_cast<uint64_t>(weight * delta[r]);
+        leaf[1] = stop_at(a, r, from, std::min(degree_, length_ - p));
         for (int64_t plane = 0; plane < planes_; ++plane)
-          leaf.letters[plane] = window_at(a.letters(r) + plane * a.words, a.words, from);
+          leaf[kLeafHead + plane] = window_at(a.letters(r) + plane * a.words, a.words, from);
       }
     }
   }
-  return leaves;
 }
 
-void WdStore::build(Position& position, const std::vector<Leaf>& leaves) const {
-  sum_levels(position, leaves);
-  fill_values(position);
-  const uint64_t table_end = uint64_t{1} << position.depth;
-  auto place = [&](const Leaf& leaf) { return index<0>(leaf.letters, planes_, position.depth); };
-  // Counting sort by the table's index of the leaves that reach below it.
-  std::vector<uint32_t> ends(position.values.size() + 1, 0);
-  for (const Leaf& leaf : leaves) ends[place(leaf) + 1] += leaf.stop > table_end;
-  for (size_t e = 1; e < ends.size(); ++e) ends[e] += ends[e - 1];
-  std::vector<Leaf> sorted(ends.back());
-  std::vector<uint32_t> next(ends.begin(), ends.end() - 1);
-  for (const Leaf& leaf : leaves)
-    if (leaf.stop > table_end) sorted[next[place(leaf)]++] = leaf;
-
-  position.links.assign(position.values.size(), Link{});
-  position.deeper.assign(position.values.size() / 64 + 1, 0);
-  position.leaves.reserve(sorted.size() * (kLeafHead + planes_));
-  for (size_t e = 0; e + 1 < ends.size(); ++e) {
-    if (ends[e] == ends[e + 1]) continue;
-    position.deeper[e / 64] |= uint64_t{1} << (e % 64);
-    position.links[e] =
-        put_away(position, sorted.data() + ends[e], sorted.data() + ends[e + 1], position.depth);
+void WdStore::build(Position& position, const std::vector<uint64_t>& added) const {
+  fill_levels(position, added);
+  sort_leaves(position, added);
+  const size_t places = position.starts.size() - 1;
+  position.deeper.assign(places / 64 + 1, 0);
+  for (size_t place = 0; place < places; ++place) {
+    const uint32_t begin = position.starts[place], end = position.starts[place + 1];
+    position.deeper[place / 64] |= uint64_t(begin < end) << (place % 64);
+    if (end - begin <= kBucket) continue;
+    const std::vector<uint64_t> copy(position.leaves.begin() + begin * leaf_words(),
+                                     position.leaves.begin() + end * leaf_words());
+    std::vector<Leaf> bucket;
+    for (size_t at = 0; at < copy.size(); at += leaf_words()) bucket.push_back(copy.data() + at);
+    position.crowded.emplace_back(
+        place, branch(position, bucket.data(), bucket.data() + bucket.size(), position.depth));
   }
 }
 
-// levels[k - 1][c]: sum of delta over the sequences whose first k letters are c.
-void WdStore::sum_levels(Position& position, const std::vector<Leaf>& leaves) const {
+void WdStore::fill_levels(Position& position, const std::vector<uint64_t>& added) const {
   const int depth = position.depth;
   position.levels.resize(depth);
   for (int k = 1; k <= depth; ++k) position.levels[k - 1].assign(size_t{1} << (planes_ * k), 0.0);
-  for (const Leaf& leaf : leaves) {
-    const int known = std::min<int>(depth, std::countr_zero(leaf.stop));
-    if (known > 0) position.levels[known - 1][index<0>(leaf.letters, planes_, known)] += leaf.delta;
+  for (size_t at = 0; at < added.size(); at += leaf_words()) {
+    const Leaf leaf = added.data() + at;
+    const int known = std::min<int>(depth, std::countr_zero(leaf[1]));
+    if (known > 0)
+      position.levels[known - 1][index<0>(leaf + kLeafHead, planes_, known)] += delta_of(leaf);
   }
-  for (int k = depth; k > 1; --k)
+  for (int k = depth; k > 1; --k)  // sums of delta by prefix
     for_prefixes(planes_, k, [&](uint64_t c, uint64_t s, uint64_t run) {
       const double* from = position.levels[k - 1].data() + c;
       double* to = position.levels[k - 2].data() + s;
       for (uint64_t i = 0; i < run; ++i) to[i] += from[i] + from[i + run];
     });
+  for (int k = 1; k <= depth; ++k)
+    for (double& value : position.levels[k - 1]) value *= position.weights[k - 1];
+  for (int k = 2; k <= depth && !by_degree(); ++k)
+    for_prefixes(planes_, k, [&](uint64_t c, uint64_t s, uint64_t run) {
+      const double* from = position.levels[k - 2].data() + s;
+      double* to = position.levels[k - 1].data() + c;
+      for (uint64_t i = 0; i < run; ++i) to[i] += from[i];
+      for (uint64_t i = 0; i < run; ++i) to[i + run] += from[i];
+    });
 }
 
-void WdStore::fill_values(Position& position) const {
-  std::vector<double> above(1, 0.0), here;
-  for (int k = 1; k <= position.depth; ++k) {
-    const double weight = position.weights[k - 1];
-    here.resize(position.levels[k - 1].size());
-    for_prefixes(planes_, k, [&](uint64_t c, uint64_t s, uint64_t run) {
-      const double* sums = position.levels[k - 1].data() + c;
-      for (uint64_t i = 0; i < run; ++i) here[c + i] = above[s + i] + weight * sums[i];
-      for (uint64_t i = 0; i < run; ++i) here[c + run + i] = above[s + i] + weight * sums[run + i];
-    });
-    above.swap(here);
+// Counting sort of the leaves that reach below the table, by their place in it.
+void WdStore::sort_leaves(Position& position, const std::vector<uint64_t>& added) const {
+  std::vector<uint32_t>& starts = position.starts;
+  starts.assign(position.levels.back().size() + 1, 0);
+  thread_local std::vector<uint32_t> places;
+  places.clear();
+  for (size_t at = 0; at < added.size(); at += leaf_words()) {
+    const Leaf leaf = added.data() + at;
+    const bool deeper = goes_on(leaf, position.depth);
+    places.push_back(uint32_t(index<0>(leaf + kLeafHead, planes_, position.depth)));
+    starts[places.back() + 1] += deeper;
   }
-  position.values = std::move(above);
+  for (size_t e = 1; e < starts.size(); ++e) starts[e] += starts[e - 1];
+  position.leaves.resize(starts.back() * leaf_words());
+  thread_local std::vector<uint32_t> next;
+  next.assign(starts.begin(), starts.end() - 1);
+  for (size_t r = 0; r < places.size(); ++r) {
+    const Leaf leaf = added.data() + r * leaf_words();
+    if (goes_on(leaf, position.depth))
+      std::copy_n(leaf, leaf_words(), position.leaves.data() + next[places[r]]++ * leaf_words());
+  }
 }
 
 // Puts away leaves that share their first `depth` letters and go on.
@@ -186,57 +205,63 @@ WdStore::Link WdStore::put_away(Position& position, Leaf* begin, Leaf* end, int6
   return end - begin > kBucket ? branch(position, begin, end, depth) : keep(position, begin, end);
 }
 
+template <class Group>
+void WdStore::by_letter(Leaf* begin, Leaf* end, int64_t depth, Group&& group) const {
+  end = std::stable_partition(begin, end, [&](Leaf leaf) { return goes_on(leaf, depth); });
+  auto before = [&](Leaf a, Leaf b) { return letter(a, depth) < letter(b, depth); };
+  std::stable_sort(begin, end, before);
+  for (Leaf* from = begin; from < end;) {
+    const uint32_t here = letter(*from, depth);
+    Leaf* to = from;
+    double sum = 0.0;
+    for (; to < end && letter(*to, depth) == here; ++to) sum += delta_of(*to);
+    group(here, sum, from, to);
+    from = to;
+  }
+}
+
 WdStore::Link WdStore::branch(Position& position, Leaf* begin, Leaf* end, int64_t depth) const {
   const uint32_t first = uint32_t(position.children.size());
   position.children.resize(first + (size_t{1} << planes_));
-  auto letter = [&](const Leaf& leaf) { return leaf.letter(depth, planes_); };
-  std::stable_sort(begin, end, [&](const Leaf& a, const Leaf& b) { return letter(a) < letter(b); });
-  for (Leaf* from = begin; from < end;) {
-    Leaf* to = from;
-    double sum = 0.0;
-    for (; to < end && letter(*to) == letter(*from); ++to) sum += to->delta;
-    const uint32_t child = first + letter(*from);
-    Leaf* on = std::stable_partition(
-        from, to, [&](const Leaf& leaf) { return leaf.stop > uint64_t{2} << depth; });
-    const Link below = from < on ? put_away(position, from, on, depth + 1) : Link{};
-    position.children[child] = {sum * position.weights[depth], below};
-    from = to;
-  }
+  by_letter(begin, end, depth, [&](uint32_t letter, double sum, Leaf* from, Leaf* to) {
+    to = std::stable_partition(from, to, [&](Leaf leaf) { return goes_on(leaf, depth + 1); });
+    const Link link = from < to ? put_away(position, from, to, depth + 1) : Link{};
+    position.children[first + letter] = {sum * position.weights[depth], link};
+  });
   return {first, kBranch};
 }
 
-WdStore::Link WdStore::keep(Position& position, const Leaf* begin, const Leaf* end) const {
-  const uint32_t first = uint32_t(position.leaves.size());
-  for (const Leaf* leaf = begin; leaf < end; ++leaf) {
-    position.leaves.push_back(std::bit_cast<uint64_t>(leaf->delta));
-    position.leaves.push_back(leaf->stop);
-    position.leaves.insert(position.leaves.end(), leaf->letters, leaf->letters + planes_);
-  }
+WdStore::Link WdStore::keep(Position& position, Leaf* begin, Leaf* end) const {
+  const uint32_t first = uint32_t(position.leaves.size() / leaf_words());
+  for (Leaf* leaf = begin; leaf < end; ++leaf)
+    position.leaves.insert(position.leaves.end(), *leaf, *leaf + leaf_words());
   return {first, uint32_t(end - begin)};
+}
+
+WdStore::Link WdStore::Position::crowded_at(uint32_t place) const {
+  auto before = [](const auto& item, uint32_t key) { return item.first < key; };
+  return std::lower_bound(crowded.begin(), crowded.end(), place, before)->second;
 }
 
 // Words that begin with the letters that the leaves share, and go on.
 void WdStore::visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
                           const VisitWord& visit) const {
-  const int64_t depth = int64_t(word.size());
-  end = std::partition(begin, end, [&](const Leaf& leaf) { return leaf.stop >> depth > 1; });
-  auto letter = [&](const Leaf& leaf) { return leaf.letter(depth, planes_); };
-  std::sort(begin, end, [&](const Leaf& a, const Leaf& b) { return letter(a) < letter(b); });
-  for (Leaf* from = begin; from < end;) {
-    Leaf* to = from;
-    double sum = 0.0;
-    for (; to < end && letter(*to) == letter(*from); ++to) sum += to->delta;
-    word.push_back(char(letter(*from)));
-    if (sum * weights(p)[depth] != 0.0) visit(p, word, sum * weights(p)[depth]);
-    visit_words(p, from, to, word, visit);
-    word.pop_back();
-    from = to;
-  }
+  const double weight = weights(p)[word.size()];
+  by_letter(begin, end, int64_t(word.size()),
+            [&](uint32_t letter, double sum, Leaf* from, Leaf* to) {
+              word.push_back(char(letter));
+              if (sum * weight != 0.0) visit(p, word, sum * weight);
+              visit_words(p, from, to, word, visit);
+              word.pop_back();
+            });
 }
 
 void WdStore::items(const VisitWord& visit) const {
+  std::vector<uint64_t> added;
   for (int64_t p = 0; p < length_; ++p) {
-    std::vector<Leaf> leaves = windows(p);
+    windows(p, added);
+    std::vector<Leaf> leaves;
+    for (size_t at = 0; at < added.size(); at += leaf_words()) leaves.push_back(added.data() + at);
     std::string word;
     visit_words(p, leaves.data(), leaves.data() + leaves.size(), word, visit);
   }
@@ -245,8 +270,8 @@ void WdStore::items(const VisitWord& visit) const {
 int64_t WdStore::bytes() const {
   int64_t total = 0;
   for (const Position& at : positions_) {
-    total += int64_t(at.values.size() * sizeof(double) + at.links.size() * sizeof(Link) +
-                     at.children.size() * sizeof(Child) + at.leaves.size() * sizeof(uint64_t));
+    total += int64_t(at.starts.size() * sizeof(uint32_t) + at.children.size() * sizeof(Child) +
+                     at.leaves.size() * sizeof(uint64_t));
     for (const auto& level : at.levels) total += int64_t(level.size() * sizeof(double));
   }
   return total;

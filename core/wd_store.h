@@ -6,6 +6,8 @@
 // bucket of a few sequences is compared as bits, and a fuller one branches by its next letter. A
 // look-up is thus one table walk per position, whatever the number of sequences added.
 #pragma once
+#include <bit>
+
 #include "store.h"
 #include "wd_kernel.h"
 
@@ -43,43 +45,50 @@ class WdStore : public Store {
     double value = 0.0;  // weight gained on reaching it
     Link link;
   };
-  // The letters of an added sequence from a position on; its matches end at the bit `stop`.
-  struct Leaf {
-    double delta = 0.0;
-    uint64_t stop = 0;
-    uint64_t letters[8] = {};
-
-    uint32_t letter(int64_t at, int64_t planes) const {
-      uint32_t code = 0;
-      for (int64_t plane = 0; plane < planes; ++plane)
-        code |= uint32_t(letters[plane] >> at & 1) << plane;
-      return code;
-    }
-  };
+  // The letters of an added sequence from a position on, as words: delta, stop (the bit at which
+  // its matches end), one word for each plane.
+  using Leaf = const uint64_t*;
+  static constexpr int64_t kLeafHead = 2;
+  static constexpr uint32_t kBranch = ~uint32_t{0}, kBucket = 12;
   struct Position {
     int depth = 0;
-    const double* weights = nullptr;          // of matches that start here, by length
-    std::vector<double> values;               // the table: weight of all matches up to depth
-    std::vector<Link> links;                  // the table: what lies below
-    std::vector<uint64_t> deeper;             // the table: bit set where something does
-    std::vector<std::vector<double>> levels;  // sums of delta by prefix, for lengths up to depth
+    const double* weights = nullptr;  // of matches that start here, by length
+    // For each length up to depth a table by letters: the weight of the match of that length (where
+    // lengths are told apart) or of all matches up to it.
+    std::vector<std::vector<double>> levels;
+    std::vector<uint64_t> deeper;  // bit set where something lies below a place of the last table
+    std::vector<uint32_t> starts;  // the first leaf below each place
+    std::vector<uint64_t> leaves;  // sorted by their place
     std::vector<Child> children;
-    std::vector<uint64_t> leaves;  // delta, stop, one word per plane
+    std::vector<std::pair<uint32_t, Link>> crowded;  // places that branch, sorted
+
+    Link below(uint32_t place) const {
+      const uint32_t count = starts[place + 1] - starts[place];
+      return count <= kBucket ? Link{starts[place], count} : crowded_at(place);
+    }
+    Link crowded_at(uint32_t place) const;
   };
   struct Block;
-  static constexpr uint32_t kBranch = ~uint32_t{0};
-  static constexpr int64_t kBucket = 12;
-  static constexpr int64_t kLeafHead = 2;  // words of a leaf before its letters
 
-  std::vector<Leaf> windows(int64_t p) const;
-  void visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
-                   const VisitWord& visit) const;
-  void build(Position& position, const std::vector<Leaf>& leaves) const;
-  void sum_levels(Position& position, const std::vector<Leaf>& leaves) const;
-  void fill_values(Position& position) const;
+  int64_t leaf_words() const { return kLeafHead + planes_; }
+  bool by_degree() const { return value_ == WdValue::kDegrees || value_ == WdValue::kBoth; }
+  // Whether a leaf has more than `depth` known letters, and which comes next.
+  static bool goes_on(Leaf leaf, int64_t depth) { return leaf[1] >> depth > 1; }
+  uint32_t letter(Leaf leaf, int64_t depth) const;
+  static double delta_of(Leaf leaf) { return std::bit_cast<double>(leaf[0]); }
+
+  void windows(int64_t p, std::vector<uint64_t>& out) const;
+  void build(Position& position, const std::vector<uint64_t>& added) const;
+  void fill_levels(Position& position, const std::vector<uint64_t>& added) const;
+  void sort_leaves(Position& position, const std::vector<uint64_t>& added) const;
   Link put_away(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
   Link branch(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
-  Link keep(Position& position, const Leaf* begin, const Leaf* end) const;
+  Link keep(Position& position, Leaf* begin, Leaf* end) const;
+  // Calls group(letter, begin, end) for the leaves that go on, by their next letter.
+  template <class Group>
+  void by_letter(Leaf* begin, Leaf* end, int64_t depth, Group&& group) const;
+  void visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
+                   const VisitWord& visit) const;
 
   template <int P, class Sink>
   void descend(const Position& position, Link link, const uint64_t* window, uint64_t stop,

@@ -100,3 +100,5 @@ def test_a_killed_process_leaves_a_file_that_can_be_used(tmp_path):
     X, y = make_splice(3000, 0.2)
     model = MKLClassifier(WeightedDegree(8), tol=1e-3, checkpoint=tmp_path / "run").fit(X, y)
     assert model.duality_gap_ <= 1e-3
+    expected = MKLClassifier(WeightedDegree(8), tol=1e-3).fit(X, y)
+    assert model.primal_objective_ == pytest.approx(expected.primal_objective_, rel=2e-3)
