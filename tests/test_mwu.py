@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import expm
 
 from kernelweave import MKLClassifier, kernels, losses, norms
+from kernelweave.core import _core
 from kernelweave.engines import DenseEngine
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
@@ -161,6 +162,12 @@ def test_streams_of_kernels_give_the_same_quadratic_forms(rng, monkeypatch):
     got = streamed(StreamedEngine, X).quadratic(alpha)
     K = streamed(DenseEngine, X).blocks(np.arange(300))
     np.testing.assert_allclose(got, np.einsum("i,mij,j->m", alpha, K, alpha), rtol=1e-12)
+
+
+def test_core_refuses_coefficients_of_another_length(rng):
+    compiled, examples = prepare(KERNELS, "unit", rng.normal(size=(20, 4)))
+    with pytest.raises(ValueError, match="coef must be"):
+        _core.quadratic(compiled.program, examples.side, np.ones(19))
 
 
 @pytest.mark.parametrize("weights", [None, tuple(np.linspace(0.5, 2.0, 40))])

@@ -40,6 +40,8 @@ INNER = 1.0  # violation times sum |alpha|, relative to the gap, that a smoothed
 FALL = 0.1  # part of its violation that a turn may leave
 ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 LEAST = 1e-12  # a gap that is rounding
+WHOLE = 2000  # examples up to which all of them are worked on at once, if memory allows
+PART = 1000  # examples worked on at a time where there are more
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,7 @@ class SKM:
     ) -> Result:
         """Solve a problem from alpha, whose outputs the engine already holds."""
         room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
+        room = room if engine.n <= WHOLE else min(room, PART)
         machine = Machine(problem, engine, alpha.copy(), room)
         history: list[Progress] = []
         while True:
