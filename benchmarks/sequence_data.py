@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -44,7 +44,7 @@ class Task:
     def smaller(self, n: int) -> Task:
         """Return the task with about n examples in each part, evenly spaced."""
         splits = [(spread(train, n), spread(test, n)) for train, test in self.splits[:1]]
-        return Task(self.name, self.X, self.y, splits, self.folds)
+        return replace(self, splits=splits)
 
 
 def spread(positions: np.ndarray, n: int) -> np.ndarray:
@@ -72,10 +72,15 @@ def worm_windows(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def splice42(negatives: str) -> Task:
-    """Return worm acceptor sites of 42 letters against one of the four sets of negatives."""
+    """Return worm acceptor sites of 42 letters against one of the four sets of negatives.
+
+    A fifth of the 107,032 sequences trains.
+    """
     table = read("sequences/splice42_ce_acc.tsv.xz")
     table = table[table["label"].isin(["1", negatives])]
-    return task(f"splice42 {negatives}", table["sequence"], np.where(table["label"] == "1", 1, -1))
+    y = np.where(table["label"] == "1", 1, -1)
+    whole = task(f"splice42 {negatives}", table["sequence"], y)
+    return replace(whole, splits=[(test, train) for train, test in whole.splits])
 
 
 def sequences(name: str, label: str) -> Task:

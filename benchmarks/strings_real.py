@@ -33,9 +33,9 @@ NOTE = (
     "than two classes), and are timed at that C, from texts to a fitted model, kernels to a "
     "relative duality gap of 1e-3. `per CPU s`: test sequences scored. `Spectrum(3..8)` learns the "
     "weights of six kernels (p = 2). promoter_seq and coiled coils: means of five folds; AMP, "
-    "splice42, splice_seq and multiloc_seq: a fifth of the examples tests; the others have a test "
-    "part. Sites and enhancers: both strands on both sides. splice42, published errors of PWM and "
-    "WAM: n1 2.5 and 2.0, n2 10.4 and 7.6, n3 50.9 and 24.7, n4 4.9 and 3.9."
+    "splice_seq and multiloc_seq: a fifth of the examples tests; splice42: a fifth trains; the "
+    "others have a test part. Sites and enhancers: both strands on both sides. splice42, published "
+    "errors of PWM and WAM: n1 2.5 and 2.0, n2 10.4 and 7.6, n3 50.9 and 24.7, n4 4.9 and 3.9."
 )
 
 
