@@ -10,7 +10,7 @@ import numpy as np
 from .base import Ball
 from .master import Master
 
-PATIENCE = 100  # a cut that was not needed for so many turns is dropped
+PATIENCE = 30  # a cut that was not needed for so many turns is dropped
 ACTIVE = 1e-6  # how close to the largest cut one must be to be needed, in units of the scale
 
 
