@@ -1,4 +1,4 @@
-"""The wrapper that people write by hand: scikit-learn's SVC inside the semi-infinite linear program.
+"""The wrapper that people write by hand: scikit-learn's SVC in the semi-infinite linear program.
 
 All kernel matrices are computed first. Each turn fits an `SVC` on their weighted sum; its alpha is
 one more row of the linear program that gives the next weights (Sonnenburg et al., 2006).
@@ -32,18 +32,17 @@ def silp(X: np.ndarray, y: np.ndarray, gammas: Sequence[float], tol: float) -> W
     kernels = np.stack([rbf_kernel(X, gamma=gamma) for gamma in gammas])
     theta = np.full(len(kernels), 1.0 / len(kernels))
     linear, quadratic = [], []
-    for turn in range(1, MOST_TURNS + 1):
+    gap = np.inf
+    while gap > tol and len(linear) < MOST_TURNS:
         combined = sum(weight * kernels[m] for m, weight in enumerate(theta) if weight > 0)
         machine = SVC(kernel="precomputed", tol=0.1 * tol, cache_size=1000).fit(combined, y)
         support, coef = machine.support_, machine.dual_coef_[0]
         outputs = np.stack([kernel[:, support] @ coef for kernel in kernels])
         gap = hinge_gap(outputs, y, support, coef, theta, 1.0)
-        if gap <= tol:
-            break
         linear.append(np.abs(coef).sum())
         quadratic.append(outputs[:, support] @ coef)
         theta = best_weights(np.array(linear), np.array(quadratic))
-    return Wrapped(turn, gap)
+    return Wrapped(len(linear), gap)
 
 
 def best_weights(linear: np.ndarray, quadratic: np.ndarray) -> np.ndarray:

@@ -20,6 +20,7 @@ from ..steps.cutting_plane import CuttingPlane
 from ..steps.gradient import Gradient
 from ..steps.level import Level
 from ..steps.newton import Newton
+from ..steps.patient import Patient
 from . import qcqp
 from .active_sets import active_sets
 from .chunking import Budget
@@ -79,6 +80,11 @@ class Solver:
 def fixed() -> Step:
     """Make the step that leaves the weights as they are."""
     return keep_weights
+
+
+def patient_newton(norm: Any) -> Step:
+    """Make a Newton step that waits for the machine."""
+    return Patient(Newton(norm), norm)
 
 
 def stepping(make_step: Callable[[Any], Step]) -> Solve:
@@ -181,9 +187,17 @@ SOLVERS = {
     solver.name: solver
     for solver in (
         Solver("analytic", stepping(Analytic), is_smooth, shares=True, combines=True),
-        Solver("newton", stepping(Newton), is_curved, shares=True, combines=True),
-        Solver("hessian", sparsely(stepping(Newton)), is_sparse, shares=True, combines=True),
-        Solver("cutting-plane", stepping(CuttingPlane), has_ball, shares=True, combines=True),
+        Solver("newton", stepping(patient_newton), is_curved, shares=True, combines=True),
+        Solver(
+            "hessian", sparsely(stepping(patient_newton)), is_sparse, shares=True, combines=True
+        ),
+        Solver(
+            "cutting-plane",
+            sparsely(stepping(CuttingPlane)),
+            has_ball,
+            shares=True,
+            combines=True,
+        ),
         Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
         Solver("gradient", sparsely(wrapping(Gradient)), is_sparse, shares=True, combines=True),
         Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
