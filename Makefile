@@ -61,7 +61,8 @@ sanitize: $(BIN)/python
 	LD_PRELOAD="$$(g++ -print-file-name=libasan.so) $$(g++ -print-file-name=libubsan.so)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  build/sanitize-venv/bin/python -m pytest -x \
-	  tests/test_core.py tests/test_subproblem.py tests/test_engines.py tests/test_mixture.py tests/kernels
+	  tests/test_core.py tests/test_subproblem.py tests/test_engines.py tests/test_mixture.py \
+	  tests/test_stores.py tests/test_sequences.py tests/test_skm.py tests/test_mwu.py tests/kernels
 
 clean:
 	rm -rf $(VENV) build
