@@ -107,6 +107,26 @@ def test_reaches_the_conic_optimum(loss, norm, rng):
     assert norm.value(result.weights) == pytest.approx(1.0)
 
 
+def test_a_violent_start_does_not_pass_for_progress(rng):
+    """The first alpha on the sum of many kernels violates more than any later problem does."""
+    X = rng.normal(size=(40, 4))
+    family = [kernels.RBF(gamma=list(np.geomspace(0.002, 2.0, 99))), kernels.Polynomial(2)]
+    compiled, examples = prepare(family, None, X)
+    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    problem = Problem(losses.SmoothHinge(), norms.Lp(1), np.sign(X[:, 0]), np.full(40, 2.0))
+    engine.rebuild(feasible_alpha(problem))
+    assert solve(problem, engine, tol=1e-3, max_iter=60).converged
+
+
+def test_kappa_stays_above_rounding(rng):
+    problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
+    machine = Machine(problem, engine, feasible_alpha(problem), 60)
+    machine._work(np.arange(60), 1e-3)
+    for _ in range(600):  # as often as no progress asks for it
+        machine._advance(1.0)
+    assert machine.pull / machine.cost @ machine.mu == pytest.approx(machine.s.max(), rel=1e-6)
+
+
 def test_small_working_sets_reach_the_same_optimum(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng, n=90)
     whole = solve(problem, engine, tol=1e-4)

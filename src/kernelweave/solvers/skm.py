@@ -39,6 +39,7 @@ HALVING = 0.5
 INNER = 1.0  # violation times sum |alpha|, relative to the gap, that a smoothed problem may leave
 FALL = 0.1  # part of its violation that a turn may leave
 ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
+SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
 LEAST = 1e-12  # a gap that is rounding
 WHOLE = 2000  # examples up to which all of them are worked on at once, if memory allows
 PART = 1000  # examples worked on at a time where there are more
@@ -189,6 +190,9 @@ class Machine:
         if violations.size <= enough:
             self._advance(certificate.gap)
             violations = self.violations()
+            if violations.size <= enough:  # or nothing would be done, and kappa halved for ever
+                self.first = violations.size
+                enough = self._enough(certificate, violations.size)
         whole = self.q == self.engine.n
         work = np.arange(self.engine.n) if whole else violations.select(self.q, np.empty(0, int))
         self._work(work, max(0.5 * enough, FALL * violations.size))
@@ -197,12 +201,12 @@ class Machine:
         """The violation at which a smoothed problem counts as solved.
 
         violation times sum |alpha| is about what it adds to the gap. Early on the gap says little,
-        and the violation of the first alpha is the measure.
+        and the violation of the first alpha is the measure, until later ones are all below it.
         """
         self.first = max(self.first, violation) if self.kappa == 1 else self.first
-        excess = max(certificate.gap, LEAST) * abs(certificate.primal)
         size = np.abs(self.alpha).sum()
-        return min(INNER * excess / size if size > 0 else 0.0, FALL * self.first)
+        whole = INNER * abs(certificate.primal) / size if size > 0 else 0.0
+        return max(min(certificate.gap * whole, FALL * self.first), LEAST * whole)
 
     def _advance(self, gap: float) -> None:
         """Go on from a solved problem, without the kernels that had no weight in two in a row.
@@ -214,7 +218,7 @@ class Machine:
         self.idle = idle
         pull = self.pull if self.d else np.zeros_like(self.pull)
         if gap > ENOUGH * self.solved or not self.d:
-            self.kappa *= HALVING
+            self.kappa = max(HALVING * self.kappa, SMALLEST)
         self.d, self.solved = 1.0, gap
         self.shift = self.kappa**2 * pull
         self.refresh()
@@ -264,8 +268,7 @@ class Machine:
 def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:
     """Return dR / dmu_m = (mu_m - d gamma)_+ / kappa^2, shape (M,), for mu, shape (M,)."""
     falling = np.sort(mu)[::-1]
-    weight = d / kappa**2
-    gammas = weight * np.cumsum(falling) / (1.0 + weight * d * np.arange(1, len(mu) + 1))
+    gammas = d * np.cumsum(falling) / (kappa**2 + d**2 * np.arange(1, len(mu) + 1))
     gamma = gammas.max()  # of the kernels with weight: more or fewer of the largest give less
     return np.maximum(0.0, mu - d * gamma) / kappa**2
 
