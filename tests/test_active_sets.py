@@ -72,10 +72,11 @@ def test_what_a_step_remembers_of_one_set_does_not_hold_the_next_up(step, p, rng
     X = rng.normal(size=(2000, 4))
     y = np.where(X[:, 0] * X[:, 1] + 0.05 * rng.normal(size=2000) > 0, 1.0, -1.0)
     family = RBF(gamma=[0.01, 0.1, 0.3, 1.0, 10.0])
-    expected, _ = solve(chunking, family, X, y, step=step, norm=p)
-    found, _ = solve(active_sets, family, X, y, step=step, norm=p)
-    assert found.gap <= 1e-4
-    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
+    budget = Budget(tol=1e-3, working_set=200)
+    expected, _ = solve(chunking, family, X, y, step=step, norm=p, budget=budget)
+    found, _ = solve(active_sets, family, X, y, step=step, norm=p, budget=budget)
+    assert found.gap <= 1e-3
+    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-3)
     assert found.n_iter < 3 * expected.n_iter
 
 

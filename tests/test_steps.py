@@ -6,7 +6,8 @@ import pytest
 from mkl_cases import CLASSIFICATION, hinge_case, make_case
 from sklearn.svm import SVC
 
-from kernelweave import losses, norms
+from kernelweave import MKLRegressor, losses, norms
+from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.solvers.registry import SOLVERS, solver_for
 
