@@ -17,7 +17,6 @@ from kernelweave.solvers.registry import fixed
 from kernelweave.steps.analytic import Analytic
 from kernelweave.steps.base import keep_weights
 from kernelweave.steps.cutting_plane import CuttingPlane
-from kernelweave.steps.level import Level
 from kernelweave.steps.newton import Newton
 
 BUDGET = Budget(tol=1e-4, working_set=200)
@@ -66,7 +65,7 @@ def test_weights_are_learned_too(small_sets):
     np.testing.assert_allclose(found.weights, expected.weights, atol=0.02)
 
 
-@pytest.mark.parametrize(("step", "p"), [(Newton, 1), (Newton, 1.5), (Level, 1), (CuttingPlane, 1)])
+@pytest.mark.parametrize(("step", "p"), [(Newton, 1), (Newton, 1.5), (CuttingPlane, 1)])
 def test_what_a_step_remembers_of_one_set_does_not_hold_the_next_up(step, p, rng, small_sets):
     """Each larger set has a larger objective; a step that compares them would never move again."""
     X = rng.normal(size=(2000, 4))

@@ -68,7 +68,7 @@ class Newton:
 
     def _back(self) -> np.ndarray:
         """Return to the best weights, to leave them with shorter steps."""
-        self.idle, self.reach = 0, np.sqrt(self.reach)
+        self.idle, self.reach, self.lowest = 0, np.sqrt(self.reach), np.inf
         return self.centre
 
     def _lower(self, theta: np.ndarray, gap: float) -> np.ndarray:
