@@ -22,6 +22,7 @@ from .master import Master
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
+TIGHT = 0.1  # part of the gap that an accurate machine accounts for
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
 TINY = np.finfo(float).tiny
 
@@ -33,13 +34,14 @@ class Newton:
     also keeps weights positive: J has kinks where kernels of low rank lose their whole weight.
     The best primal value is the judge. When the dual value shows that J has risen above it, or
     when neither it nor the gap has fallen for some turns, the weights go back to where it was
-    found and the region shrinks.
+    found and the region shrinks. Where the machine is accurate its dual value, too, tells that J
+    falls: weights that grow from nearly nothing gain less at first than a primal value can show.
     """
 
     def __init__(self, norm: Ball):
         self.norm = norm
         self.reach, self.idle = REACH, 0
-        self.best, self.narrowest = np.inf, np.inf
+        self.best = self.narrowest = self.lowest = np.inf
         self.centre = np.empty(0)
 
     def __call__(self, turn: Turn) -> np.ndarray:
@@ -49,23 +51,24 @@ class Newton:
             return self._back()
         primal = turn.primal()
         gap = primal - (turn.linear - 0.5 * self.norm.dual(turn.s))
-        self._note(turn.theta, primal, gap)
+        self._note(turn, primal, gap)
         if self.idle >= PATIENCE:
             return self._back()
         self.reach = max(REACH, self.reach**WIDEN)
         return self._step(turn, self._lower(turn.theta, gap / max(abs(primal), gap, TINY)))
 
-    def _note(self, theta: np.ndarray, primal: float, gap: float) -> None:
+    def _note(self, turn: Turn, primal: float, gap: float) -> None:
         """Remember the best values so far."""
-        better = primal < self.best or gap < self.narrowest
+        value = turn.value if primal - turn.value <= TIGHT * gap else np.inf
+        better = primal < self.best or gap < self.narrowest or value < self.lowest
         self.idle = 0 if better else self.idle + 1
-        self.narrowest = min(self.narrowest, gap)
+        self.narrowest, self.lowest = min(self.narrowest, gap), min(self.lowest, value)
         if primal < self.best:
-            self.best, self.centre = primal, theta
+            self.best, self.centre = primal, turn.theta
 
     def _back(self) -> np.ndarray:
         """Return to the best weights, to leave them with shorter steps."""
-        self.idle, self.reach = 0, np.sqrt(self.reach)
+        self.idle, self.reach, self.lowest = 0, np.sqrt(self.reach), np.inf
         return self.centre
 
     def _lower(self, theta: np.ndarray, gap: float) -> np.ndarray:
