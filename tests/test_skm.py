@@ -93,6 +93,23 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
         assert np.isfinite(problem.term.conjugate(machine.alpha)).all()
 
 
+@every_loss
+def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
+    problem, engine = make(loss, NORMS[1], rng, n=30)
+    machine = Machine(problem, engine, feasible_alpha(problem), 30)
+    machine._work(np.arange(30), 0.5)
+    machine.kappa, machine.d = 0.5, 1.0
+    machine.refresh()
+    weights = machine.eta / machine.cost
+    bias = problem.certificate(machine.alpha, weights @ engine.outputs, machine.s, weights).bias
+    lengths = weights * np.sqrt(machine.s * machine.cost)  # sqrt(c_m) ||w_m||
+    primal = problem.C @ loss.value(weights @ engine.outputs + bias, problem.y)
+    primal += problem.tau * bias + 0.5 * lengths.sum() ** 2 + 0.125 * lengths @ lengths
+    dual = -problem.term.conjugate(machine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
+    assert machine.own_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
+    assert machine.own_gap() > 0.01
+
+
 @every_norm
 @every_loss
 def test_reaches_the_conic_optimum(loss, norm, rng):
@@ -107,15 +124,29 @@ def test_reaches_the_conic_optimum(loss, norm, rng):
     assert norm.value(result.weights) == pytest.approx(1.0)
 
 
-def test_a_violent_start_does_not_pass_for_progress(rng):
-    """The first alpha on the sum of many kernels violates more than any later problem does."""
-    X = rng.normal(size=(40, 4))
+def many_kernels(loss, X, y, C):
+    """Kernels as they are, a hundred of them, of which p = 1 chooses few."""
     family = [kernels.RBF(gamma=list(np.geomspace(0.002, 2.0, 99))), kernels.Polynomial(2)]
     compiled, examples = prepare(family, None, X)
     engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
-    problem = Problem(losses.SmoothHinge(), norms.Lp(1), np.sign(X[:, 0]), np.full(40, 2.0))
+    problem = Problem(loss, norms.Lp(1), y, np.full(len(y), C))
     engine.rebuild(feasible_alpha(problem))
+    return problem, engine
+
+
+def test_a_violent_start_does_not_pass_for_progress(rng):
+    """The first alpha on the sum of many kernels violates more than any later problem does."""
+    X = rng.normal(size=(40, 4))
+    problem, engine = many_kernels(losses.SmoothHinge(), X, np.sign(X[:, 0]), 2.0)
     assert solve(problem, engine, tol=1e-3, max_iter=60).converged
+
+
+def test_a_loss_that_is_nearly_a_constraint(rng):
+    """The least violation is then most of the primal, and a smaller kappa does not help."""
+    X = rng.normal(size=(80, 4))
+    y = X[:, 0] + rng.normal(size=80)
+    problem, engine = many_kernels(losses.EpsilonInsensitive(), X, y, 1e4)
+    assert solve(problem, engine, tol=1e-3, max_iter=40).converged
 
 
 def test_kappa_stays_above_rounding(rng):

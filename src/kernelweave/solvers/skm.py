@@ -36,7 +36,7 @@ from .chunking import Budget
 from .working_set import Violations
 
 HALVING = 0.5
-INNER = 1.0  # violation times sum |alpha|, relative to the gap, that a smoothed problem may leave
+INNER = 0.3  # gap of a smoothed problem, relative to that of the model, that counts as solved
 FALL = 0.1  # part of its violation that a turn may leave
 ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
@@ -136,7 +136,7 @@ class Machine:
         self.cost = costs(problem.norm, engine.n_kernels)
         self.theta = problem.norm.start(engine.n_kernels)
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(engine.n_kernels)
-        self.first, self.solved = 0.0, np.inf
+        self.solved = np.inf
         self.idle, self.aside, self.returned = np.zeros((3, engine.n_kernels), dtype=bool)
         self.started = time.perf_counter()
         self.q = min(engine.n, max(room, 2))
@@ -185,28 +185,29 @@ class Machine:
 
     def improve(self, certificate: Certificate) -> None:
         """Work on the smoothed problem, at a smaller kappa where the present one is solved."""
-        violations = self.violations()
-        enough = self._enough(certificate, violations.size)
-        if violations.size <= enough:
+        violations, least = self.violations(), self._rounding(certificate)
+        excess = certificate.gap * abs(certificate.primal)
+        if violations.size <= least or self.own_gap() <= INNER * excess:
             self._advance(certificate.gap)
             violations = self.violations()
-            if violations.size <= enough:  # or nothing would be done, and kappa halved for ever
-                self.first = violations.size
-                enough = self._enough(certificate, violations.size)
         whole = self.q == self.engine.n
         work = np.arange(self.engine.n) if whole else violations.select(self.q, np.empty(0, int))
-        self._work(work, max(0.5 * enough, FALL * violations.size))
+        self._work(work, max(least, FALL * violations.size))
 
-    def _enough(self, certificate: Certificate, violation: float) -> float:
-        """The violation at which a smoothed problem counts as solved.
-
-        violation times sum |alpha| is about what it adds to the gap. Early on the gap says little,
-        and the violation of the first alpha is the measure, until later ones are all below it.
-        """
-        self.first = max(self.first, violation) if self.kappa == 1 else self.first
+    def _rounding(self, certificate: Certificate) -> float:
+        """A violation that is rounding: times sum |alpha| it is about what it adds to the gap."""
         size = np.abs(self.alpha).sum()
-        whole = INNER * abs(certificate.primal) / size if size > 0 else 0.0
-        return max(min(certificate.gap * whole, FALL * self.first), LEAST * whole)
+        return LEAST * abs(certificate.primal) / size if size > 0 else 0.0
+
+    def own_gap(self) -> float:
+        """The gap of the smoothed problem: all of it lies in the loss, as eta follows from s.
+
+        The violation is no measure of it: with a large C, a small one can be most of the primal.
+        """
+        problem, F = self.problem, (self.eta / self.cost) @ self.engine.outputs
+        bias = problem.loss.best_bias(F, problem.y, problem.C, problem.tau)
+        value = problem.C @ problem.loss.value(F + bias, problem.y) + problem.tau * bias
+        return float(value + np.sum(problem.term.conjugate(self.alpha)) + self.alpha @ F)
 
     def _advance(self, gap: float) -> None:
         """Go on from a solved problem, without the kernels that had no weight in two in a row.
