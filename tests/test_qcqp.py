@@ -105,6 +105,18 @@ def test_newton_makes_a_rough_solution_exact(norm, rng):
     np.testing.assert_allclose(moved.theta, exact.weights, atol=1e-9)
 
 
+def test_newton_takes_weights_of_all_magnitudes(rng):
+    """Near p = 1 weights go like the thousandth power of s, down to the least of numbers."""
+    problem, engine = make(losses.EpsilonInsensitive(epsilon=0.2), norms.Lp(1.001), rng)
+    exact = solve("qcqp", problem, engine, 1e-8)
+    light = exact.weights < 1e-20
+    assert light.any()
+    theta = np.where(light, 1e-315, exact.weights)
+    moved = polish(problem, engine, Point(exact.alpha, theta, exact.bias))
+    np.testing.assert_allclose(moved.alpha, exact.alpha, atol=1e-9)
+    np.testing.assert_allclose(moved.theta, exact.weights, atol=1e-9)
+
+
 def test_weights_of_costly_kernels_shrink(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     best = solve("qcqp", problem, engine, 1e-5).weights.argmax()

@@ -45,7 +45,7 @@ def polish(problem: Problem, engine: Engine, point: Point) -> Point:
     step = _step(problem, engine, Point(alpha, point.theta, point.bias), free, weighted)
     alpha, theta = alpha.copy(), point.theta.copy()
     alpha[free] += step[: len(free)]
-    theta[weighted] = np.maximum(theta[weighted] + step[len(free) + 1 :][: len(weighted)], 0.0)
+    theta[weighted] *= np.maximum(1.0 + step[len(free) + 1 :][: len(weighted)], 0.0)
     return Point(alpha, theta / problem.norm.value(theta), point.bias + step[len(free)])
 
 
@@ -83,7 +83,10 @@ def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
 def _step(
     problem: Problem, engine: Engine, point: Point, free: np.ndarray, weighted: np.ndarray
 ) -> np.ndarray:
-    """Return the changes of alpha[free], of b, of theta[weighted], and of lambda."""
+    """Return the changes of alpha[free], of b, of theta[weighted], and of lambda.
+
+    Those of theta are relative: near p = 1 weights differ by hundreds of orders of magnitude.
+    """
     alpha, theta = point.alpha, point.theta
     g = engine.outputs[:, free]
     kernel = engine.block(free, theta) + np.diag(problem.term.curv[free])
@@ -95,13 +98,13 @@ def _step(
     s = (engine.outputs @ alpha)[weighted]
     value, slope, bend = _ball(problem.norm, theta, weighted)
     multiplier = slope @ s / (slope @ slope)
-    k, G, slope = len(weighted), g[weighted], slope[:, None]
+    k, G, slope, size = len(weighted), g[weighted], slope[:, None], theta[weighted]
     matrix = np.block(
         [
-            [kernel, one, G.T, 0.0 * one],
+            [kernel, one, G.T * size, 0.0 * one],
             [one.T, np.zeros((1, k + 2))],
             [2.0 * G, np.zeros((k, 1)), -multiplier * bend, -slope],
-            [0.0 * one.T, np.zeros((1, 1)), slope.T, np.zeros((1, 1))],
+            [0.0 * one.T, np.zeros((1, 1)), slope.T * size, np.zeros((1, 1))],
         ]
     )
     missing = [alpha.sum() - problem.tau], s - multiplier * slope[:, 0], [value]
@@ -116,14 +119,14 @@ def _solved(matrix: np.ndarray, missing: np.ndarray) -> np.ndarray:
 def _ball(
     norm: Norm, theta: np.ndarray, weighted: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return ball(theta), its gradient and its second derivative in the weights in question."""
+    """Return ball(theta), its gradient, and the derivative of that in log theta, where weighted."""
     if isinstance(norm, Elliptic):
         value, slope, bend = norm.ball(theta)
-        return value, slope[weighted], bend[np.ix_(weighted, weighted)]
+        return value, slope[weighted], bend[np.ix_(weighted, weighted)] * theta[weighted]
     assert isinstance(norm, Lp | Block)
     costs, theta = _costs(norm, len(theta))[weighted], theta[weighted]
     slope = norm.p * costs * theta ** (norm.p - 1)
-    return float(costs @ theta**norm.p) - 1.0, slope, np.diag((norm.p - 1) * slope / theta)
+    return float(costs @ theta**norm.p) - 1.0, slope, np.diag((norm.p - 1) * slope)
 
 
 def _costs(norm: Lp | Block, M: int) -> np.ndarray:
