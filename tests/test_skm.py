@@ -11,8 +11,9 @@ from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers import skm
 from kernelweave.solvers.chunking import Budget
+from kernelweave.solvers.optimality import best_weights, optimality
 from kernelweave.solvers.qcqp import qcqp
-from kernelweave.solvers.skm import SKM, Machine, best_weights, optimality, smoothed
+from kernelweave.solvers.skm import SKM, Machine, smoothed
 from kernelweave.solvers.start import feasible_alpha
 
 KERNELS = [

@@ -38,8 +38,8 @@ from ..losses import Loss, SquaredHinge
 from ..norms import Block, Lp, Norm
 from ..problem import Certificate, Problem, Progress, Result
 from .chunking import Budget
+from .optimality import costs
 from .sifting import sift
-from .skm import costs
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
 LOOKS = 40  # times that a run certifies its model

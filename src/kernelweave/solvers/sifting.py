@@ -16,7 +16,7 @@ import numpy as np
 from ..norms import Lp, Norm
 from ..problem import Problem, Progress, Result
 from .chunking import Budget
-from .skm import costs
+from .optimality import costs
 
 FIRST = 2000  # kernels of the first sample
 ENTER = 1000  # kernels that join it after a look, at most

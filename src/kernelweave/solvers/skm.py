@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.optimize import linprog
 
 from ..core import _core
 from ..engines.base import Engine
@@ -33,6 +32,7 @@ from ..losses import Loss
 from ..norms import Block, Lp, Norm
 from ..problem import Certificate, Problem, Progress, Result
 from .chunking import Budget
+from .optimality import best_weights, costs, optimality
 from .working_set import Violations
 
 HALVING = 0.5
@@ -272,58 +272,3 @@ def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:
     gammas = d * np.cumsum(falling) / (kappa**2 + d**2 * np.arange(1, len(mu) + 1))
     gamma = gammas.max()  # of the kernels with weight: more or fewer of the largest give less
     return np.maximum(0.0, mu - d * gamma) / kappa**2
-
-
-def costs(norm: Norm, M: int) -> np.ndarray:
-    """Return c, (M,), with ||theta|| = sum_m c_m theta_m."""
-    weights = getattr(norm, "weights", None)
-    return np.ones(M) if weights is None else np.array(weights)
-
-
-def optimality(
-    problem: Problem, alpha: np.ndarray, outputs: np.ndarray, s: np.ndarray, theta: np.ndarray
-) -> tuple[float, float]:
-    """Return the least (eps1, eps2) for which (alpha, theta) is (eps1, eps2)-optimal.
-
-    eps1 says by how much s_m / (2 c_m) of a kernel with weight misses the maximum, eps2 by how much
-    outputs must move for the conditions of Karush, Kuhn and Tucker to hold (OPT_3 in the paper).
-    """
-    height = 0.5 * s / costs(problem.norm, len(s))
-    missing = height.max() - height[theta > 0].min()
-    violation = Violations(problem.term, alpha, theta @ outputs).size
-    return float(missing), max(0.0, 0.5 * violation)
-
-
-def best_weights(
-    problem: Problem, alpha: np.ndarray, outputs: np.ndarray, kernels: np.ndarray
-) -> np.ndarray | None:
-    """Return the weights, (M,), of some kernels with the least eps2; None without any kernel.
-
-    A linear program: minimise eps2 over theta >= 0 with ||theta|| = 1, b and eps2, subject to
-    down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2.
-    """
-    if not kernels.size:
-        return None
-    down, up = problem.term.slopes(alpha)
-    low, high = np.isfinite(down), np.isfinite(up)
-    g = outputs[kernels].T
-    rows = np.concatenate([_rows(g[low], -1.0), _rows(-g[high], 1.0)])
-    cost = costs(problem.norm, len(outputs))
-    solution = linprog(
-        np.append(np.zeros(len(kernels) + 1), 1.0),
-        A_ub=rows,
-        b_ub=np.concatenate([-down[low], up[high]]),
-        A_eq=[[*cost[kernels], 0.0, 0.0]],
-        b_eq=[1.0],
-        bounds=[(0, None)] * len(kernels) + [(None, None), (0, None)],
-    )
-    if solution.status != 0:
-        return None
-    theta = np.zeros(len(outputs))
-    theta[kernels] = solution.x[: len(kernels)]
-    return theta / problem.norm.value(theta)
-
-
-def _rows(g: np.ndarray, sign: float) -> np.ndarray:
-    """Rows g theta + sign b - eps2."""
-    return np.column_stack([g, np.full(len(g), sign), np.full(len(g), -1.0)])
