@@ -246,11 +246,11 @@ WdStore::Link WdStore::Position::crowded_at(uint32_t place) const {
 // Words that begin with the letters that the leaves share, and go on.
 void WdStore::visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
                           const VisitWord& visit) const {
-  const double weight = weights(p)[word.size()];
   by_letter(begin, end, int64_t(word.size()),
             [&](uint32_t letter, double sum, Leaf* from, Leaf* to) {
+              const double value = sum * weights(p)[word.size()];
               word.push_back(char(letter));
-              if (sum * weight != 0.0) visit(p, word, sum * weight);
+              if (value != 0.0) visit(p, word, value);
               visit_words(p, from, to, word, visit);
               word.pop_back();
             });
