@@ -14,7 +14,7 @@ from .base import Ball, Step, Turn
 
 SHARE = 0.3  # of the gap that the machine may account for
 FAR = 0.1  # a relative gap below which no step goes far, and all are welcome
-MOST_TURNS = 3  # to wait
+MOST_TURNS = 8  # to wait
 
 
 class Patient:
