@@ -63,7 +63,9 @@ def test_a_constant_kernel_adds_nothing(solver, norm):
     """sum(alpha) = 0 makes its s zero; Linear on a column of ones is that kernel."""
     X, y = sample(40)
     X[:, 2] = 1.0
-    certified([RBF([0.3, 3.0], columns=[0, 1]), Linear(columns=[2])], solver, NORMS[norm], X, y)
+    kernels = [RBF([0.3, 3.0], columns=[0, 1]), Linear(columns=[2])]
+    model = certified(kernels, solver, NORMS[norm], X, y)
+    np.testing.assert_allclose(model.contributions(X)[:, 2], 0.0, atol=1e-8)
 
 
 @every_offer

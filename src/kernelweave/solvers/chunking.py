@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -67,7 +68,8 @@ class State:
         """Describe this state for a weight step."""
         self.s = self.engine.quadratic(self.alpha)
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
-        return Turn(self.theta, self.s, linear, lambda: self.certify().primal, self.curvature)
+        primal = cache(lambda: self.certify().primal)  # steps within steps ask for it again
+        return Turn(self.theta, self.s, linear, primal, self.curvature)
 
     def certify(self) -> Certificate:
         """Certify the model as it is."""
