@@ -21,7 +21,7 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
   std::fill_n(out, count * count, 0.0);
   rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double* stack, int) {
     program.run(groups, view, stack, [&](int64_t m, const double* values) {
-      if (weights[m] != 0.0) simd().axpy(weights[m], values, out + r * count + r, view.n);
+      if (weights[m] != 0.0) simd().axpy(weights[m], values, out + r * count + view.j0, view.n);
     });
   });
   mirror_upper(out, count);

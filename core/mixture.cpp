@@ -45,7 +45,7 @@ void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
   rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
-    values(view, out + r * count + r);
+    values(view, out + r * count + view.j0);
   });
   mirror_upper(out, count);
 }
@@ -61,8 +61,11 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
       double* sums = moments[worker][p].data();
       const Grid& grid = profiles_[p].grid();
       // A pair off the diagonal counts twice.
-      simd().moments(view.planes[p], grid, alpha[r], alpha + r, sums, 1);
-      simd().moments(view.planes[p] + 1, grid, 2.0 * alpha[r], alpha + r + 1, sums, view.n - 1);
+      const int64_t once = view.j0 == r ? 1 : 0;
+      const double* others = alpha + view.j0;
+      simd().moments(view.planes[p], grid, alpha[r], others, sums, once);
+      simd().moments(view.planes[p] + once, grid, 2.0 * alpha[r], others + once, sums,
+                     view.n - once);
     }
   });
   std::fill_n(out, n_kernels(), 0.0);
@@ -90,7 +93,7 @@ void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
   std::iota(all.begin(), all.end(), 0);
   std::fill_n(out, n_chosen * n_columns, 0.0);
   sweep(program, rows, all.data(), count, others, rows_->threads(),
-        [&](int64_t r, const RowView& view, double* stack) {
+        [&](int64_t r, const RowView& view, double* stack, int) {
           program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
             if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
           });

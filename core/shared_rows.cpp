@@ -31,7 +31,7 @@ std::vector<double> SharedRows::planes_of(const Side& rest, int64_t u0, int64_t 
   std::iota(ids.begin(), ids.end(), u0);
   sweep(
       *program_, rest, ids.data(), rows, rest, threads_,
-      [&](int64_t r, const RowView& view, double*) {
+      [&](int64_t r, const RowView& view, double*, int) {
         for (int64_t p = 0; p < planes; ++p)
           std::copy_n(view.planes[p], view.n, values.data() + (p * rows + r) * rest.n + view.j0);
       },

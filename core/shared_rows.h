@@ -27,7 +27,8 @@ class SharedRows {
   void each_row(const int64_t* ids, int64_t count, Visit&& visit);
 
   // The rows of some examples against each other: calls visit(r, view, stack, worker) for every
-  // position r of `ids`, the view covering the positions from r on; calls may run at the same time.
+  // position r of `ids`, the views covering the positions from r on, at once or in tiles; calls may
+  // run at the same time.
   template <typename Visit>
   void each_upper_row(const int64_t* ids, int64_t count, Visit&& visit);
 
@@ -41,6 +42,8 @@ class SharedRows {
                       const std::vector<const double*>& rows, Visit& visit);
   template <typename Visit>
   void each_new_row(const std::vector<int64_t>& positions, const int64_t* ids, Visit& visit);
+  template <typename Visit>
+  void each_upper_tile(const Side& work, Visit& visit) const;
   // Planes of rows [u0, u1) of `rest` against all of it: planes x rows x n, on and above the
   // diagonal.
   std::vector<double> planes_of(const Side& rest, int64_t u0, int64_t u1) const;
@@ -101,7 +104,7 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
   }
   try {
     sweep(*program_, side_, examples.data(), int64_t(examples.size()), side_, threads_,
-          [&](int64_t r, const RowView& view, double* stack) {
+          [&](int64_t r, const RowView& view, double* stack, int) {
             if (kept[r])
               for (int64_t p = 0; p < program_->n_planes(); ++p)
                 std::copy_n(view.planes[p], view.n, kept[r] + p * side_.n + view.j0);
@@ -111,6 +114,13 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
     for (int64_t example : examples) cache_.drop(example);
     throw;
   }
+}
+
+template <typename Visit>
+void SharedRows::each_upper_tile(const Side& work, Visit& visit) const {
+  std::vector<int64_t> all(work.n);
+  std::iota(all.begin(), all.end(), 0);
+  sweep(*program_, work, all.data(), work.n, work, threads_, visit, Tiles::kUpper);
 }
 
 // What the cache knows of a pair, from either side, is taken from there; the rest, pairs of
@@ -128,6 +138,7 @@ void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit
   }
   const int64_t u = int64_t(unknown.size()), planes = program_->n_planes();
   const Side rest = side_.subset(unknown.data(), u), work = side_.subset(ids, count);
+  if (u == count) return each_upper_tile(work, visit);
   std::vector<double> fresh;  // planes of the unknown rows [u0, u1)
   int64_t u0 = 0, u1 = 0;
   const auto visit_row = [&](int64_t r, int worker) {

@@ -69,11 +69,11 @@ class Planes {
   std::vector<double> least_;
 };
 
-// kExact: values below 1e-19 are computed too. kUpper: only tiles on and above the diagonal, of
-// rows that are consecutive examples.
+// kExact: values below 1e-19 are computed too. kUpper: only pairs on and above the diagonal, of rows
+// that are consecutive examples.
 enum class Tiles { kAll, kExact, kUpper };
 
-// Calls visit(r, view, stack) for every position r of `rows` and every column tile; calls for
+// Calls visit(r, view, stack, worker) for every position r of `rows` and every column tile; calls for
 // different column tiles may run at the same time.
 template <typename Visit>
 void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b,
@@ -96,10 +96,12 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
         const int64_t r1 = std::min(end, r0 + kTileRows);
         packed.fill(r0, r1, j0, j0 + n, tile.data());
         for (int64_t r = r0; r < r1; ++r) {
+          const int64_t row = rows[p0 + r], skip = which == Tiles::kUpper ? row - j0 : 0;
+          const int64_t first = std::max<int64_t>(skip, 0);
           for (int64_t p = 0; p < planes; ++p)
-            values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * n);
-          if (which != Tiles::kExact) values.measure(n);
-          visit(p0 + r, values.view(a, b, rows[p0 + r], j0, n), stack.data());
+            values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * n + first);
+          if (which != Tiles::kExact) values.measure(n - first);
+          visit(p0 + r, values.view(a, b, row, j0 + first, n - first), stack.data(), worker);
         }
         check_interrupt();
       }
