@@ -54,7 +54,7 @@ MODELS: dict[str, Callable[[], Any]] = {
     "mwu": lambda: machine(norm=1, loss="squared_hinge", solver=MWU(eps=0.2)),
     "uniform": lambda: machine(norm=np.inf),
     "LinearizedMKL": lambda: LinearizedMKL(family(), n_components=30, random_state=0),
-    "p = 1": lambda: machine(norm=1, solver="skm"),
+    "p = 1": lambda: machine(norm=1),
     "p = 2": lambda: machine(norm=2),
 }
 
@@ -65,7 +65,10 @@ def run(settings: Settings) -> Table:
     table = Table(
         f"Median test error over {splits} splits",
         ("data", *MODELS),
-        notes=["C = 1 throughout; features scaled to [0, 1]; columns with one value are left out."],
+        notes=[
+            f"C = 1 and a duality gap of at most {TOLERANCE} throughout (mwu: its own eps = 0.2); "
+            "features scaled to [0, 1]; columns with one value are left out."
+        ],
     )
     for name in SETS[: settings.size(len(SETS), 2)]:
         X, y = loaded(name)

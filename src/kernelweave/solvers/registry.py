@@ -84,7 +84,7 @@ def fixed() -> Step:
 
 def patient_newton(norm: Any) -> Step:
     """Make a Newton step that waits for the machine."""
-    return Patient(Newton(norm), norm)
+    return Patient(Newton(norm))
 
 
 def stepping(make_step: Callable[[Any], Step]) -> Solve:

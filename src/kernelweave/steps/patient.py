@@ -1,34 +1,30 @@
 """Steps that wait for the machine: new weights only when alpha is good enough for the present ones.
 
-The gap of a model has two parts: alpha is not the best for the weights (primal value minus dual
-value under these weights), and the weights are not the best for alpha. A method that models
-J(theta) from an alpha that is far from its optimum is led astray, so it waits a few turns for the
-first part to become the lesser.
+A method that models J(theta), the value of the best machine with weights theta, from an alpha that
+is far from that machine is led astray: its steps are long and wrong, and the machine has to begin
+again. The primal value minus the dual value under the present weights tells how far alpha is.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from .base import Ball, Step, Turn
+from .base import Step, Turn
 
-SHARE = 0.3  # of the gap that the machine may account for
-FAR = 0.1  # a relative gap below which no step goes far, and all are welcome
+ROUGH = 0.03  # part of the primal value by which a machine may miss its optimum
 MOST_TURNS = 8  # to wait
 
 
 class Patient:
-    """Let a step act on machines that account for little of the gap, and in the end on any."""
+    """Let a step act on machines that are nearly solved, and in the end on any."""
 
-    def __init__(self, step: Step, norm: Ball):
-        self.step, self.norm = step, norm
+    def __init__(self, step: Step):
+        self.step = step
         self.waited = 0
 
     def __call__(self, turn: Turn) -> np.ndarray:
         primal = turn.primal()
-        gap = primal - (turn.linear - 0.5 * self.norm.dual(turn.s))
-        allowed = SHARE * max(gap, FAR * abs(primal))
-        if primal - turn.value > allowed and self.waited < MOST_TURNS:
+        if primal - turn.value > ROUGH * abs(primal) and self.waited < MOST_TURNS:
             self.waited += 1
             return turn.theta
         self.waited = 0
