@@ -10,9 +10,8 @@ from kernelweave.core import single_threaded_blas
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Polynomial, prepare
 from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.registry import solver_for
-from kernelweave.solvers.start import feasible_alpha
+from kernelweave.solvers.start import first_task
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
 REGRESSION = ("boston_housing", "concrete", "abalone", "cpusmall")
@@ -26,14 +25,13 @@ class Case:
     engine: DenseEngine
     K: np.ndarray
 
-    def solve(self, solver, *, tol=1e-3, interleaved=True, max_iter=400, working_set=60):
+    def task(self, **how):
+        return first_task(self.problem, self.engine, **how)
+
+    def solve(self, solver, *, max_iter=400, working_set=60, **how):
         chosen = solver_for(solver, self.problem.norm, self.problem.loss)
-        alpha = feasible_alpha(self.problem)
-        self.engine.rebuild(alpha)
-        theta = self.problem.norm.start(self.engine.n_kernels)
-        budget = Budget(tol=tol, max_iter=max_iter, working_set=working_set)
         with single_threaded_blas():
-            return chosen.solve(self.problem, self.engine, alpha, theta, budget, interleaved)
+            return chosen.solve(self.task(max_iter=max_iter, working_set=working_set, **how))
 
     def naive_gap(self, result):
         problem = self.problem

@@ -12,9 +12,9 @@ from kernelweave.core import single_threaded_blas
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Linear, Precomputed, prepare
 from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import Budget, chunking
+from kernelweave.solvers.chunking import chunking
 from kernelweave.solvers.start import feasible_alpha
-from kernelweave.solvers.wrapper import Fixed
+from kernelweave.solvers.task import Task
 from kernelweave.steps.analytic import Analytic
 from kernelweave.steps.base import keep_weights
 
@@ -84,11 +84,11 @@ def make_engine(kernels, X):
         return DenseEngine(*prepare(kernels, None, X), cache_mb=10, n_jobs=1)
 
 
-def solve(problem, engine, *, start=None, theta=None, step=keep_weights, **budget):
+def solve(problem, engine, *, start=None, theta=None, step=keep_weights, **how):
     alpha = feasible_alpha(problem) if start is None else start
     theta = problem.norm.start(engine.n_kernels) if theta is None else theta
     engine.rebuild(alpha)
-    return chunking(problem, engine, step, alpha, theta, Budget(**budget))
+    return chunking(Task(problem, engine, alpha, theta, **how), step)
 
 
 def random_start(problem, rng):
@@ -182,7 +182,7 @@ def test_setting_examples_aside_changes_no_optimum(loss, rng):
 def test_a_fixed_combination_is_one_machine_on_the_weighted_sum(loss, rng):
     X, signal = data(rng)
     weights = np.array([0.3, 0.0, 1.2])
-    problem = make_problem(loss, signal, Fixed(weights), rng)
+    problem = make_problem(loss, signal, norms.Fixed(weights), rng)
     several = make_engine([RBF([0.1, 0.5]), Linear()], X)
     combined = solve(problem, several, theta=weights, tol=1e-9)
     total = 0.3 * rbf_kernel(X, gamma=0.1) + 1.2 * linear_kernel(X)

@@ -10,9 +10,9 @@ from kernelweave.engines import DenseEngine
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.mwu import MWU, Game
 from kernelweave.solvers.skm import SKM
+from kernelweave.solvers.start import first_task
 from kernelweave.validation import check_memory
 
 KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Polynomial([1, 2])]
@@ -27,9 +27,8 @@ def make(rng, C=1.0, n=60, weights=None, how="unit"):
     return Problem(losses.SquaredHinge(), norms.Lp(1, weights), y, np.full(n, C)), engine
 
 
-def solve(problem, engine, solver, **budget):
-    alpha, theta = np.zeros(engine.n), problem.norm.start(engine.n_kernels)
-    return solver.solve(problem, engine, alpha, theta, Budget(**budget))
+def solve(problem, engine, solver, **how):
+    return solver.solve(first_task(problem, engine, **how))
 
 
 @pytest.mark.parametrize("weights", [None, (1.0, 2.0, 0.5, 1.0, 3.0)])
@@ -39,18 +38,13 @@ def test_certified_near_the_optimum(weights, rng):
     assert result.converged
     assert 0 < result.gap <= 0.02
     np.testing.assert_allclose(engine.outputs, rebuilt(engine, result.alpha), rtol=1e-9, atol=1e-9)
-    best = solve(problem, fresh(engine), SKM(), tol=1e-4)
+    best = solve(problem, engine, SKM(), tol=1e-4)
     assert best.primal == pytest.approx(result.primal, rel=0.03)
     assert problem.norm.value(result.weights) == pytest.approx(1.0)
 
 
 def rebuilt(engine, alpha):
     return np.einsum("mij,j->mi", engine.blocks(np.arange(engine.n)), alpha)
-
-
-def fresh(engine):
-    engine.clear()
-    return engine
 
 
 def test_smaller_eps_gives_smaller_gaps(rng):

@@ -260,3 +260,13 @@ def test_a_wrong_number_of_kernels_is_named(norm):
         norm.dual(np.ones(3))
     with pytest.raises(ValueError, match="is for 2 kernels, but there are 3"):
         norm.start(3)
+
+
+def test_a_fixed_combination_is_a_problem_with_one_set_of_weights(rng):
+    theta, s = rng.random(4), rng.random(4)
+    norm = norms.Fixed(theta)
+    assert norm.dual(s) == pytest.approx(theta @ s)
+    assert norm.regularizer(theta, s) == pytest.approx(theta @ s)
+    assert norm.value(theta) == 1.0
+    np.testing.assert_array_equal(norm.best(s), theta)
+    np.testing.assert_array_equal(norm.analytic(theta, s), theta)

@@ -11,10 +11,9 @@ from kernelweave.engines import DenseEngine
 from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers import qcqp
-from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.polish import Point, polish
 from kernelweave.solvers.registry import SOLVERS
-from kernelweave.solvers.start import feasible_alpha
+from kernelweave.solvers.start import feasible_alpha, first_task
 
 pytest.importorskip("clarabel")
 
@@ -56,10 +55,7 @@ def make(loss, norm, rng, n=40):
 
 
 def solve(name, problem, engine, tol):
-    alpha = feasible_alpha(problem)
-    engine.rebuild(alpha)
-    theta = problem.norm.start(engine.n_kernels)
-    return SOLVERS[name].solve(problem, engine, alpha, theta, Budget(tol=tol), True)
+    return SOLVERS[name].solve(first_task(problem, engine, tol=tol))
 
 
 @every_norm

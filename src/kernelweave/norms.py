@@ -252,6 +252,28 @@ class Block(Norm):
         return _power_sum(theta * np.sqrt(_clip(s)), self.q) ** 2
 
 
+@dataclass(frozen=True, eq=False)
+class Fixed(Norm):
+    """The norm that leaves no choice: one machine on the combination with these weights, (M,)."""
+
+    theta: np.ndarray
+
+    def value(self, theta: np.ndarray) -> float:
+        return 1.0
+
+    def dual(self, s: np.ndarray) -> float:
+        return float(self.theta @ s)
+
+    def best(self, s: np.ndarray) -> np.ndarray:
+        return self.theta
+
+    def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        return self.theta
+
+    def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
+        return float(self.theta @ s)
+
+
 def as_norm(norm: float | Norm) -> Norm:
     """Return `Lp(norm)` for a number, and a norm object as it is."""
     if isinstance(norm, Norm):

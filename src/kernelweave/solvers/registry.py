@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..alignment import alignment_weights, centered_alignment_weights
-from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Block, Elliptic, Lp, Norm
-from ..problem import Problem, Result
+from ..problem import Result
 from ..steps.analytic import Analytic
 from ..steps.base import Step, keep_weights
 from ..steps.cutting_plane import CuttingPlane
@@ -23,16 +22,16 @@ from ..steps.newton import Newton
 from ..steps.patient import Patient
 from . import qcqp
 from .active_sets import active_sets
-from .chunking import Budget
 from .mwu import MWU
 from .prune import prune
 from .skm import SKM
+from .task import Task
 from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
 
 NEARLY_SPARSE = 1.3  # below this p the analytic step takes so many turns that Newton's are worth it
 
-Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
+Solve = Callable[[Task], Result]
 
 
 def is_scale(norm: Norm) -> bool:
@@ -54,8 +53,7 @@ class Solver:
     name : str
         What a user calls it.
     solve : callable
-        ``solve(problem, engine, alpha, theta, budget, interleaved) -> Result`` from a feasible
-        (alpha, theta), whose outputs the engine already holds. Then it holds those of the result.
+        ``solve(task) -> Result``.
     serves : callable
         Says whether the solver can serve a norm.
     serves_loss : callable
@@ -90,65 +88,32 @@ def patient_newton(norm: Any) -> Step:
 def stepping(make_step: Callable[[Any], Step]) -> Solve:
     """Return the solver that alternates between alpha and a weight step."""
 
-    def solve(
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool,
-    ) -> Result:
-        loop = active_sets if interleaved else wrapper
+    def solve(task: Task) -> Result:
         # One kernel leaves no choice of weights.
-        fresh = partial(make_step, problem.norm) if len(theta) > 1 else fixed
-        return loop(problem, engine, fresh, alpha, theta, budget)
+        fresh = partial(make_step, task.problem.norm) if len(task.theta) > 1 else fixed
+        return active_sets(task, fresh) if task.interleaved else wrapper(task, fresh())
 
     return solve
 
 
 def wrapping(make_step: Callable[[Any], Any]) -> Solve:
     """Return the solver for a step that needs complete solves, interleaved or not."""
-
-    def solve(
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool,
-    ) -> Result:
-        return wrapper(problem, engine, partial(make_step, problem.norm), alpha, theta, budget)
-
-    return solve
+    return lambda task: wrapper(task, make_step(task.problem.norm))
 
 
 def sparsely(solve: Solve) -> Solve:
     """Return the solver that also sets the weights to 0 that its certificate does not need."""
 
-    def solve_sparsely(
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool,
-    ) -> Result:
-        result = solve(problem, engine, alpha, theta, budget, interleaved)
-        return prune(problem, engine, result, budget.tol) if is_sparse(problem.norm) else result
+    def solve_sparsely(task: Task) -> Result:
+        result = solve(task)
+        return prune(task, result) if is_sparse(task.problem.norm) else result
 
     return solve_sparsely
 
 
-def solve_uniform(
-    problem: Problem,
-    engine: Engine,
-    alpha: np.ndarray,
-    theta: np.ndarray,
-    budget: Budget,
-    interleaved: bool,
-) -> Result:
+def solve_uniform(task: Task) -> Result:
     """Solve one machine on the plain sum of the kernels."""
-    return active_sets(problem, engine, fixed, alpha, np.ones_like(theta), budget)
+    return active_sets(replace(task, theta=np.ones_like(task.theta)), fixed)
 
 
 def exponent(norm: Norm) -> float:
