@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,17 +79,19 @@ def fixed() -> Step:
     return keep_weights
 
 
-def patient_newton(norm: Any) -> Step:
-    """Make a Newton step that waits for the machine."""
-    return Patient(Newton(norm))
+def stepping(make_step: Callable[[Any], Step], *, waits: bool = False) -> Solve:
+    """Return the solver that alternates between alpha and a weight step.
 
-
-def stepping(make_step: Callable[[Any], Step]) -> Solve:
-    """Return the solver that alternates between alpha and a weight step."""
+    `waits`: whether a step between working sets waits for the machine (a wrapper always does).
+    """
 
     def solve(task: Task) -> Result:
-        # One kernel leaves no choice of weights.
-        fresh = partial(make_step, task.problem.norm) if len(task.theta) > 1 else fixed
+        def fresh() -> Step:
+            if len(task.theta) == 1:  # no choice of weights
+                return keep_weights
+            step = make_step(task.problem.norm)
+            return Patient(step) if waits and task.interleaved else step
+
         return active_sets(task, fresh) if task.interleaved else wrapper(task, fresh())
 
     return solve
@@ -152,9 +153,9 @@ SOLVERS = {
     solver.name: solver
     for solver in (
         Solver("analytic", stepping(Analytic), is_smooth, shares=True, combines=True),
-        Solver("newton", stepping(patient_newton), is_curved, shares=True, combines=True),
+        Solver("newton", stepping(Newton, waits=True), is_curved, shares=True, combines=True),
         Solver(
-            "hessian", sparsely(stepping(patient_newton)), is_sparse, shares=True, combines=True
+            "hessian", sparsely(stepping(Newton, waits=True)), is_sparse, shares=True, combines=True
         ),
         Solver(
             "cutting-plane",
