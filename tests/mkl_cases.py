@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import naive_mkl
 import numpy as np
+from kernel_cases import dense
 
 from kernelweave import losses
 from kernelweave.core import single_threaded_blas
 from kernelweave.engines import DenseEngine
-from kernelweave.kernels import RBF, Polynomial, prepare
+from kernelweave.kernels import RBF, Polynomial
 from kernelweave.problem import Problem
 from kernelweave.solvers.registry import solver_for
 from kernelweave.solvers.start import first_task
@@ -47,8 +48,7 @@ def standardised(X):
 def hinge_case(table, norm, kernels, *, n=None, normalize=None):
     """The first n examples of a table with two classes under any kernels, without naive ones."""
     X, y = standardised(table["X"][:n].astype(float)), table["y"][:n]
-    compiled, examples = prepare(kernels, normalize, X)
-    engine = DenseEngine(compiled, examples, cache_mb=20, n_jobs=1)
+    engine = dense(kernels, X, normalize)
     y = np.where(y == y.max(), 1.0, -1.0)
     return Case(Problem(losses.Hinge(), norm, y, np.ones(len(y))), engine, np.empty(0))
 
@@ -67,8 +67,7 @@ def make_case(table, loss, norm, *, n=100, M=5, C=1.0):
     kernels = [Polynomial(degree=2, gamma=1 / X.shape[1], coef0=1.0)]
     if gammas:
         kernels = [RBF(gamma=gammas), *kernels]
-    compiled, examples = prepare(kernels, None, X)
-    engine = DenseEngine(compiled, examples, cache_mb=20, n_jobs=1)
+    engine = dense(kernels, X)
     return Case(problem, engine, naive_mkl.kernel_stack(X, gammas))
 
 

@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 
 from kernelweave import losses, norms
 from kernelweave.datasets import make_splice
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import RBF, Linear, WeightedDegree, prepare
+from kernelweave.kernels import RBF, Linear, WeightedDegree
 from kernelweave.problem import Problem
 from kernelweave.solvers import active_sets as module
 from kernelweave.solvers.active_sets import active_sets, sample
@@ -28,9 +28,8 @@ def small_sets(monkeypatch):
 
 
 def machine(kernel, X, y, norm=1.0, loss="hinge"):
-    compiled, examples = prepare(kernel, "variance", X)
     problem = Problem(losses.get(loss, "classifier"), norms.as_norm(norm), y, np.ones(len(y)))
-    return problem, DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    return problem, dense(kernel, X, "variance")
 
 
 def solve(loop, kernel, X, y, step=lambda norm: keep_weights, **kwargs):

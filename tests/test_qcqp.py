@@ -4,11 +4,10 @@ import sys
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, kernels, losses, norms
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers import qcqp
 from kernelweave.solvers.polish import Point, polish
@@ -49,8 +48,7 @@ def make(loss, norm, rng, n=40):
     target = X[:, 0] + 0.3 * rng.normal(size=n)
     y = target if loss.kind == "regressor" else np.sign(target)
     tau = 0.3 * n if loss.kind == "one-class" else 0.0
-    compiled, examples = prepare(KERNELS, "variance", X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(KERNELS, X, "variance")
     return Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
 
 

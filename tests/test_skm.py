@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 from scipy.optimize import minimize_scalar
 
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.core import _core
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers import skm
 from kernelweave.solvers.optimality import best_weights, optimality
@@ -41,8 +40,7 @@ def make(loss, norm, rng, n=60):
     target = X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=n)
     y = target if loss.kind == "regressor" else np.sign(target)
     tau = 0.3 * n if loss.kind == "one-class" else 0.0
-    compiled, examples = prepare(KERNELS, "variance", X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(KERNELS, X, "variance")
     return Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
 
 
@@ -123,8 +121,7 @@ def test_reaches_the_conic_optimum(loss, norm, rng):
 def many_kernels(loss, X, y, C):
     """Kernels as they are, a hundred of them, of which p = 1 chooses few."""
     family = [kernels.RBF(gamma=list(np.geomspace(0.002, 2.0, 99))), kernels.Polynomial(2)]
-    compiled, examples = prepare(family, None, X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(family, X)
     return Problem(loss, norms.Lp(1), y, np.full(len(y), C)), engine
 
 
@@ -177,8 +174,7 @@ def test_signs_at_the_optimum_on_real_data(name, load_real):
     X, y = data["X"].astype(float)[:200], data["y"].astype(float)[:200]
     X = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)
     family = [kernels.RBF(gamma=np.geomspace(0.001, 1, 9)), kernels.Polynomial([1, 2, 3])]
-    compiled, examples = prepare(family, "unit", X)
-    engine = DenseEngine(compiled, examples, cache_mb=50, n_jobs=1)
+    engine = dense(family, X, "unit")
     problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(len(y)))
     result = solve(problem, engine, tol=1e-4)
     assert result.converged
@@ -209,8 +205,7 @@ def test_sparsify_removes_a_kernel_given_twice(rng):
     X = rng.normal(size=(60, 3))
     y = np.sign(X[:, 0] + 0.1 * rng.normal(size=60))
     twice = [kernels.RBF(gamma=0.2), kernels.Linear(), kernels.RBF(gamma=0.2)]
-    compiled, examples = prepare(twice, "variance", X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(twice, X, "variance")
     problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(60))
     plain = solve(problem, engine, tol=1e-4)
     sparse = solve(problem, engine, SKM(sparsify=True), tol=1e-4)

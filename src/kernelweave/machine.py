@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import model_file
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
-from .engines import DenseEngine, Engine, MixtureEngine, Stack
+from .engines import DenseEngine, Engine, MixtureEngine, Stack, Supplies
 from .engines.remembering import Checkpoint, Remembering
 from .engines.streamed import StreamedEngine
 from .kernels import CompiledKernels, Kernel, Precomputed
@@ -104,9 +104,8 @@ class Machine(BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
-        kind = engine_kind(compiled, examples.n, families, streams)
-        engine = kind(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
-        return compiled, examples, engine
+        supplies = Supplies(compiled.listing, examples, self.cache_mb, n_jobs)
+        return compiled, examples, engine_for(supplies, families, streams)
 
     def _solve(self, task: Task) -> Result:
         """Solve a task as the parameters say."""
@@ -206,19 +205,19 @@ class Machine(BaseEstimator):
         return tags
 
 
-def engine_kind(compiled: CompiledKernels, n: int, families: bool, streams: bool) -> type:
-    """Return the engine that suits some kernels on n examples, and what their solver can do with.
+def engine_for(supplies: Supplies, families: bool, streams: bool) -> Any:
+    """Return the engine that suits some kernels and examples, and what their solver can do with.
 
     Raises
     ------
     ValueError : where every kernel would have to keep its outputs, and memory cannot hold them.
     """
-    if families and MixtureEngine.serves(compiled, n):
-        return MixtureEngine
-    if streams and StreamedEngine.serves(compiled, n):
-        return StreamedEngine
-    check_memory(compiled.n_kernels, n)
-    return DenseEngine
+    if families and MixtureEngine.serves(supplies):
+        return MixtureEngine.of(supplies)
+    if streams and StreamedEngine.serves(supplies):
+        return StreamedEngine(supplies)
+    check_memory(supplies.kernels.n_kernels, supplies.examples.n)
+    return DenseEngine.of(supplies)
 
 
 def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:
