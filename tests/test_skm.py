@@ -8,7 +8,6 @@ from scipy.optimize import minimize_scalar
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.core import _core
 from kernelweave.problem import Problem
-from kernelweave.solvers import skm
 from kernelweave.solvers.optimality import best_weights, optimality
 from kernelweave.solvers.qcqp import qcqp
 from kernelweave.solvers.skm import SKM, Machine, smoothed
@@ -262,4 +261,3 @@ def test_core_refuses_arrays_that_do_not_fit():
             np.ones((1, 2, 2)), np.array([1]), np.ones(1), one, one, one, one, one, one,
             0.5, 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
         )  # fmt: skip
-    assert skm.costs(norms.Lp(1), 3).tolist() == [1.0, 1.0, 1.0]

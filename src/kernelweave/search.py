@@ -23,10 +23,11 @@ from .engines import Engine
 from .kernels import resolve
 from .machine import Machine, sharing
 from .norms import Norm, as_norm
+from .norms.kinds import exponent
 from .problem import Problem, Result
 from .progress import live_line, progress_bar
 from .solvers.path import follow
-from .solvers.registry import exponent, solver_for
+from .solvers.registry import solver_for
 from .solvers.start import first_task
 from .solvers.task import Task
 

@@ -34,10 +34,10 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..losses import Loss, SquaredHinge
-from ..norms import Block, Lp, Norm
+from ..norms import Norm
+from ..norms.kinds import is_sparse
 from ..problem import Certificate, Problem, Result
 from .journal import Journal
-from .optimality import costs
 from .sifting import sift
 from .task import Task
 
@@ -82,7 +82,7 @@ class MWU:
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
-        return isinstance(norm, Lp | Block) and norm.p == 1
+        return is_sparse(norm)
 
     def serves_loss(self, loss: Loss) -> bool:
         """Whether it is the squared hinge, whose dual is this game."""
@@ -139,7 +139,7 @@ class Game:
 
     def __init__(self, problem: Problem, engine: Engine):
         self.problem, self.engine = problem, engine
-        self.cost = costs(problem.norm, engine.n_kernels)
+        self.cost = problem.norm.costs(engine.n_kernels)
         self.ridge = problem.term.curv
         self.positive, self.negative = (np.flatnonzero(problem.y * sign > 0) for sign in (1, -1))
         if not (self.positive.size and self.negative.size):

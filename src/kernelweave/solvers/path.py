@@ -15,8 +15,8 @@ from scipy.optimize import minimize_scalar
 
 from ..engines.base import Engine
 from ..norms import Norm
+from ..norms.kinds import is_sparse
 from ..problem import Problem, Result
-from .registry import is_sparse
 from .start import first_task
 from .task import Task
 

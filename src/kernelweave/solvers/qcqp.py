@@ -21,6 +21,7 @@ from scipy.linalg.lapack import dpstrf
 
 from ..engines.base import Engine
 from ..norms import Block, Elliptic, Lp, Norm
+from ..norms.kinds import is_sparse
 from ..problem import Certificate, Problem, Result
 from .cone_program import ConeProgram
 from .journal import Journal
@@ -113,7 +114,7 @@ def _certified(
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
     """Return theta, (M,), from theta_m sqrt(s_m)."""
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))
-    if isinstance(norm, Lp | Block) and norm.p == 1:
+    if is_sparse(norm):
         theta[theta < NEAR * theta.max()] = 0.0
     return theta / norm.value(theta)
 

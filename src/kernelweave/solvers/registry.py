@@ -10,7 +10,16 @@ import numpy as np
 
 from ..alignment import alignment_weights, centered_alignment_weights
 from ..losses import Loss
-from ..norms import Block, Elliptic, Lp, Norm
+from ..norms import Norm
+from ..norms.kinds import (
+    exponent,
+    has_ball,
+    is_curved,
+    is_plain_sum,
+    is_scale,
+    is_smooth,
+    is_sparse,
+)
 from ..problem import Result
 from ..steps.analytic import Analytic
 from ..steps.base import Step, keep_weights
@@ -31,11 +40,6 @@ from .wrapper import wrapper
 NEARLY_SPARSE = 1.3  # below this p the analytic step takes so many turns that Newton's are worth it
 
 Solve = Callable[[Task], Result]
-
-
-def is_scale(norm: Norm) -> bool:
-    """Whether the norm can scale any weights: block norms with q > 2 allow none that are 0."""
-    return not (isinstance(norm, Block) and norm.q > 2)
 
 
 def any_loss(loss: Loss) -> bool:
@@ -115,38 +119,6 @@ def sparsely(solve: Solve) -> Solve:
 def solve_uniform(task: Task) -> Result:
     """Solve one machine on the plain sum of the kernels."""
     return active_sets(replace(task, theta=np.ones_like(task.theta)), fixed)
-
-
-def exponent(norm: Norm) -> float:
-    """Return the p of a norm whose problem is that of an lp norm; NaN for any other norm."""
-    if isinstance(norm, Lp) or (isinstance(norm, Block) and norm.q <= 2):
-        return norm.p
-    return np.nan
-
-
-def is_sparse(norm: Norm) -> bool:
-    """Whether p = 1."""
-    return exponent(norm) == 1
-
-
-def is_smooth(norm: Norm) -> bool:
-    """Whether the best weights of an alpha are unique: all norms but p = 1."""
-    return not is_sparse(norm)
-
-
-def is_curved(norm: Norm) -> bool:
-    """Whether the ball of the norm has a boundary that Newton's method can follow."""
-    return isinstance(norm, Elliptic) or 1 < exponent(norm) <= 32
-
-
-def has_ball(norm: Norm) -> bool:
-    """Whether the feasible weights are those of a convex function that cuts can be set against."""
-    return is_sparse(norm) or is_curved(norm)
-
-
-def is_plain_sum(norm: Norm) -> bool:
-    """Whether p = inf, where all weights are 1."""
-    return exponent(norm) == np.inf
 
 
 SOLVERS = {

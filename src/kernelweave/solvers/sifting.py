@@ -16,7 +16,6 @@ import numpy as np
 from ..norms import Lp, Norm
 from ..problem import Result
 from .journal import Journal
-from .optimality import costs
 from .task import Task, silent
 
 FIRST = 2000  # kernels of the first sample
@@ -33,7 +32,7 @@ def sift(solve: Callable[[Task], Result], task: Task) -> Result:
     solve : solves p = 1, keeping the outputs of all the kernels that it is given.
     """
     M = task.engine.n_kernels
-    cost = costs(task.problem.norm, M)
+    cost = task.problem.norm.costs(M)
     chosen = _spread(np.arange(M), FIRST)
     journal, rounds = Journal(task), 0
     while True:

@@ -28,10 +28,11 @@ import numpy as np
 from ..core import _core
 from ..engines.base import Engine
 from ..losses import Loss
-from ..norms import Block, Lp, Norm
+from ..norms import Norm
+from ..norms.kinds import is_sparse
 from ..problem import Certificate, Result
 from .journal import Journal
-from .optimality import best_weights, costs, optimality
+from .optimality import best_weights, optimality
 from .task import Task
 from .working_set import Violations
 
@@ -76,7 +77,7 @@ class SKM:
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
-        return isinstance(norm, Lp | Block) and norm.p == 1
+        return is_sparse(norm)
 
     def serves_loss(self, loss: Loss) -> bool:
         """All of them: they share the form of their dual terms."""
@@ -120,7 +121,7 @@ class Machine:
 
     def __init__(self, task: Task, room: int):
         self.problem, self.engine, self.alpha = task.problem, task.engine, task.alpha.copy()
-        self.cost = costs(self.problem.norm, self.engine.n_kernels)
+        self.cost = self.problem.norm.costs(self.engine.n_kernels)
         self.theta = self.problem.norm.start(self.engine.n_kernels)
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
         self.solved = np.inf
