@@ -4,11 +4,6 @@
 
 namespace kw {
 
-void mirror_upper(double* matrix, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t j = 0; j < i; ++j) matrix[i * n + j] = matrix[j * n + i];
-}
-
 Engine::Engine(std::unique_ptr<SharedRows> rows)
     : rows_(std::move(rows)),
       outputs_(n_kernels() * n(), 0.0),

@@ -35,7 +35,4 @@ class Engine {
   LinearPlan linear_;
 };
 
-// Copies the upper triangle of a square matrix to the lower one.
-void mirror_upper(double* matrix, int64_t n);
-
 }  // namespace kw

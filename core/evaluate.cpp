@@ -15,9 +15,19 @@ std::vector<int64_t> all_of(const Side& side) {
 
 }  // namespace
 
+void mirror_upper(double* matrix, int64_t n) {
+  constexpr int64_t kTile = 64;
+  for (int64_t i0 = 0; i0 < n; i0 += kTile)
+    for (int64_t j0 = 0; j0 <= i0; j0 += kTile)
+      for (int64_t i = i0; i < std::min(n, i0 + kTile); ++i)
+        for (int64_t j = j0; j < std::min(i, j0 + kTile); ++j)
+          matrix[i * n + j] = matrix[j * n + i];
+}
+
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out) {
   program.check(a);
   program.check(b);
+  const bool same = &a == &b;
   const std::vector<int64_t> rows = all_of(a);
   sweep(
       program, a, rows.data(), a.n, b, threads,
@@ -26,7 +36,10 @@ void evaluate(const Program& program, const Side& a, const Side& b, int threads,
           std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
         });
       },
-      Tiles::kExact);
+      Pairs{.upper = same, .exact = true});
+  if (same)
+    run_team(threads, program.n_kernels(),
+             [&](int64_t m, int) { mirror_upper(out + m * a.n * a.n, a.n); });
 }
 
 void diagonal(const Program& program, const Side& a, double* out) {

@@ -4,7 +4,10 @@
 
 namespace kw {
 
-// out (M x a.n x b.n): the kernel matrices.
+// Copies what is above the diagonal of a matrix (n x n) below it.
+void mirror_upper(double* matrix, int64_t n);
+
+// out (M x a.n x b.n): the kernel matrices. A set against itself has each pair evaluated once.
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out);
 
 // out (M x a.n): k_m(x_i, x_i).

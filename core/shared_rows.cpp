@@ -35,7 +35,7 @@ std::vector<double> SharedRows::planes_of(const Side& rest, int64_t u0, int64_t 
         for (int64_t p = 0; p < planes; ++p)
           std::copy_n(view.planes[p], view.n, values.data() + (p * rows + r) * rest.n + view.j0);
       },
-      Tiles::kUpper);
+      Pairs{.upper = true});
   return values;
 }
 

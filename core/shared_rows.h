@@ -120,7 +120,7 @@ template <typename Visit>
 void SharedRows::each_upper_tile(const Side& work, Visit& visit) const {
   std::vector<int64_t> all(work.n);
   std::iota(all.begin(), all.end(), 0);
-  sweep(*program_, work, all.data(), work.n, work, threads_, visit, Tiles::kUpper);
+  sweep(*program_, work, all.data(), work.n, work, threads_, visit, Pairs{.upper = true});
 }
 
 // What the cache knows of a pair, from either side, is taken from there; the rest, pairs of

@@ -69,15 +69,18 @@ class Planes {
   std::vector<double> least_;
 };
 
-// kExact: values below 1e-19 are computed too. kUpper: only pairs on and above the diagonal, of rows
-// that are consecutive examples.
-enum class Tiles { kAll, kExact, kUpper };
+// upper: only pairs on and above the diagonal, of rows that are consecutive examples. exact: values
+// below 1e-19 are computed too.
+struct Pairs {
+  bool upper = false;
+  bool exact = false;
+};
 
-// Calls visit(r, view, stack, worker) for every position r of `rows` and every column tile; calls for
-// different column tiles may run at the same time.
+// Calls visit(r, view, stack, worker) for every position r of `rows` and every column tile; calls
+// for different column tiles may run at the same time.
 template <typename Visit>
 void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b,
-           int threads, Visit&& visit, Tiles which = Tiles::kAll) {
+           int threads, Visit&& visit, Pairs pairs = {}) {
   const int64_t planes = program.n_planes(), limit = PackedRows::limit(program, a);
   const int64_t tiles = (b.n + kTileColumns - 1) / kTileColumns;
   std::vector<std::vector<double>> scratch(threads), stacks(threads);
@@ -90,17 +93,17 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
       stack.resize(program.stack_size() * kTileColumns);
       Planes values(planes);
       const int64_t j0 = t * kTileColumns, n = std::min(b.n - j0, kTileColumns);
-      const int64_t above = which == Tiles::kUpper ? j0 + n - rows[p0] : p1 - p0;
+      const int64_t above = pairs.upper ? j0 + n - rows[p0] : p1 - p0;
       const int64_t end = std::min(above, p1 - p0);
       for (int64_t r0 = 0; r0 < end; r0 += kTileRows) {
         const int64_t r1 = std::min(end, r0 + kTileRows);
         packed.fill(r0, r1, j0, j0 + n, tile.data());
         for (int64_t r = r0; r < r1; ++r) {
-          const int64_t row = rows[p0 + r], skip = which == Tiles::kUpper ? row - j0 : 0;
+          const int64_t row = rows[p0 + r], skip = pairs.upper ? row - j0 : 0;
           const int64_t first = std::max<int64_t>(skip, 0);
           for (int64_t p = 0; p < planes; ++p)
             values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * n + first);
-          if (which != Tiles::kExact) values.measure(n - first);
+          if (!pairs.exact) values.measure(n - first);
           visit(p0 + r, values.view(a, b, row, j0 + first, n - first), stack.data(), worker);
         }
         check_interrupt();

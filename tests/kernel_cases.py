@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import (
 )
 
 from kernelweave.core import single_threaded_blas
-from kernelweave.engines import DenseEngine
+from kernelweave.engines import DenseEngine, Supplies
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -27,6 +27,18 @@ from kernelweave.kernels import (
     per_feature,
     prepare,
 )
+
+
+def supplies(kernels: Any, X: Any, how: str | None = None, **resources: float) -> Supplies:
+    """Return kernels, normalised, and the examples X, for any kind of engine."""
+    with single_threaded_blas():
+        compiled, examples = prepare(kernels, how, X)
+    return Supplies(compiled.listing, examples, **resources)
+
+
+def dense(kernels: Any, X: Any, how: str | None = None, **resources: float) -> DenseEngine:
+    """Return an engine for kernels and the examples X."""
+    return DenseEngine.of(supplies(kernels, X, how, **resources))
 
 
 @dataclass(frozen=True)
@@ -50,9 +62,7 @@ class Case:
 
     def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> DenseEngine:
         """Return an engine for the examples X."""
-        with single_threaded_blas():
-            compiled, examples = prepare(self.kernels, self.how, X)
-        return DenseEngine(compiled, examples, cache_mb=cache_mb, n_jobs=n_jobs)
+        return dense(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
 
     def oracle(self, X: Any) -> np.ndarray:
         """Return the normalised kernel matrices, shape (M, n, n)."""

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 
 import naive_mkl
 import numpy as np
+from kernel_cases import dense
 
 from kernelweave import losses
 from kernelweave.core import single_threaded_blas
 from kernelweave.engines import DenseEngine
-from kernelweave.kernels import RBF, Polynomial, prepare
+from kernelweave.kernels import RBF, Polynomial
 from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.registry import solver_for
-from kernelweave.solvers.start import feasible_alpha
+from kernelweave.solvers.start import first_task
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
 REGRESSION = ("boston_housing", "concrete", "abalone", "cpusmall")
@@ -26,14 +26,13 @@ class Case:
     engine: DenseEngine
     K: np.ndarray
 
-    def solve(self, solver, *, tol=1e-3, interleaved=True, max_iter=400, working_set=60):
+    def task(self, **how):
+        return first_task(self.problem, self.engine, **how)
+
+    def solve(self, solver, *, max_iter=400, working_set=60, **how):
         chosen = solver_for(solver, self.problem.norm, self.problem.loss)
-        alpha = feasible_alpha(self.problem)
-        self.engine.rebuild(alpha)
-        theta = self.problem.norm.start(self.engine.n_kernels)
-        budget = Budget(tol=tol, max_iter=max_iter, working_set=working_set)
         with single_threaded_blas():
-            return chosen.solve(self.problem, self.engine, alpha, theta, budget, interleaved)
+            return chosen.solve(self.task(max_iter=max_iter, working_set=working_set, **how))
 
     def naive_gap(self, result):
         problem = self.problem
@@ -49,8 +48,7 @@ def standardised(X):
 def hinge_case(table, norm, kernels, *, n=None, normalize=None):
     """The first n examples of a table with two classes under any kernels, without naive ones."""
     X, y = standardised(table["X"][:n].astype(float)), table["y"][:n]
-    compiled, examples = prepare(kernels, normalize, X)
-    engine = DenseEngine(compiled, examples, cache_mb=20, n_jobs=1)
+    engine = dense(kernels, X, normalize)
     y = np.where(y == y.max(), 1.0, -1.0)
     return Case(Problem(losses.Hinge(), norm, y, np.ones(len(y))), engine, np.empty(0))
 
@@ -69,8 +67,7 @@ def make_case(table, loss, norm, *, n=100, M=5, C=1.0):
     kernels = [Polynomial(degree=2, gamma=1 / X.shape[1], coef0=1.0)]
     if gammas:
         kernels = [RBF(gamma=gammas), *kernels]
-    compiled, examples = prepare(kernels, None, X)
-    engine = DenseEngine(compiled, examples, cache_mb=20, n_jobs=1)
+    engine = dense(kernels, X)
     return Case(problem, engine, naive_mkl.kernel_stack(X, gammas))
 
 

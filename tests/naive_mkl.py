@@ -6,7 +6,7 @@ from scipy.special import xlogy
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 from kernelweave import norms
-from kernelweave.solvers.wrapper import Fixed
+from kernelweave.norms import Fixed
 
 SIGMA, EPSILON = 10.0, 0.1  # the defaults of smooth_hinge and epsilon_insensitive
 

@@ -4,22 +4,21 @@ from functools import partial
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 
 from kernelweave import losses, norms
 from kernelweave.datasets import make_splice
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import RBF, Linear, WeightedDegree, prepare
+from kernelweave.kernels import RBF, Linear, WeightedDegree
 from kernelweave.problem import Problem
 from kernelweave.solvers import active_sets as module
 from kernelweave.solvers.active_sets import active_sets, sample
-from kernelweave.solvers.chunking import Budget, chunking
+from kernelweave.solvers.chunking import chunking
 from kernelweave.solvers.registry import fixed
+from kernelweave.solvers.start import first_task
 from kernelweave.steps.analytic import Analytic
 from kernelweave.steps.base import keep_weights
 from kernelweave.steps.cutting_plane import CuttingPlane
 from kernelweave.steps.newton import Newton
-
-BUDGET = Budget(tol=1e-4, working_set=200)
 
 
 @pytest.fixture
@@ -29,17 +28,15 @@ def small_sets(monkeypatch):
 
 
 def machine(kernel, X, y, norm=1.0, loss="hinge"):
-    compiled, examples = prepare(kernel, "variance", X)
     problem = Problem(losses.get(loss, "classifier"), norms.as_norm(norm), y, np.ones(len(y)))
-    return problem, DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    return problem, dense(kernel, X, "variance")
 
 
 def solve(loop, kernel, X, y, step=lambda norm: keep_weights, **kwargs):
     problem, engine = machine(kernel, X, y, **kwargs)
-    theta = problem.norm.start(engine.n_kernels)
     make_step = partial(step, problem.norm)
     taken = make_step if loop is active_sets else make_step()
-    return loop(problem, engine, taken, np.zeros(len(y)), theta, BUDGET), engine
+    return loop(first_task(problem, engine, tol=1e-4, working_set=200), taken), engine
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -95,8 +92,8 @@ def test_when_every_example_counts(small_sets, rng):
 def test_a_bounded_number_of_turns(small_sets):
     X, y = make_splice(1500, 0.1)
     problem, engine = machine(WeightedDegree(8), X, y)
-    budget = Budget(tol=1e-9, max_iter=3, working_set=20)
-    found = active_sets(problem, engine, fixed, np.zeros(1500), np.ones(1), budget)
+    task = first_task(problem, engine, tol=1e-9, max_iter=3, working_set=20)
+    found = active_sets(task, fixed)
     assert not found.converged
     assert found.n_iter <= 3
 

@@ -13,9 +13,9 @@ from mkl_cases import standardised, table_for
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.kernels import RBF, Polynomial
+from kernelweave.norms import Fixed
 from kernelweave.solvers.mwu import MWU
 from kernelweave.solvers.registry import SOLVERS
-from kernelweave.solvers.wrapper import Fixed
 
 N, C, NU = 40, 2.0, 0.3
 COUNTS = (1, 5, 20, 100)  # of kernels

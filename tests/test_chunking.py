@@ -4,17 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 from scipy.special import xlogy
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
-from kernelweave.core import single_threaded_blas
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import RBF, Linear, Precomputed, prepare
+from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import Budget, chunking
+from kernelweave.solvers.chunking import chunking
 from kernelweave.solvers.start import feasible_alpha
-from kernelweave.solvers.wrapper import Fixed
+from kernelweave.solvers.task import Task
 from kernelweave.steps.analytic import Analytic
 from kernelweave.steps.base import keep_weights
 
@@ -79,16 +78,11 @@ def make_problem(loss, signal, norm, rng):
     return Problem(loss, norm, y, C, tau=0.3 * C.sum() if loss.kind == "one-class" else 0.0)
 
 
-def make_engine(kernels, X):
-    with single_threaded_blas():
-        return DenseEngine(*prepare(kernels, None, X), cache_mb=10, n_jobs=1)
-
-
-def solve(problem, engine, *, start=None, theta=None, step=keep_weights, **budget):
+def solve(problem, engine, *, start=None, theta=None, step=keep_weights, **how):
     alpha = feasible_alpha(problem) if start is None else start
     theta = problem.norm.start(engine.n_kernels) if theta is None else theta
     engine.rebuild(alpha)
-    return chunking(problem, engine, step, alpha, theta, Budget(**budget))
+    return chunking(Task(problem, engine, alpha, theta, **how), step)
 
 
 def random_start(problem, rng):
@@ -106,7 +100,7 @@ def test_the_certificate_is_that_of_plain_numpy(loss, p, tol, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(p), rng)
     step = keep_weights if p == np.inf else Analytic(problem.norm)
-    result = solve(problem, make_engine([RBF([0.1, 0.5]), Linear()], X), step=step, tol=tol)
+    result = solve(problem, dense([RBF([0.1, 0.5]), Linear()], X), step=step, tol=tol)
     K = np.stack([rbf_kernel(X, gamma=0.1), rbf_kernel(X, gamma=0.5), linear_kernel(X)])
     primal, dual, gap = naive_gap(problem, K, result.alpha, result.weights, result.bias)
     assert result.primal == pytest.approx(primal, rel=1e-9)
@@ -124,7 +118,7 @@ def test_the_history_tells_the_way(loss, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(2), rng)
     seen = []
-    engine = make_engine([RBF([0.1, 0.5])], X)
+    engine = dense([RBF([0.1, 0.5])], X)
     result = solve(
         problem, engine, step=Analytic(problem.norm), tol=1e-5, working_set=20, watch=seen.append
     )
@@ -140,7 +134,7 @@ def test_the_history_tells_the_way(loss, rng):
 def test_any_start_reaches_the_same_optimum(loss, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(2), rng)
-    engine, step = make_engine([RBF([0.1, 0.5])], X), Analytic(problem.norm)
+    engine, step = dense([RBF([0.1, 0.5])], X), Analytic(problem.norm)
     best = solve(problem, engine, step=step, tol=1e-8)
     for _ in range(3):
         start, theta = random_start(problem, rng), rng.exponential(size=2)
@@ -157,7 +151,7 @@ def test_any_start_reaches_the_same_optimum(loss, rng):
 def test_working_sets_of_any_size(loss, size, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
-    engine = make_engine(RBF(0.2), X)
+    engine = dense(RBF(0.2), X)
     best = solve(problem, engine, tol=1e-7)
     found = solve(problem, engine, tol=1e-4, working_set=size)
     assert found.converged
@@ -169,7 +163,7 @@ def test_setting_examples_aside_changes_no_optimum(loss, rng):
     """Small working sets on many examples: the loop then works on those that are in question."""
     X, signal = data(rng, n=600)
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
-    engine = make_engine(RBF(0.2), X)
+    engine = dense(RBF(0.2), X)
     found = solve(problem, engine, tol=1e-6, working_set=30)
     K = rbf_kernel(X, gamma=0.2)[None]
     primal, _, gap = naive_gap(problem, K, found.alpha, found.weights, found.bias)
@@ -182,11 +176,11 @@ def test_setting_examples_aside_changes_no_optimum(loss, rng):
 def test_a_fixed_combination_is_one_machine_on_the_weighted_sum(loss, rng):
     X, signal = data(rng)
     weights = np.array([0.3, 0.0, 1.2])
-    problem = make_problem(loss, signal, Fixed(weights), rng)
-    several = make_engine([RBF([0.1, 0.5]), Linear()], X)
+    problem = make_problem(loss, signal, norms.Fixed(weights), rng)
+    several = dense([RBF([0.1, 0.5]), Linear()], X)
     combined = solve(problem, several, theta=weights, tol=1e-9)
     total = 0.3 * rbf_kernel(X, gamma=0.1) + 1.2 * linear_kernel(X)
-    one = make_engine(Precomputed(), total)
+    one = dense(Precomputed(), total)
     alone = solve(replace(problem, norm=norms.Lp(np.inf)), one, tol=1e-9)
     assert combined.primal == pytest.approx(alone.primal, rel=2e-9)
     np.testing.assert_allclose(
@@ -197,7 +191,7 @@ def test_a_fixed_combination_is_one_machine_on_the_weighted_sum(loss, rng):
 def test_a_bounded_number_of_turns_is_reported_as_such(rng):
     X, signal = data(rng)
     problem = make_problem(losses.Hinge(), signal, norms.Lp(np.inf), rng)
-    result = solve(problem, make_engine(RBF(0.2), X), tol=1e-9, working_set=10, max_iter=2)
+    result = solve(problem, dense(RBF(0.2), X), tol=1e-9, working_set=10, max_iter=2)
     assert (result.n_iter, result.converged) == (2, False)
     assert result.gap > 1e-9
 
@@ -206,7 +200,7 @@ def test_a_bounded_number_of_turns_is_reported_as_such(rng):
 def test_a_tolerance_below_rounding_ends(loss, rng):
     X, signal = data(rng, n=40)
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
-    result = solve(problem, make_engine(RBF(0.2), X), tol=1e-300)
+    result = solve(problem, dense(RBF(0.2), X), tol=1e-300)
     assert abs(result.gap) <= 1e-9
 
 
@@ -216,7 +210,7 @@ def test_the_start_is_left_alone(loss, rng):
     problem = make_problem(loss, signal, norms.Lp(2), rng)
     start, theta = random_start(problem, rng), problem.norm.start(2)
     before = start.copy(), theta.copy()
-    engine, step = make_engine(RBF([0.1, 0.5]), X), Analytic(problem.norm)
+    engine, step = dense(RBF([0.1, 0.5]), X), Analytic(problem.norm)
     solve(problem, engine, start=start, theta=theta, step=step, tol=1e-2)
     np.testing.assert_array_equal(start, before[0])
     np.testing.assert_array_equal(theta, before[1])

@@ -8,9 +8,9 @@ import pytest
 
 from kernelweave import MKLClassifier, norms
 from kernelweave.kernels import RBF, Linear, Precomputed
+from kernelweave.norms import Fixed
 from kernelweave.solvers.mwu import MWU
 from kernelweave.solvers.registry import SOLVERS
-from kernelweave.solvers.wrapper import Fixed
 
 TOL, ROUGH = 1e-3, 0.05
 NORMS = {

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from kernel_cases import CASES
+from kernel_cases import CASES, dense
 from sklearn.metrics.pairwise import rbf_kernel
 
-from kernelweave.core import single_threaded_blas
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import RBF, per_feature, prepare
+from kernelweave.kernels import RBF, per_feature
 
 N = 300  # more than one tile of columns, and several of rows
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
@@ -123,11 +121,11 @@ def test_a_subset_keeps_outputs_and_cache(case, rows, rng):
     engine, naive = case.engine(X, cache_mb=megabytes(case, rows)), Naive(case.oracle(X))
     for _ in range(3):
         add(engine, naive, rng)
-    before, idx = engine._engine.cached_rows, rng.permutation(N)[:120]
+    before, idx = engine._core.cached_rows, rng.permutation(N)[:120]
     smaller = engine.subset(idx)
     close(smaller.outputs, naive.outputs[:, idx])
     # An engine of fewer examples answers as if it had never been larger, from its cache or not.
-    assert smaller._engine.cached_rows <= min(before, 120)
+    assert smaller._core.cached_rows <= min(before, 120)
     part, offset = Naive(naive.inside(idx)), smaller.outputs.copy()
     for _ in range(4):
         block(smaller, part, rng)
@@ -138,11 +136,9 @@ def test_a_subset_keeps_outputs_and_cache(case, rows, rng):
 
 def test_a_block_over_many_shared_quantities_is_worked_on_in_strips(rng):
     X = rng.normal(size=(N, 150))
-    with single_threaded_blas():
-        compiled, examples = prepare([per_feature(RBF(0.5)), RBF(0.01)], None, X)
-    engine = DenseEngine(compiled, examples, cache_mb=50, n_jobs=2)
+    engine = dense([per_feature(RBF(0.5)), RBF(0.01)], X, n_jobs=2)
     engine.add(np.arange(0, N, 7), np.ones(len(range(0, N, 7))))
-    assert engine._engine.cached_rows > 0
+    assert engine._core.cached_rows > 0
     weights = rng.exponential(size=151)
     expected = weights[-1] * rbf_kernel(X, gamma=0.01)
     for column, weight in zip(X.T, weights[:-1], strict=True):
@@ -155,7 +151,7 @@ def test_what_is_cached_of_a_subset_stays_cached(rng):
     case = CASES["distances and dot products"]
     engine = case.engine(case.data(rng, N))
     engine.add(np.arange(20), np.ones(20))
-    assert engine.subset(np.arange(10, 60))._engine.cached_rows == 10
+    assert engine.subset(np.arange(10, 60))._core.cached_rows == 10
     assert engine.subset(np.arange(0)).outputs.shape == (5, 0)
 
 
@@ -166,9 +162,9 @@ def test_the_cache_is_bounded(case, rows, rng):
     for _ in range(6):
         idx = some(rng, N)
         engine.add(idx, np.ones(len(idx)))
-        assert engine._engine.cached_rows <= (rows if case.planes else 0)
+        assert engine._core.cached_rows <= (rows if case.planes else 0)
     engine.rebuild(np.ones(N))
-    assert engine._engine.cached_rows == (rows if case.planes else 0)
+    assert engine._core.cached_rows == (rows if case.planes else 0)
 
 
 def test_rows_in_use_are_not_evicted_by_the_turn_that_uses_them(rng):

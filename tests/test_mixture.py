@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from kernel_cases import supplies
 
 from kernelweave import MKLClassifier
 from kernelweave.engines import DenseEngine, MixtureEngine, mixture
 from kernelweave.kernels import RBF, Linear, Polynomial
-from kernelweave.kernels.prepare import prepare
 
 FAMILIES = {
     "widths": RBF(gamma=list(np.geomspace(1e-4, 1e2, 12))),
@@ -24,11 +24,15 @@ def X(rng):
     return values
 
 
-def engines(kernels, X, normalize=None, **options):
-    compiled, examples = prepare(kernels, normalize, X)
-    settings = {"cache_mb": 1, "n_jobs": 1} | options
-    assert MixtureEngine.serves(compiled, 1000)
-    return (kind(compiled, examples, **settings) for kind in (DenseEngine, MixtureEngine))
+@pytest.fixture(autouse=True)
+def three_hundred_are_many(monkeypatch):
+    monkeypatch.setattr(mixture, "MANY_EXAMPLES", 100)
+
+
+def engines(kernels, X, normalize=None, n_jobs=1):
+    given = supplies(kernels, X, normalize, cache_mb=1, n_jobs=n_jobs)
+    assert MixtureEngine.serves(given)
+    return DenseEngine.of(given), MixtureEngine.of(given)
 
 
 def close(got, wanted, scale):
@@ -90,14 +94,12 @@ def test_subset_scale_rebuild_and_clear(rng, X):
     ],
 )
 def test_other_kernels_are_left_to_the_dense_engine(X, kernels, normalize):
-    compiled, _ = prepare(kernels, normalize, X)
-    assert not MixtureEngine.serves(compiled, 1000)
+    assert not MixtureEngine.serves(supplies(kernels, X, normalize))
 
 
 @pytest.mark.parametrize("norm", [1.0, 1.5, 2.0, np.inf])
 def test_training_reaches_the_same_optimum(rng, X, norm, monkeypatch):
     y = np.sign(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=len(X)))
-    monkeypatch.setattr(mixture, "MANY_EXAMPLES", 100)
     model = MKLClassifier(FAMILIES["widths"], norm=norm, tol=1e-6).fit(X, y)
     monkeypatch.setattr(mixture, "MANY_EXAMPLES", 1000)
     other = MKLClassifier(FAMILIES["widths"], norm=norm, tol=1e-6).fit(X, y)

@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
+from kernel_cases import dense, supplies
 from scipy.linalg import expm
 
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.core import _core
-from kernelweave.engines import DenseEngine
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.mwu import MWU, Game
 from kernelweave.solvers.skm import SKM
+from kernelweave.solvers.start import first_task
 from kernelweave.validation import check_memory
 
 KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Polynomial([1, 2])]
@@ -22,14 +22,12 @@ M = 5
 def make(rng, C=1.0, n=60, weights=None, how="unit"):
     X = rng.normal(size=(n, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
-    compiled, examples = prepare(KERNELS, how, X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(KERNELS, X, how)
     return Problem(losses.SquaredHinge(), norms.Lp(1, weights), y, np.full(n, C)), engine
 
 
-def solve(problem, engine, solver, **budget):
-    alpha, theta = np.zeros(engine.n), problem.norm.start(engine.n_kernels)
-    return solver.solve(problem, engine, alpha, theta, Budget(**budget))
+def solve(problem, engine, solver, **how):
+    return solver.solve(first_task(problem, engine, **how))
 
 
 @pytest.mark.parametrize("weights", [None, (1.0, 2.0, 0.5, 1.0, 3.0)])
@@ -39,18 +37,13 @@ def test_certified_near_the_optimum(weights, rng):
     assert result.converged
     assert 0 < result.gap <= 0.02
     np.testing.assert_allclose(engine.outputs, rebuilt(engine, result.alpha), rtol=1e-9, atol=1e-9)
-    best = solve(problem, fresh(engine), SKM(), tol=1e-4)
+    best = solve(problem, engine, SKM(), tol=1e-4)
     assert best.primal == pytest.approx(result.primal, rel=0.03)
     assert problem.norm.value(result.weights) == pytest.approx(1.0)
 
 
 def rebuilt(engine, alpha):
     return np.einsum("mij,j->mi", engine.blocks(np.arange(engine.n)), alpha)
-
-
-def fresh(engine):
-    engine.clear()
-    return engine
 
 
 def test_smaller_eps_gives_smaller_gaps(rng):
@@ -66,8 +59,7 @@ def test_large_C_is_the_hard_margin(rng):
     X = rng.normal(size=(40, 2))
     y = np.sign(X[:, 0])
     X[:, 0] += y
-    compiled, examples = prepare(kernels.Linear(), None, X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(kernels.Linear(), X)
     problem = Problem(losses.SquaredHinge(), norms.Lp(1), y, np.full(40, 1e8))
     result = solve(problem, engine, MWU(eps=0.05), tol=0.02)
     margin = y * (result.weights @ engine.outputs + result.bias)
@@ -150,17 +142,16 @@ def test_through_the_estimator(solver, rng):
         MKLClassifier(family, loss="hinge", **settings).fit(X, y)
 
 
-def streamed(engine_class, X, family=KERNELS):
-    compiled, examples = prepare(family, "unit", X)
-    return engine_class(compiled, examples, cache_mb=10, n_jobs=2)
+def streamed(X, family=KERNELS):
+    return StreamedEngine(supplies(family, X, "unit", n_jobs=2))
 
 
 def test_streams_of_kernels_give_the_same_quadratic_forms(rng, monkeypatch):
     monkeypatch.setattr("kernelweave.engines.streamed.BLOCK", 2)
     X, alpha = rng.normal(size=(300, 4)), rng.normal(size=300)
     alpha[::3] = 0.0
-    got = streamed(StreamedEngine, X).quadratic(alpha)
-    K = streamed(DenseEngine, X).blocks(np.arange(300))
+    got = streamed(X).quadratic(alpha)
+    K = dense(KERNELS, X, "unit").blocks(np.arange(300))
     np.testing.assert_allclose(got, np.einsum("i,mij,j->m", alpha, K, alpha), rtol=1e-12)
 
 
@@ -178,13 +169,12 @@ def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
     family = kernels.RBF(gamma=np.geomspace(1e-3, 10, 40))
     problem = Problem(losses.SquaredHinge(), norms.Lp(1, weights), y, np.ones(60))
-    result = solve(problem, streamed(StreamedEngine, X, family), MWU(eps=0.05), tol=0.05)
+    result = solve(problem, streamed(X, family), MWU(eps=0.05), tol=0.05)
     assert result.converged
     assert result.weights.shape == (40,)
-    dense = streamed(DenseEngine, X, family)
-    dense.rebuild(result.alpha)
-    s = dense.quadratic(result.alpha)
-    F = dense.combined(result.weights)
+    engine = dense(family, X, "unit")
+    engine.rebuild(result.alpha)
+    s, F = engine.quadratic(result.alpha), engine.combined(result.weights)
     again = problem.certificate(result.alpha, F, s, result.weights)
     assert again.gap == pytest.approx(result.gap, rel=1e-9)
 

@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from kernelweave import norms
+from kernelweave.norms import kinds
 
 M = 5
 COSTS = (0.3, 1.0, 2.0, 5.0, 0.7)
@@ -260,3 +261,49 @@ def test_a_wrong_number_of_kernels_is_named(norm):
         norm.dual(np.ones(3))
     with pytest.raises(ValueError, match="is for 2 kernels, but there are 3"):
         norm.start(3)
+
+
+def test_a_fixed_combination_is_a_problem_with_one_set_of_weights(rng):
+    theta, s = rng.random(4), rng.random(4)
+    norm = norms.Fixed(theta)
+    assert norm.dual(s) == pytest.approx(theta @ s)
+    assert norm.regularizer(theta, s) == pytest.approx(theta @ s)
+    assert norm.value(theta) == 1.0
+    np.testing.assert_array_equal(norm.best(s), theta)
+    np.testing.assert_array_equal(norm.analytic(theta, s), theta)
+
+
+def test_costs_are_the_weights_of_the_norm():
+    for norm in (norms.Lp(1), norms.Block(1), norms.Elliptic(np.eye(3))):
+        np.testing.assert_array_equal(norm.costs(3), np.ones(3))
+    np.testing.assert_array_equal(norms.Lp(1, (1.0, 2.0, 0.5)).costs(3), [1.0, 2.0, 0.5])
+    with pytest.raises(ValueError, match="weights is for 3 kernels, but there are 2"):
+        norms.Lp(1, (1.0, 2.0, 0.5)).costs(2)
+
+
+@pytest.mark.parametrize(
+    ("norm", "found"),
+    [
+        (norms.Lp(1), {"sparse", "ball", "scale"}),
+        (norms.Block(1), {"sparse", "ball", "scale"}),
+        (norms.Lp(1.5), {"smooth", "curved", "ball", "scale"}),
+        (norms.Block(1.5), {"smooth", "curved", "ball", "scale"}),
+        (norms.Elliptic(np.eye(2)), {"smooth", "curved", "ball", "scale"}),
+        (norms.Lp(64), {"smooth", "scale"}),
+        (norms.Lp(np.inf), {"smooth", "plain sum", "scale"}),
+        (norms.Block(2), {"smooth", "plain sum", "scale"}),
+        (norms.Block(3), {"smooth"}),
+        (norms.Block(np.inf), {"smooth"}),
+    ],
+    ids=repr,
+)
+def test_kinds(norm, found):
+    tests = {
+        "sparse": kinds.is_sparse,
+        "smooth": kinds.is_smooth,
+        "curved": kinds.is_curved,
+        "ball": kinds.has_ball,
+        "plain sum": kinds.is_plain_sum,
+        "scale": kinds.is_scale,
+    }
+    assert {name for name, test in tests.items() if test(norm)} == found

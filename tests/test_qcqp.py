@@ -4,17 +4,15 @@ import sys
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, kernels, losses, norms
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers import qcqp
-from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.polish import Point, polish
 from kernelweave.solvers.registry import SOLVERS
-from kernelweave.solvers.start import feasible_alpha
+from kernelweave.solvers.start import feasible_alpha, first_task
 
 pytest.importorskip("clarabel")
 
@@ -50,16 +48,12 @@ def make(loss, norm, rng, n=40):
     target = X[:, 0] + 0.3 * rng.normal(size=n)
     y = target if loss.kind == "regressor" else np.sign(target)
     tau = 0.3 * n if loss.kind == "one-class" else 0.0
-    compiled, examples = prepare(KERNELS, "variance", X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(KERNELS, X, "variance")
     return Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
 
 
 def solve(name, problem, engine, tol):
-    alpha = feasible_alpha(problem)
-    engine.rebuild(alpha)
-    theta = problem.norm.start(engine.n_kernels)
-    return SOLVERS[name].solve(problem, engine, alpha, theta, Budget(tol=tol), True)
+    return SOLVERS[name].solve(first_task(problem, engine, tol=tol))
 
 
 @every_norm

@@ -2,19 +2,16 @@
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 from scipy.optimize import minimize_scalar
 
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.core import _core
-from kernelweave.engines import DenseEngine
-from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
-from kernelweave.solvers import skm
-from kernelweave.solvers.chunking import Budget
 from kernelweave.solvers.optimality import best_weights, optimality
 from kernelweave.solvers.qcqp import qcqp
 from kernelweave.solvers.skm import SKM, Machine, smoothed
-from kernelweave.solvers.start import feasible_alpha
+from kernelweave.solvers.start import first_task
 
 KERNELS = [
     kernels.RBF(gamma=[0.1, 0.5, 2.0]),
@@ -42,16 +39,12 @@ def make(loss, norm, rng, n=60):
     target = X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=n)
     y = target if loss.kind == "regressor" else np.sign(target)
     tau = 0.3 * n if loss.kind == "one-class" else 0.0
-    compiled, examples = prepare(KERNELS, "variance", X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
-    problem = Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau)
-    engine.rebuild(feasible_alpha(problem))
-    return problem, engine
+    engine = dense(KERNELS, X, "variance")
+    return Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
 
 
-def solve(problem, engine, solver=None, **budget):
-    alpha, theta = feasible_alpha(problem), problem.norm.start(engine.n_kernels)
-    return (solver or SKM()).solve(problem, engine, alpha, theta, Budget(**budget))
+def solve(problem, engine, solver=None, **how):
+    return (solver or SKM()).solve(first_task(problem, engine, **how))
 
 
 def regularizer(mu, kappa, d):
@@ -83,7 +76,7 @@ def test_weights_of_the_original_problem_add_up(kappa, rng):
 @every_loss
 def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = Machine(problem, engine, feasible_alpha(problem), 30)
+    machine = Machine(first_task(problem, engine), 30)
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
         machine.kappa, machine.d = kappa, d
         machine.refresh()
@@ -97,7 +90,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
 @every_loss
 def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = Machine(problem, engine, feasible_alpha(problem), 30)
+    machine = Machine(first_task(problem, engine), 30)
     machine._work(np.arange(30), 0.5)
     machine.kappa, machine.d = 0.5, 1.0
     machine.refresh()
@@ -119,8 +112,7 @@ def test_reaches_the_conic_optimum(loss, norm, rng):
     result = solve(problem, engine, tol=1e-5)
     assert result.converged
     assert -1e-9 < result.gap <= 1e-5
-    alpha, theta = feasible_alpha(problem), norm.start(M)
-    reference = qcqp(problem, engine, alpha, theta, Budget(tol=1e-6))
+    reference = qcqp(first_task(problem, engine, tol=1e-6))
     assert result.primal == pytest.approx(reference.primal, rel=2e-5)
     assert norm.value(result.weights) == pytest.approx(1.0)
 
@@ -128,11 +120,8 @@ def test_reaches_the_conic_optimum(loss, norm, rng):
 def many_kernels(loss, X, y, C):
     """Kernels as they are, a hundred of them, of which p = 1 chooses few."""
     family = [kernels.RBF(gamma=list(np.geomspace(0.002, 2.0, 99))), kernels.Polynomial(2)]
-    compiled, examples = prepare(family, None, X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
-    problem = Problem(loss, norms.Lp(1), y, np.full(len(y), C))
-    engine.rebuild(feasible_alpha(problem))
-    return problem, engine
+    engine = dense(family, X)
+    return Problem(loss, norms.Lp(1), y, np.full(len(y), C)), engine
 
 
 def test_a_violent_start_does_not_pass_for_progress(rng):
@@ -152,7 +141,7 @@ def test_a_loss_that_is_nearly_a_constraint(rng):
 
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = Machine(problem, engine, feasible_alpha(problem), 60)
+    machine = Machine(first_task(problem, engine), 60)
     machine._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
         machine._advance(1.0)
@@ -162,7 +151,6 @@ def test_kappa_stays_above_rounding(rng):
 def test_small_working_sets_reach_the_same_optimum(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng, n=90)
     whole = solve(problem, engine, tol=1e-4)
-    engine.rebuild(np.zeros(90))
     parts = solve(problem, engine, SKM(block_mb=0.05), tol=1e-4)
     assert parts.converged
     assert parts.primal == pytest.approx(whole.primal, rel=1e-4)
@@ -170,7 +158,7 @@ def test_small_working_sets_reach_the_same_optimum(rng):
 
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = Machine(problem, engine, np.zeros(60), 60)
+    machine = Machine(first_task(problem, engine), 60)
     machine.aside[:] = True
     machine.aside[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):
@@ -185,8 +173,7 @@ def test_signs_at_the_optimum_on_real_data(name, load_real):
     X, y = data["X"].astype(float)[:200], data["y"].astype(float)[:200]
     X = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)
     family = [kernels.RBF(gamma=np.geomspace(0.001, 1, 9)), kernels.Polynomial([1, 2, 3])]
-    compiled, examples = prepare(family, "unit", X)
-    engine = DenseEngine(compiled, examples, cache_mb=50, n_jobs=1)
+    engine = dense(family, X, "unit")
     problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(len(y)))
     result = solve(problem, engine, tol=1e-4)
     assert result.converged
@@ -217,11 +204,9 @@ def test_sparsify_removes_a_kernel_given_twice(rng):
     X = rng.normal(size=(60, 3))
     y = np.sign(X[:, 0] + 0.1 * rng.normal(size=60))
     twice = [kernels.RBF(gamma=0.2), kernels.Linear(), kernels.RBF(gamma=0.2)]
-    compiled, examples = prepare(twice, "variance", X)
-    engine = DenseEngine(compiled, examples, cache_mb=10, n_jobs=1)
+    engine = dense(twice, X, "variance")
     problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(60))
     plain = solve(problem, engine, tol=1e-4)
-    engine.rebuild(np.zeros(60))
     sparse = solve(problem, engine, SKM(sparsify=True), tol=1e-4)
     assert plain.weights[0] == pytest.approx(plain.weights[2])
     assert min(sparse.weights[0], sparse.weights[2]) == 0
@@ -276,4 +261,3 @@ def test_core_refuses_arrays_that_do_not_fit():
             np.ones((1, 2, 2)), np.array([1]), np.ones(1), one, one, one, one, one, one,
             0.5, 1.0, np.zeros(1), 1e-3, 10, one.copy(), np.ones((1, 2)), np.ones(1),
         )  # fmt: skip
-    assert skm.costs(norms.Lp(1), 3).tolist() == [1.0, 1.0, 1.0]

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from kernel_cases import dense
 from numpy.testing import assert_allclose
 
-from kernelweave.engines import DenseEngine, Stack
-from kernelweave.kernels import RBF, Linear, prepare
+from kernelweave.engines import Stack
+from kernelweave.kernels import RBF, Linear
 
 N, MACHINES = 30, 3
 
@@ -14,10 +15,9 @@ N, MACHINES = 30, 3
 def stacked(rng):
     """An engine of three machines, and its kernels as matrices, shape (M, 90, 90)."""
     X = rng.normal(size=(N, 4))
-    compiled, examples = prepare([RBF([0.1, 1.0]), Linear()], None, X)
     K = np.concatenate([RBF([0.1, 1.0])(X), Linear()(X)[None]])
     whole = np.stack([np.kron(np.eye(MACHINES), one) for one in K])
-    return Stack(DenseEngine(compiled, examples, cache_mb=1, n_jobs=1), MACHINES), whole
+    return Stack(dense([RBF([0.1, 1.0]), Linear()], X), MACHINES), whole
 
 
 def test_outputs_follow_alpha(stacked, rng):

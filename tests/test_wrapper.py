@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from mkl_cases import make_case
 
-from kernelweave import losses, norms
-from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import Budget
-from kernelweave.solvers.registry import fixed
-from kernelweave.solvers.wrapper import Fixed, Machines, wrapper
+from kernelweave import norms
+from kernelweave.solvers.wrapper import Machines, wrapper
+from kernelweave.steps.base import keep_weights
 
 STEPS = [
     ("analytic", norms.Lp(2)),
@@ -54,8 +52,7 @@ def test_max_iter_bounds_the_weight_steps(load_real):
 
 def test_machines_are_solved_for_the_weights_they_are_given(load_real):
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=80)
-    case.engine.clear()
-    state = Machines(case.problem, case.engine, np.zeros(80), np.ones(5), solving=Budget(tol=1e-6))
+    state = Machines(case.task(), tol=1e-6)
     theta = np.array([0.0, 0.2, 0.5, 0.0, 0.3])
     turn = state.solve(np.ones(5) / 5).at(theta)
     assert turn.primal() - turn.value <= 1e-6 * turn.primal()
@@ -65,8 +62,7 @@ def test_machines_are_solved_for_the_weights_they_are_given(load_real):
 def test_gradients_and_curvature_are_those_of_the_best_machine(load_real):
     """-1/2 s and the curvature against differences of J and of its gradient."""
     case = make_case(load_real("pima"), "squared_hinge", norms.Lp(2), n=60)
-    case.engine.clear()
-    state = Machines(case.problem, case.engine, np.zeros(60), np.ones(5), solving=Budget(tol=1e-12))
+    state = Machines(case.task(), tol=1e-12)
     theta, step = np.array([0.3, 0.2, 0.5, 0.1, 0.3]), 1e-4
     here = state.solve(theta)
     slope, bend = -0.5 * here.s, here.curvature()
@@ -78,22 +74,9 @@ def test_gradients_and_curvature_are_those_of_the_best_machine(load_real):
         )
 
 
-def test_a_fixed_combination_is_a_problem_with_one_set_of_weights(rng):
-    theta, s = rng.random(4), rng.random(4)
-    norm = Fixed(theta)
-    assert norm.dual(s) == pytest.approx(theta @ s)
-    assert norm.regularizer(theta, s) == pytest.approx(theta @ s)
-    assert norm.value(theta) == 1.0
-    np.testing.assert_array_equal(norm.best(s), theta)
-    np.testing.assert_array_equal(norm.analytic(theta, s), theta)
-
-
 def test_steps_that_keep_the_weights_end_when_nothing_gets_better(load_real):
     """No machine with equal weights closes the gap of the whole problem; the loop must not hang."""
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=40)
-    case.engine.clear()
-    problem = Problem(losses.Hinge(), norms.Lp(1), case.problem.y, case.problem.C)
-    start = problem.norm.start(5)
-    result = wrapper(problem, case.engine, fixed, np.zeros(40), start, Budget(tol=1e-3))
+    result = wrapper(case.task(tol=1e-3), keep_weights)
     assert not result.converged
     assert result.gap > 1e-3

@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.optimize import nnls
 
-from .engines import DenseEngine, Engine
+from .engines import DenseEngine, Engine, Supplies
 from .kernels import Kernel
 from .kernels.prepare import prepare
 
@@ -78,8 +78,8 @@ def kernel_alignment(
     """
     n_jobs = effective_n_jobs(n_jobs)
     compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)
-    engine = DenseEngine(compiled, examples, cache_mb=0, n_jobs=n_jobs)
-    moments = Moments.of(engine)
+    supplies = Supplies(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
+    moments = Moments.of(DenseEngine.of(supplies))
     products, plain = moments.centered(), np.diag(moments.gram)
     norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))
     return products / np.outer(norms, norms)

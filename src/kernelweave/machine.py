@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from . import model_file
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
-from .engines import DenseEngine, Engine, MixtureEngine, Stack
+from .engines import DenseEngine, Engine, MixtureEngine, Stack, Supplies
 from .engines.remembering import Checkpoint, Remembering
 from .engines.streamed import StreamedEngine
 from .kernels import CompiledKernels, Kernel, Precomputed
@@ -25,9 +26,9 @@ from .kernels.prepare import prepare, resolve
 from .model import Model, alphas
 from .problem import Problem, Result
 from .progress import live_line
-from .solvers.chunking import Budget
 from .solvers.registry import solver_for
-from .solvers.start import first_start
+from .solvers.start import first_task
+from .solvers.task import Task
 from .validation import check_examples, check_memory
 
 WORKING_SET = 1000
@@ -73,12 +74,16 @@ class Machine(BaseEstimator):
     ) -> Result:
         """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
         if self.checkpoint is None:
-            return self._solve(problem, engine, watch)
+            return self._solve(first_task(problem, engine, watch=watch))
         checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, names)
-        alpha, theta = checkpoint.load() or first_start(problem, engine)
-        engine.rebuild(alpha)
-        remembering = Remembering(engine, alpha, theta, checkpoint.keep)
-        result = self._solve(problem, remembering, watch, (alpha, theta))
+        kept = checkpoint.load()
+        if kept is None:
+            task = first_task(problem, engine, watch=watch)
+        else:
+            task = Task(problem, engine, *kept, watch=watch)
+            engine.rebuild(task.alpha)
+        remembering: Any = Remembering(engine, task.alpha, task.theta, checkpoint.keep)
+        result = self._solve(replace(task, engine=remembering))
         checkpoint.remove()
         return result
 
@@ -99,24 +104,22 @@ class Machine(BaseEstimator):
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
-        kind = engine_kind(compiled, examples.n, families, streams)
-        engine = kind(compiled, examples, cache_mb=self.cache_mb, n_jobs=n_jobs)
-        return compiled, examples, engine
+        supplies = Supplies(compiled.listing, examples, self.cache_mb, n_jobs)
+        return compiled, examples, engine_for(supplies, families, streams)
 
-    def _solve(
-        self, problem: Problem, engine: Engine, watch: Any, start: tuple | None = None
-    ) -> Result:
-        """Solve a problem from `start`, an alpha whose outputs the engine holds and weights."""
-        shared = problem.machines > 1
-        solver = solver_for(self.solver, problem.norm, problem.loss, shared=shared)
-        budget = Budget(
-            tol=self.tol,
-            max_iter=self.max_iter,
-            working_set=WORKING_SET if self.working_set == "auto" else self.working_set,
-            watch=watch,
+    def _solve(self, task: Task) -> Result:
+        """Solve a task as the parameters say."""
+        problem, size = task.problem, self.working_set
+        solver = solver_for(self.solver, problem.norm, problem.loss, shared=problem.machines > 1)
+        return solver.solve(
+            replace(
+                task,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                working_set=WORKING_SET if size == "auto" else size,
+                interleaved=self.interleaved,
+            )
         )
-        alpha, theta = start or first_start(problem, engine)
-        return solver.solve(problem, engine, alpha, theta, budget, self.interleaved)
 
     def _learn(
         self,
@@ -202,19 +205,19 @@ class Machine(BaseEstimator):
         return tags
 
 
-def engine_kind(compiled: CompiledKernels, n: int, families: bool, streams: bool) -> type:
-    """Return the engine that suits some kernels on n examples, and what their solver can do with.
+def engine_for(supplies: Supplies, families: bool, streams: bool) -> Any:
+    """Return the engine that suits some kernels and examples, and what their solver can do with.
 
     Raises
     ------
     ValueError : where every kernel would have to keep its outputs, and memory cannot hold them.
     """
-    if families and MixtureEngine.serves(compiled, n):
-        return MixtureEngine
-    if streams and StreamedEngine.serves(compiled, n):
-        return StreamedEngine
-    check_memory(compiled.n_kernels, n)
-    return DenseEngine
+    if families and MixtureEngine.serves(supplies):
+        return MixtureEngine.of(supplies)
+    if streams and StreamedEngine.serves(supplies):
+        return StreamedEngine(supplies)
+    check_memory(supplies.kernels.n_kernels, supplies.examples.n)
+    return DenseEngine.of(supplies)
 
 
 def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:

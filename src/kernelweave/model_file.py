@@ -28,7 +28,9 @@ DOCUMENT = "model.json"
 MODULES = [
     import_module(f"kernelweave.{name}")
     for name in (
-        *("alphabets", "losses", "model", "norms", "solvers.mwu", "solvers.skm"),
+        *("alphabets", "model", "solvers.mwu", "solvers.skm"),
+        *("losses.margins", "losses.one_class", "losses.residuals"),
+        *("norms.block", "norms.elliptic", "norms.lp"),
         *("kernels.base", "kernels.columns", "kernels.encoding", "kernels.examples"),
         *("kernels.locality", "kernels.member", "kernels.normalize", "kernels.per_feature"),
         *("kernels.precomputed", "kernels.program", "kernels.spectrum", "kernels.strings"),

@@ -23,10 +23,13 @@ from .engines import Engine
 from .kernels import resolve
 from .machine import Machine, sharing
 from .norms import Norm, as_norm
+from .norms.kinds import exponent
 from .problem import Problem, Result
 from .progress import live_line, progress_bar
-from .solvers.path import Start, follow
-from .solvers.registry import exponent, solver_for
+from .solvers.path import follow
+from .solvers.registry import solver_for
+from .solvers.start import first_task
+from .solvers.task import Task
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -106,7 +109,7 @@ class Search(Machine):
             problems = self._machines(targets, self.C_ * every, grid.norms[best[0]])
             problems, engine = self._arranged(problems, engine)
             with live_line(type(self).__name__, self.verbose) as watch:
-                results = [self._solve(problem, engine, watch) for problem in problems]
+                results = [self._solve(first_task(one, engine, watch=watch)) for one in problems]
         self._learn(compiled, examples, results)
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
@@ -156,8 +159,8 @@ class Search(Machine):
         title = f"{type(self).__name__}: {len(splits)} folds"
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
-            def solve(problem: Problem, place: Engine, start: Start) -> Result:
-                result = self._solve(problem, place, lambda progress: None, start)
+            def solve(task: Task) -> Result:
+                result = self._solve(task)
                 gaps.append(result.gap)
                 advance()
                 return result

@@ -4,5 +4,6 @@ from .base import Engine
 from .dense import DenseEngine
 from .mixture import MixtureEngine
 from .stack import Stack
+from .supplies import Supplies
 
-__all__ = ["DenseEngine", "Engine", "MixtureEngine", "Stack"]
+__all__ = ["DenseEngine", "Engine", "MixtureEngine", "Stack", "Supplies"]

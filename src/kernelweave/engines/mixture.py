@@ -11,9 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import _core
-from ..kernels.examples import Examples
-from ..kernels.program import CompiledKernels
 from .representatives import representatives
+from .supplies import Supplies
 
 MANY_KERNELS = 4  # of a shared quantity, from which on a family is worth it
 MANY_EXAMPLES = 1000  # from which on a pass over them takes longer than tabulating a function
@@ -21,33 +20,36 @@ MANY_EXAMPLES = 1000  # from which on a pass over them takes longer than tabulat
 LEAST_TURNS = 4  # between two weight steps
 WORKING_SET = 1000  # examples that a turn changes, about
 
+Chosen = tuple[np.ndarray, np.ndarray]  # R kernels, (R,), and how they make up all, (M, R)
+
 
 class MixtureEngine:
     """All examples on this machine, their kernels combined.
 
     Parameters
     ----------
-    compiled : the M kernels.
-    examples : the n training examples as the kernels read them.
-    cache_mb : memory for rows of shared quantities.
-    n_jobs : number of threads.
+    core : the engine of the core that does the work; `of` makes it.
+    chosen : the representatives of all kernels for some tolerances, as far as they are known.
     """
 
-    def __init__(
-        self, compiled: CompiledKernels, examples: Examples, *, cache_mb: float, n_jobs: int
-    ):
-        cache_bytes = int(min(cache_mb, 2.0**40) * 2**20)
-        self._core = _core.Mixture(compiled.program, examples.side, cache_bytes, n_jobs)
-        self._chosen = {0.0: (np.arange(self.n_kernels), np.eye(self.n_kernels))}
-        self._alpha = np.zeros(examples.n)
+    def __init__(self, core: _core.Mixture, chosen: dict[float, Chosen] | None = None):
+        self._core = core
+        self._chosen = chosen or {0.0: (np.arange(self.n_kernels), np.eye(self.n_kernels))}
+        self._alpha = np.zeros(self.n)
         self._theta = np.full(self.n_kernels, np.nan)
         self._stale = True
 
+    @classmethod
+    def of(cls, supplies: Supplies) -> MixtureEngine:
+        """Return an engine at alpha = 0."""
+        return cls(supplies.core(_core.Mixture))
+
     @staticmethod
-    def serves(compiled: CompiledKernels, n: int) -> bool:
+    def serves(supplies: Supplies) -> bool:
         """Return whether kernels are such families, and large ones, on many examples."""
-        many = compiled.n_kernels >= MANY_KERNELS * compiled.n_sources and n >= MANY_EXAMPLES
-        return many and _core.Mixture.serves(compiled.program)
+        kernels, n = supplies.kernels, supplies.examples.n
+        many = kernels.n_kernels >= MANY_KERNELS * kernels.n_sources and n >= MANY_EXAMPLES
+        return many and _core.Mixture.serves(kernels.program)
 
     @property
     def n(self) -> int:
@@ -78,7 +80,7 @@ class MixtureEngine:
         members, mixing = self._representatives(tolerance)
         return mixing @ self._core.outputs(support, self._alpha[support], idx, members)
 
-    def _representatives(self, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
+    def _representatives(self, tolerance: float) -> Chosen:
         """Return R kernels, shape (R,), and how they make up all, shape (M, R)."""
         if tolerance not in self._chosen:
             families = map(self._core.family, range(self._core.n_families))
@@ -146,8 +148,7 @@ class MixtureEngine:
 
         What is cached of them stays cached. Its weights may change only where those alphas are 0.
         """
-        smaller = MixtureEngine.__new__(MixtureEngine)
-        smaller._core, smaller._chosen = self._core.subset(idx), self._chosen
+        smaller = MixtureEngine(self._core.subset(idx), self._chosen)
         smaller._alpha, smaller._theta, smaller._stale = self._alpha[idx], self._theta, self._stale
         return smaller
 

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from .base import Engine
+from .kept_outputs import KeptOutputs
 
 
-class Stack:
+class Stack(KeptOutputs):
     """The engine of machines that share kernels, weights and examples.
 
     Its examples are those of the engine below once for every machine, one machine after the other;
@@ -26,21 +27,12 @@ class Stack:
         self._engine = engine
         self._machines = machines
         self.n, self.n_kernels = machines * engine.n, engine.n_kernels
-        self.outputs = np.zeros((self.n_kernels, self.n))
+        self._outputs = np.zeros((self.n_kernels, self.n))
 
-    turns_per_step = 1
-
-    def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m outputs[m], shape (n,)."""
-        return theta @ self.outputs
-
-    def quadratic(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
-        return self.outputs @ alpha
-
-    def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
-        """Return the outputs of some examples, shape (M, len(idx))."""
-        return self.outputs[:, idx]
+    @property
+    def outputs(self) -> np.ndarray:
+        """The outputs of the current alpha, shape (M, n)."""
+        return self._outputs
 
     def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""
@@ -63,28 +55,6 @@ class Stack:
             self._engine.add(local, delta[where])
             self._of(machine)[:] += self._engine.outputs
 
-    def scale(self, factor: float) -> None:
-        """Multiply alpha by a factor."""
-        self.outputs *= factor
-
-    def keep(self) -> np.ndarray:
-        """Return a copy of the outputs, shape (M, n), for `restore`."""
-        return self.outputs.copy()
-
-    def restore(self, kept: np.ndarray) -> None:
-        """Return to the alpha of these outputs, shape (M, n)."""
-        self.outputs[:] = kept
-
-    def clear(self) -> None:
-        """Start again at alpha = 0; the cache stays."""
-        self.outputs.fill(0.0)
-
-    def rebuild(self, alpha: np.ndarray) -> None:
-        """Recompute the outputs of alpha, shape (n,)."""
-        self.clear()
-        support = np.flatnonzero(alpha)
-        self.add(support, alpha[support])
-
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""
         return np.tile(self._engine.diagonal(), self._machines)
@@ -93,7 +63,7 @@ class Stack:
         """Return an engine for some examples, all of one machine."""
         ((_, machine, local),) = self._split(idx)
         part = Stack(self._engine.subset(local), 1)
-        part.outputs = np.ascontiguousarray(self._of(machine)[:, local])
+        part._outputs = np.ascontiguousarray(self._of(machine)[:, local])
         return part
 
     def _of(self, machine: int) -> np.ndarray:

@@ -8,15 +8,13 @@ a stream of kernels, block after block, and nothing of size M n is ever there.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import cast
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from ..core import _core
-from ..kernels.examples import Examples
-from ..kernels.program import CompiledKernels
 from .dense import DenseEngine
+from .supplies import Supplies
 
 BLOCK = 20_000  # kernels evaluated at a time
 LARGE = 2**29  # bytes of outputs from which on kernels are streamed
@@ -27,30 +25,21 @@ class StreamedEngine:
 
     Parameters
     ----------
-    compiled : the M kernels.
-    examples : the n training examples as the kernels read them.
-    cache_mb : memory for rows of shared quantities.
-    n_jobs : number of threads.
+    supplies : what it is made of.
     """
 
-    def __init__(
-        self, compiled: CompiledKernels, examples: Examples, *, cache_mb: float, n_jobs: int
-    ):
-        self._compiled, self._examples = compiled, examples
-        self._cache_mb, self._n_jobs = cache_mb, n_jobs
-        self.n, self.n_kernels = examples.n, compiled.n_kernels
+    def __init__(self, supplies: Supplies):
+        self._supplies = supplies
+        self.n, self.n_kernels = supplies.examples.n, supplies.kernels.n_kernels
 
     @staticmethod
-    def serves(compiled: CompiledKernels, n: int) -> bool:
+    def serves(supplies: Supplies) -> bool:
         """Return whether outputs of all kernels would take much memory."""
-        return 8 * compiled.n_kernels * n > LARGE
+        return 8 * supplies.kernels.n_kernels * supplies.examples.n > LARGE
 
     def part(self, chosen: np.ndarray) -> DenseEngine:
         """Return an engine for some of the kernels, at alpha = 0."""
-        part = cast(
-            CompiledKernels, self._compiled.part(chosen)
-        )  # a program is all it is asked for
-        return DenseEngine(part, self._examples, cache_mb=self._cache_mb, n_jobs=self._n_jobs)
+        return DenseEngine.of(self._supplies.part(chosen))
 
     def rebuild(self, alpha: np.ndarray) -> None:
         """Nothing is kept of an alpha."""
@@ -58,8 +47,8 @@ class StreamedEngine:
     def quadratic(self, alpha: np.ndarray) -> np.ndarray:
         """Return s_m = alpha' K_m alpha, shape (M,), for any alpha, shape (n,)."""
         support = np.flatnonzero(alpha)
-        side = self._examples.take(support).side
-        blocks = Parallel(n_jobs=self._n_jobs, prefer="threads")(
+        side = self._supplies.examples.take(support).side
+        blocks = Parallel(n_jobs=self._supplies.n_jobs, prefer="threads")(
             delayed(_core.quadratic)(program, side, alpha[support]) for program in self._programs
         )
         return np.concatenate(blocks)
@@ -68,6 +57,6 @@ class StreamedEngine:
     def _programs(self) -> list[_core.Program]:
         every = np.arange(self.n_kernels)
         return [
-            self._compiled.part(every[first : first + BLOCK]).program
+            self._supplies.kernels.part(every[first : first + BLOCK]).program
             for first in range(0, self.n_kernels, BLOCK)
         ]

@@ -10,7 +10,7 @@ squarings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -70,6 +70,40 @@ class Layout:
         return range(first, self.n_slots)
 
 
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """The expressions of M kernels over the sources and slots of a layout."""
+
+    layout: Layout
+    expressions: list[Expression]
+
+    @property
+    def n_kernels(self) -> int:
+        """Number M of kernels."""
+        return len(self.expressions)
+
+    @property
+    def n_sources(self) -> int:
+        """Number of shared quantities."""
+        return len(self.layout.sources)
+
+    @cached_property
+    def program(self) -> _core.Program:
+        """The program of the core."""
+        program = _core.Program()
+        for kind, _ in self.layout.sources:
+            program.source(kind if isinstance(kind, str) else kind.source())
+        for chain in chains(self.expressions):
+            for name, *arguments in link(chain):
+                getattr(program, name)(*arguments)
+            program.end_group()
+        return program
+
+    def part(self, chosen: np.ndarray) -> Listing:
+        """Return some of the kernels, to be evaluated on the same examples."""
+        return replace(self, expressions=[self.expressions[m] for m in chosen])
+
+
 @dataclass(frozen=True)
 class CompiledKernels:
     """Kernels, ready to be evaluated.
@@ -94,29 +128,20 @@ class CompiledKernels:
         return len(self.names)
 
     @cached_property
-    def program(self) -> _core.Program:
-        """The program of the core."""
-        return program_of(*self._layout)
-
-    def part(self, chosen: np.ndarray) -> Part:
-        """Return some of the kernels, to be evaluated on the same examples."""
-        layout, expressions = self._layout
-        return Part(program_of(layout, [expressions[m] for m in chosen]))
+    def listing(self) -> Listing:
+        """The expressions of all M kernels."""
+        layout = Layout()
+        return Listing(layout, [e for kernel in self.kernels for e in kernel.expressions(layout)])
 
     @property
-    def n_sources(self) -> int:
-        """Number of shared quantities."""
-        return len(self._layout[0].sources)
+    def program(self) -> _core.Program:
+        """The program of the core."""
+        return self.listing.program
 
     @property
     def kinds(self) -> set[str]:
         """The kinds of shared quantities that the kernels use, as far as they have names."""
-        return {kind for kind, _ in self._layout[0].sources if isinstance(kind, str)}
-
-    @cached_property
-    def _layout(self) -> tuple[Layout, list[Expression]]:
-        layout = Layout()
-        return layout, [e for kernel in self.kernels for e in kernel.expressions(layout)]
+        return {kind for kind, _ in self.listing.layout.sources if isinstance(kind, str)}
 
     def examples(self, X: Any, *, n_jobs: int = 1) -> Examples:
         """Return new examples X as the program reads them."""
@@ -128,7 +153,7 @@ class CompiledKernels:
 
     def read(self, reading: Reading) -> Examples:
         """Return the examples of a data set that may have been read in part before."""
-        layout, _ = self._layout
+        layout = self.listing.layout
         positions: dict[View, int] = {}
         for _, view in layout.sources:
             positions.setdefault(view, len(positions))
@@ -142,25 +167,6 @@ class CompiledKernels:
 
     def __getstate__(self) -> dict[str, Any]:
         return {"kernels": self.kernels}
-
-
-@dataclass(frozen=True)
-class Part:
-    """Some kernels of `CompiledKernels`, ready to be evaluated on the same examples."""
-
-    program: _core.Program
-
-
-def program_of(layout: Layout, expressions: Sequence[Expression]) -> _core.Program:
-    """Write the program that evaluates expressions over the sources of a layout."""
-    program = _core.Program()
-    for kind, _ in layout.sources:
-        program.source(kind if isinstance(kind, str) else kind.source())
-    for chain in chains(expressions):
-        for name, *arguments in link(chain):
-            getattr(program, name)(*arguments)
-        program.end_group()
-    return program
 
 
 def unique(labels: Any) -> tuple[str, ...]:

@@ -10,14 +10,15 @@ ends the search. This is shrinking (Joachims, 1999) and a coarse-to-fine start i
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..problem import Problem, Progress, Result
+from ..problem import Problem, Result
 from ..steps.base import Step, keep_weights
-from .chunking import Budget, State, chunking, conclude
+from .chunking import State, chunking
+from .journal import Journal
+from .task import Task
 
 SMALL = 20_000  # so many examples are worked on at once
 SAMPLE = 0.02  # part of the examples in the first sample, if that is not small
@@ -27,91 +28,71 @@ INNER = 0.2  # a restricted problem is solved to this part of the gap on all exa
 LAST = 0.5  # and to no less than this part of the tolerance
 
 
-@dataclass(eq=False)
-class ActiveSets:
-    """The state of the search.
+class ActiveSets(State):
+    """alpha and theta on all examples, and those that are worked on.
 
     Attributes
     ----------
-    state : alpha, theta and the engine of all examples.
     active : the examples that are worked on, sorted.
     turns : turns of the restricted problems so far.
     """
 
-    state: State
-    active: np.ndarray
-    turns: int = 0
+    def __init__(self, task: Task):
+        super().__init__(task)
+        self.active = sample(task.problem, task.alpha)
+        self.turns = 0
 
-    def improve(self, make_step: Callable[[], Step], tol: float, budget: Budget) -> bool:
+    def improve_active(self, step: Step, tol: float) -> bool:
         """Solve the problem on the active examples, and let all outputs follow.
 
         Returns whether there was anything to do.
         """
-        state, active = self.state, self.active
-        turns_left = None if budget.max_iter is None else budget.max_iter - self.turns
-        inner = chunking(
-            state.problem.subset(active, 0.0),
-            state.engine.subset(active),
-            make_step(),
-            state.alpha[active],
-            state.theta,
-            Budget(tol=tol, max_iter=turns_left, working_set=budget.working_set),
-        )
-        state.move(active, inner.alpha)
-        state.theta = inner.weights
+        most = self.task.max_iter
+        left = None if most is None else most - self.turns
+        inner = chunking(replace(self.now().subset(self.active), tol=tol, max_iter=left), step)
+        self.move(self.active, inner.alpha)
+        self.theta = inner.weights
         self.turns += inner.n_iter
         return inner.n_iter > 0
 
     def choose(self) -> None:
         """Take the support, the examples that disagree, and those nearest to it."""
-        state = self.state
-        violations = state.violations()
-        idle = np.flatnonzero(state.alpha == 0)
+        violations = self.violations()
+        idle = np.flatnonzero(self.alpha == 0)
         excess = violations.excess(idle)
-        support = state.engine.n - len(idle)
+        support = self.engine.n - len(idle)
         wanted = int((1 + SPARE) * (support + np.count_nonzero(excess > 0)))
-        most = min(GROWTH * max(len(self.active), SMALL), state.engine.n // 2)
+        most = min(GROWTH * max(len(self.active), SMALL), self.engine.n // 2)
         room = min(wanted, most) - support
         if 0 < room < len(idle):
             idle = idle[np.argpartition(-excess, room)[:room]]
-        self.active = np.union1d(np.flatnonzero(state.alpha), idle)
+        self.active = np.union1d(np.flatnonzero(self.alpha), idle)
 
 
-def active_sets(
-    problem: Problem,
-    engine: Engine,
-    make_step: Callable[[], Step],
-    alpha: np.ndarray,
-    theta: np.ndarray,
-    budget: Budget,
-) -> Result:
-    """Solve a problem from (alpha, theta), whose outputs the engine already holds.
+def active_sets(task: Task, make_step: Callable[[], Step]) -> Result:
+    """Solve a task with a weight step after every turn.
 
     Parameters
     ----------
     make_step : makes a weight step. Each restricted problem has its own: what one remembers of the
         values of a problem is wrong for another.
-    alpha : array of shape (n,), feasible
-    theta : array of shape (M,), feasible
     """
-    dense = engine.n <= SMALL or np.count_nonzero(alpha) > engine.n // 2
-    if dense or problem.machines > 1:
-        return chunking(problem, engine, make_step(), alpha, theta, budget)
-    search = ActiveSets(State(problem, engine, alpha.copy(), theta.copy()), sample(problem, alpha))
-    history: list[Progress] = []
+    n = task.engine.n
+    dense = n <= SMALL or np.count_nonzero(task.alpha) > n // 2
+    if dense or task.problem.machines > 1:
+        return chunking(task, make_step())
+    state, journal = ActiveSets(task), Journal(task)
     gap = 1.0
     busy = True
-    while busy and len(search.active) <= engine.n // 2:
-        busy = search.improve(make_step, max(INNER * gap, LAST * budget.tol), budget)
-        certificate = search.state.refresh(keep_weights)
-        history.append(search.state.progress(certificate))
-        budget.watch(history[-1])
+    while busy and len(state.active) <= n // 2:
+        busy = state.improve_active(make_step(), max(INNER * gap, LAST * task.tol))
+        certificate = state.refresh(keep_weights)
+        journal.note(certificate, state.theta)
         gap = min(gap, certificate.gap)
-        if certificate.gap <= budget.tol or search.turns == budget.max_iter:
-            result = conclude(search.state, certificate, history, budget)
-            return replace(result, n_iter=search.turns)
-        search.choose()
-    return chunking(problem, engine, make_step(), search.state.alpha, search.state.theta, budget)
+        if certificate.gap <= task.tol or state.turns == task.max_iter:
+            return journal.result(certificate, state.alpha, state.theta, n_iter=state.turns)
+        state.choose()
+    return chunking(state.now(), make_step())
 
 
 def sample(problem: Problem, alpha: np.ndarray) -> np.ndarray:

@@ -7,19 +7,18 @@ where new weights are dear to the engine, one after a few working sets).
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from ..core import _core
-from ..engines.base import Engine
 from ..losses import DualTerm
-from ..problem import Certificate, Problem, Progress, Result
+from ..problem import Certificate, Result
 from ..steps.base import Step, Turn, keep_weights
 from ..steps.curvature import curvature
+from .journal import Journal
+from .task import Task
 from .working_set import Violations
 
 # A subproblem is solved to this part of the violation that the turn starts from. With many kernels
@@ -29,31 +28,15 @@ SHRINK = 0.5  # examples are set aside when at most this part of them is still i
 FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part
 MOST_FREE = 3000  # examples that a second derivative is made of
 ROUGH = 1e-6  # error of the kernels that a second derivative is made of
-PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
-ROUNDING = 1e-9  # a relative change that is no progress
+FOCUSED_TURNS = 100  # working sets before the examples set aside are looked at in any case
 
 
-@dataclass(frozen=True, kw_only=True)
-class Budget:
-    """When to stop, how much to work on at a time, and whom to tell."""
-
-    tol: float = 1e-3
-    max_iter: int | None = None
-    working_set: int = 1000
-    watch: Callable[[Progress], None] = lambda progress: None
-
-
-@dataclass(eq=False)
 class State:
     """alpha, theta and what the engine says of them."""
 
-    problem: Problem
-    engine: Engine
-    alpha: np.ndarray
-    theta: np.ndarray
-    started: float = field(default_factory=time.perf_counter)
-
-    def __post_init__(self):
+    def __init__(self, task: Task):
+        self.task, self.problem, self.engine = task, task.problem, task.engine
+        self.alpha, self.theta = task.alpha.copy(), task.theta.copy()
         every = np.arange(self.engine.n)
         self.work = [every[part] for part in self.problem.parts]  # each machine's last working set
         none = (np.empty(0), np.empty((0, 0)))
@@ -99,10 +82,9 @@ class State:
         work = self.work[machine]
         return work[inside(self.problem.term, self.alpha, work)]
 
-    def progress(self, certificate: Certificate) -> Progress:
-        """Describe this state for the history."""
-        seconds = time.perf_counter() - self.started
-        return Progress(**vars(certificate), seconds=seconds, weights=self.theta.copy())
+    def now(self) -> Task:
+        """Return the task that is left from here."""
+        return replace(self.task, alpha=self.alpha, theta=self.theta)
 
     @property
     def precision(self) -> float:
@@ -171,14 +153,9 @@ class State:
         part = self.problem.parts[machine]
         active = active + part.start
         set_aside = float(self.alpha[part].sum() - self.alpha[active].sum())
-        small = State(
-            self.problem.subset(active, set_aside),
-            self.engine.subset(active),
-            self.alpha[active],
-            self.theta,
-        )
+        small = State(self.now().subset(active, set_aside))
         small.F = small.engine.combined(small.theta)
-        small.improve(small.violations(), target, q, PATIENCE)
+        small.improve(small.violations(), target, q, FOCUSED_TURNS)
         self.move(active, small.alpha)
 
 
@@ -195,59 +172,17 @@ def solve_subproblem(
     return alpha
 
 
-def chunking(
-    problem: Problem,
-    engine: Engine,
-    step: Step,
-    alpha: np.ndarray,
-    theta: np.ndarray,
-    budget: Budget,
-) -> Result:
-    """Solve a problem from (alpha, theta), whose outputs the engine already holds.
-
-    Parameters
-    ----------
-    alpha : array of shape (n,), feasible
-    theta : array of shape (M,), feasible
-    """
-    state = State(problem, engine, alpha.copy(), theta.copy())
-    history: list[Progress] = []
+def chunking(task: Task, step: Step) -> Result:
+    """Solve a task with a weight step after every turn."""
+    state, journal = State(task), Journal(task)
     while True:
         certificate = state.refresh(step)
-        history.append(state.progress(certificate))
-        budget.watch(history[-1])
-        done = certificate.gap <= budget.tol or len(history) - 1 == budget.max_iter
-        if done or stuck(history):
-            return conclude(state, certificate, history, budget)
-        state.advance(budget.working_set, shrink=step is keep_weights)
-
-
-def stuck(history: list[Progress]) -> bool:
-    """Return whether for many turns neither the gap has fallen nor the dual value risen."""
-    if len(history) <= PATIENCE:
-        return False
-    before, lately = history[:-PATIENCE], history[-PATIENCE:]
-    gap = min(progress.gap for progress in before)
-    dual = max(progress.dual for progress in before)
-    return all(
-        progress.gap >= gap and progress.dual <= dual + ROUNDING * abs(dual) for progress in lately
-    )
+        journal.note(certificate, state.theta)
+        if journal.over or journal.stuck:
+            return journal.result(certificate, state.alpha, state.theta)
+        state.advance(task.working_set, shrink=step is keep_weights)
 
 
 def inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
     """Return which of the examples idx have their alpha strictly between its bounds."""
     return (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
-
-
-def conclude(
-    state: State, certificate: Certificate, history: list[Progress], budget: Budget
-) -> Result:
-    """Make the result of a finished loop."""
-    return Result(
-        **vars(certificate),
-        alpha=state.alpha,
-        weights=state.theta,
-        n_iter=len(history) - 1,
-        history=history,
-        converged=certificate.gap <= budget.tol,
-    )

@@ -155,7 +155,6 @@ def _scales(norm: Norm, M: int) -> tuple[np.ndarray, float]:
     if isinstance(norm, Block):
         return np.ones(M), np.inf if norm.q == 1 else norm.q / (norm.q - 1)
     assert isinstance(norm, Lp)
-    costs = np.ones(M) if norm.weights is None else np.array(norm.weights)
     if norm.p == np.inf:
         return np.ones(M), 2.0
-    return costs ** (0.5 / norm.p), np.inf if norm.p == 1 else 2 * norm.p / (norm.p - 1)
+    return norm.costs(M) ** (0.5 / norm.p), np.inf if norm.p == 1 else 2 * norm.p / (norm.p - 1)

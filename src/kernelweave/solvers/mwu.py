@@ -25,7 +25,6 @@ the rate that the paper's algorithm would end with on a game scaled to value 1, 
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -35,11 +34,12 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..losses import Loss, SquaredHinge
-from ..norms import Block, Lp, Norm
-from ..problem import Certificate, Problem, Progress, Result
-from .chunking import Budget
-from .optimality import costs
+from ..norms import Norm
+from ..norms.kinds import is_sparse
+from ..problem import Certificate, Problem, Result
+from .journal import Journal
 from .sifting import sift
+from .task import Task
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
 LOOKS = 40  # times that a run certifies its model
@@ -82,48 +82,29 @@ class MWU:
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
-        return isinstance(norm, Lp | Block) and norm.p == 1
+        return is_sparse(norm)
 
     def serves_loss(self, loss: Loss) -> bool:
         """Whether it is the squared hinge, whose dual is this game."""
         return isinstance(loss, SquaredHinge)
 
-    def solve(
-        self,
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool = True,
-    ) -> Result:
-        """Solve a problem; where it starts, (alpha, theta), makes no difference."""
-        if hasattr(engine, "part"):  # a `StreamedEngine`, or one that remembers
-            return sift(self, problem, engine, budget)
-        game = Game(problem, engine)
-        rate = self._rate(game)
-        rounds = self.rounds(game)
-        rounds = min(rounds, budget.max_iter or rounds)
-        history: list[Progress] = []
+    def solve(self, task: Task) -> Result:
+        """Solve a task; where it starts, (alpha, theta), makes no difference."""
+        if hasattr(task.engine, "part"):  # a `StreamedEngine`, or one that remembers
+            return sift(self.solve, task)
+        game, journal = Game(task.problem, task.engine), Journal(task)
+        rate, rounds = self._rate(game), self.rounds(game)
+        rounds = min(rounds, task.max_iter or rounds)
         while True:
             for _ in range(min(max(1, rounds // LOOKS), rounds - game.rounds)):
                 game.play(rate(game))
                 self._check_width(game)
             certificate = game.certificate()
-            history.append(game.progress(certificate))
-            budget.watch(history[-1])
-            if certificate.gap <= budget.tol or game.rounds >= rounds:
+            journal.note(certificate, game.theta())
+            if certificate.gap <= task.tol or game.rounds >= rounds:
                 break
-        scale = game.scale
-        engine.outputs[...] *= scale
-        return Result(
-            **vars(certificate),
-            alpha=scale * game.alpha,
-            weights=game.theta(),
-            n_iter=game.rounds,
-            history=history,
-            converged=certificate.gap <= budget.tol,
-        )
+        task.engine.scale(game.scale)
+        return journal.result(certificate, game.scale * game.alpha, game.theta(), game.rounds)
 
     def rounds(self, game: Game) -> int:
         """Return the bound of the paper on the number of rounds."""
@@ -158,7 +139,7 @@ class Game:
 
     def __init__(self, problem: Problem, engine: Engine):
         self.problem, self.engine = problem, engine
-        self.cost = costs(problem.norm, engine.n_kernels)
+        self.cost = problem.norm.costs(engine.n_kernels)
         self.ridge = problem.term.curv
         self.positive, self.negative = (np.flatnonzero(problem.y * sign > 0) for sign in (1, -1))
         if not (self.positive.size and self.negative.size):
@@ -168,7 +149,6 @@ class Game:
         self.s = np.zeros(engine.n_kernels)  # a'G_m a without the ridge
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
-        self.started = time.perf_counter()
 
     @cached_property
     def _diagonal(self) -> np.ndarray:
@@ -236,8 +216,3 @@ class Game:
     def _scaled(self, scale: float, F: np.ndarray, theta: np.ndarray) -> Certificate:
         s = scale**2 * self.s * self.cost
         return self.problem.certificate(scale * self.alpha, scale * F, s, theta)
-
-    def progress(self, certificate: Certificate) -> Progress:
-        """Describe this state for the history."""
-        seconds = time.perf_counter() - self.started
-        return Progress(**vars(certificate), seconds=seconds, weights=self.theta())

@@ -5,15 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import linprog
 
-from ..norms import Norm
 from ..problem import Problem
 from .working_set import Violations
-
-
-def costs(norm: Norm, M: int) -> np.ndarray:
-    """Return c, (M,), with ||theta|| = sum_m c_m theta_m."""
-    weights = getattr(norm, "weights", None)
-    return np.ones(M) if weights is None else np.array(weights)
 
 
 def optimality(
@@ -24,7 +17,7 @@ def optimality(
     eps1 says by how much s_m / (2 c_m) of a kernel with weight misses the maximum, eps2 by how much
     outputs must move for the conditions of Karush, Kuhn and Tucker to hold (OPT_3 in the paper).
     """
-    height = 0.5 * s / costs(problem.norm, len(s))
+    height = 0.5 * s / problem.norm.costs(len(s))
     missing = height.max() - height[theta > 0].min()
     violation = Violations(problem.term, alpha, theta @ outputs).size
     return float(missing), max(0.0, 0.5 * violation)
@@ -44,12 +37,12 @@ def best_weights(
     low, high = np.isfinite(down), np.isfinite(up)
     g = outputs[kernels].T
     rows = np.concatenate([_rows(g[low], -1.0), _rows(-g[high], 1.0)])
-    cost = costs(problem.norm, len(outputs))
+    costs = problem.norm.costs(len(outputs))
     solution = linprog(
         np.append(np.zeros(len(kernels) + 1), 1.0),
         A_ub=rows,
         b_ub=np.concatenate([-down[low], up[high]]),
-        A_eq=[[*cost[kernels], 0.0, 0.0]],
+        A_eq=[[*costs[kernels], 0.0, 0.0]],
         b_eq=[1.0],
         bounds=[(0, None)] * len(kernels) + [(None, None), (0, None)],
     )

@@ -15,19 +15,21 @@ from scipy.optimize import minimize_scalar
 
 from ..engines.base import Engine
 from ..norms import Norm
+from ..norms.kinds import is_sparse
 from ..problem import Problem, Result
-from .registry import is_sparse
-from .start import first_start
+from .start import first_task
+from .task import Task
 
 FRESH = 1e-3  # share of equal weights in a start: a weight of 0 could never come back
 MOST, LEAST = 1e4, np.exp(-10.0)  # factors of alpha that are considered
 
-Start = tuple[np.ndarray, np.ndarray]
-Solve = Callable[[Problem, Engine, Start], Result]
-
 
 def follow(
-    problem: Problem, engine: Engine, norms: Sequence[Norm], Cs: np.ndarray, solve: Solve
+    problem: Problem,
+    engine: Engine,
+    norms: Sequence[Norm],
+    Cs: np.ndarray,
+    solve: Callable[[Task], Result],
 ) -> Iterator[tuple[int, int, Result]]:
     """Solve a problem for every norm and cost.
 
@@ -37,7 +39,7 @@ def follow(
     engine : the examples.
     norms : the more neighbours are alike, the better.
     Cs : factors of the costs, in any order, shape (costs,).
-    solve : ``solve(problem, engine, (alpha, theta)) -> Result``.
+    solve : ``solve(task) -> Result``.
 
     Yields
     ------
@@ -45,43 +47,45 @@ def follow(
     holds until the next one is asked for.
     """
     order = np.argsort(Cs, kind="stable").tolist()
-    start: Start | None = None
+    lowest: Result | None = None
     kept = np.empty(0)
     for i, norm in enumerate(norms):
         here = replace(problem, norm=norm, C=Cs[order[0]] * problem.C)
-        if start is None:
-            start = first_start(here, engine)
+        if lowest is None:
+            task = first_task(here, engine)
         else:
             engine.restore(kept)
-            start = at_norm(here, engine, *start)
-        result = solve(here, engine, start)
-        start, kept = (result.alpha, result.weights), engine.keep()
+            task = at_norm(Task(here, engine, lowest.alpha, lowest.weights))
+        result = lowest = solve(task)
+        kept = engine.keep()
         yield i, order[0], result
         for j in order[1:]:
             here = replace(problem, norm=norm, C=Cs[j] * problem.C)
-            result = solve(here, engine, at_cost(here, engine, result.alpha, result.weights))
+            result = solve(at_cost(Task(here, engine, result.alpha, result.weights)))
             yield i, j, result
 
 
-def at_norm(problem: Problem, engine: Engine, alpha: np.ndarray, theta: np.ndarray) -> Start:
-    """Return a start from the solution for another norm, whose best weights are often unique."""
-    if not is_sparse(problem.norm):
-        theta = problem.norm.best(engine.quadratic(alpha))
-    return at_cost(problem, engine, alpha, theta)
+def at_norm(task: Task) -> Task:
+    """Make a start of the solution for another norm: best weights are often unique."""
+    norm = task.problem.norm
+    if is_sparse(norm):
+        return at_cost(task)
+    return at_cost(replace(task, theta=norm.best(task.engine.quadratic(task.alpha))))
 
 
-def at_cost(problem: Problem, engine: Engine, alpha: np.ndarray, theta: np.ndarray) -> Start:
-    """Return a start from another solution: alpha times the best factor, no weight quite 0.
+def at_cost(task: Task) -> Task:
+    """Make a start of another solution: alpha times the best factor, no weight quite 0.
 
     Where costs rise, alphas at their bounds rise with them. Others need not: the dual value says
     how far to go. The outputs follow.
     """
-    factor = best_factor(problem, alpha, engine.quadratic(alpha))
-    engine.scale(factor)
-    equal = problem.norm.start(len(theta))
-    theta = (1 - FRESH) * theta / problem.norm.value(theta) + FRESH * equal
-    alpha = np.clip(factor * alpha, problem.term.lo, problem.term.hi)
-    return alpha, theta / problem.norm.value(theta)
+    norm, term = task.problem.norm, task.problem.term
+    factor = best_factor(task.problem, task.alpha, task.engine.quadratic(task.alpha))
+    task.engine.scale(factor)
+    equal = norm.start(len(task.theta))
+    theta = (1 - FRESH) * task.theta / norm.value(task.theta) + FRESH * equal
+    alpha = np.clip(factor * task.alpha, term.lo, term.hi)
+    return replace(task, alpha=alpha, theta=theta / norm.value(theta))
 
 
 def best_factor(problem: Problem, alpha: np.ndarray, s: np.ndarray) -> float:

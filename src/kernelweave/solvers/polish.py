@@ -20,6 +20,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..norms import Block, Elliptic, Lp, Norm
+from ..norms.kinds import is_plain_sum, is_sparse
 from ..problem import Problem
 
 SINGULAR = 1e-13  # singular values below this part of the largest count as zero
@@ -72,11 +73,11 @@ def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
 
 def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return the kernels whose weights are unknown."""
-    if isinstance(norm, Lp | Block) and norm.p == np.inf:
+    if is_plain_sum(norm):
         return np.empty(0, dtype=int)
-    if not (isinstance(norm, Lp | Block) and norm.p == 1):
+    if not is_sparse(norm):
         return np.flatnonzero(theta)
-    height = s / _costs(norm, len(s))
+    height = s / norm.costs(len(s))
     return np.flatnonzero(theta / theta.max() > 1.0 - height / height.max())
 
 
@@ -124,11 +125,6 @@ def _ball(
         value, slope, bend = norm.ball(theta)
         return value, slope[weighted], bend[np.ix_(weighted, weighted)] * theta[weighted]
     assert isinstance(norm, Lp | Block)
-    costs, theta = _costs(norm, len(theta))[weighted], theta[weighted]
+    costs, theta = norm.costs(len(theta))[weighted], theta[weighted]
     slope = norm.p * costs * theta ** (norm.p - 1)
     return float(costs @ theta**norm.p) - 1.0, slope, np.diag((norm.p - 1) * slope)
-
-
-def _costs(norm: Lp | Block, M: int) -> np.ndarray:
-    weights = getattr(norm, "weights", None)
-    return np.ones(M) if weights is None else np.array(weights)

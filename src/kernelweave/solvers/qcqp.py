@@ -13,7 +13,6 @@ served, at O(M n^3) a step; Newton's method (`polish`) then makes an accurate so
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -22,10 +21,12 @@ from scipy.linalg.lapack import dpstrf
 
 from ..engines.base import Engine
 from ..norms import Block, Elliptic, Lp, Norm
-from ..problem import Certificate, Problem, Progress, Result
-from .chunking import Budget
+from ..norms.kinds import is_sparse
+from ..problem import Certificate, Problem, Result
 from .cone_program import ConeProgram
+from .journal import Journal
 from .polish import Point, polish
+from .task import Task
 
 MOST_ENTRIES = 50_000_000  # M n^2: about 4 GB
 BYTES_PER_ENTRY = 75  # of M n^2, measured: constraints, KKT matrix and factors at full rank
@@ -43,46 +44,27 @@ def serves(norm: Norm) -> bool:
     return isinstance(norm, Lp | Elliptic) or (isinstance(norm, Block) and norm.q < np.inf)
 
 
-def qcqp(
-    problem: Problem,
-    engine: Engine,
-    alpha: np.ndarray,
-    theta: np.ndarray,
-    budget: Budget,
-    interleaved: bool = True,
-) -> Result:
-    """Solve a problem with Clarabel; where it starts, (alpha, theta), makes no difference.
+def qcqp(task: Task) -> Result:
+    """Solve a task with Clarabel; where it starts, (alpha, theta), makes no difference.
 
     Raises
     ------
     ImportError : without Clarabel, which the extra ``kernelweave[conic]`` installs.
     ValueError : where M n^2 exceeds `MOST_ENTRIES`.
     """
-    clarabel = _clarabel()
+    problem, engine, clarabel = task.problem, task.engine, _clarabel()
     _refuse_large(engine.n, engine.n_kernels)
-    started = time.perf_counter()
-    program = ConeProgram(clarabel)
+    journal, program = Journal(task), ConeProgram(clarabel)
     a = program.loss(problem)
     cones = program.regularizer(problem.norm, a, _factors(engine))
-    history: list[Progress] = []
     results: list[Result] = []
     for tolerance, rescaled in ATTEMPTS:
         solution = program.solve(tolerance, rescaled)
+        x, turns = np.array(solution.x)[a], solution.iterations
         sizes = None if cones is None else np.array(solution.z)[cones]
-        for certificate, point in _refined(problem, engine, np.array(solution.x)[a], sizes):
-            seconds = time.perf_counter() - started
-            history.append(Progress(**vars(certificate), seconds=seconds, weights=point.theta))
-            budget.watch(history[-1])
-            results.append(
-                Result(
-                    **vars(certificate),
-                    alpha=point.alpha,
-                    weights=point.theta,
-                    n_iter=solution.iterations,
-                    history=history,
-                    converged=certificate.gap <= budget.tol,
-                )
-            )
+        for certificate, point in _refined(problem, engine, x, sizes):
+            journal.note(certificate, point.theta)
+            results.append(journal.result(certificate, point.alpha, point.theta, turns))
         best = min(results, key=lambda result: result.gap)
         if best.converged:
             break
@@ -132,7 +114,7 @@ def _certified(
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
     """Return theta, (M,), from theta_m sqrt(s_m)."""
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))
-    if isinstance(norm, Lp | Block) and norm.p == 1:
+    if is_sparse(norm):
         theta[theta < NEAR * theta.max()] = 0.0
     return theta / norm.value(theta)
 

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import partial
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from ..alignment import alignment_weights, centered_alignment_weights
-from ..engines.base import Engine
 from ..losses import Loss
-from ..norms import Block, Elliptic, Lp, Norm
-from ..problem import Problem, Result
+from ..norms import Norm
+from ..norms.kinds import (
+    exponent,
+    has_ball,
+    is_curved,
+    is_plain_sum,
+    is_scale,
+    is_smooth,
+    is_sparse,
+)
+from ..problem import Result
 from ..steps.analytic import Analytic
 from ..steps.base import Step, keep_weights
 from ..steps.cutting_plane import CuttingPlane
@@ -23,21 +30,16 @@ from ..steps.newton import Newton
 from ..steps.patient import Patient
 from . import qcqp
 from .active_sets import active_sets
-from .chunking import Budget
 from .mwu import MWU
 from .prune import prune
 from .skm import SKM
+from .task import Task
 from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
 
 NEARLY_SPARSE = 1.3  # below this p the analytic step takes so many turns that Newton's are worth it
 
-Solve = Callable[[Problem, Engine, np.ndarray, np.ndarray, Budget, bool], Result]
-
-
-def is_scale(norm: Norm) -> bool:
-    """Whether the norm can scale any weights: block norms with q > 2 allow none that are 0."""
-    return not (isinstance(norm, Block) and norm.q > 2)
+Solve = Callable[[Task], Result]
 
 
 def any_loss(loss: Loss) -> bool:
@@ -54,8 +56,7 @@ class Solver:
     name : str
         What a user calls it.
     solve : callable
-        ``solve(problem, engine, alpha, theta, budget, interleaved) -> Result`` from a feasible
-        (alpha, theta), whose outputs the engine already holds. Then it holds those of the result.
+        ``solve(task) -> Result``.
     serves : callable
         Says whether the solver can serve a norm.
     serves_loss : callable
@@ -82,114 +83,51 @@ def fixed() -> Step:
     return keep_weights
 
 
-def patient_newton(norm: Any) -> Step:
-    """Make a Newton step that waits for the machine."""
-    return Patient(Newton(norm))
+def stepping(make_step: Callable[[Any], Step], *, waits: bool = False) -> Solve:
+    """Return the solver that alternates between alpha and a weight step.
 
+    `waits`: whether a step between working sets waits for the machine (a wrapper always does).
+    """
 
-def stepping(make_step: Callable[[Any], Step]) -> Solve:
-    """Return the solver that alternates between alpha and a weight step."""
+    def solve(task: Task) -> Result:
+        def fresh() -> Step:
+            if len(task.theta) == 1:  # no choice of weights
+                return keep_weights
+            step = make_step(task.problem.norm)
+            return Patient(step) if waits and task.interleaved else step
 
-    def solve(
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool,
-    ) -> Result:
-        loop = active_sets if interleaved else wrapper
-        # One kernel leaves no choice of weights.
-        fresh = partial(make_step, problem.norm) if len(theta) > 1 else fixed
-        return loop(problem, engine, fresh, alpha, theta, budget)
+        return active_sets(task, fresh) if task.interleaved else wrapper(task, fresh())
 
     return solve
 
 
 def wrapping(make_step: Callable[[Any], Any]) -> Solve:
     """Return the solver for a step that needs complete solves, interleaved or not."""
-
-    def solve(
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool,
-    ) -> Result:
-        return wrapper(problem, engine, partial(make_step, problem.norm), alpha, theta, budget)
-
-    return solve
+    return lambda task: wrapper(task, make_step(task.problem.norm))
 
 
 def sparsely(solve: Solve) -> Solve:
     """Return the solver that also sets the weights to 0 that its certificate does not need."""
 
-    def solve_sparsely(
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool,
-    ) -> Result:
-        result = solve(problem, engine, alpha, theta, budget, interleaved)
-        return prune(problem, engine, result, budget.tol) if is_sparse(problem.norm) else result
+    def solve_sparsely(task: Task) -> Result:
+        result = solve(task)
+        return prune(task, result) if is_sparse(task.problem.norm) else result
 
     return solve_sparsely
 
 
-def solve_uniform(
-    problem: Problem,
-    engine: Engine,
-    alpha: np.ndarray,
-    theta: np.ndarray,
-    budget: Budget,
-    interleaved: bool,
-) -> Result:
+def solve_uniform(task: Task) -> Result:
     """Solve one machine on the plain sum of the kernels."""
-    return active_sets(problem, engine, fixed, alpha, np.ones_like(theta), budget)
-
-
-def exponent(norm: Norm) -> float:
-    """Return the p of a norm whose problem is that of an lp norm; NaN for any other norm."""
-    if isinstance(norm, Lp) or (isinstance(norm, Block) and norm.q <= 2):
-        return norm.p
-    return np.nan
-
-
-def is_sparse(norm: Norm) -> bool:
-    """Whether p = 1."""
-    return exponent(norm) == 1
-
-
-def is_smooth(norm: Norm) -> bool:
-    """Whether the best weights of an alpha are unique: all norms but p = 1."""
-    return not is_sparse(norm)
-
-
-def is_curved(norm: Norm) -> bool:
-    """Whether the ball of the norm has a boundary that Newton's method can follow."""
-    return isinstance(norm, Elliptic) or 1 < exponent(norm) <= 32
-
-
-def has_ball(norm: Norm) -> bool:
-    """Whether the feasible weights are those of a convex function that cuts can be set against."""
-    return is_sparse(norm) or is_curved(norm)
-
-
-def is_plain_sum(norm: Norm) -> bool:
-    """Whether p = inf, where all weights are 1."""
-    return exponent(norm) == np.inf
+    return active_sets(replace(task, theta=np.ones_like(task.theta)), fixed)
 
 
 SOLVERS = {
     solver.name: solver
     for solver in (
         Solver("analytic", stepping(Analytic), is_smooth, shares=True, combines=True),
-        Solver("newton", stepping(patient_newton), is_curved, shares=True, combines=True),
+        Solver("newton", stepping(Newton, waits=True), is_curved, shares=True, combines=True),
         Solver(
-            "hessian", sparsely(stepping(patient_newton)), is_sparse, shares=True, combines=True
+            "hessian", sparsely(stepping(Newton, waits=True)), is_sparse, shares=True, combines=True
         ),
         Solver(
             "cutting-plane",

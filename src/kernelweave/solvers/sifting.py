@@ -7,16 +7,16 @@ the model among all of them, and those that would have had weight join the sampl
 
 from __future__ import annotations
 
-import time
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..norms import Lp, Norm
-from ..problem import Problem, Progress, Result
-from .chunking import Budget
-from .optimality import costs
+from ..problem import Result
+from .journal import Journal
+from .task import Task, silent
 
 FIRST = 2000  # kernels of the first sample
 ENTER = 1000  # kernels that join it after a look, at most
@@ -24,46 +24,45 @@ LOOKS = 4
 INNER = 0.5  # part of the tolerance to which a sample is solved
 
 
-class Solver(Protocol):
-    """A solver of p = 1 that needs the outputs of all kernels that it is given."""
+def sift(solve: Callable[[Task], Result], task: Task) -> Result:
+    """Solve a task by solving it on samples of the kernels of its `StreamedEngine`.
 
-    def solve(self, problem, engine, alpha, theta, budget, interleaved=True) -> Result:
-        """Solve a problem."""
-
-
-def sift(solver: Solver, problem: Problem, engine: Any, budget: Budget) -> Result:
-    """Solve a problem by solving it on samples of the kernels of a `StreamedEngine`."""
-    M, started = engine.n_kernels, time.perf_counter()
-    cost = costs(problem.norm, M)
+    Parameters
+    ----------
+    solve : solves p = 1, keeping the outputs of all the kernels that it is given.
+    """
+    M = task.engine.n_kernels
+    cost = task.problem.norm.costs(M)
     chosen = _spread(np.arange(M), FIRST)
-    inner = replace(budget, tol=INNER * budget.tol, watch=_quiet)
-    history: list[Progress] = []
-    rounds = 0
+    journal, rounds = Journal(task), 0
     while True:
-        part = engine.part(chosen)
-        small = replace(problem, norm=_among(problem.norm, chosen))
-        start = np.zeros(engine.n), small.norm.start(len(chosen))
-        result = solver.solve(small, part, *start, inner)
+        sample = _sample(task, chosen)
+        result = solve(sample)
         rounds += result.n_iter
-        s, theta = engine.quadratic(result.alpha), np.zeros(M)
+        s, theta = task.engine.quadratic(result.alpha), np.zeros(M)
         theta[chosen] = result.weights
-        F = part.combined(result.weights)
-        certificate = problem.certificate(result.alpha, F, s, theta)
-        seconds = time.perf_counter() - started
-        history.append(Progress(**vars(certificate), seconds=seconds, weights=theta))
-        budget.watch(history[-1])
+        F = sample.engine.combined(result.weights)
+        certificate = task.problem.certificate(result.alpha, F, s, theta)
+        journal.note(certificate, theta)
         entering = np.flatnonzero(s / cost > (s / cost)[chosen].max())
-        converged = certificate.gap <= budget.tol
-        if converged or not entering.size or len(history) == LOOKS:
-            return Result(
-                **vars(certificate),
-                alpha=result.alpha,
-                weights=theta,
-                n_iter=rounds,
-                history=history,
-                converged=converged,
-            )
+        if certificate.gap <= task.tol or not entering.size or len(journal.history) == LOOKS:
+            return journal.result(certificate, result.alpha, theta, rounds)
         chosen = np.union1d(chosen, _spread(entering, ENTER))
+
+
+def _sample(task: Task, chosen: np.ndarray) -> Task:
+    """Return the task on some of the kernels, from the beginning."""
+    engine: Any = task.engine
+    norm = _among(task.problem.norm, chosen)
+    return replace(
+        task,
+        problem=replace(task.problem, norm=norm),
+        engine=engine.part(chosen),
+        alpha=np.zeros(engine.n),
+        theta=norm.start(len(chosen)),
+        tol=INNER * task.tol,
+        watch=silent,
+    )
 
 
 def _spread(kernels: np.ndarray, count: int) -> np.ndarray:
@@ -76,7 +75,3 @@ def _among(norm: Norm, chosen: np.ndarray) -> Norm:
     if isinstance(norm, Lp) and norm.weights is not None:
         return replace(norm, weights=tuple(np.array(norm.weights)[chosen]))
     return norm
-
-
-def _quiet(progress: Progress) -> None:
-    """Samples of the kernels are nothing to report."""

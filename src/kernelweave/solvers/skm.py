@@ -20,8 +20,7 @@ of the last solution, and kappa is halved only where that brings too little.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -29,10 +28,12 @@ import numpy as np
 from ..core import _core
 from ..engines.base import Engine
 from ..losses import Loss
-from ..norms import Block, Lp, Norm
-from ..problem import Certificate, Problem, Progress, Result
-from .chunking import Budget
-from .optimality import best_weights, costs, optimality
+from ..norms import Norm
+from ..norms.kinds import is_sparse
+from ..problem import Certificate, Result
+from .journal import Journal
+from .optimality import best_weights, optimality
+from .task import Task
 from .working_set import Violations
 
 HALVING = 0.5
@@ -76,44 +77,31 @@ class SKM:
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
-        return isinstance(norm, Lp | Block) and norm.p == 1
+        return is_sparse(norm)
 
     def serves_loss(self, loss: Loss) -> bool:
         """All of them: they share the form of their dual terms."""
         return True
 
-    def solve(
-        self,
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool = True,
-    ) -> Result:
-        """Solve a problem from alpha, whose outputs the engine already holds."""
-        room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
-        room = room if engine.n <= WHOLE else min(room, PART)
-        machine = Machine(problem, engine, alpha.copy(), room)
-        history: list[Progress] = []
+    def solve(self, task: Task) -> Result:
+        """Solve a task from its alpha; its weights make no difference."""
+        machine, journal = Machine(task, self._room(task.engine)), Journal(task)
         while True:
             certificate = machine.certify()
-            history.append(machine.progress(certificate))
-            budget.watch(history[-1])
-            good = certificate.gap <= budget.tol and self._optimal(machine)
-            if good or len(history) - 1 == budget.max_iter:
+            journal.note(certificate, machine.theta)
+            good = certificate.gap <= task.tol and self._optimal(machine)
+            if good or journal.turns == task.max_iter:
                 break
             machine.improve(certificate)
         if good and self.sparsify:
-            certificate = machine.sparsify(certificate, budget.tol)
-        return Result(
-            **vars(certificate),
-            alpha=machine.alpha,
-            weights=machine.theta,
-            n_iter=len(history) - 1,
-            history=history,
-            converged=good,
-        )
+            certificate = machine.sparsify(certificate, task.tol)
+        result = journal.result(certificate, machine.alpha, machine.theta)
+        return replace(result, converged=good)
+
+    def _room(self, engine: Engine) -> int:
+        """How many examples are worked on at a time, at most."""
+        room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
+        return room if engine.n <= WHOLE else min(room, PART)
 
     def _optimal(self, machine: Machine) -> bool:
         eps1, eps2 = optimality(
@@ -127,19 +115,18 @@ class Machine:
 
     Parameters
     ----------
-    alpha : array of shape (n,), feasible, whose outputs the engine holds
-    room : number of examples worked on at a time, at most
+    task : the problem, and where alpha starts.
+    room : number of examples worked on at a time, at most.
     """
 
-    def __init__(self, problem: Problem, engine: Engine, alpha: np.ndarray, room: int):
-        self.problem, self.engine, self.alpha = problem, engine, alpha
-        self.cost = costs(problem.norm, engine.n_kernels)
-        self.theta = problem.norm.start(engine.n_kernels)
-        self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(engine.n_kernels)
+    def __init__(self, task: Task, room: int):
+        self.problem, self.engine, self.alpha = task.problem, task.engine, task.alpha.copy()
+        self.cost = self.problem.norm.costs(self.engine.n_kernels)
+        self.theta = self.problem.norm.start(self.engine.n_kernels)
+        self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
         self.solved = np.inf
-        self.idle, self.aside, self.returned = np.zeros((3, engine.n_kernels), dtype=bool)
-        self.started = time.perf_counter()
-        self.q = min(engine.n, max(room, 2))
+        self.idle, self.aside, self.returned = np.zeros((3, len(self.cost)), dtype=bool)
+        self.q = min(self.engine.n, max(room, 2))
         self._everyone: np.ndarray | None = None
         self.refresh()
 
@@ -172,11 +159,6 @@ class Machine:
     def _certificate(self, theta: np.ndarray) -> Certificate:
         F = theta @ self.engine.outputs
         return self.problem.certificate(self.alpha, F, self.s, theta)
-
-    def progress(self, certificate: Certificate) -> Progress:
-        """Describe this state for the history."""
-        seconds = time.perf_counter() - self.started
-        return Progress(**vars(certificate), seconds=seconds, weights=self.theta.copy())
 
     def violations(self) -> Violations:
         """How far alpha is from the optimum of the smoothed problem."""

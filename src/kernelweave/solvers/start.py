@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..engines.base import Engine
 from ..problem import Problem
+from .task import Task
 
 
-def first_start(problem: Problem, engine: Engine) -> tuple[np.ndarray, np.ndarray]:
-    """Return a feasible alpha, whose outputs the engine then holds, and equal weights."""
+def first_task(problem: Problem, engine: Engine, **how: Any) -> Task:
+    """Return the task of a problem from a feasible alpha, of which the engine is told.
+
+    `how` is what else a `Task` may say.
+    """
     alpha = feasible_alpha(problem)
     engine.rebuild(alpha)
-    return alpha, problem.norm.start(engine.n_kernels)
+    return Task(problem, engine, alpha, problem.norm.start(engine.n_kernels), **how)
 
 
 def feasible_alpha(problem: Problem) -> np.ndarray:

@@ -7,38 +7,28 @@ machine: the same problem with the weights fixed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from ..engines.base import Engine
 from ..losses import Loss
-from ..problem import Problem, Result
+from ..problem import Result
 from ..steps.base import keep_weights
-from .chunking import Budget, chunking
-from .wrapper import Fixed
+from .chunking import chunking
+from .task import Task
 
 
-def two_stage(weigh: Callable[[Engine, np.ndarray], np.ndarray]) -> Callable:
+def two_stage(weigh: Callable[[Engine, np.ndarray], np.ndarray]) -> Callable[[Task], Result]:
     """Return the solver whose weights are those of `weigh(engine, y)`, scaled to norm 1.
 
     Where no kernel is aligned with the targets, the weights stay as they start.
     """
 
-    def solve(
-        problem: Problem,
-        engine: Engine,
-        alpha: np.ndarray,
-        theta: np.ndarray,
-        budget: Budget,
-        interleaved: bool,
-    ) -> Result:
-        counted = np.flatnonzero(problem.C)
-        weights = weigh(engine.subset(counted), problem.y[counted])
-        if weights.any():
-            theta = weights / problem.norm.value(weights)
-        alone = replace(problem, norm=Fixed(theta))
-        return chunking(alone, engine, keep_weights, alpha, theta, budget)
+    def solve(task: Task) -> Result:
+        counted, norm = np.flatnonzero(task.problem.C), task.problem.norm
+        weights = weigh(task.engine.subset(counted), task.problem.y[counted])
+        theta = weights / norm.value(weights) if weights.any() else task.theta
+        return chunking(task.with_weights(theta), keep_weights)
 
     return solve
 

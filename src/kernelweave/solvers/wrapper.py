@@ -7,16 +7,15 @@ alpha, and need not be much more accurate than the weights are: its tolerance fo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..norms import Norm
-from ..problem import Problem, Progress, Result
+from ..problem import Result
 from ..steps.base import SolvedTurn, keep_weights
-from .chunking import Budget, State, chunking, conclude, stuck
+from .chunking import State, chunking
+from .journal import Journal
+from .task import Task, silent
 
 FIRST = 0.03  # the gap to which the first machine is solved
 INNER = 0.3  # later ones: this part of the gap of the whole problem
@@ -24,73 +23,39 @@ LEAST = 1e-12  # no machine is solved beyond rounding
 TURNS = 1000  # of one solve; the weights may move on before it is complete
 
 
-@dataclass(frozen=True, eq=False)
-class Fixed(Norm):
-    """The norm that leaves no choice: one machine on the combination with these weights, (M,)."""
-
-    theta: np.ndarray
-
-    def value(self, theta: np.ndarray) -> float:
-        return 1.0
-
-    def dual(self, s: np.ndarray) -> float:
-        return float(self.theta @ s)
-
-    def best(self, s: np.ndarray) -> np.ndarray:
-        return self.theta
-
-    def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
-        return self.theta
-
-    def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
-        return float(self.theta @ s)
-
-
-@dataclass(eq=False)
 class Machines(State):
-    """A state whose alpha is brought to the optimum for its weights."""
+    """A state whose alpha is brought to the optimum for its weights.
 
-    solving: Budget = field(default_factory=Budget)
+    Attributes
+    ----------
+    tol : relative duality gap to which machines are solved.
+    """
+
+    def __init__(self, task: Task, tol: float):
+        super().__init__(task)
+        self.tol = tol
 
     def solve(self, theta: np.ndarray) -> SolvedTurn:
         """Solve the machine with weights theta, shape (M,)."""
         self.theta = theta
-        alone = replace(self.problem, norm=Fixed(theta))
-        self.alpha = chunking(
-            alone, self.engine, keep_weights, self.alpha, theta, self.solving
-        ).alpha
+        alone = self.now().with_weights(theta)
+        inner = replace(alone, tol=self.tol, max_iter=TURNS, watch=silent)
+        self.alpha = chunking(inner, keep_weights).alpha
         return SolvedTurn(**vars(self.view()), at=self.solve)
 
 
-def wrapper(
-    problem: Problem,
-    engine: Engine,
-    make_step: Callable[[], Any],
-    alpha: np.ndarray,
-    theta: np.ndarray,
-    budget: Budget,
-) -> Result:
-    """Solve a problem from (alpha, theta), whose outputs the engine already holds.
-
-    Parameters
-    ----------
-    alpha : array of shape (n,), feasible
-    theta : array of shape (M,), feasible
-    """
-    first = Budget(tol=max(FIRST, budget.tol), max_iter=TURNS, working_set=budget.working_set)
-    state = Machines(problem, engine, alpha, theta, solving=first)
-    step = make_step()
-    history: list[Progress] = []
-    share = INNER
+def wrapper(task: Task, step: Callable[[SolvedTurn], np.ndarray]) -> Result:
+    """Solve a task with a weight step after every complete machine."""
+    state, journal = Machines(task, max(FIRST, task.tol)), Journal(task)
+    share, best = INNER, np.inf
     while True:
         turn = state.solve(state.theta)
         certificate = state.certify()
-        gained = certificate.gap < min((past.gap for past in history), default=np.inf)
-        history.append(state.progress(certificate))
-        budget.watch(history[-1])
-        if certificate.gap <= budget.tol or len(history) - 1 == budget.max_iter or stuck(history):
-            return conclude(state, certificate, history, budget)
-        share = share if gained else max(0.5 * share, 1e-3)  # did the machines lack accuracy?
-        best = min(past.gap for past in history)
-        state.solving = replace(state.solving, tol=max(share * min(best, 1.0), LEAST))
+        journal.note(certificate, state.theta)
+        if journal.over or journal.stuck:
+            return journal.result(certificate, state.alpha, state.theta)
+        if certificate.gap >= best:  # did the machines lack accuracy?
+            share = max(0.5 * share, 1e-3)
+        best = min(best, certificate.gap)
+        state.tol = max(share * min(best, 1.0), LEAST)
         state.theta = step(turn)

@@ -56,6 +56,10 @@ class Turn:
         """The dual value of alpha under the weights."""
         return self.linear - 0.5 * float(self.theta @ self.s)
 
+    def gap(self, norm: Ball) -> float:
+        """Return how far the primal value is above the dual value under the best weights."""
+        return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
+
 
 @dataclass(frozen=True, eq=False)
 class SolvedTurn(Turn):

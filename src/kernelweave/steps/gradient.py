@@ -15,13 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from .base import Ball, SolvedTurn
-from .master import Master
+from .trust_region import least_weights, model_minimum
 
 DECREASE = 1e-4  # part of the decrease that the slope promises, which a step must bring
 TRIES = 10  # shorter steps before a step is taken as it is
 REACH = 0.1  # one step leaves every weight at least this part of itself
-FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
-TINY = np.finfo(float).tiny
 DAMPING = 0.2  # part of its curvature along a step that one update leaves at least (Powell)
 
 
@@ -38,27 +36,11 @@ class Gradient:
         primal, gradient = turn.primal(), -0.5 * turn.s
         self.metric = self.metric or Metric(turn.theta, gradient)
         self.metric.learn(turn.theta, gradient)
-        lower = self._lower(turn, primal)
-        direction = self._minimum(turn.theta, gradient, lower) - turn.theta
+        scale = np.abs(gradient).max()
+        lower = least_weights(turn, self.norm, REACH)
+        best = model_minimum(turn.theta, gradient / scale, self.metric.B / scale, lower, self.norm)
+        direction = best - turn.theta
         return _search(turn, primal, direction, float(gradient @ direction))
-
-    def _lower(self, turn: SolvedTurn, primal: float) -> np.ndarray:
-        """Return what each weight is left at least, (M,): J may have kinks where weights vanish."""
-        gap = primal - turn.linear + 0.5 * self.norm.dual(turn.s)
-        floor = FLOOR * min(1.0, gap / max(abs(primal), TINY)) * turn.theta.mean()
-        return np.maximum(REACH * turn.theta, np.minimum(floor, turn.theta))
-
-    def _minimum(self, theta: np.ndarray, gradient: np.ndarray, lower: np.ndarray) -> np.ndarray:
-        """Return the weights, (M,), that minimise the model."""
-        assert self.metric is not None
-        M, scale = len(theta), np.abs(gradient).max()
-        H = self.metric.B / scale
-        H[np.diag_indices(M)] += 1e-9 * np.trace(H) / M + 1e-14
-        slope = gradient / scale - H @ theta
-        model = Master(H, slope, lower, np.zeros((0, M)), np.zeros(0), self.norm.ball)
-        inner = np.maximum(0.95 * theta + 1e-3 * self.norm.start(M), lower * (1 + 1e-3))
-        best = np.maximum(model.minimise(inner, M), lower)
-        return best / self.norm.value(best)
 
 
 class Metric:

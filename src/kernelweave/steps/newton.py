@@ -17,25 +17,22 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from .base import Ball, Turn
-from .master import Master
+from .trust_region import least_weights, model_minimum
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
 TIGHT = 0.1  # part of the gap that an accurate machine accounts for
-FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
-TINY = np.finfo(float).tiny
 
 
 class Newton:
     """Newton's method in the weights, interleaved or not.
 
-    A model is believed within a trust region: a weight may shrink only so far in one step. That
-    also keeps weights positive: J has kinks where kernels of low rank lose their whole weight.
-    The best primal value is the judge. When the dual value shows that J has risen above it, or
-    when neither it nor the gap has fallen for some turns, the weights go back to where it was
-    found and the region shrinks. Where the machine is accurate its dual value, too, tells that J
-    falls: weights that grow from nearly nothing gain less at first than a primal value can show.
+    A model is believed within a trust region, and the best primal value is the judge. When the dual
+    value shows that J has risen above it, or when neither it nor the gap has fallen for some turns,
+    the weights go back to where it was found and the region shrinks. Where the machine is accurate
+    its dual value, too, tells that J falls: weights that grow from nearly nothing gain less at
+    first than a primal value can show.
     """
 
     def __init__(self, norm: Ball):
@@ -49,13 +46,16 @@ class Newton:
             return turn.theta
         if turn.value > self.best:
             return self._back()
-        primal = turn.primal()
-        gap = primal - (turn.linear - 0.5 * self.norm.dual(turn.s))
+        primal, gap = turn.primal(), turn.gap(self.norm)
         self._note(turn, primal, gap)
         if self.idle >= PATIENCE:
             return self._back()
         self.reach = max(REACH, self.reach**WIDEN)
-        return self._step(turn, self._lower(turn.theta, gap / max(abs(primal), gap, TINY)))
+        scale = turn.s.max()
+        lower = least_weights(turn, self.norm, self.reach)
+        return model_minimum(
+            turn.theta, -0.5 * turn.s / scale, _bend(turn) / scale, lower, self.norm
+        )
 
     def _note(self, turn: Turn, primal: float, gap: float) -> None:
         """Remember the best values so far."""
@@ -71,21 +71,10 @@ class Newton:
         self.idle, self.reach, self.lowest = 0, np.sqrt(self.reach), np.inf
         return self.centre
 
-    def _lower(self, theta: np.ndarray, gap: float) -> np.ndarray:
-        """Return what each weight is left at least, (M,), at a relative gap."""
-        floor = FLOOR * gap * theta.mean()
-        return np.maximum(self.reach * theta, np.minimum(floor, theta))
 
-    def _step(self, turn: Turn, lower: np.ndarray) -> np.ndarray:
-        """Minimise the model over the weights above `lower`."""
-        M, scale = len(turn.theta), turn.s.max()
-        try:
-            H = turn.curvature() / scale
-        except LinAlgError:
-            H = np.zeros((M, M))
-        H[np.diag_indices(M)] += 1e-9 * np.trace(H) / M + 1e-14
-        slope = -0.5 * turn.s / scale - H @ turn.theta
-        model = Master(H, slope, lower, np.zeros((0, M)), np.zeros(0), self.norm.ball)
-        inner = 0.95 * turn.theta + 1e-3 * self.norm.start(M)
-        theta = np.maximum(model.minimise(np.maximum(inner, lower * (1 + 1e-3)), M), lower)
-        return theta / self.norm.value(theta)
+def _bend(turn: Turn) -> np.ndarray:
+    """Return the second derivative of J, shape (M, M), or none where rounding hides it."""
+    try:
+        return turn.curvature()
+    except LinAlgError:
+        return np.zeros((len(turn.theta),) * 2)

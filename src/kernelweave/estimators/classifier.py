@@ -1,17 +1,17 @@
-"""Estimators with the conventions of scikit-learn: validate, solve, store."""
+"""Classification with learned kernel weights."""
 
 from __future__ import annotations
 
 import numpy as np
-from sklearn.base import ClassifierMixin, OutlierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
-from . import losses, norms
-from .machine import Machine
-from .problem import Problem
-from .validation import check_examples, check_parameters, check_targets
+from .. import losses, norms
+from ..machine import Machine
+from ..problem import Problem
+from ..validation import check_examples, check_parameters, check_targets
 
 
 class MKLClassifier(ClassifierMixin, Machine):
@@ -162,148 +162,3 @@ class MKLClassifier(ClassifierMixin, Machine):
         values = self.decision_function(X)
         index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[index]
-
-
-class MKLRegressor(RegressorMixin, Machine):
-    """Regression with learned kernel weights.
-
-    Parameters are those of `MKLClassifier`, with these differences.
-
-    Parameters
-    ----------
-    loss : {"epsilon_insensitive", "squared"} or a loss object
-    epsilon : float
-        Half the width of the tube inside which errors are free (epsilon_insensitive).
-    """
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        norm=2.0,
-        C=1.0,
-        loss="epsilon_insensitive",
-        epsilon=0.1,
-        solver="auto",
-        interleaved=True,
-        normalize="variance",
-        tol=1e-3,
-        max_iter=None,
-        working_set="auto",
-        cache_mb=1024,
-        n_jobs=None,
-        checkpoint=None,
-        verbose=0,
-        random_state=None,
-    ):
-        self.kernels = kernels
-        self.norm = norm
-        self.C = C
-        self.loss = loss
-        self.epsilon = epsilon
-        self.solver = solver
-        self.interleaved = interleaved
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.working_set = working_set
-        self.cache_mb = cache_mb
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def fit(self, X, y, sample_weight=None):
-        """Learn from n examples X with targets y, shape (n,)."""
-        self._forget()
-        check_parameters(self)
-        X = check_examples(self, X, reset=True)
-        y = check_targets(self, X, y, numeric=True).astype(float)
-        costs = self.C * _check_sample_weight(sample_weight, y, ensure_non_negative=True)
-        self._train(X, self._machines(y, costs, norms.as_norm(self.norm)), y)
-        return self
-
-    def _machines(self, y, costs, norm):
-        """Return the only problem."""
-        params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
-        return [Problem(losses.get(self.loss, "regressor", **params), norm, y, costs)]
-
-    def predict(self, X):
-        """Return the predicted targets, shape (n,)."""
-        return self._decide(X)[:, 0]
-
-
-class MKLOneClass(OutlierMixin, Machine):
-    """Novelty detection with learned kernel weights (Schölkopf et al. 2001).
-
-    Parameters are those of `MKLClassifier`, with these differences.
-
-    Parameters
-    ----------
-    nu : float in (0, 1]
-        Bound on the part of the training examples that are left outside.
-
-    Attributes
-    ----------
-    offset_ : float
-        decision_function(X) = score_samples(X) - offset_.
-    """
-
-    def __init__(
-        self,
-        kernels=None,
-        *,
-        norm=2.0,
-        nu=0.5,
-        solver="auto",
-        interleaved=True,
-        normalize="variance",
-        tol=1e-3,
-        max_iter=None,
-        working_set="auto",
-        cache_mb=1024,
-        n_jobs=None,
-        checkpoint=None,
-        verbose=0,
-        random_state=None,
-    ):
-        self.kernels = kernels
-        self.norm = norm
-        self.nu = nu
-        self.solver = solver
-        self.interleaved = interleaved
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.working_set = working_set
-        self.cache_mb = cache_mb
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def fit(self, X, y=None, sample_weight=None):
-        """Learn the region of n examples X; y is ignored."""
-        self._forget()
-        check_parameters(self)
-        X = check_examples(self, X, reset=True)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        costs = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
-        problem = Problem(
-            losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
-        )
-        self._train(X, [problem], problem.y)
-        self.offset_ = -float(self.intercept_[0])
-        return self
-
-    def decision_function(self, X):
-        """Return how far inside the region each example lies, shape (n,)."""
-        return self._decide(X)[:, 0]
-
-    def score_samples(self, X):
-        """Return the decision values without the offset, shape (n,)."""
-        return self.decision_function(X) + self.offset_
-
-    def predict(self, X):
-        """Return +1 for examples inside the region and -1 for those outside, shape (n,)."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)

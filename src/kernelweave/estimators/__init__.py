@@ -1,0 +1,7 @@
+"""Estimators with the conventions of scikit-learn: validate, solve, store."""
+
+from .classifier import MKLClassifier
+from .one_class import MKLOneClass
+from .regressor import MKLRegressor
+
+__all__ = ["MKLClassifier", "MKLOneClass", "MKLRegressor"]

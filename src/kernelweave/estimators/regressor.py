@@ -1,0 +1,80 @@
+"""Regression with learned kernel weights."""
+
+from __future__ import annotations
+
+from sklearn.base import RegressorMixin
+from sklearn.utils.validation import _check_sample_weight
+
+from .. import losses, norms
+from ..machine import Machine
+from ..problem import Problem
+from ..validation import check_examples, check_parameters, check_targets
+
+
+class MKLRegressor(RegressorMixin, Machine):
+    """Regression with learned kernel weights.
+
+    Parameters are those of `MKLClassifier`, with these differences.
+
+    Parameters
+    ----------
+    loss : {"epsilon_insensitive", "squared"} or a loss object
+    epsilon : float
+        Half the width of the tube inside which errors are free (epsilon_insensitive).
+    """
+
+    def __init__(
+        self,
+        kernels=None,
+        *,
+        norm=2.0,
+        C=1.0,
+        loss="epsilon_insensitive",
+        epsilon=0.1,
+        solver="auto",
+        interleaved=True,
+        normalize="variance",
+        tol=1e-3,
+        max_iter=None,
+        working_set="auto",
+        cache_mb=1024,
+        n_jobs=None,
+        checkpoint=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.kernels = kernels
+        self.norm = norm
+        self.C = C
+        self.loss = loss
+        self.epsilon = epsilon
+        self.solver = solver
+        self.interleaved = interleaved
+        self.normalize = normalize
+        self.tol = tol
+        self.max_iter = max_iter
+        self.working_set = working_set
+        self.cache_mb = cache_mb
+        self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.random_state = random_state
+
+    def fit(self, X, y, sample_weight=None):
+        """Learn from n examples X with targets y, shape (n,)."""
+        self._forget()
+        check_parameters(self)
+        X = check_examples(self, X, reset=True)
+        y = check_targets(self, X, y, numeric=True).astype(float)
+        costs = self.C * _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        self._train(X, self._machines(y, costs, norms.as_norm(self.norm)), y)
+        return self
+
+    def _machines(self, y, costs, norm):
+        """Return the only problem."""
+        params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
+        return [Problem(losses.get(self.loss, "regressor", **params), norm, y, costs)]
+
+    def predict(self, X):
+        """Return the predicted targets, shape (n,)."""
+        return self._decide(X)[:, 0]

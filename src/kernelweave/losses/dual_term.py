@@ -1,0 +1,92 @@
+"""What the dual problem sees of a loss: one form for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from scipy.special import xlogy
+
+_TINY = 1e-14  # a share of a box that is nothing but rounding
+EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box
+
+
+@dataclass(frozen=True, eq=False)
+class DualTerm:
+    """The dual terms of n examples, on lo <= alpha <= hi and infinite elsewhere.
+
+        conj(alpha) = lin alpha + eps |alpha| + curv alpha^2 / 2 + ent h((alpha - lo) / (hi - lo)),
+        h(a) = a log a + (1 - a) log(1 - a).
+
+    All fields have shape (n,). A part that a loss lacks is a read-only array of zeros that takes no
+    memory; `take` always gives contiguous arrays. An example without weight has lo = hi = 0.
+    """
+
+    lin: np.ndarray
+    eps: np.ndarray
+    curv: np.ndarray
+    ent: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+
+    @classmethod
+    def of(cls, lo: np.ndarray, hi: np.ndarray, *, lin=0.0, eps=0.0, curv=0.0, ent=0.0) -> DualTerm:
+        """Build the terms from their bounds and the parts that the loss has."""
+        lin, eps, curv, ent = (np.broadcast_to(part, lo.shape) for part in (lin, eps, curv, ent))
+        return cls(lin, eps, curv, ent, lo, hi)
+
+    def take(self, index: np.ndarray) -> DualTerm:
+        """Return the terms of the examples in `index`."""
+        return DualTerm(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    def conjugate(self, alpha: np.ndarray) -> np.ndarray:
+        """Return conj(alpha), shape (n,): infinite outside the bounds."""
+        value = (self.lin + 0.5 * self.curv * alpha) * alpha + self.eps * np.abs(alpha)
+        if self.ent.any():
+            a, rest = self._shares(alpha)
+            value = value + self.ent * (xlogy(a, a) + xlogy(rest, rest))
+        return np.where((alpha >= self.lo) & (alpha <= self.hi), value, np.inf)
+
+    def slopes(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the derivatives of conj to the left and to the right of alpha, each (n,).
+
+        They are -inf to the left of lo and inf to the right of hi. The slope of an entropy has no
+        end at a bound, and the best alpha may be nearer to it than numbers can tell: there an alpha
+        closer than `EDGE` (relative to the box) counts as being at the bound.
+        """
+        slope, margin = self.lin + self.curv * alpha, np.zeros(())
+        if self.ent.any():
+            a, rest = (np.maximum(share, EDGE) for share in self._shares(alpha))
+            slope = slope + self.ent / self._width * (np.log(a) - np.log(rest))
+            margin = EDGE * self._width * (self.ent > 0)
+        inner = self.eps * np.sign(alpha)
+        down = np.where(
+            alpha > self.lo + margin, slope + np.where(alpha == 0, -self.eps, inner), -np.inf
+        )
+        up = np.where(
+            alpha < self.hi - margin, slope + np.where(alpha == 0, self.eps, inner), np.inf
+        )
+        return down, up
+
+    def curvature(self, alpha: np.ndarray) -> np.ndarray:
+        """Return the second derivative of conj at alpha, (n,), apart from kinks and bounds."""
+        if not self.ent.any():
+            return self.curv
+        a, rest = self._shares(alpha)
+        return self.curv + self.ent / (self._width**2 * np.maximum(a * rest, _TINY))
+
+    def _shares(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Parts of the box below and above alpha: a and 1 - a, both exact when they are tiny."""
+        a = np.clip((alpha - self.lo) / self._width, 0.0, 1.0)
+        return a, np.clip((self.hi - alpha) / self._width, 0.0, 1.0)
+
+    @property
+    def _width(self) -> np.ndarray:
+        """Width of the box, and 1 for the point that an example without weight has."""
+        width = self.hi - self.lo
+        return np.where(width > 0, width, 1.0)
+
+
+def half_inverse(C: np.ndarray) -> np.ndarray:
+    """1 / (2 C), and 0 for an example without weight, whose alpha is 0 anyway."""
+    return np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)

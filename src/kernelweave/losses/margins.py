@@ -1,0 +1,110 @@
+"""Losses of the margin y f, for targets -1 and +1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import expit
+
+from ..bias import balance, newton
+from .dual_term import DualTerm, half_inverse
+
+
+@dataclass(frozen=True)
+class Hinge:
+    """max(0, 1 - y f) for y = -1 or +1."""
+
+    name: ClassVar[str] = "hinge"
+    kind: ClassVar[str] = "classifier"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(0.0, 1.0 - y * f)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        return DualTerm.of(*_signed_box(y, C), lin=-y)
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        return balance(y - F, C, C[y > 0].sum() - tau)
+
+
+@dataclass(frozen=True)
+class SquaredHinge:
+    """max(0, 1 - y f)^2 for y = -1 or +1."""
+
+    name: ClassVar[str] = "squared_hinge"
+    kind: ClassVar[str] = "classifier"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(0.0, 1.0 - y * f) ** 2
+
+    def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first and the second derivative of V in f, each of shape (n,)."""
+        slack = np.maximum(0.0, 1.0 - y * f)
+        return -2.0 * y * slack, 2.0 * (slack > 0)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        lo, hi = _signed_box(y, np.where(C > 0, np.inf, 0.0))
+        return DualTerm.of(lo, hi, lin=-y, curv=half_inverse(C))
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        return newton(self.derivatives, F, y, C, tau)
+
+
+@dataclass(frozen=True)
+class Logistic:
+    """log(1 + exp(-y f)) for y = -1 or +1."""
+
+    name: ClassVar[str] = "logistic"
+    kind: ClassVar[str] = "classifier"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, -y * f)
+
+    def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first and the second derivative of V in f, each of shape (n,)."""
+        p = expit(-y * f)
+        return -y * p, p * (1.0 - p)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        return DualTerm.of(*_signed_box(y, C), ent=C)
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        return newton(self.derivatives, F, y, C, tau)
+
+
+@dataclass(frozen=True)
+class SmoothHinge:
+    """(1/sigma) log(1 + exp(sigma (1 - y f))) for y = -1 or +1; the hinge as sigma grows.
+
+    Sonnenburg et al. (2006) use it to approximate the soft margin loss. It exceeds the hinge by at
+    most log(2) / sigma.
+    """
+
+    sigma: float = 10.0
+    name: ClassVar[str] = "smooth_hinge"
+    kind: ClassVar[str] = "classifier"
+
+    def __post_init__(self):
+        if not 0 < self.sigma < np.inf:
+            raise ValueError(f"sigma must be a positive finite number, got {self.sigma!r}")
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.logaddexp(0.0, self.sigma * (1.0 - y * f)) / self.sigma
+
+    def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the first and the second derivative of V in f, each of shape (n,)."""
+        p = expit(self.sigma * (1.0 - y * f))
+        return -y * p, self.sigma * p * (1.0 - p)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        return DualTerm.of(*_signed_box(y, C), lin=-y, ent=C / self.sigma)
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        return newton(self.derivatives, F, y, C, tau)
+
+
+def _signed_box(y: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds of alpha when y alpha lies between 0 and `reach`."""
+    return np.where(y > 0, 0.0, -reach), np.where(y > 0, reach, 0.0)

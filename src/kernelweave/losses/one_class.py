@@ -1,0 +1,32 @@
+"""The loss of one class, which has no targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..bias import balance
+from .dual_term import DualTerm
+
+
+@dataclass(frozen=True)
+class OneClass:
+    """max(0, -f): every example should lie where the output is positive; targets are ignored.
+
+    With tau = nu n and C = 1 it is the one-class machine of Schölkopf et al. (2001) with the
+    threshold rho = -b, in the scale of LIBSVM: 0 <= alpha <= 1 and sum alpha = nu n.
+    """
+
+    name: ClassVar[str] = "one_class"
+    kind: ClassVar[str] = "one-class"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(0.0, -f)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        return DualTerm.of(np.zeros_like(C), C)
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        return balance(-F, C, C.sum() - tau)

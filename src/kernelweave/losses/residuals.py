@@ -1,0 +1,54 @@
+"""Losses of the residual y - f, for real targets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..bias import balance
+from .dual_term import DualTerm, half_inverse
+
+
+@dataclass(frozen=True)
+class EpsilonInsensitive:
+    """max(0, |y - f| - epsilon) for real y."""
+
+    epsilon: float = 0.1
+    name: ClassVar[str] = "epsilon_insensitive"
+    kind: ClassVar[str] = "regressor"
+
+    def __post_init__(self):
+        if not 0 <= self.epsilon < np.inf:
+            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}")
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        return DualTerm.of(-C, C, lin=-y, eps=self.epsilon)
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        residual = y - F
+        ends = np.concatenate([residual - self.epsilon, residual + self.epsilon])
+        return balance(ends, np.concatenate([C, C]), C.sum() - tau)
+
+
+@dataclass(frozen=True)
+class Squared:
+    """(y - f)^2 for real y."""
+
+    name: ClassVar[str] = "squared"
+    kind: ClassVar[str] = "regressor"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return (y - f) ** 2
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        reach = np.where(C > 0, np.inf, 0.0)
+        return DualTerm.of(-reach, reach, lin=-y, curv=half_inverse(C))
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        total = C.sum()
+        return float((C @ (y - F) - 0.5 * tau) / total) if total > 0 else 0.0

@@ -1,0 +1,80 @@
+"""The block norm: a norm of the ||w_m|| themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import Norm, clip
+from .lp import Lp
+from .powers import checked_exponent, conjugate_exponent, power_sum
+
+
+@dataclass(frozen=True)
+class Block(Norm):
+    """The block norm (sum_m ||w_m||^q)^(1/q) on the model (Kloft et al., 2011, section 4.3).
+
+    The primal term is 1/2 (sum_m ||w_m||^q)^(2/q). It does not mention weights: any theta >= 0 is
+    feasible, and only says how much of kernel m is in w_m. The dual term is 1/2 (sum_m s_m^r)^(1/r)
+    with r = q / (2 (q - 1)), and at the optimum theta = best(s), where
+
+        theta_m = (||w_m|| / (sum_k ||w_k||^q)^(1/q))^(2 - q) = (s_m / dual(s))^(r - 1).
+
+    These weights obey `value` = (sum_m theta_m^p)^(1/p) = 1 with p = q / (2 - q). For q <= 2 that
+    is the norm of `Lp(p)`, whose problem is the same: `best` maximises theta . s over value <= 1.
+    For q > 2 the exponent p is negative and Hölder's inequality turns round: `best` *minimises*
+    theta . s over value >= 1, and so pushes the ||w_m|| towards uniform. The dual is then a joint
+    maximum over alpha and theta of a function that is concave in (alpha, 1 / theta): steps in
+    alpha and theta = best(s) in turn never lower it. At q = inf the optimal s_m of a kernel without
+    full rank can be 0; alpha then leaves w_m open, and a gap may remain.
+
+    Parameters
+    ----------
+    q : float
+        From 1 (sparse) over 2 (one machine on the sum of the kernels) to inf (equal ||w_m||).
+    """
+
+    q: float
+
+    def __post_init__(self):
+        object.__setattr__(self, "q", checked_exponent("q", self.q))
+
+    @property
+    def p(self) -> float:
+        """The exponent of `value`; negative for q > 2."""
+        if self.q == np.inf:
+            return -1.0
+        return np.inf if self.q == 2 else self.q / (2 - self.q)
+
+    def value(self, theta: np.ndarray) -> float:
+        return power_sum(theta, self.p)
+
+    def dual(self, s: np.ndarray) -> float:
+        return power_sum(clip(s), conjugate_exponent(self.q) / 2)
+
+    def best(self, s: np.ndarray) -> np.ndarray:
+        if self.q <= 2:
+            return Lp(self.p).best(s)
+        s = clip(s)
+        if not s.any():
+            return self.start(len(s))
+        # An s_m below the rounding of the largest one is noise, and would get an endless weight.
+        s = np.maximum(s / s.max(), np.finfo(float).eps)
+        theta = s ** (conjugate_exponent(self.q) / 2 - 1)
+        return theta / self.value(theta)
+
+    def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        """Return weights that lower the primal for the present w or, for q > 2, `best(s)`.
+
+        For q > 2 the weights that suit the present w are a step of a saddle point problem, which
+        need not get closer to its solution; those that suit alpha never lower the dual.
+        """
+        return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
+
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return ||theta||^p - 1, its gradient (M,) and its second derivative (M, M); q < 2."""
+        return Lp(self.p).ball(theta)
+
+    def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
+        return power_sum(theta * np.sqrt(clip(s)), self.q) ** 2

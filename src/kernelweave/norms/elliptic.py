@@ -1,0 +1,106 @@
+"""The elliptic norm: kernels that interact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.optimize import nnls
+
+from .base import Norm, clip, same_length
+
+
+@dataclass(frozen=True, eq=False)
+class Elliptic(Norm):
+    """||theta|| = sqrt(theta' E theta): prior knowledge on how kernels interact.
+
+    Kloft et al. (2011, section 3.5). Since theta >= 0 binds, the dual value is not simply the norm
+    of E^-1: it is a small nonnegative least squares problem.
+
+    Parameters
+    ----------
+    E : array of shape (M, M)
+        Symmetric and positive definite.
+    """
+
+    E: np.ndarray
+
+    def __post_init__(self):
+        object.__setattr__(self, "E", _positive_definite("E", self.E))
+
+    def value(self, theta: np.ndarray) -> float:
+        same_length("E", len(self.E), len(theta))
+        return float(np.linalg.norm(self._factor.T @ theta))
+
+    def dual(self, s: np.ndarray) -> float:
+        return float(self.best(s) @ clip(s))
+
+    def best(self, s: np.ndarray) -> np.ndarray:
+        same_length("E", len(self.E), len(s))
+        s = clip(s)
+        if not s.any():
+            return self.start(len(s))
+        # The direction of max theta.s on the ball is that of max theta.s - theta'E theta / 2.
+        target = solve_triangular(self._factor, s / s.max(), lower=True)
+        theta = nnls(self._factor.T, target)[0]
+        return theta / self.value(theta)
+
+    def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        size = theta**2 * clip(s)
+        if not size.any():
+            return theta
+        # The floor leaves a kernel without w next to no weight, but keeps Newton's method inside.
+        new = _barrier_minimum(self.E, np.maximum(size / size.max(), 1e-30), self.start(len(s)))
+        return new / self.value(new)
+
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return ||theta||^2 - 1, its gradient (M,) and its second derivative (M, M)."""
+        slope = 2.0 * self.E @ theta
+        return float(0.5 * theta @ slope) - 1.0, slope, 2.0 * self.E
+
+    @cached_property
+    def _factor(self) -> np.ndarray:
+        """L with E = L L'."""
+        return np.linalg.cholesky(self.E)
+
+
+def _barrier_minimum(E: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Minimum over theta > 0 of sum_m v_m / theta_m + theta' E theta / 2, by Newton's method.
+
+    It has the direction of the minimum of sum_m v_m / theta_m on the ball theta' E theta <= 1.
+    """
+
+    def height(theta: np.ndarray) -> float:
+        return float(np.sum(v / theta) + 0.5 * theta @ E @ theta)
+
+    for _ in range(100):
+        gradient = E @ theta - v / theta**2
+        step = -np.linalg.solve(E + np.diag(2 * v / theta**3), gradient)
+        drop = -gradient @ step
+        if drop <= 1e-14 * height(theta):
+            break
+        length = 0.99 / max(np.max(-step / theta), 0.99)
+        while length > 1e-9 and height(theta + length * step) > height(theta) - 0.1 * length * drop:
+            length *= 0.5
+        theta = theta + length * step
+    return theta
+
+
+def _positive_definite(name: str, values) -> np.ndarray:
+    E = np.array(values, dtype=float)
+    if E.ndim != 2 or E.shape[0] != E.shape[1] or E.size == 0:
+        raise ValueError(f"{name} must be a square matrix, got an array of shape {E.shape}")
+    if not np.all(np.isfinite(E)):
+        raise ValueError(f"{name} must be finite, got NaN or infinity")
+    if not np.allclose(E, E.T, rtol=1e-8, atol=1e-10 * np.abs(E).max()):
+        raise ValueError(f"{name} must be symmetric, but differs by {np.abs(E - E.T).max():.3g}")
+    E = 0.5 * (E + E.T)
+    smallest, largest = np.linalg.eigvalsh(E)[[0, -1]]
+    if smallest <= len(E) * np.finfo(float).eps * largest:
+        raise ValueError(
+            f"{name} must be positive definite, but its smallest eigenvalue is {smallest:.3g}"
+        )
+    E.setflags(write=False)
+    return E

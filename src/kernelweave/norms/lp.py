@@ -1,0 +1,79 @@
+"""The lp norm: sparse weights at p = 1, all of them 1 at p = inf."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .base import Norm, clip, same_length
+from .powers import checked_exponent, conjugate_exponent, power_sum
+
+
+@dataclass(frozen=True)
+class Lp(Norm):
+    """||theta|| = (sum_m weights_m theta_m^p)^(1/p) (Kloft et al., 2011).
+
+    Parameters
+    ----------
+    p : float
+        From 1 (sparse weights) to inf (all weights 1: one machine on the sum of the kernels).
+    weights : sequence of M positive floats, optional
+        A larger one makes a kernel more expensive. They fade as p grows: at inf the norm is
+        max_m theta_m whatever they are.
+    """
+
+    p: float
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self):
+        object.__setattr__(self, "p", checked_exponent("p", self.p))
+        if self.weights is not None:
+            object.__setattr__(self, "weights", _positive("weights", self.weights))
+
+    def costs(self, M: int) -> np.ndarray:
+        """Return the weights of the norm, shape (M,)."""
+        if self.weights is None:
+            return np.ones(M)
+        same_length("weights", len(self.weights), M)
+        return np.array(self.weights)
+
+    def value(self, theta: np.ndarray) -> float:
+        return power_sum(theta, self.p, self.costs(len(theta)))
+
+    def dual(self, s: np.ndarray) -> float:
+        costs = self.costs(len(s))
+        return power_sum(clip(s) * costs ** (-1 / self.p), conjugate_exponent(self.p))
+
+    def best(self, s: np.ndarray) -> np.ndarray:
+        gain = clip(s) * self.costs(len(s)) ** (-1 / self.p)
+        if not gain.any():
+            return self.start(len(gain))
+        if self.p == 1:
+            theta = np.zeros_like(gain)
+            theta[gain.argmax()] = 1.0
+        else:
+            theta = (gain / gain.max()) ** (1 / (self.p - 1)) * self.costs(len(s)) ** (-1 / self.p)
+        return theta / self.value(theta)
+
+    def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        # Formula (19) of Kloft et al. (2011): theta_m ~ (||w_m||^2 / weights_m)^(1 / (p + 1)).
+        size = theta * np.sqrt(clip(s) / self.costs(len(s)))
+        if not size.any():
+            return theta
+        new = (size / size.max()) ** (2 / (self.p + 1))
+        return new / self.value(new)
+
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return ||theta||^p - 1, its gradient (M,) and its second derivative (M, M); p < inf."""
+        costs, p = self.costs(len(theta)), self.p
+        slope = p * costs * theta ** (p - 1)
+        bend = np.diag((p - 1) * slope / theta) if p > 1 else np.zeros((len(theta),) * 2)
+        return float(costs @ theta**p) - 1.0, slope, bend
+
+
+def _positive(name: str, values) -> tuple[float, ...]:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
+        raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")
+    return tuple(array.tolist())

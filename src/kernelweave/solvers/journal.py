@@ -1,0 +1,73 @@
+"""The way of a solver: every certified model on it, and when it came."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..problem import Certificate, Progress, Result
+from .task import Task
+
+PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
+ROUNDING = 1e-9  # a relative change that is no progress
+
+
+class Journal:
+    """What a solver has reached so far.
+
+    Parameters
+    ----------
+    task : what it works on, and who is told.
+    """
+
+    def __init__(self, task: Task):
+        self.task = task
+        self.history: list[Progress] = []
+        self._started = time.perf_counter()
+
+    def note(self, certificate: Certificate, theta: np.ndarray) -> None:
+        """Write down a certified model with weights theta, shape (M,), and tell of it."""
+        seconds = time.perf_counter() - self._started
+        self.history.append(Progress(**vars(certificate), seconds=seconds, weights=theta.copy()))
+        self.task.watch(self.history[-1])
+
+    @property
+    def turns(self) -> int:
+        """Number of turns so far; the first entry is where the solver started."""
+        return len(self.history) - 1
+
+    @property
+    def over(self) -> bool:
+        """Whether the last model is good enough, or no turn is left."""
+        return self.history[-1].gap <= self.task.tol or self.turns == self.task.max_iter
+
+    @property
+    def stuck(self) -> bool:
+        """Whether for many turns neither the gap has fallen nor the dual value risen."""
+        if len(self.history) <= PATIENCE:
+            return False
+        before, lately = self.history[:-PATIENCE], self.history[-PATIENCE:]
+        gap = min(past.gap for past in before)
+        dual = max(past.dual for past in before)
+        return all(past.gap >= gap and past.dual <= dual + ROUNDING * abs(dual) for past in lately)
+
+    def result(
+        self,
+        certificate: Certificate,
+        alpha: np.ndarray,
+        theta: np.ndarray,
+        n_iter: int | None = None,
+    ) -> Result:
+        """Return a certified model with alpha, shape (n,), and theta, shape (M,), as the result.
+
+        `n_iter` is for solvers whose turns are not those of the journal.
+        """
+        return Result(
+            **vars(certificate),
+            alpha=alpha,
+            weights=theta,
+            n_iter=self.turns if n_iter is None else n_iter,
+            history=self.history,
+            converged=certificate.gap <= self.task.tol,
+        )
