@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "recycled.h"
 #include "team.h"
 
 namespace kw {
@@ -139,7 +140,7 @@ bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, in
   }
   for_columns(b_.n, program_.n_planes(), threads, [&](int64_t j0, int64_t j1) {
     const int64_t width = j1 - j0;
-    std::vector<double> values;
+    Buffer<double> values;
     for (size_t g = 0; g < bundles_.size(); ++g) {
       const Bundle& bundle = bundles_[g];
       values.assign(program_.sources()[bundle.source]->planes() * width, 0.0);
@@ -171,7 +172,7 @@ std::vector<std::unique_ptr<Sums>> LinearPlan::compile(const int64_t* rows, cons
 void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads,
                        double* out) const {
   for_columns(b_.n, 1, threads, [&](int64_t j0, int64_t j1) {
-    std::vector<double> values;
+    Buffer<double> values;
     for (size_t g = 0; g < bundles_.size(); ++g) {
       values.assign(j1 - j0, 0.0);
       sums[g]->lookup(*b_.tables[bundles_[g].source], j0, j1, values.data(), j1 - j0);

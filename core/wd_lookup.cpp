@@ -10,11 +10,11 @@ namespace {
 // Takes what a walk finds as one value.
 struct Total {
   static constexpr bool by_level = false;
-  double& out;
   const double* reach;
+  double sum = 0.0;
 
-  void level(int64_t, double value) { out += value; }
-  void run(int64_t from, int64_t to, double delta) { out += delta * (reach[to] - reach[from]); }
+  void level(int64_t, double value) { sum += value; }
+  void run(int64_t from, int64_t to, double delta) { sum += delta * (reach[to] - reach[from]); }
 };
 
 // Takes what a walk finds degree by degree.
@@ -70,7 +70,13 @@ struct WdStore::Block {
   };
 
   Block(const PlaneTable& b, int64_t j0, int64_t j1) : b(b), j0(j0), read(b.planes) {
-    for (int64_t j = j0; j < j1; ++j) (hidden(j) ? masked : clean).push_back(j);
+    clean.reserve(j1 - j0);
+    for (int64_t j = j0; j < j1; ++j) {
+      if (hidden(j))
+        masked.push_back(j);
+      else
+        clean.push_back(j);
+    }
     const int64_t n = size(), all = b.planes * b.words;
     words.resize(n * all);
     for (int64_t s = 0; s < n; ++s)
@@ -78,7 +84,8 @@ struct WdStore::Block {
     letters.resize(n);
     hits.resize(n);
     before.resize(n);
-    for (int64_t s = 0; s < n; ++s) records.push_back({uint64_t(s), 0.0});
+    records.resize(n);
+    for (int64_t s = 0; s < n; ++s) records[s] = {uint64_t(s), 0.0};
   }
 
   int64_t size() const { return int64_t(clean.size()); }
@@ -133,11 +140,12 @@ struct WdStore::Block {
   const PlaneTable& b;
   const int64_t j0;
   const WordReader read;
-  std::vector<int64_t> clean, masked;
-  std::vector<uint64_t> words;  // word by word, so that those of a position lie side by side
-  std::vector<uint8_t> letters;
-  std::vector<Record> records, before;
-  std::vector<uint32_t> hits;
+  std::vector<int64_t> masked;
+  Buffer<int64_t> clean;
+  Buffer<uint64_t> words;  // word by word, so that those of a position lie side by side
+  Buffer<uint8_t> letters;
+  Buffer<Record> records, before;
+  Buffer<uint32_t> hits;
   int64_t found = 0;
 };
 
@@ -156,7 +164,7 @@ inline int64_t WdStore::shared_letters(Leaf leaf, const Reading& reading) const 
 
 // Tells the sink what the matches of a sequence give below the table.
 template <int P, class Sink>
-inline void WdStore::descend(const Position& position, const Reading& reading, Sink sink) const {
+inline void WdStore::descend(const Position& position, const Reading& reading, Sink& sink) const {
   int64_t depth = position.depth;
   Link link = position.below(uint32_t(prefix(reading.word, P ? P : planes_, depth)));
   while (link.count == kBranch) {
@@ -173,7 +181,7 @@ inline void WdStore::descend(const Position& position, const Reading& reading, S
 
 // A sequence with unknown letters may leave the table early.
 template <class Sink>
-void WdStore::walk_masked(const Block& block, int64_t j, int64_t p, Sink sink) const {
+void WdStore::walk_masked(const Block& block, int64_t j, int64_t p, Sink& sink) const {
   const Position& position = positions_[p];
   const int64_t known = known_from(block.b, j, p, degree_);
   const Reading reading = {block.b, &j, p, block.read(block.b, j, p), known};
@@ -183,23 +191,31 @@ void WdStore::walk_masked(const Block& block, int64_t j, int64_t p, Sink sink) c
   if (known > position.depth) descend<0>(position, reading, sink);
 }
 
-// Below the table, one position, all sequences of a block.
-template <int P, class MakeSink>
-void WdStore::pass_below(Block& block, int64_t p, MakeSink&& make_sink) const {
+// Below the table, one position: walk(record, reading) for the sequences that have something there.
+template <class Walk>
+void WdStore::pass_below(Block& block, int64_t p, Walk&& walk) const {
   const int64_t known = std::min(degree_, length_ - p);
   for (int64_t h = 0; h < block.found; ++h) {
     Block::Record& record = block.records[block.hits[h]];
-    const Reading reading = {block.b, &block.example(record), p, record.word, known};
-    descend<P>(positions_[p], reading, make_sink(record));
+    walk(record, Reading{block.b, &block.example(record), p, record.word, known});
   }
 }
 
 // Adds one value per sequence to the sums of the block (and to out, for those walked one by one).
 template <int P>
 void WdStore::pass_total(Block& block, int64_t p, double* out) const {
-  block.advance<P, true>(positions_[p], p);
-  pass_below<P>(block, p, [&](Block::Record& found) { return Total{found.sum, reach(p)}; });
-  for (int64_t j : block.masked) walk_masked(block, j, p, Total{out[j], reach(p)});
+  const Position& position = positions_[p];
+  block.advance<P, true>(position, p);
+  pass_below(block, p, [&](Block::Record& record, const Reading& reading) {
+    Total found = {reach(p)};
+    descend<P>(position, reading, found);
+    record.sum += found.sum;
+  });
+  for (int64_t j : block.masked) {
+    Total found = {reach(p)};
+    walk_masked(block, j, p, found);
+    out[j] += found.sum;
+  }
 }
 
 template <int P>
@@ -212,9 +228,14 @@ void WdStore::pass_degrees(Block& block, int64_t p, double* out, int64_t stride)
     for (const Block::Record& record : block.records)
       row[block.example(record)] += level[prefix(record.word, P ? P : planes_, k)];
   }
-  auto sink = [&](int64_t j) { return ByDegree{out + j, stride, position.weights}; };
-  pass_below<P>(block, p, [&](Block::Record& found) { return sink(block.example(found)); });
-  for (int64_t j : block.masked) walk_masked(block, j, p, sink(j));
+  pass_below(block, p, [&](const Block::Record& record, const Reading& reading) {
+    ByDegree found = {out + block.example(record), stride, position.weights};
+    descend<P>(position, reading, found);
+  });
+  for (int64_t j : block.masked) {
+    ByDegree found = {out + j, stride, position.weights};
+    walk_masked(block, j, p, found);
+  }
 }
 
 template <int P>

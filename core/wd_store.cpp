@@ -173,7 +173,7 @@ void WdStore::fill_levels(Position& position, const std::vector<uint64_t>& added
 
 // Counting sort of the leaves that reach below the table, by their place in it.
 void WdStore::sort_leaves(Position& position, const std::vector<uint64_t>& added) const {
-  std::vector<uint32_t>& starts = position.starts;
+  Buffer<uint32_t>& starts = position.starts;
   starts.assign(position.levels.back().size() + 1, 0);
   for (size_t at = 0; at < added.size(); at += leaf_words()) {
     const bool deeper = letters_in(added.data() + at) > position.depth;

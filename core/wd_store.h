@@ -9,6 +9,7 @@
 #pragma once
 #include <bit>
 
+#include "recycled.h"
 #include "store.h"
 #include "wd_kernel.h"
 #include "wd_window.h"
@@ -57,13 +58,13 @@ class WdStore : public Store {
     const double* weights = nullptr;  // of matches that start here, by length
     // For each length up to depth a table by letters: the weight of the match of that length (where
     // lengths are told apart) or of all matches up to it.
-    std::vector<std::vector<double>> levels;
+    std::vector<Buffer<double>> levels;
     // Bit set where something lies below a place; `marked` letters name it, one more than `depth`
     // where that is affordable, so that few sequences are looked at in vain.
     int marked = 0;
-    std::vector<uint64_t> deeper;
-    std::vector<uint32_t> starts;  // the first leaf below each place
-    std::vector<uint64_t> leaves;  // sorted by their place
+    Buffer<uint64_t> deeper;
+    Buffer<uint32_t> starts;  // the first leaf below each place
+    Buffer<uint64_t> leaves;  // sorted by their place
     std::vector<Child> children;
     std::vector<std::pair<uint32_t, Link>> crowded;  // places that branch, sorted
 
@@ -100,11 +101,11 @@ class WdStore : public Store {
   template <int P>
   int64_t shared_letters(Leaf leaf, const Reading& reading) const;
   template <int P, class Sink>
-  void descend(const Position& position, const Reading& reading, Sink sink) const;
+  void descend(const Position& position, const Reading& reading, Sink& sink) const;
   template <class Sink>
-  void walk_masked(const Block& block, int64_t j, int64_t p, Sink sink) const;
-  template <int P, class MakeSink>
-  void pass_below(Block& block, int64_t p, MakeSink&& make_sink) const;
+  void walk_masked(const Block& block, int64_t j, int64_t p, Sink& sink) const;
+  template <class Walk>
+  void pass_below(Block& block, int64_t p, Walk&& walk) const;
   template <int P>
   void pass_total(Block& block, int64_t p, double* out) const;
   template <int P>
