@@ -4,10 +4,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
-#include <sys/mman.h>
 
-#include <cstdlib>
-#include <new>
+#include <algorithm>
+#include <memory>
 
 #include "bindings_solvers.h"
 #include "bindings_strings.h"
@@ -16,6 +15,7 @@
 #include "engine.h"
 #include "evaluate.h"
 #include "mixture.h"
+#include "recycled.h"
 #include "subproblem.h"
 #include "team.h"
 
@@ -37,25 +37,13 @@ Array<T> borrow(const In<T, Shape>& array) {
   return {array.data(), std::make_shared<In<T, Shape>>(array)};
 }
 
-// Memory for a large result comes in huge pages where the system has them: small ones would take
-// longer to hand out than to fill.
-double* allocate(size_t count) {
-  constexpr size_t kHuge = size_t(1) << 21;
-  const size_t bytes = std::max(count * sizeof(double), sizeof(double));
-  const size_t page = bytes >= 2 * kHuge ? kHuge : 64;
-  void* memory = std::aligned_alloc(page, (bytes + page - 1) / page * page);
-  if (!memory) throw std::bad_alloc();
-#ifdef MADV_HUGEPAGE
-  if (page == kHuge) madvise(memory, bytes, MADV_HUGEPAGE);
-#endif
-  return static_cast<double*>(memory);
-}
-
 Out make_array(std::vector<size_t> shape) {
   size_t size = 1;
   for (size_t extent : shape) size *= extent;
-  double* data = allocate(size);
-  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  auto buffer = std::make_unique<Buffer<double>>(std::max<size_t>(size, 1));
+  double* data = buffer->data();
+  nb::capsule owner(buffer.get(), [](void* p) noexcept { delete static_cast<Buffer<double>*>(p); });
+  buffer.release();
   return Out(data, shape.size(), shape.data(), owner);
 }
 

@@ -1,5 +1,9 @@
 #include "recycled.h"
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -36,9 +40,16 @@ size_t number_of(size_t size) {
   return size_t(std::countr_zero(power)) * kSteps + (size - power) / (power / kSteps);
 }
 
+// Large buffers come in huge pages where the system has them: small ones would take longer to hand
+// out than to fill.
 void* from_system(size_t bytes) {
-  void* buffer = std::malloc(bytes);
+  constexpr size_t kHuge = size_t{1} << 21;
+  const size_t page = bytes >= 2 * kHuge ? kHuge : 64;
+  void* buffer = std::aligned_alloc(page, (bytes + page - 1) / page * page);
   if (!buffer) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (page == kHuge) madvise(buffer, bytes, MADV_HUGEPAGE);
+#endif
   return buffer;
 }
 

@@ -18,6 +18,19 @@ int depth_for(int64_t rows, int64_t planes, int64_t degree) {
       std::clamp<int64_t>((bits + planes - 1) / planes, 1, std::min(degree, kTableBits / planes)));
 }
 
+// visit(value, child) for all values of a level and their children in the next one.
+template <class Visit>
+void for_children(int64_t planes, Buffer<double>& level, Buffer<double>& next, Visit visit) {
+  double* child = next.data();
+  if (planes == 2) {
+    for (double& value : level)
+      for (int letter = 0; letter < 4; ++letter) visit(value, *child++);
+  } else {
+    for (double& value : level)
+      for (int letter = 0; letter < 1 << planes; ++letter) visit(value, *child++);
+  }
+}
+
 }  // namespace
 
 WdStore::WdStore(const WdKernel& kernel, const double* planes)
@@ -149,7 +162,6 @@ void WdStore::build(Position& position, const std::vector<uint64_t>& added) cons
 
 void WdStore::fill_levels(Position& position, const std::vector<uint64_t>& added) const {
   const int depth = position.depth;
-  const size_t fan = size_t{1} << planes_;
   position.levels.resize(depth);
   for (int k = 1; k <= depth; ++k) position.levels[k - 1].assign(size_t{1} << (planes_ * k), 0.0);
   for (size_t at = 0; at < added.size(); at += leaf_words()) {
@@ -157,18 +169,14 @@ void WdStore::fill_levels(Position& position, const std::vector<uint64_t>& added
     const int64_t known = std::min<int64_t>(depth, letters_in(leaf));
     if (known > 0) position.levels[known - 1][prefix(leaf[0], planes_, known)] += delta_of(leaf);
   }
-  for (int k = depth; k > 1; --k) {  // sums of delta by prefix
-    const double* from = position.levels[k - 1].data();
-    for (double& sum : position.levels[k - 2])
-      for (size_t letter = 0; letter < fan; ++letter) sum += *from++;
-  }
+  auto sum_up = [](double& sum, double& child) { sum += child; };
+  auto hand_down = [](double& sum, double& child) { child += sum; };
+  for (int k = depth; k > 1; --k)  // sums of delta by prefix
+    for_children(planes_, position.levels[k - 2], position.levels[k - 1], sum_up);
   for (int k = 1; k <= depth; ++k)
     for (double& value : position.levels[k - 1]) value *= position.weights[k - 1];
-  for (int k = 2; k <= depth && !by_degree(); ++k) {
-    double* to = position.levels[k - 1].data();
-    for (double shorter : position.levels[k - 2])
-      for (size_t letter = 0; letter < fan; ++letter) *to++ += shorter;
-  }
+  for (int k = 2; k <= depth && !by_degree(); ++k)
+    for_children(planes_, position.levels[k - 2], position.levels[k - 1], hand_down);
 }
 
 // Counting sort of the leaves that reach below the table, by their place in it.

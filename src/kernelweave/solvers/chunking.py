@@ -25,7 +25,8 @@ from .working_set import Violations
 # a changed alpha is dear, and less exact subproblems change fewer of them.
 INNER_ONE, INNER_MANY = 0.1, 0.3
 SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
-FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part
+FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part,
+NEAR_END = 0.9  # or to this part of what the tolerance asks for, if that comes first
 MOST_FREE = 3000  # examples that a second derivative is made of
 ROUGH = 1e-6  # error of the kernels that a second derivative is made of
 FOCUSED_TURNS = 100  # working sets before the examples set aside are looked at in any case
@@ -96,8 +97,11 @@ class State:
         part = self.problem.parts[machine]
         return Violations(self.problem.alone[machine].term, self.alpha[part], self.F[part])
 
-    def advance(self, q: int, shrink: bool) -> None:
-        """Work on the machines that are furthest from their optimum, on q examples of each."""
+    def advance(self, q: int, shrink: bool, wanted: float = 0.0) -> None:
+        """Work on the machines that are furthest from their optimum, on q examples of each.
+
+        `wanted`: the gap that will do, relative to the present one; it falls with the violation.
+        """
         machines = [self.violations(machine) for machine in range(self.problem.machines)]
         target = self.precision * max(violations.size for violations in machines)
         for machine, violations in enumerate(machines):
@@ -105,7 +109,7 @@ class State:
                 continue
             active = np.flatnonzero(~violations.settled(violations.size))
             if shrink and q < len(active) <= SHRINK * len(violations.up):
-                self.focus(active, FOCUS * violations.size, q, machine)
+                self.focus(active, max(FOCUS, NEAR_END * wanted) * violations.size, q, machine)
             else:
                 self.improve(violations, target, q, self.engine.turns_per_step, machine)
 
@@ -180,7 +184,8 @@ def chunking(task: Task, step: Step) -> Result:
         journal.note(certificate, state.theta)
         if journal.over or journal.stuck:
             return journal.result(certificate, state.alpha, state.theta)
-        state.advance(task.working_set, shrink=step is keep_weights)
+        wanted = task.tol / certificate.gap
+        state.advance(task.working_set, shrink=step is keep_weights, wanted=wanted)
 
 
 def inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
