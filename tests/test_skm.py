@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kernel_cases import dense
+from loss_cases import every_loss
 from scipy.optimize import minimize_scalar
 
 from kernelweave import MKLClassifier, kernels, losses, norms
@@ -20,17 +21,7 @@ KERNELS = [
     kernels.RBF(gamma=1.0, columns=[2, 3]),
 ]
 M = 6
-LOSSES = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=3.0),
-    losses.EpsilonInsensitive(epsilon=0.2),
-    losses.Squared(),
-    losses.OneClass(),
-]
 NORMS = [norms.Lp(1), norms.Lp(1, weights=(1.0, 2.0, 0.5, 1.0, 3.0, 0.7)), norms.Block(1)]
-every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:24])
 
 
