@@ -1,5 +1,7 @@
 """The problem in plain NumPy: kernels, losses, conjugates and dual norms from their formulas."""
 
+from types import SimpleNamespace
+
 import numpy as np
 from scipy.optimize import nnls
 from scipy.special import xlogy
@@ -8,16 +10,15 @@ from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 from kernelweave import norms
 from kernelweave.norms import Fixed
 
-SIGMA, EPSILON = 10.0, 0.1  # the defaults of smooth_hinge and epsilon_insensitive
-
+# From outputs f, targets y and the loss, whose parameters some formulas need.
 LOSS = {
-    "hinge": lambda f, y: np.maximum(0, 1 - y * f),
-    "squared_hinge": lambda f, y: np.maximum(0, 1 - y * f) ** 2,
-    "logistic": lambda f, y: np.logaddexp(0, -y * f),
-    "smooth_hinge": lambda f, y: np.logaddexp(0, SIGMA * (1 - y * f)) / SIGMA,
-    "epsilon_insensitive": lambda f, y: np.maximum(0, np.abs(y - f) - EPSILON),
-    "squared": lambda f, y: (y - f) ** 2,
-    "one_class": lambda f, y: np.maximum(0, -f),
+    "hinge": lambda f, y, loss: np.maximum(0, 1 - y * f),
+    "squared_hinge": lambda f, y, loss: np.maximum(0, 1 - y * f) ** 2,
+    "logistic": lambda f, y, loss: np.logaddexp(0, -y * f),
+    "smooth_hinge": lambda f, y, loss: np.logaddexp(0, loss.sigma * (1 - y * f)) / loss.sigma,
+    "epsilon_insensitive": lambda f, y, loss: np.maximum(0, np.abs(y - f) - loss.epsilon),
+    "squared": lambda f, y, loss: (y - f) ** 2,
+    "one_class": lambda f, y, loss: np.maximum(0, -f),
 }
 
 
@@ -25,14 +26,15 @@ def _entropy(a):
     return xlogy(a, a) + xlogy(1 - a, 1 - a)
 
 
+# C V*(-a / C, y) on its domain.
 CONJUGATE = {
-    "hinge": lambda a, y, C: -y * a,
-    "squared_hinge": lambda a, y, C: -y * a + a**2 / (4 * C),
-    "logistic": lambda a, y, C: C * _entropy(y * a / C),
-    "smooth_hinge": lambda a, y, C: -y * a + C / SIGMA * _entropy(y * a / C),
-    "epsilon_insensitive": lambda a, y, C: -y * a + EPSILON * np.abs(a),
-    "squared": lambda a, y, C: -y * a + a**2 / (4 * C),
-    "one_class": lambda a, y, C: np.zeros_like(a),
+    "hinge": lambda a, y, C, loss: -y * a,
+    "squared_hinge": lambda a, y, C, loss: -y * a + a**2 / (4 * C),
+    "logistic": lambda a, y, C, loss: C * _entropy(y * a / C),
+    "smooth_hinge": lambda a, y, C, loss: -y * a + C / loss.sigma * _entropy(y * a / C),
+    "epsilon_insensitive": lambda a, y, C, loss: -y * a + loss.epsilon * np.abs(a),
+    "squared": lambda a, y, C, loss: -y * a + a**2 / (4 * C),
+    "one_class": lambda a, y, C, loss: np.zeros_like(a),
 }
 
 
@@ -68,8 +70,9 @@ def _largest_on_ellipse(E, s):
     return np.sqrt(theta @ s)
 
 
-def gap(K, loss, norm, y, C, tau, result):
-    """The relative duality gap of a result, from its alpha, weights and bias alone."""
+def certificate(K, problem, result):
+    """Primal, dual and relative gap of a result, from its alpha, weights and bias alone."""
+    loss, norm, y, C = problem.loss, problem.norm, problem.y, problem.C
     alpha, theta = result.alpha, result.weights
     g = K @ alpha
     s = np.maximum(g @ alpha, 0)  # of a kernel that is constant, but for roundings
@@ -80,6 +83,14 @@ def gap(K, loss, norm, y, C, tau, result):
     else:
         assert norm.value(theta) <= 1 + 1e-9
         regularizer = theta @ s
-    primal = C @ LOSS[loss](f, y) + tau * result.bias + 0.5 * regularizer
-    dual = -np.sum(CONJUGATE[loss](alpha, y, C)) - 0.5 * dual_norm(norm, s)
-    return (primal - dual) / abs(primal)
+    primal = C @ LOSS[loss.name](f, y, loss) + problem.tau * result.bias + 0.5 * regularizer
+    dual = -np.sum(CONJUGATE[loss.name](alpha, y, C, loss)) - 0.5 * dual_norm(norm, s)
+    return primal, dual, (primal - dual) / abs(primal)
+
+
+def model_gap(K, problem, model):
+    """The relative duality gap of a fitted estimator with one output."""
+    alpha = np.zeros(len(problem.y))
+    alpha[model.support_] = model.dual_coef_[0]
+    found = SimpleNamespace(alpha=alpha, weights=model.weights_, bias=model.intercept_[0])
+    return certificate(K, problem, found)[2]

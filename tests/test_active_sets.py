@@ -89,6 +89,20 @@ def test_when_every_example_counts(small_sets, rng):
     assert found.gap <= 1e-4
 
 
+@pytest.mark.parametrize("most", [5, 50, None])
+def test_the_way_to_all_examples_is_part_of_the_result(most, small_sets, rng):
+    """Sets that grow to half of the examples give way to all, with the turns that are left."""
+    problem, engine = machine(Linear(), rng.normal(size=(800, 3)), np.sign(rng.random(800) - 0.5))
+    told = []
+    task = first_task(problem, engine, tol=1e-6, max_iter=most, working_set=50, watch=told.append)
+    found = active_sets(task, fixed)
+    assert told == found.history
+    seconds = [progress.seconds for progress in told]
+    assert seconds == sorted(seconds)
+    assert found.converged == (most is None)
+    assert most is None or found.n_iter == most
+
+
 def test_a_bounded_number_of_turns(small_sets):
     X, y = make_splice(1500, 0.1)
     problem, engine = machine(WeightedDegree(8), X, y)

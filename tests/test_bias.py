@@ -4,20 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loss_cases import LOSSES, every_loss
 from scipy.optimize import minimize_scalar
 
 from kernelweave import losses
-
-ALL = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=20.0),
-    losses.EpsilonInsensitive(epsilon=0.3),
-    losses.Squared(),
-    losses.OneClass(),
-]
-every_loss = pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.name)
 
 
 def problem(loss, n, seed):
@@ -57,7 +47,7 @@ def test_the_objective_rises_on_both_sides(loss, n, seed):
         assert phi(b) <= min(phi(b - h), phi(b + h)) + rounding
 
 
-@pytest.mark.parametrize("loss", ALL[1:4], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", LOSSES[1:4], ids=lambda loss: loss.name)
 def test_newton_finds_the_zero_of_the_derivative(loss, rng):
     F, y, C, tau = problem(loss, 1000, seed=3)
     slope = C @ loss.derivatives(F + loss.best_bias(F, y, C, tau), y)[0]
@@ -81,7 +71,7 @@ def test_no_weight_at_all_gives_zero(loss):
     assert loss.best_bias(np.arange(3.0), np.array([1.0, -1.0, 1.0]), np.zeros(3)) == 0.0
 
 
-@pytest.mark.parametrize("loss", ALL[:4], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", LOSSES[:4], ids=lambda loss: loss.name)
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_one_class_alone_gets_a_finite_bias_with_next_to_no_loss(loss, sign):
     F, y = np.linspace(-5, 5, 11), np.full(11, sign)

@@ -4,8 +4,6 @@ Every solver with every norm and loss that it serves, on four real sets of each 
 kernels. Only `dual_coef_`, `support_`, `weights_` and `intercept_` are used.
 """
 
-from types import SimpleNamespace
-
 import naive_mkl
 import numpy as np
 import pytest
@@ -14,6 +12,7 @@ from mkl_cases import standardised, table_for
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.kernels import RBF, Polynomial
 from kernelweave.norms import Fixed
+from kernelweave.problem import Problem
 from kernelweave.solvers.mwu import MWU
 from kernelweave.solvers.registry import SOLVERS
 
@@ -82,13 +81,12 @@ def fitted(solver, norm, loss, gammas, X, y):
 
 def recomputed_gap(model, norm, loss, K, y):
     """The gap in plain NumPy."""
-    alpha = np.zeros(len(y))
-    alpha[model.support_] = model.dual_coef_[0]
-    found = SimpleNamespace(alpha=alpha, weights=model.weights_, bias=model.intercept_[0])
-    novelty = loss == "one_class"
-    costs = np.full(len(y), 1.0 if novelty else C)
-    y = np.ones(len(y)) if novelty else y
-    return naive_mkl.gap(K, loss, norm, y, costs, NU * len(y) * novelty, found)
+    if loss == "one_class":
+        problem = Problem(losses.OneClass(), norm, np.ones(len(y)), np.ones(len(y)), NU * len(y))
+    else:
+        kind = "regressor" if ESTIMATORS[loss] is MKLRegressor else "classifier"
+        problem = Problem(losses.get(loss, kind), norm, y, np.full(len(y), C))
+    return naive_mkl.model_gap(K, problem, model)
 
 
 @pytest.mark.parametrize(("solver", "norm", "loss"), OFFERED)

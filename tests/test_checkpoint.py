@@ -9,18 +9,17 @@ import time
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier
+from kernelweave import MKLClassifier, checkpoint
 from kernelweave.datasets import make_splice
-from kernelweave.engines import remembering
 from kernelweave.kernels import WeightedDegree
 
 RUN = """
 import sys
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
-from kernelweave.engines import remembering
+from kernelweave import checkpoint
 from kernelweave.kernels import WeightedDegree
-remembering.SECONDS = 0.0
+checkpoint.SECONDS = 0.0
 X, y = make_splice(3000, 0.2)
 MKLClassifier(WeightedDegree(8), tol=1e-9, working_set=4, checkpoint=sys.argv[1]).fit(X, y)
 """
@@ -43,8 +42,8 @@ def machine(path=None):
 
 def stop_after(monkeypatch, changes):
     """Write a file after every change of alpha, and end the run after some of them."""
-    monkeypatch.setattr(remembering, "SECONDS", 0.0)
-    keep = remembering.Checkpoint.keep
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    keep = checkpoint.Checkpoint.keep
     calls = []
 
     def counted(self, alpha, weights):
@@ -53,7 +52,7 @@ def stop_after(monkeypatch, changes):
         if len(calls) == changes:
             raise Stop
 
-    monkeypatch.setattr(remembering.Checkpoint, "keep", counted)
+    monkeypatch.setattr(checkpoint.Checkpoint, "keep", counted)
     return calls
 
 

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+import naive_mkl
 import numpy as np
 import pytest
 from kernel_cases import dense
-from scipy.special import xlogy
+from loss_cases import every_loss
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
@@ -17,53 +18,7 @@ from kernelweave.solvers.task import Task
 from kernelweave.steps.analytic import Analytic
 from kernelweave.steps.base import keep_weights
 
-N, SIGMA, EPSILON = 90, 3.0, 0.2
-LOSSES = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=SIGMA),
-    losses.EpsilonInsensitive(epsilon=EPSILON),
-    losses.Squared(),
-    losses.OneClass(),
-]
-every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-
-
-def h(z):
-    return xlogy(z, z) + xlogy(1 - z, 1 - z)
-
-
-# What a loss costs, and C V*(-a / C, y) on its domain: straight from the textbook.
-NAIVE = {
-    "hinge": (lambda f, y: np.maximum(0, 1 - y * f), lambda a, y, C: -y * a),
-    "squared_hinge": (
-        lambda f, y: np.maximum(0, 1 - y * f) ** 2,
-        lambda a, y, C: -y * a + a**2 / (4 * C),
-    ),
-    "logistic": (lambda f, y: np.log1p(np.exp(-y * f)), lambda a, y, C: C * h(y * a / C)),
-    "smooth_hinge": (
-        lambda f, y: np.log1p(np.exp(SIGMA * (1 - y * f))) / SIGMA,
-        lambda a, y, C: -y * a + C / SIGMA * h(y * a / C),
-    ),
-    "epsilon_insensitive": (
-        lambda f, y: np.maximum(0, np.abs(y - f) - EPSILON),
-        lambda a, y, C: -y * a + EPSILON * np.abs(a),
-    ),
-    "squared": (lambda f, y: (y - f) ** 2, lambda a, y, C: -y * a + a**2 / (4 * C)),
-    "one_class": (lambda f, y: np.maximum(0, -f), lambda a, y, C: 0 * a),
-}
-
-
-def naive_gap(problem, K, alpha, theta, bias):
-    """Primal, dual and relative gap, with nothing from the library but the numbers it found."""
-    value, conjugate = NAIVE[problem.loss.name]
-    s = np.einsum("i,mij,j->m", alpha, K, alpha)
-    f = np.einsum("m,mij,j->i", theta, K, alpha) + bias
-    q = problem.norm.p / (problem.norm.p - 1) if np.isfinite(problem.norm.p) else 1.0
-    primal = problem.C @ value(f, problem.y) + problem.tau * bias + 0.5 * theta @ s
-    dual = -conjugate(alpha, problem.y, problem.C).sum() - 0.5 * (s**q).sum() ** (1 / q)
-    return primal, dual, (primal - dual) / abs(primal)
+N = 90
 
 
 def data(rng, n=N):
@@ -102,7 +57,7 @@ def test_the_certificate_is_that_of_plain_numpy(loss, p, tol, rng):
     step = keep_weights if p == np.inf else Analytic(problem.norm)
     result = solve(problem, dense([RBF([0.1, 0.5]), Linear()], X), step=step, tol=tol)
     K = np.stack([rbf_kernel(X, gamma=0.1), rbf_kernel(X, gamma=0.5), linear_kernel(X)])
-    primal, dual, gap = naive_gap(problem, K, result.alpha, result.weights, result.bias)
+    primal, dual, gap = naive_mkl.certificate(K, problem, result)
     assert result.primal == pytest.approx(primal, rel=1e-9)
     assert result.dual == pytest.approx(dual, rel=1e-9)
     assert result.gap == pytest.approx(gap, abs=1e-9)
@@ -166,7 +121,7 @@ def test_setting_examples_aside_changes_no_optimum(loss, rng):
     engine = dense(RBF(0.2), X)
     found = solve(problem, engine, tol=1e-6, working_set=30)
     K = rbf_kernel(X, gamma=0.2)[None]
-    primal, _, gap = naive_gap(problem, K, found.alpha, found.weights, found.bias)
+    primal, _, gap = naive_mkl.certificate(K, problem, found)
     assert gap <= 1e-6 + 1e-9
     np.testing.assert_allclose(engine.outputs, np.einsum("mij,j->mi", K, found.alpha), atol=1e-9)
     assert solve(problem, engine, tol=1e-6).primal == pytest.approx(primal, rel=2e-6)

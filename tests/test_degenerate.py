@@ -1,14 +1,13 @@
 """Kernels and norms at the edge: a right answer, certified, or an error that says what is wrong."""
 
-from types import SimpleNamespace
-
 import naive_mkl
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, norms
+from kernelweave import MKLClassifier, losses, norms
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Fixed
+from kernelweave.problem import Problem
 from kernelweave.solvers.mwu import MWU
 from kernelweave.solvers.registry import SOLVERS
 
@@ -47,12 +46,10 @@ def certified(kernels, solver, norm, X, y, K=None):
         normalize=None,
         tol=ROUGH if rough else TOL,
     ).fit(X, y)
-    alpha = np.zeros(len(y))
-    alpha[model.support_] = model.dual_coef_[0]
-    found = SimpleNamespace(alpha=alpha, weights=model.weights_, bias=model.intercept_[0])
     judged = Fixed(model.weights_) if "alignment" in solver else norm
     K = np.concatenate([np.atleast_3d(k(X).T).T for k in kernels]) if K is None else K
-    gap = naive_mkl.gap(K, model.loss, judged, y, np.ones(len(y)), 0.0, found)
+    problem = Problem(losses.get(model.loss, "classifier"), judged, y, np.ones(len(y)))
+    gap = naive_mkl.model_gap(K, problem, model)
     assert gap == pytest.approx(model.duality_gap_, abs=1e-9)
     assert gap <= model.tol + 1e-9
     return model

@@ -2,21 +2,12 @@
 
 import numpy as np
 import pytest
+from loss_cases import LOSSES, every_loss
 from scipy.optimize import minimize_scalar
 
 from kernelweave import losses
 
-ALL = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=4.0),
-    losses.EpsilonInsensitive(epsilon=0.3),
-    losses.Squared(),
-    losses.OneClass(),
-]
-every_loss = pytest.mark.parametrize("loss", ALL, ids=lambda loss: loss.name)
-SMOOTH = [loss for loss in ALL if hasattr(loss, "derivatives")]
+SMOOTH = [loss for loss in LOSSES if hasattr(loss, "derivatives")]
 
 
 def targets(loss, n, rng):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from loss_cases import every_loss
 from scipy.optimize import minimize
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, OneClassSVM
@@ -14,15 +15,6 @@ from kernelweave import losses, norms
 from kernelweave.problem import Certificate, Problem, Progress, Result
 
 N, M = 12, 3
-LOSSES = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=3.0),
-    losses.EpsilonInsensitive(epsilon=0.2),
-    losses.Squared(),
-    losses.OneClass(),
-]
 E = np.array([[1.0, 0.6, -0.1], [0.6, 1.0, 0.2], [-0.1, 0.2, 2.0]])
 NORMS = [
     norms.Lp(1),
@@ -34,7 +26,6 @@ NORMS = [
     norms.Block(3),
     norms.Block(np.inf),
 ]
-every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:14])
 
 

@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 from kernel_cases import dense
+from loss_cases import LOSSES, every_loss
 from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, kernels, losses, norms
@@ -18,15 +19,6 @@ pytest.importorskip("clarabel")
 
 KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Linear(columns=[0]), kernels.Polynomial(2)]
 M = 5
-LOSSES = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=3.0),
-    losses.EpsilonInsensitive(epsilon=0.2),
-    losses.Squared(),
-    losses.OneClass(),
-]
 NORMS = [
     norms.Lp(1),
     norms.Lp(1, weights=(1.0, 2.0, 0.5, 1.0, 3.0)),
@@ -39,7 +31,6 @@ NORMS = [
     norms.Block(3),
 ]
 SMOOTH = [norm for norm in NORMS if SOLVERS["analytic"].serves(norm)]
-every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:18])
 
 

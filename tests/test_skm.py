@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kernel_cases import dense
+from loss_cases import every_loss
 from scipy.optimize import minimize_scalar
 
 from kernelweave import MKLClassifier, kernels, losses, norms
@@ -10,7 +11,7 @@ from kernelweave.core import _core
 from kernelweave.problem import Problem
 from kernelweave.solvers.optimality import best_weights, optimality
 from kernelweave.solvers.qcqp import qcqp
-from kernelweave.solvers.skm import SKM, Machine, smoothed
+from kernelweave.solvers.skm import SKM, SmoothedMachine, smoothed
 from kernelweave.solvers.start import first_task
 
 KERNELS = [
@@ -20,17 +21,7 @@ KERNELS = [
     kernels.RBF(gamma=1.0, columns=[2, 3]),
 ]
 M = 6
-LOSSES = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=3.0),
-    losses.EpsilonInsensitive(epsilon=0.2),
-    losses.Squared(),
-    losses.OneClass(),
-]
 NORMS = [norms.Lp(1), norms.Lp(1, weights=(1.0, 2.0, 0.5, 1.0, 3.0, 0.7)), norms.Block(1)]
-every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:24])
 
 
@@ -76,7 +67,7 @@ def test_weights_of_the_original_problem_add_up(kappa, rng):
 @every_loss
 def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = Machine(first_task(problem, engine), 30)
+    machine = SmoothedMachine(first_task(problem, engine), 30)
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
         machine.kappa, machine.d = kappa, d
         machine.refresh()
@@ -90,7 +81,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
 @every_loss
 def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = Machine(first_task(problem, engine), 30)
+    machine = SmoothedMachine(first_task(problem, engine), 30)
     machine._work(np.arange(30), 0.5)
     machine.kappa, machine.d = 0.5, 1.0
     machine.refresh()
@@ -141,7 +132,7 @@ def test_a_loss_that_is_nearly_a_constraint(rng):
 
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = Machine(first_task(problem, engine), 60)
+    machine = SmoothedMachine(first_task(problem, engine), 60)
     machine._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
         machine._advance(1.0)
@@ -158,7 +149,7 @@ def test_small_working_sets_reach_the_same_optimum(rng):
 
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = Machine(first_task(problem, engine), 60)
+    machine = SmoothedMachine(first_task(problem, engine), 60)
     machine.aside[:] = True
     machine.aside[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):

@@ -2,21 +2,12 @@
 
 import numpy as np
 import pytest
+from loss_cases import every_loss
 
 from kernelweave import losses, norms
 from kernelweave.problem import Problem
 from kernelweave.solvers.start import feasible_alpha
 
-LOSSES = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=4.0),
-    losses.EpsilonInsensitive(epsilon=0.3),
-    losses.Squared(),
-    losses.OneClass(),
-]
-every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 COSTS = {
     "equal": lambda y: np.full(len(y), 2.0),
     "different": lambda y: np.linspace(0.0, 3.0, len(y)),

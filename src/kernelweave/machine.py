@@ -14,10 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import model_file
+from .checkpoint import Checkpoint
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
-from .engines import DenseEngine, Engine, MixtureEngine, Stack, Supplies
-from .engines.remembering import Checkpoint, Remembering
+from .engines import DenseEngine, Engine, MixtureEngine, StackedEngine, Supplies
+from .engines.remembering import RememberingEngine
 from .engines.streamed import StreamedEngine
 from .kernels import CompiledKernels, Kernel, Precomputed
 from .kernels.default import default_kernels
@@ -82,7 +83,7 @@ class Machine(BaseEstimator):
         else:
             task = Task(problem, engine, *kept, watch=watch)
             engine.rebuild(task.alpha)
-        remembering: Any = Remembering(engine, task.alpha, task.theta, checkpoint.keep)
+        remembering: Any = RememberingEngine(engine, task.alpha, task.theta, checkpoint.keep)
         result = self._solve(replace(task, engine=remembering))
         checkpoint.remove()
         return result
@@ -222,7 +223,7 @@ def engine_for(supplies: Supplies, families: bool, streams: bool) -> Any:
 
 def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:
     """Return the one problem of machines that share their weights, and the engine for it."""
-    return [Problem.sharing(problems)], Stack(engine, len(problems))
+    return [Problem.sharing(problems)], StackedEngine(engine, len(problems))
 
 
 def _all_precomputed(kernels: Any) -> bool:

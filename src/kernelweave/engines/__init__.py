@@ -3,7 +3,7 @@
 from .base import Engine
 from .dense import DenseEngine
 from .mixture import MixtureEngine
-from .stack import Stack
+from .stacked import StackedEngine
 from .supplies import Supplies
 
-__all__ = ["DenseEngine", "Engine", "MixtureEngine", "Stack", "Supplies"]
+__all__ = ["DenseEngine", "Engine", "MixtureEngine", "StackedEngine", "Supplies"]

@@ -120,6 +120,19 @@ class Kernel(ABC):
     __rmul__ = __mul__
 
 
+class OnColumns(Kernel):
+    """A kernel that has ``columns=`` of its own; its subclasses are dataclasses."""
+
+    columns: Any
+
+    @property
+    def selection(self) -> Any:
+        return self.columns
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, columns=columns)  # type: ignore[type-var]
+
+
 @dataclass(frozen=True)
 class Pair(Kernel):
     """Two kernels or families, combined member by member."""

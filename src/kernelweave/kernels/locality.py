@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from kernelweave.alphabets import as_alphabet
 from kernelweave.core import _core
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import Strings, resolve_length
@@ -26,7 +26,7 @@ class LocalityQuantity:
 
 
 @dataclass(frozen=True)
-class LocalityImproved(Kernel):
+class LocalityImproved(OnColumns):
     """Powers of the share of matching letters in windows (Zien et al., 2000).
 
     k(x, y) = (sum_p (share of matches within `half_window` letters of p) ^ inner_degree)
@@ -83,10 +83,3 @@ class LocalityImproved(Kernel):
         view = Strings(self.columns, self.alphabet, self.unknown, self.length)
         source = layout.source(quantity, view)
         return [(("power", source, 1.0, 0.0, self.outer_degree),)]
-
-    @property
-    def selection(self) -> Any:
-        return self.columns
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, columns=columns)

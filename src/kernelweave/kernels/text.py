@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer
 
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
@@ -16,7 +16,7 @@ from kernelweave.kernels.tables import Sparse, Table
 
 
 @dataclass(frozen=True)
-class BagOfWords(Kernel):
+class BagOfWords(OnColumns):
     """The dot product of word counts.
 
     The words are those of the training texts, so that values between a training text and any text
@@ -79,10 +79,3 @@ class BagOfWords(Kernel):
     def table(self, X: Any, training: bool) -> Table:
         """Return the word counts of the texts in X."""
         return Sparse.of(self._counter().transform(self.columns.texts(X)))
-
-    @property
-    def selection(self) -> Any:
-        return self.columns
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, columns=columns)

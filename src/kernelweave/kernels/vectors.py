@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 import scipy.sparse as sp
 
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.encoding import Encoded, NonNegative, encode
 from kernelweave.kernels.examples import View
@@ -25,7 +25,7 @@ from kernelweave.kernels.program import Expression, Instruction, Layout
 
 
 @dataclass(frozen=True)
-class VectorKernel(Kernel):
+class VectorKernel(OnColumns):
     """A function of one shared quantity of two vectors."""
 
     columns: Any = field(default=None, kw_only=True)
@@ -82,13 +82,6 @@ class VectorKernel(Kernel):
     def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
         """Return what turns the shared quantity into the value of a member."""
         return ("copy", source)
-
-    @property
-    def selection(self) -> Any:
-        return self.columns
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, columns=columns)
 
 
 @dataclass(frozen=True)

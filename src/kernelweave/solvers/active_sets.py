@@ -47,13 +47,16 @@ class ActiveSets(State):
 
         Returns whether there was anything to do.
         """
-        most = self.task.max_iter
-        left = None if most is None else most - self.turns
-        inner = chunking(replace(self.now().subset(self.active), tol=tol, max_iter=left), step)
+        inner = chunking(replace(self.now().subset(self.active), tol=tol), step)
         self.move(self.active, inner.alpha)
         self.theta = inner.weights
         self.turns += inner.n_iter
         return inner.n_iter > 0
+
+    def now(self) -> Task:
+        """Return the task that is left from here, with the turns that are left."""
+        most = self.task.max_iter
+        return replace(super().now(), max_iter=None if most is None else most - self.turns)
 
     def choose(self) -> None:
         """Take the support, the examples that disagree, and those nearest to it."""
@@ -92,7 +95,8 @@ def active_sets(task: Task, make_step: Callable[[], Step]) -> Result:
         if certificate.gap <= task.tol or state.turns == task.max_iter:
             return journal.result(certificate, state.alpha, state.theta, n_iter=state.turns)
         state.choose()
-    return chunking(state.now(), make_step())
+    result = chunking(state.now(), make_step(), journal)
+    return replace(result, n_iter=state.turns + result.n_iter)
 
 
 def sample(problem: Problem, alpha: np.ndarray) -> np.ndarray:

@@ -49,7 +49,7 @@ class State:
         return self.certify()
 
     def view(self) -> Turn:
-        """Describe this state for a weight step."""
+        """Take s from the engine, and describe this state for a weight step."""
         self.s = self.engine.quadratic(self.alpha)
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
         primal = cache(lambda: self.certify().primal)  # steps within steps ask for it again
@@ -176,9 +176,14 @@ def solve_subproblem(
     return alpha
 
 
-def chunking(task: Task, step: Step) -> Result:
-    """Solve a task with a weight step after every turn."""
-    state, journal = State(task), Journal(task)
+def chunking(task: Task, step: Step, before: Journal | None = None) -> Result:
+    """Solve a task with a weight step after every turn.
+
+    Parameters
+    ----------
+    before : what has been reached on the way to where the task starts.
+    """
+    state, journal = State(task), Journal(task, before)
     while True:
         certificate = state.refresh(step)
         journal.note(certificate, state.theta)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,13 @@ class ConeProgram:
         self._norm(u, gamma, exponent)
         return self._sizes(a, factors, each, scales)
 
-    def _sizes(self, a, factors, bounds, scales) -> np.ndarray:
+    def _sizes(
+        self,
+        a: slice,
+        factors: list[np.ndarray],
+        bounds: list[slice],
+        scales: Sequence[float] | np.ndarray,
+    ) -> np.ndarray:
         """||L_m' alpha|| <= scale_m bound_m; return the first row of each cone."""
         first = []
         for factor, bound, scale in zip(factors, bounds, scales, strict=True):

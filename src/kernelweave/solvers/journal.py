@@ -19,12 +19,14 @@ class Journal:
     Parameters
     ----------
     task : what it works on, and who is told.
+    before : the journal of a solver that came to its end without a result.
     """
 
-    def __init__(self, task: Task):
+    def __init__(self, task: Task, before: Journal | None = None):
         self.task = task
-        self.history: list[Progress] = []
-        self._started = time.perf_counter()
+        self.history: list[Progress] = before.history if before else []
+        self._past = len(self.history)
+        self._started: float = before._started if before else time.perf_counter()
 
     def note(self, certificate: Certificate, theta: np.ndarray) -> None:
         """Write down a certified model with weights theta, shape (M,), and tell of it."""
@@ -35,7 +37,7 @@ class Journal:
     @property
     def turns(self) -> int:
         """Number of turns so far; the first entry is where the solver started."""
-        return len(self.history) - 1
+        return len(self.history) - self._past - 1
 
     @property
     def over(self) -> bool:

@@ -85,7 +85,7 @@ class SKM:
 
     def solve(self, task: Task) -> Result:
         """Solve a task from its alpha; its weights make no difference."""
-        machine, journal = Machine(task, self._room(task.engine)), Journal(task)
+        machine, journal = SmoothedMachine(task, self._room(task.engine)), Journal(task)
         while True:
             certificate = machine.certify()
             journal.note(certificate, machine.theta)
@@ -103,14 +103,14 @@ class SKM:
         room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
         return room if engine.n <= WHOLE else min(room, PART)
 
-    def _optimal(self, machine: Machine) -> bool:
+    def _optimal(self, machine: SmoothedMachine) -> bool:
         eps1, eps2 = optimality(
             machine.problem, machine.alpha, machine.engine.outputs, machine.s, machine.theta
         )
         return eps1 <= self.eps1 and eps2 <= self.eps2
 
 
-class Machine:
+class SmoothedMachine:
     """alpha, kappa, and what follows from them.
 
     Parameters

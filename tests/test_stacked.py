@@ -5,7 +5,7 @@ import pytest
 from kernel_cases import dense
 from numpy.testing import assert_allclose
 
-from kernelweave.engines import Stack
+from kernelweave.engines import StackedEngine
 from kernelweave.kernels import RBF, Linear
 
 N, MACHINES = 30, 3
@@ -17,7 +17,7 @@ def stacked(rng):
     X = rng.normal(size=(N, 4))
     K = np.concatenate([RBF([0.1, 1.0])(X), Linear()(X)[None]])
     whole = np.stack([np.kron(np.eye(MACHINES), one) for one in K])
-    return Stack(dense([RBF([0.1, 1.0]), Linear()], X), MACHINES), whole
+    return StackedEngine(dense([RBF([0.1, 1.0]), Linear()], X), MACHINES), whole
 
 
 def test_outputs_follow_alpha(stacked, rng):

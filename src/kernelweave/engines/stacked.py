@@ -10,7 +10,7 @@ from .base import Engine
 from .kept_outputs import KeptOutputs
 
 
-class Stack(KeptOutputs):
+class StackedEngine(KeptOutputs):
     """The engine of machines that share kernels, weights and examples.
 
     Its examples are those of the engine below once for every machine, one machine after the other;
@@ -59,10 +59,10 @@ class Stack(KeptOutputs):
         """Return k_m(x_i, x_i), shape (M, n)."""
         return np.tile(self._engine.diagonal(), self._machines)
 
-    def subset(self, idx: np.ndarray) -> Stack:
+    def subset(self, idx: np.ndarray) -> StackedEngine:
         """Return an engine for some examples, all of one machine."""
         ((_, machine, local),) = self._split(idx)
-        part = Stack(self._engine.subset(local), 1)
+        part = StackedEngine(self._engine.subset(local), 1)
         part._outputs = np.ascontiguousarray(self._of(machine)[:, local])
         return part
 
