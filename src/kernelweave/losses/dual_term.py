@@ -37,7 +37,12 @@ class DualTerm:
 
     def take(self, index: np.ndarray) -> DualTerm:
         """Return the terms of the examples in `index`."""
-        return DualTerm(*(getattr(self, field.name)[index] for field in fields(self)))
+        return DualTerm(*(part[index] for part in self.arrays))
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All fields, in the order in which the core takes them."""
+        return tuple(getattr(self, field.name) for field in fields(self))
 
     def conjugate(self, alpha: np.ndarray) -> np.ndarray:
         """Return conj(alpha), shape (n,): infinite outside the bounds."""

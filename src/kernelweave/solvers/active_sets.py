@@ -16,8 +16,9 @@ import numpy as np
 
 from ..problem import Problem, Result
 from ..steps.base import Step, keep_weights
-from .chunking import State, chunking
+from .chunking import chunking
 from .journal import Journal
+from .state import State
 from .task import Task
 
 SMALL = 20_000  # so many examples are worked on at once

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,24 +122,19 @@ def solve_uniform(task: Task) -> Result:
     return active_sets(replace(task, theta=np.ones_like(task.theta)), fixed)
 
 
+# They read little but sums of outputs, over kernels and over machines.
+Summing = partial(Solver, shares=True, combines=True)
+
 SOLVERS = {
     solver.name: solver
     for solver in (
-        Solver("analytic", stepping(Analytic), is_smooth, shares=True, combines=True),
-        Solver("newton", stepping(Newton, waits=True), is_curved, shares=True, combines=True),
-        Solver(
-            "hessian", sparsely(stepping(Newton, waits=True)), is_sparse, shares=True, combines=True
-        ),
-        Solver(
-            "cutting-plane",
-            sparsely(stepping(CuttingPlane)),
-            has_ball,
-            shares=True,
-            combines=True,
-        ),
-        Solver("level", sparsely(stepping(Level)), has_ball, shares=True, combines=True),
-        Solver("gradient", sparsely(wrapping(Gradient)), is_sparse, shares=True, combines=True),
-        Solver("uniform", solve_uniform, is_plain_sum, shares=True, combines=True),
+        Summing("analytic", stepping(Analytic), is_smooth),
+        Summing("newton", stepping(Newton, waits=True), is_curved),
+        Summing("hessian", sparsely(stepping(Newton, waits=True)), is_sparse),
+        Summing("cutting-plane", sparsely(stepping(CuttingPlane)), has_ball),
+        Summing("level", sparsely(stepping(Level)), has_ball),
+        Summing("gradient", sparsely(wrapping(Gradient)), is_sparse),
+        Summing("uniform", solve_uniform, is_plain_sum),
         Solver("alignment", two_stage(alignment_weights), is_scale, has_targets),
         Solver("centered-alignment", two_stage(centered_alignment_weights), is_scale, has_targets),
         Solver("qcqp", qcqp.qcqp, qcqp.serves),

@@ -211,8 +211,7 @@ class SmoothedMachine:
         alpha, outputs = self.alpha[work], np.ascontiguousarray(self.engine.outputs[:, work])
         chosen = np.flatnonzero(~self.aside)
         _core.solve_skm(
-            self._blocks(work), chosen, self.cost,
-            term.lin, term.eps, term.curv, term.ent, term.lo, term.hi,
+            self._blocks(work), chosen, self.cost, *term.arrays,
             self.kappa, self.d, self.shift, tolerance, 1000 * len(work), alpha, outputs, self.s,
         )  # fmt: skip
         self._move(work, alpha)

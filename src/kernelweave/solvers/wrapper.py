@@ -13,8 +13,9 @@ import numpy as np
 
 from ..problem import Result
 from ..steps.base import SolvedTurn, keep_weights
-from .chunking import State, chunking
+from .chunking import chunking
 from .journal import Journal
+from .state import State
 from .task import Task, silent
 
 FIRST = 0.03  # the gap to which the first machine is solved

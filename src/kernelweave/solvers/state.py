@@ -1,0 +1,179 @@
+"""Where a solver is, and how it gets on: working sets of the worst examples, solved exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from ..core import _core
+from ..losses import DualTerm
+from ..problem import Certificate
+from ..steps.base import Step, Turn
+from ..steps.curvature import curvature
+from .task import Task
+from .working_set import Violations
+
+# A subproblem is solved to this part of the violation that the turn starts from. With many kernels
+# a changed alpha is dear, and less exact subproblems change fewer of them.
+INNER_ONE, INNER_MANY = 0.1, 0.3
+SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
+FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part,
+NEAR_END = 0.9  # or to this part of what the tolerance asks for, if that comes first
+MOST_FREE = 3000  # examples that a second derivative is made of
+ROUGH = 1e-6  # error of the kernels that a second derivative is made of
+FOCUSED_TURNS = 100  # working sets before the examples set aside are looked at in any case
+
+
+class State:
+    """alpha, theta and what the engine says of them.
+
+    Attributes
+    ----------
+    alpha, theta : arrays of shape (n,) and (M,)
+    s, F : arrays of shape (M,) and (n,)
+        alpha' K_m alpha and the combined outputs, as of the last `view` and `certify`.
+    """
+
+    def __init__(self, task: Task):
+        self.task, self.problem, self.engine = task, task.problem, task.engine
+        self.alpha, self.theta = task.alpha.copy(), task.theta.copy()
+        every = np.arange(self.engine.n)
+        self.work = [every[part] for part in self.problem.parts]  # each machine's last working set
+        none = (np.empty(0), np.empty((0, 0)))
+        self.kernel = [none] * self.problem.machines  # the weights and the kernel of that set
+
+    def refresh(self, step: Step) -> Certificate:
+        """Take a weight step and certify the model."""
+        self.theta = step(self.view())
+        return self.certify()
+
+    def view(self) -> Turn:
+        """Take s from the engine, and describe this state for a weight step."""
+        self.s = self.engine.quadratic(self.alpha)
+        linear = -float(self.problem.term.conjugate(self.alpha).sum())
+        primal = cache(lambda: self.certify().primal)  # steps within steps ask for it again
+        return Turn(self.theta, self.s, linear, primal, self.curvature)
+
+    def certify(self) -> Certificate:
+        """Certify the model as it is."""
+        self.F = self.engine.combined(self.theta)
+        return self.problem.certificate(self.alpha, self.F, self.s, self.theta)
+
+    def curvature(self) -> np.ndarray:
+        """Return the second derivative in theta, (M, M), of the value of the best machine."""
+        bends = [self._bend(machine) for machine in range(self.problem.machines)]
+        return np.sum(bends, axis=0)
+
+    def _bend(self, machine: int) -> np.ndarray:
+        """Return what one machine adds to the second derivative."""
+        free = self.free(machine)
+        free = free[:: 1 + len(free) // MOST_FREE]
+        theta, kernel = self.kernel[machine]
+        if theta is self.theta:
+            at = np.searchsorted(self.work[machine], free)
+            kernel = kernel[np.ix_(at, at)]
+        else:
+            kernel = self.engine.block(free, self.theta)
+        bend = self.problem.term.take(free).curvature(self.alpha[free])
+        return curvature(kernel, bend, self.engine.outputs_at(free, ROUGH))
+
+    def free(self, machine: int) -> np.ndarray:
+        """Return the examples of a machine's last working set that are between their bounds."""
+        work = self.work[machine]
+        return work[inside(self.problem.term, self.alpha, work)]
+
+    def now(self) -> Task:
+        """Return the task that is left from here."""
+        return replace(self.task, alpha=self.alpha, theta=self.theta)
+
+    @property
+    def precision(self) -> float:
+        """How exactly subproblems are solved, relative to the violation."""
+        return INNER_ONE if self.engine.n_kernels == 1 else INNER_MANY
+
+    def violations(self, machine: int = 0) -> Violations:
+        """Return how far each alpha of a machine is from where it should be."""
+        part = self.problem.parts[machine]
+        return Violations(self.problem.alone[machine].term, self.alpha[part], self.F[part])
+
+    def advance(self, shrink: bool, wanted: float) -> None:
+        """Work on the machines that are furthest from their optimum, on a working set of each.
+
+        `shrink`: whether examples that are settled may be set aside for a while;
+        `wanted`: the gap that will do, relative to the present one. It falls with the violation.
+        """
+        machines = [self.violations(machine) for machine in range(self.problem.machines)]
+        target = self.precision * max(violations.size for violations in machines)
+        for machine, violations in enumerate(machines):
+            if violations.size <= target:
+                continue
+            active = np.flatnonzero(~violations.settled(violations.size))
+            if shrink and self.task.working_set < len(active) <= SHRINK * len(violations.up):
+                self.focus(active, max(FOCUS, NEAR_END * wanted) * violations.size, machine)
+            else:
+                self.improve(violations, target, self.engine.turns_per_step, machine)
+
+    def improve(self, violations: Violations, target: float, turns: int, machine: int = 0) -> None:
+        """Solve subproblems of a machine, at most `turns`, until its violation is `target`."""
+        while True:
+            self.solve_worst(violations, machine)
+            turns -= 1
+            if turns == 0:
+                return
+            self.F = self.engine.combined(self.theta)
+            violations = self.violations(machine)
+            if violations.size <= target:
+                return
+
+    def solve_worst(self, violations: Violations, machine: int) -> None:
+        """Solve a machine restricted to its worst examples."""
+        first = self.problem.parts[machine].start
+        q = min(self.task.working_set, len(violations.up))
+        work = first + violations.select(q, self.free(machine) - first)
+        kernel = self.engine.block(work, self.theta)
+        alpha = solve_subproblem(
+            kernel,
+            self.problem.term.take(work),
+            self.alpha[work],
+            self.F[work],
+            self.precision * violations.size,
+        )
+        self.work[machine], self.kernel[machine] = work, (self.theta, kernel)
+        self.move(work, alpha)
+
+    def move(self, idx: np.ndarray, alpha: np.ndarray) -> None:
+        """Give the examples idx new alphas."""
+        changed = np.flatnonzero(alpha != self.alpha[idx])
+        self.engine.add(idx[changed], alpha[changed] - self.alpha[idx[changed]])
+        self.alpha[idx] = alpha
+
+    def focus(self, active: np.ndarray, target: float, machine: int) -> None:
+        """Work on some examples of a machine, with its others set aside, down to a violation.
+
+        The weights stay as they are. The outputs of the others are brought up to date at the end,
+        each changed alpha being told once, and the next certificate checks them all.
+        """
+        part = self.problem.parts[machine]
+        active = active + part.start
+        set_aside = float(self.alpha[part].sum() - self.alpha[active].sum())
+        small = State(self.now().subset(active, set_aside))
+        small.F = small.engine.combined(small.theta)
+        small.improve(small.violations(), target, FOCUSED_TURNS)
+        self.move(active, small.alpha)
+
+
+def solve_subproblem(
+    kernel: np.ndarray, term: DualTerm, alpha: np.ndarray, F: np.ndarray, tolerance: float
+) -> np.ndarray:
+    """Return the best alphas of a working set, shape (q,), given those outside it."""
+    q = len(alpha)
+    alpha, F = alpha.copy(), F.copy()
+    _core.solve_pairs(kernel, *term.arrays, tolerance, 100 * q + 10_000, alpha, F)
+    return alpha
+
+
+def inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
+    """Return which of the examples idx have their alpha strictly between its bounds."""
+    return (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
