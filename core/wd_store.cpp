@@ -18,6 +18,11 @@ int depth_for(int64_t rows, int64_t planes, int64_t degree) {
       std::clamp<int64_t>((bits + planes - 1) / planes, 1, std::min(degree, kTableBits / planes)));
 }
 
+// One letter more than the table has, where the mask does not become too large.
+int marked_letters(int64_t planes, int depth) {
+  return planes * (depth + 1) <= kMarkedBits ? depth + 1 : depth;
+}
+
 // visit(value, child) for all values of a level and their children in the next one.
 template <class Visit>
 void for_children(int64_t planes, Buffer<double>& level, Buffer<double>& next, Visit visit) {
@@ -104,11 +109,12 @@ double WdStore::cost(const WdKernel& kernel, const PlaneTable& a, int64_t count,
   const int depth = depth_for(count * kernel.n_passes(), a.planes, kernel.parameters.degree());
   const double rows = double(count * kernel.n_passes());
   const double table = double(int64_t{1} << (a.planes * depth));
-  const double hits = std::min(1.0, rows / table) * (1.0 + rows / table);
+  const double marks = double(int64_t{1} << (a.planes * marked_letters(a.planes, depth)));
+  const double hits = std::min(1.0, rows / marks) * (1.0 + rows / table);
   const bool by_level =
       kernel.parameters.value == WdValue::kDegrees || kernel.parameters.value == WdValue::kBoth;
-  const double build = 60.0 * rows + 8.0 * table;
-  const double lookup = (by_level ? 3.0 * depth : 3.0) + 20.0 * hits;
+  const double build = 30.0 * rows + 6.0 * table;
+  const double lookup = (by_level ? 5.5 + 3.0 * depth : 5.5) + 20.0 * hits;
   return double(a.length) * (build + double(columns) * lookup);
 }
 
@@ -200,8 +206,7 @@ void WdStore::sort_leaves(Position& position, const std::vector<uint64_t>& added
 }
 
 void WdStore::mark_leaves(Position& position) const {
-  const bool affordable = planes_ * (position.depth + 1) <= kMarkedBits;
-  position.marked = position.depth + affordable;
+  position.marked = marked_letters(planes_, position.depth);
   position.deeper.assign((size_t{1} << (planes_ * position.marked)) / 64 + 1, 0);
   for (size_t at = 0; at < position.leaves.size(); at += leaf_words()) {
     const uint64_t place = prefix(position.leaves[at], planes_, position.marked);

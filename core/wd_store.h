@@ -59,8 +59,8 @@ class WdStore : public Store {
     // For each length up to depth a table by letters: the weight of the match of that length (where
     // lengths are told apart) or of all matches up to it.
     std::vector<Buffer<double>> levels;
-    // Bit set where something lies below a place; `marked` letters name it, one more than `depth`
-    // where that is affordable, so that few sequences are looked at in vain.
+    // Bit set where something lies below a place, which `marked` letters name: one more than
+    // `depth` where that is affordable, so that few sequences are looked at in vain.
     int marked = 0;
     Buffer<uint64_t> deeper;
     Buffer<uint32_t> starts;  // the first leaf below each place
