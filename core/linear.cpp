@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <numeric>
 
+#include "recycled.h"
 #include "team.h"
 
 namespace kw {
 namespace {
 
-constexpr int64_t kColumns = 16384;  // columns that a thread works on at a time, at most
-constexpr int64_t kBlock = 64;       // rows and columns of a tile of a block
-constexpr int64_t kMostBundles = 4;  // of one source: each costs a store of its own
+constexpr int64_t kColumns = 65536;            // columns that a thread works on at a time, at most,
+constexpr int64_t kValues = int64_t{1} << 24;  // and their values
+constexpr int64_t kBlock = 64;                 // rows and columns of a tile of a block
+constexpr int64_t kMostBundles = 4;            // of one source: each costs a store of its own
 
 using Terms = std::vector<LinearTerm>;
 
@@ -42,9 +44,10 @@ void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
 // f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
 // of a store, and equally many for every thread.
 template <typename Work>
-void for_columns(int64_t n, int threads, Work&& work) {
-  const int64_t rounds = (n + kColumns * threads - 1) / (kColumns * threads);
-  const int64_t width = std::max<int64_t>(n / (rounds * threads) + 1, 1024);
+void for_columns(int64_t n, int64_t planes, int threads, Work&& work) {
+  const int64_t most = std::clamp<int64_t>(kValues / planes, 1024, kColumns);
+  const int64_t parts = (n + most * threads - 1) / (most * threads) * threads;
+  const int64_t width = std::max<int64_t>((n + parts - 1) / parts, 1024);
   run_team(threads, (n + width - 1) / width,
            [&](int64_t t, int) { work(t * width, std::min(n, (t + 1) * width)); });
 }
@@ -135,9 +138,9 @@ bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, in
     sums.push_back(sum_up(bundle, rows, delta, count, threads, nullptr));
     if (!sums.back()) return false;
   }
-  for_columns(b_.n, threads, [&](int64_t j0, int64_t j1) {
+  for_columns(b_.n, program_.n_planes(), threads, [&](int64_t j0, int64_t j1) {
     const int64_t width = j1 - j0;
-    std::vector<double> values;
+    Buffer<double> values;
     for (size_t g = 0; g < bundles_.size(); ++g) {
       const Bundle& bundle = bundles_[g];
       values.assign(program_.sources()[bundle.source]->planes() * width, 0.0);
@@ -168,8 +171,8 @@ std::vector<std::unique_ptr<Sums>> LinearPlan::compile(const int64_t* rows, cons
 
 void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads,
                        double* out) const {
-  for_columns(b_.n, threads, [&](int64_t j0, int64_t j1) {
-    std::vector<double> values;
+  for_columns(b_.n, 1, threads, [&](int64_t j0, int64_t j1) {
+    Buffer<double> values;
     for (size_t g = 0; g < bundles_.size(); ++g) {
       values.assign(j1 - j0, 0.0);
       sums[g]->lookup(*b_.tables[bundles_[g].source], j0, j1, values.data(), j1 - j0);

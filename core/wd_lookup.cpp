@@ -3,7 +3,6 @@
 
 #include "simd/simd.h"
 #include "wd_store.h"
-#include "wd_window.h"
 
 namespace kw {
 namespace {
@@ -11,11 +10,11 @@ namespace {
 // Takes what a walk finds as one value.
 struct Total {
   static constexpr bool by_level = false;
-  double& out;
   const double* reach;
+  double sum = 0.0;
 
-  void level(int64_t, double value) { out += value; }
-  void run(int64_t from, int64_t to, double delta) { out += delta * (reach[to] - reach[from]); }
+  void level(int64_t, double value) { sum += value; }
+  void run(int64_t from, int64_t to, double delta) { sum += delta * (reach[to] - reach[from]); }
 };
 
 // Takes what a walk finds degree by degree.
@@ -33,21 +32,60 @@ struct ByDegree {
 
 }  // namespace
 
-// Sequences that pass all positions together, word by word, so that the words of one position and
-// the table of that position stay in the cache. Those with unknown letters are walked one by one.
-struct WdStore::Block {
-  static constexpr int64_t kSize = 16384;
+// What is read of a sequence from position p on: a word of its letters (the tag is of no account),
+// and how many letters matches may have.
+struct WdStore::Reading {
+  const PlaneTable& b;
+  const int64_t* j;  // where its number stands: only long matches need it
+  int64_t p;
+  uint64_t word;
+  int64_t known;
 
-  Block(const PlaneTable& b, int64_t j0, int64_t j1) : b(b), j0(j0) {
-    for (int64_t j = j0; j < j1; ++j) (hidden(j) ? masked : clean).push_back(j);
+  uint32_t letter(int64_t depth) const {
+    if (depth < letters_of_word(b.planes))
+      return uint32_t(prefix(word, b.planes, depth + 1) & ((uint64_t{1} << b.planes) - 1));
+    uint32_t code = 0;
+    for (int64_t plane = 0; plane < b.planes; ++plane)
+      code |= uint32_t(window(plane) >> depth & 1) << plane;
+    return code;
+  }
+  uint64_t window(int64_t plane) const {
+    return window_at(b.letters(*j) + plane * b.words, b.words, p);
+  }
+};
+
+// Sequences that pass all positions together, from the last to the first, always in the order of a
+// dictionary of their letters from the position on: a stable partition by the letter of a position
+// turns the order of the next position into that of this one (Durbin, 2014). So tables and leaves
+// are read from their beginning to their end, whatever their size, and what is known of a sequence
+// travels with it. Those with unknown letters are walked one by one.
+struct WdStore::Block {
+  static constexpr int64_t kSize = int64_t{1} << kTagBits;
+
+  // The letters of a sequence from the position on, tagged with its number in the block, and the
+  // sum of what it has found.
+  struct Record {
+    uint64_t word;
+    double sum;
+  };
+
+  Block(const PlaneTable& b, int64_t j0, int64_t j1) : b(b), j0(j0), read(b.planes) {
+    clean.reserve(j1 - j0);
+    for (int64_t j = j0; j < j1; ++j) {
+      if (hidden(j))
+        masked.push_back(j);
+      else
+        clean.push_back(j);
+    }
     const int64_t n = size(), all = b.planes * b.words;
     words.resize(n * all);
     for (int64_t s = 0; s < n; ++s)
       for (int64_t w = 0; w < all; ++w) words[w * n + s] = b.letters(clean[s])[w];
-    places.resize(n);
+    letters.resize(n);
     hits.resize(n);
-    links.resize(n);
-    sums.assign(n, 0.0);
+    before.resize(n);
+    records.resize(n);
+    for (int64_t s = 0; s < n; ++s) records[s] = {uint64_t(s), 0.0};
   }
 
   int64_t size() const { return int64_t(clean.size()); }
@@ -55,129 +93,155 @@ struct WdStore::Block {
     return b.masked &&
            std::any_of(b.unknown(j), b.unknown(j) + b.words, [](uint64_t w) { return w != 0; });
   }
+  const int64_t& example(const Record& record) const { return clean[record.word & kTag]; }
   void flush(double* out) {
-    for (int64_t s = 0; s < size(); ++s) out[clean[s]] += std::exchange(sums[s], 0.0);
-  }
-  uint64_t window(int64_t s, int64_t plane, int64_t p) const {
-    return window_at(words.data() + plane * b.words * size() + s, b.words, p, size());
+    for (Record& record : records) out[example(record)] += std::exchange(record.sum, 0.0);
   }
 
-  // The table index of every sequence at position p.
-  void find_places(int64_t p, int64_t depth) {
-    const int64_t n = size(), bit = p % 64;
-    const uint64_t* low = words.data() + p / 64 * n;
-    const uint64_t* high = bit + depth > 64 ? low + n : nullptr;
-    simd().wd->places(low, high, b.planes, b.words * n, bit, depth, n, places.data());
+  // Where the records of each letter begin.
+  std::array<Record*, 256> sections() {
+    std::array<std::array<uint32_t, 256>, 4> counts = {};  // four, as one would wait for itself
+    int64_t s = 0;
+    for (; s + 4 <= size(); s += 4)
+      for (int64_t lane = 0; lane < 4; ++lane) ++counts[lane][letters[s + lane]];
+    for (; s < size(); ++s) ++counts[0][letters[s]];
+    std::array<Record*, 256> begin;
+    Record* next = records.data();
+    for (int64_t letter = 0; letter < int64_t{1} << b.planes; ++letter) {
+      begin[letter] = next;
+      for (const auto& count : counts) next += count[letter];
+    }
+    return begin;
   }
 
-  // Notes the sequences whose place in the last table has something below it, and what.
-  int64_t find_hits(const WdStore& store, const Position& position) {
-    int64_t found = 0;
-    for (int64_t s = 0; s < size(); ++s) {
-      const uint32_t place = places[s];
-      hits[found] = uint32_t(s);
-      found += position.deeper[place / 64] >> (place % 64) & 1;
+  // Goes on to position p, adds the values of a table if there is one, and notes the records that
+  // have something below it.
+  template <int P, bool kAdd>
+  void advance(const Position& position, int64_t p) {
+    const int64_t n = size(), planes = P ? P : b.planes;
+    simd().wd->letters(words.data() + p / 64 * n, planes, b.words * n, p % 64, n, letters.data());
+    records.swap(before);
+    std::array<Record*, 256> to = sections();
+    const double* table = position.levels.back().data();
+    const uint64_t* deeper = position.deeper.data();
+    const int64_t place = 64 - planes * position.depth, mark = 64 - planes * position.marked;
+    int64_t noted = 0;
+    for (const Record& from : before) {
+      const uint64_t id = from.word & kTag, letter = letters[id];
+      const uint64_t word = (from.word >> planes & ~kTag) | id | letter << (64 - planes);
+      Record* record = to[letter]++;
+      *record = {word, kAdd ? from.sum + table[word >> place] : from.sum};
+      hits[noted] = uint32_t(record - records.data());
+      noted += deeper[word >> mark >> 6] >> (word >> mark & 63) & 1;
     }
-    for (int64_t h = 0; h < found; ++h) {
-      links[h] = position.below(places[hits[h]]);
-      if (links[h].count != kBranch)
-        __builtin_prefetch(position.leaves.data() + links[h].first * store.leaf_words());
-    }
-    return found;
+    found = noted;
   }
 
   const PlaneTable& b;
   const int64_t j0;
-  std::vector<int64_t> clean, masked;
-  std::vector<uint64_t> words;
-  std::vector<uint32_t> places, hits;
-  std::vector<Link> links;
-  std::vector<double> sums;
+  const WordReader read;
+  std::vector<int64_t> masked;
+  Buffer<int64_t> clean;
+  Buffer<uint64_t> words;  // word by word, so that those of a position lie side by side
+  Buffer<uint8_t> letters;
+  Buffer<Record> records, before;
+  Buffer<uint32_t> hits;
+  int64_t found = 0;
 };
 
-// Tells the sink what the matches of a window give below the table.
-template <int P, class Sink>
-inline void WdStore::descend(const Position& position, Link link, const uint64_t* window,
-                             uint64_t stop, Sink sink) const {
-  const int64_t planes = P ? P : planes_, known = std::countr_zero(stop);
-  int64_t depth = position.depth;
-  while (link.count == kBranch) {
-    if (depth == known) return;
-    uint64_t letter = 0;
+template <int P>
+inline int64_t WdStore::shared_letters(Leaf leaf, const Reading& reading) const {
+  const int64_t planes = P ? P : planes_;
+  int64_t shared = std::countl_zero(leaf[0] ^ reading.word) / planes;
+  if (tail_ && shared >= letters_of_word(planes)) {
+    uint64_t differ = 0;
     for (int64_t plane = 0; plane < planes; ++plane)
-      letter |= (window[plane] >> depth & 1) << plane;
-    const Child& child = position.children[link.first + letter];
+      differ |= leaf[kLeafHead + plane] ^ reading.window(plane);
+    shared = std::countr_zero(differ);
+  }
+  return std::min({shared, letters_in(leaf), reading.known});
+}
+
+// Tells the sink what the matches of a sequence give below the table.
+template <int P, class Sink>
+inline void WdStore::descend(const Position& position, const Reading& reading, Sink& sink) const {
+  int64_t depth = position.depth;
+  Link link = position.below(uint32_t(prefix(reading.word, P ? P : planes_, depth)));
+  while (link.count == kBranch) {
+    if (depth == reading.known) return;
+    const Child& child = position.children[link.first + reading.letter(depth)];
     sink.level(++depth, child.value);
     link = child.link;
   }
-  const uint64_t* leaf = position.leaves.data() + link.first * leaf_words();
-  for (uint32_t left = link.count; left; --left, leaf += kLeafHead + planes) {
-    uint64_t differ = leaf[1] | stop;
-    for (int64_t plane = 0; plane < planes; ++plane)
-      differ |= leaf[kLeafHead + plane] ^ window[plane];
-    sink.run(depth, std::countr_zero(differ), std::bit_cast<double>(leaf[0]));
-  }
+  const int64_t width = leaf_words();
+  const uint64_t* leaf = position.leaves.data() + link.first * width;
+  for (uint32_t left = link.count; left; --left, leaf += width)
+    sink.run(depth, shared_letters<P>(leaf, reading), delta_of(leaf));
 }
 
 // A sequence with unknown letters may leave the table early.
-template <int P, class Sink>
-void WdStore::walk_masked(const PlaneTable& b, int64_t j, int64_t p, Sink sink) const {
+template <class Sink>
+void WdStore::walk_masked(const Block& block, int64_t j, int64_t p, Sink& sink) const {
   const Position& position = positions_[p];
-  const uint64_t stop = stop_at(b, j, p, degree_);
-  uint64_t window[8];
-  for (int64_t plane = 0; plane < planes_; ++plane)
-    window[plane] = window_at(b.letters(j) + plane * b.words, b.words, p);
-  const int64_t known = std::countr_zero(stop), end = std::min<int64_t>(known, position.depth);
+  const int64_t known = known_from(block.b, j, p, degree_);
+  const Reading reading = {block.b, &j, p, block.read(block.b, j, p), known};
+  const int64_t end = std::min<int64_t>(known, position.depth);
   for (int64_t k = Sink::by_level || end == 0 ? 1 : end; k <= end; ++k)
-    sink.level(k, position.levels[k - 1][index<P>(window, planes_, k)]);
-  if (known > position.depth)
-    descend<P>(position, position.below(uint32_t(index<P>(window, planes_, position.depth))),
-               window, stop, sink);
+    sink.level(k, position.levels[k - 1][prefix(reading.word, planes_, k)]);
+  if (known > position.depth) descend<0>(position, reading, sink);
 }
 
-// Below the table, one position, all sequences of a block.
-template <int P, class MakeSink>
-void WdStore::pass_below(Block& block, int64_t p, MakeSink&& make_sink) const {
-  const Position& position = positions_[p];
-  const uint64_t stop = uint64_t{1} << std::min(degree_, length_ - p);
-  const int64_t hits = block.find_hits(*this, position);
-  for (int64_t h = 0; h < hits; ++h) {
-    const int64_t s = block.hits[h];
-    uint64_t window[P ? P : 8];
-    for (int64_t plane = 0; plane < (P ? P : planes_); ++plane)
-      window[plane] = block.window(s, plane, p);
-    descend<P>(position, block.links[h], window, stop, make_sink(s));
+// Below the table, one position: walk(record, reading) for the sequences that have something there.
+template <class Walk>
+void WdStore::pass_below(Block& block, int64_t p, Walk&& walk) const {
+  const int64_t known = std::min(degree_, length_ - p);
+  for (int64_t h = 0; h < block.found; ++h) {
+    Block::Record& record = block.records[block.hits[h]];
+    walk(record, Reading{block.b, &block.example(record), p, record.word, known});
   }
 }
 
 // Adds one value per sequence to the sums of the block (and to out, for those walked one by one).
 template <int P>
 void WdStore::pass_total(Block& block, int64_t p, double* out) const {
-  const double* table = positions_[p].levels.back().data();
-  block.find_places(p, positions_[p].depth);
-  for (int64_t s = 0; s < block.size(); ++s) block.sums[s] += table[block.places[s]];
-  pass_below<P>(block, p, [&](int64_t s) { return Total{block.sums[s], reach(p)}; });
-  for (int64_t j : block.masked) walk_masked<P>(block.b, j, p, Total{out[j], reach(p)});
+  const Position& position = positions_[p];
+  block.advance<P, true>(position, p);
+  pass_below(block, p, [&](Block::Record& record, const Reading& reading) {
+    Total found = {reach(p)};
+    descend<P>(position, reading, found);
+    record.sum += found.sum;
+  });
+  for (int64_t j : block.masked) {
+    Total found = {reach(p)};
+    walk_masked(block, j, p, found);
+    out[j] += found.sum;
+  }
 }
 
 template <int P>
 void WdStore::pass_degrees(Block& block, int64_t p, double* out, int64_t stride) const {
   const Position& position = positions_[p];
+  block.advance<P, false>(position, p);
   for (int k = 1; k <= position.depth; ++k) {
     const double* level = position.levels[k - 1].data();
     double* row = out + (k - 1) * stride;
-    block.find_places(p, k);
-    for (int64_t s = 0; s < block.size(); ++s) row[block.clean[s]] += level[block.places[s]];
+    for (const Block::Record& record : block.records)
+      row[block.example(record)] += level[prefix(record.word, P ? P : planes_, k)];
   }
-  auto sink = [&](int64_t j) { return ByDegree{out + j, stride, position.weights}; };
-  pass_below<P>(block, p, [&](int64_t s) { return sink(block.clean[s]); });
-  for (int64_t j : block.masked) walk_masked<P>(block.b, j, p, sink(j));
+  pass_below(block, p, [&](const Block::Record& record, const Reading& reading) {
+    ByDegree found = {out + block.example(record), stride, position.weights};
+    descend<P>(position, reading, found);
+  });
+  for (int64_t j : block.masked) {
+    ByDegree found = {out + j, stride, position.weights};
+    walk_masked(block, j, p, found);
+  }
 }
 
 template <int P>
 void WdStore::lookup_block(Block& block, double* out, int64_t stride) const {
   out -= block.j0;
-  for (int64_t p = 0; p < length_; ++p) {
+  for (int64_t p = length_ - 1; p >= 0; --p) {
     switch (value_) {
       case WdValue::kSum:
         pass_total<P>(block, p, out);

@@ -3,29 +3,32 @@
 #include <stdexcept>
 
 #include "team.h"
-#include "wd_window.h"
 
 namespace kw {
 namespace {
 
-constexpr int64_t kTableBits = 16;  // of the largest table of a position
+constexpr int64_t kTableBits = 16;   // of the largest table of a position
+constexpr int64_t kMarkedBits = 18;  // of the largest mask of places with something below them
 
-// Visits the prefixes of length k in runs: visit(c, s, run) for places c, ..., c + 2 run - 1 of
-// level k, whose first k - 1 letters are places s, ..., s + run - 1 of the level above, twice.
-template <class Visit>
-void for_prefixes(int64_t planes, int k, Visit&& visit) {
-  const uint64_t run = uint64_t{1} << (k - 1), rows = uint64_t{1} << (k * (planes - 1));
-  for (uint64_t h = 0; h < rows; ++h) {
-    uint64_t shorter = 0;
-    for (int64_t plane = 0; plane + 1 < planes; ++plane)
-      shorter |= (h >> (plane * k) & (run - 1)) << (plane * (k - 1));
-    visit(h << k, shorter << (k - 1), run);
-  }
+// The smallest table with three places for every two sequences: with fewer places too many of them
+// are shared, more take longer to fill than they save.
+int depth_for(int64_t rows, int64_t planes, int64_t degree) {
+  const int64_t bits = std::bit_width(uint64_t(rows + rows / 2));
+  return int(
+      std::clamp<int64_t>((bits + planes - 1) / planes, 1, std::min(degree, kTableBits / planes)));
 }
 
-int depth_for(int64_t rows, int64_t planes, int64_t degree) {
-  const int64_t wanted = (std::bit_width(uint64_t(std::max<int64_t>(rows, 1))) + planes) / planes;
-  return int(std::clamp<int64_t>(wanted, 1, std::min(degree, kTableBits / planes)));
+// visit(value, child) for all values of a level and their children in the next one.
+template <class Visit>
+void for_children(int64_t planes, Buffer<double>& level, Buffer<double>& next, Visit visit) {
+  double* child = next.data();
+  if (planes == 2) {
+    for (double& value : level)
+      for (int letter = 0; letter < 4; ++letter) visit(value, *child++);
+  } else {
+    for (double& value : level)
+      for (int letter = 0; letter < 1 << planes; ++letter) visit(value, *child++);
+  }
 }
 
 }  // namespace
@@ -55,11 +58,16 @@ void WdStore::clear() {
   settled_ = true;
 }
 
+void WdStore::expect(int64_t planes) {
+  planes_ = planes;
+  tail_ = degree_ > letters_of_word(planes) ? planes : 0;
+}
+
 void WdStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
   if (dynamic_cast<const PlaneTable&>(a).length != length_)
     throw std::invalid_argument("a store of the weighted degree kernel holds one length only");
   auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows, count));
-  planes_ = table->planes;
+  expect(table->planes);
   batches_.push_back({std::move(table), std::vector<double>(delta, delta + count)});
   settled_ = false;
 }
@@ -70,7 +78,7 @@ void WdStore::merge(const Store& other) {
     throw std::invalid_argument("the stores hold other words");
   const std::vector<Batch> more = same->batches_;  // `other` may be this store
   batches_.insert(batches_.end(), more.begin(), more.end());
-  planes_ = std::max(planes_, same->planes_);
+  if (same->planes_) expect(same->planes_);
   settled_ = false;
 }
 
@@ -79,12 +87,13 @@ void WdStore::settle(int threads) {
   int64_t count = 0;
   for (const Batch& batch : batches_) count += int64_t(batch.delta.size());
   const int depth = depth_for(count * passes_, planes_, degree_);
+  const WordReader read(planes_);
   run_team(threads, length_, [&](int64_t p, int) {
     positions_[p] = Position{};
     positions_[p].depth = int(std::min<int64_t>(depth, length_ - p));
     positions_[p].weights = weights(p);
     thread_local std::vector<uint64_t> added;
-    windows(p, added);
+    windows(p, read, added);
     build(positions_[p], added);
   });
   settled_ = true;
@@ -104,6 +113,8 @@ double WdStore::cost(const WdKernel& kernel, const PlaneTable& a, int64_t count,
 }
 
 uint32_t WdStore::letter(Leaf leaf, int64_t depth) const {
+  if (depth < letters_of_word(planes_))
+    return uint32_t(prefix(leaf[0], planes_, depth + 1) & ((uint64_t{1} << planes_) - 1));
   uint32_t code = 0;
   for (int64_t plane = 0; plane < planes_; ++plane)
     code |= uint32_t(leaf[kLeafHead + plane] >> depth & 1) << plane;
@@ -111,9 +122,9 @@ uint32_t WdStore::letter(Leaf leaf, int64_t depth) const {
 }
 
 // What the added sequences look like from position p on: themselves, and their shifted copies.
-void WdStore::windows(int64_t p, std::vector<uint64_t>& out) const {
+void WdStore::windows(int64_t p, const WordReader& read, std::vector<uint64_t>& out) const {
   out.clear();
-  const int64_t most = parameters_.largest_shift();
+  const int64_t most = parameters_.largest_shift(), most_letters = std::min(degree_, length_ - p);
   for (int64_t shift = -most; shift <= most; ++shift) {
     const int64_t from = p + shift;
     if (from < 0 || from >= length_ || !parameters_.allows(std::min(p, from), shift)) continue;
@@ -123,9 +134,9 @@ void WdStore::windows(int64_t p, std::vector<uint64_t>& out) const {
       out.resize(out.size() + a.n * leaf_words());
       uint64_t* leaf = out.data() + out.size() - a.n * leaf_words();
       for (int64_t r = 0; r < a.n; ++r, leaf += leaf_words()) {
-        leaf[0] = std::bit_cast<uint64_t>(weight * delta[r]);
-        leaf[1] = stop_at(a, r, from, std::min(degree_, length_ - p));
-        for (int64_t plane = 0; plane < planes_; ++plane)
+        leaf[0] = read(a, r, from) | uint64_t(known_from(a, r, from, most_letters));
+        leaf[1] = std::bit_cast<uint64_t>(weight * delta[r]);
+        for (int64_t plane = 0; plane < tail_; ++plane)
           leaf[kLeafHead + plane] = window_at(a.letters(r) + plane * a.words, a.words, from);
       }
     }
@@ -135,11 +146,10 @@ void WdStore::windows(int64_t p, std::vector<uint64_t>& out) const {
 void WdStore::build(Position& position, const std::vector<uint64_t>& added) const {
   fill_levels(position, added);
   sort_leaves(position, added);
+  mark_leaves(position);
   const size_t places = position.starts.size() - 1;
-  position.deeper.assign(places / 64 + 1, 0);
   for (size_t place = 0; place < places; ++place) {
     const uint32_t begin = position.starts[place], end = position.starts[place + 1];
-    position.deeper[place / 64] |= uint64_t(begin < end) << (place % 64);
     if (end - begin <= kBucket) continue;
     const std::vector<uint64_t> copy(position.leaves.begin() + begin * leaf_words(),
                                      position.leaves.begin() + end * leaf_words());
@@ -156,47 +166,46 @@ void WdStore::fill_levels(Position& position, const std::vector<uint64_t>& added
   for (int k = 1; k <= depth; ++k) position.levels[k - 1].assign(size_t{1} << (planes_ * k), 0.0);
   for (size_t at = 0; at < added.size(); at += leaf_words()) {
     const Leaf leaf = added.data() + at;
-    const int known = std::min<int>(depth, std::countr_zero(leaf[1]));
-    if (known > 0)
-      position.levels[known - 1][index<0>(leaf + kLeafHead, planes_, known)] += delta_of(leaf);
+    const int64_t known = std::min<int64_t>(depth, letters_in(leaf));
+    if (known > 0) position.levels[known - 1][prefix(leaf[0], planes_, known)] += delta_of(leaf);
   }
+  auto sum_up = [](double& sum, double& child) { sum += child; };
+  auto hand_down = [](double& sum, double& child) { child += sum; };
   for (int k = depth; k > 1; --k)  // sums of delta by prefix
-    for_prefixes(planes_, k, [&](uint64_t c, uint64_t s, uint64_t run) {
-      const double* from = position.levels[k - 1].data() + c;
-      double* to = position.levels[k - 2].data() + s;
-      for (uint64_t i = 0; i < run; ++i) to[i] += from[i] + from[i + run];
-    });
+    for_children(planes_, position.levels[k - 2], position.levels[k - 1], sum_up);
   for (int k = 1; k <= depth; ++k)
     for (double& value : position.levels[k - 1]) value *= position.weights[k - 1];
   for (int k = 2; k <= depth && !by_degree(); ++k)
-    for_prefixes(planes_, k, [&](uint64_t c, uint64_t s, uint64_t run) {
-      const double* from = position.levels[k - 2].data() + s;
-      double* to = position.levels[k - 1].data() + c;
-      for (uint64_t i = 0; i < run; ++i) to[i] += from[i];
-      for (uint64_t i = 0; i < run; ++i) to[i + run] += from[i];
-    });
+    for_children(planes_, position.levels[k - 2], position.levels[k - 1], hand_down);
 }
 
 // Counting sort of the leaves that reach below the table, by their place in it.
 void WdStore::sort_leaves(Position& position, const std::vector<uint64_t>& added) const {
-  std::vector<uint32_t>& starts = position.starts;
+  Buffer<uint32_t>& starts = position.starts;
   starts.assign(position.levels.back().size() + 1, 0);
-  thread_local std::vector<uint32_t> places;
-  places.clear();
   for (size_t at = 0; at < added.size(); at += leaf_words()) {
-    const Leaf leaf = added.data() + at;
-    const bool deeper = goes_on(leaf, position.depth);
-    places.push_back(uint32_t(index<0>(leaf + kLeafHead, planes_, position.depth)));
-    starts[places.back() + 1] += deeper;
+    const bool deeper = letters_in(added.data() + at) > position.depth;
+    starts[prefix(added[at], planes_, position.depth) + 1] += deeper;
   }
   for (size_t e = 1; e < starts.size(); ++e) starts[e] += starts[e - 1];
   position.leaves.resize(starts.back() * leaf_words());
   thread_local std::vector<uint32_t> next;
   next.assign(starts.begin(), starts.end() - 1);
-  for (size_t r = 0; r < places.size(); ++r) {
-    const Leaf leaf = added.data() + r * leaf_words();
-    if (goes_on(leaf, position.depth))
-      std::copy_n(leaf, leaf_words(), position.leaves.data() + next[places[r]]++ * leaf_words());
+  for (size_t at = 0; at < added.size(); at += leaf_words()) {
+    const Leaf leaf = added.data() + at;
+    if (letters_in(leaf) <= position.depth) continue;
+    const uint32_t to = next[prefix(leaf[0], planes_, position.depth)]++;
+    std::copy_n(leaf, leaf_words(), position.leaves.data() + to * leaf_words());
+  }
+}
+
+void WdStore::mark_leaves(Position& position) const {
+  const bool affordable = planes_ * (position.depth + 1) <= kMarkedBits;
+  position.marked = position.depth + affordable;
+  position.deeper.assign((size_t{1} << (planes_ * position.marked)) / 64 + 1, 0);
+  for (size_t at = 0; at < position.leaves.size(); at += leaf_words()) {
+    const uint64_t place = prefix(position.leaves[at], planes_, position.marked);
+    position.deeper[place / 64] |= uint64_t{1} << (place % 64);
   }
 }
 
@@ -207,7 +216,7 @@ WdStore::Link WdStore::put_away(Position& position, Leaf* begin, Leaf* end, int6
 
 template <class Group>
 void WdStore::by_letter(Leaf* begin, Leaf* end, int64_t depth, Group&& group) const {
-  end = std::stable_partition(begin, end, [&](Leaf leaf) { return goes_on(leaf, depth); });
+  end = std::stable_partition(begin, end, [&](Leaf leaf) { return letters_in(leaf) > depth; });
   auto before = [&](Leaf a, Leaf b) { return letter(a, depth) < letter(b, depth); };
   std::stable_sort(begin, end, before);
   for (Leaf* from = begin; from < end;) {
@@ -224,7 +233,7 @@ WdStore::Link WdStore::branch(Position& position, Leaf* begin, Leaf* end, int64_
   const uint32_t first = uint32_t(position.children.size());
   position.children.resize(first + (size_t{1} << planes_));
   by_letter(begin, end, depth, [&](uint32_t letter, double sum, Leaf* from, Leaf* to) {
-    to = std::stable_partition(from, to, [&](Leaf leaf) { return goes_on(leaf, depth + 1); });
+    to = std::stable_partition(from, to, [&](Leaf leaf) { return letters_in(leaf) > depth + 1; });
     const Link link = from < to ? put_away(position, from, to, depth + 1) : Link{};
     position.children[first + letter] = {sum * position.weights[depth], link};
   });
@@ -258,8 +267,9 @@ void WdStore::visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
 
 void WdStore::items(const VisitWord& visit) const {
   std::vector<uint64_t> added;
+  const WordReader read(planes_);
   for (int64_t p = 0; p < length_; ++p) {
-    windows(p, added);
+    windows(p, read, added);
     std::vector<Leaf> leaves;
     for (size_t at = 0; at < added.size(); at += leaf_words()) leaves.push_back(added.data() + at);
     std::string word;
@@ -271,7 +281,7 @@ int64_t WdStore::bytes() const {
   int64_t total = 0;
   for (const Position& at : positions_) {
     total += int64_t(at.starts.size() * sizeof(uint32_t) + at.children.size() * sizeof(Child) +
-                     at.leaves.size() * sizeof(uint64_t));
+                     (at.leaves.size() + at.deeper.size()) * sizeof(uint64_t));
     for (const auto& level : at.levels) total += int64_t(level.size() * sizeof(double));
   }
   return total;

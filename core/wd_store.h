@@ -4,12 +4,15 @@
 // For every position there is a trie of the letters that follow it. Its first `depth` levels are
 // one table, indexed by these letters, of the aggregated weight of all shorter matches. Below it, a
 // bucket of a few sequences is compared as bits, and a fuller one branches by its next letter. A
-// look-up is thus one table walk per position, whatever the number of sequences added.
+// look-up is thus one table walk per position, whatever the number of sequences added. Places are
+// numbered in the order of a dictionary, and sequences are looked up in that order (wd_lookup.cpp).
 #pragma once
 #include <bit>
 
+#include "recycled.h"
 #include "store.h"
 #include "wd_kernel.h"
+#include "wd_window.h"
 
 namespace kw {
 
@@ -45,8 +48,8 @@ class WdStore : public Store {
     double value = 0.0;  // weight gained on reaching it
     Link link;
   };
-  // The letters of an added sequence from a position on, as words: delta, stop (the bit at which
-  // its matches end), one word for each plane.
+  // An added sequence from a position on: a word of its letters whose tag is their number, delta,
+  // and, where matches may be longer than a word, 64 letters of each plane.
   using Leaf = const uint64_t*;
   static constexpr int64_t kLeafHead = 2;
   static constexpr uint32_t kBranch = ~uint32_t{0}, kBucket = 12;
@@ -55,10 +58,13 @@ class WdStore : public Store {
     const double* weights = nullptr;  // of matches that start here, by length
     // For each length up to depth a table by letters: the weight of the match of that length (where
     // lengths are told apart) or of all matches up to it.
-    std::vector<std::vector<double>> levels;
-    std::vector<uint64_t> deeper;  // bit set where something lies below a place of the last table
-    std::vector<uint32_t> starts;  // the first leaf below each place
-    std::vector<uint64_t> leaves;  // sorted by their place
+    std::vector<Buffer<double>> levels;
+    // Bit set where something lies below a place; `marked` letters name it, one more than `depth`
+    // where that is affordable, so that few sequences are looked at in vain.
+    int marked = 0;
+    Buffer<uint64_t> deeper;
+    Buffer<uint32_t> starts;  // the first leaf below each place
+    Buffer<uint64_t> leaves;  // sorted by their place
     std::vector<Child> children;
     std::vector<std::pair<uint32_t, Link>> crowded;  // places that branch, sorted
 
@@ -69,18 +75,20 @@ class WdStore : public Store {
     Link crowded_at(uint32_t place) const;
   };
   struct Block;
+  struct Reading;
 
-  int64_t leaf_words() const { return kLeafHead + planes_; }
+  void expect(int64_t planes);
+  int64_t leaf_words() const { return kLeafHead + tail_; }
   bool by_degree() const { return value_ == WdValue::kDegrees || value_ == WdValue::kBoth; }
-  // Whether a leaf has more than `depth` known letters, and which comes next.
-  static bool goes_on(Leaf leaf, int64_t depth) { return leaf[1] >> depth > 1; }
+  static int64_t letters_in(Leaf leaf) { return int64_t(leaf[0] & kTag); }
+  static double delta_of(Leaf leaf) { return std::bit_cast<double>(leaf[1]); }
   uint32_t letter(Leaf leaf, int64_t depth) const;
-  static double delta_of(Leaf leaf) { return std::bit_cast<double>(leaf[0]); }
 
-  void windows(int64_t p, std::vector<uint64_t>& out) const;
+  void windows(int64_t p, const WordReader& read, std::vector<uint64_t>& out) const;
   void build(Position& position, const std::vector<uint64_t>& added) const;
   void fill_levels(Position& position, const std::vector<uint64_t>& added) const;
   void sort_leaves(Position& position, const std::vector<uint64_t>& added) const;
+  void mark_leaves(Position& position) const;
   Link put_away(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
   Link branch(Position& position, Leaf* begin, Leaf* end, int64_t depth) const;
   Link keep(Position& position, Leaf* begin, Leaf* end) const;
@@ -90,13 +98,14 @@ class WdStore : public Store {
   void visit_words(int64_t p, Leaf* begin, Leaf* end, std::string& word,
                    const VisitWord& visit) const;
 
+  template <int P>
+  int64_t shared_letters(Leaf leaf, const Reading& reading) const;
   template <int P, class Sink>
-  void descend(const Position& position, Link link, const uint64_t* window, uint64_t stop,
-               Sink sink) const;
-  template <int P, class Sink>
-  void walk_masked(const PlaneTable& b, int64_t j, int64_t p, Sink sink) const;
-  template <int P, class MakeSink>
-  void pass_below(Block& block, int64_t p, MakeSink&& make_sink) const;
+  void descend(const Position& position, const Reading& reading, Sink& sink) const;
+  template <class Sink>
+  void walk_masked(const Block& block, int64_t j, int64_t p, Sink& sink) const;
+  template <class Walk>
+  void pass_below(Block& block, int64_t p, Walk&& walk) const;
   template <int P>
   void pass_total(Block& block, int64_t p, double* out) const;
   template <int P>
@@ -111,6 +120,7 @@ class WdStore : public Store {
   const int64_t length_, degree_, passes_;
   const WdValue value_;
   int64_t planes_ = 0;  // of the letters; known once something was added
+  int64_t tail_ = 0;    // words of a leaf behind its head: the planes, where matches may be long
   std::vector<Batch> batches_;
   bool settled_ = true;
   std::vector<double> weights_;  // length x degree

@@ -206,33 +206,13 @@ void run_planes(const WdTile& tile) {
   Pass<W, 0>(tile).run();
 }
 
-// The bits [bit, bit + depth) of one plane of a sequence, which may reach into its next word.
-template <bool Split>
-inline uint64_t bits_at(const uint64_t* low, const uint64_t* high, int64_t bit, uint64_t mask) {
-  const uint64_t here = *low >> bit;
-  return (Split ? here | *high << (64 - bit) : here) & mask;
-}
-
-template <bool Split>
-void places(const uint64_t* low, const uint64_t* high, int64_t planes, int64_t stride, int64_t bit,
-            int64_t depth, int64_t n, uint32_t* out) {
-  const uint64_t mask = (uint64_t{1} << depth) - 1;
+void read_letters(const uint64_t* words, int64_t planes, int64_t stride, int64_t bit, int64_t n,
+                  uint8_t* out) {
   for (int64_t s = 0; s < n; ++s)
-    out[s] = uint32_t(bits_at<Split>(low + s, high + s, bit, mask) |
-                      bits_at<Split>(low + stride + s, high + stride + s, bit, mask) << depth);
+    out[s] = uint8_t((words[s] >> bit & 1) | (words[stride + s] >> bit & 1) << 1);
   for (int64_t plane = 2; plane < planes; ++plane)
     for (int64_t s = 0; s < n; ++s)
-      out[s] |=
-          uint32_t(bits_at<Split>(low + plane * stride + s, high + plane * stride + s, bit, mask)
-                   << (plane * depth));
-}
-
-void find_places(const uint64_t* low, const uint64_t* high, int64_t planes, int64_t stride,
-                 int64_t bit, int64_t depth, int64_t n, uint32_t* out) {
-  if (high)
-    places<true>(low, high, planes, stride, bit, depth, n, out);
-  else
-    places<false>(low, low, planes, stride, bit, depth, n, out);
+      out[s] |= uint8_t((words[plane * stride + s] >> bit & 1) << plane);
 }
 
 void fill_tile(const WdTile& tile) {
@@ -246,6 +226,6 @@ void fill_tile(const WdTile& tile) {
 }  // namespace
 
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
-const WdLoops KW_JOIN(wd_, KW_LEVEL) = {fill_tile, find_places};
+const WdLoops KW_JOIN(wd_, KW_LEVEL) = {fill_tile, read_letters};
 
 }  // namespace kw

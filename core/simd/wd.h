@@ -34,10 +34,10 @@ struct WdTile {
 struct WdLoops {
   // All rows of a tile against all its columns.
   void (*tile)(const WdTile& tile);
-  // out[s]: the bits [bit, bit + depth) of every plane of n sequences stored word by word, side by
-  // side. The planes are `stride` words apart; `high` is null where the bits lie in one word.
-  void (*places)(const uint64_t* low, const uint64_t* high, int64_t planes, int64_t stride,
-                 int64_t bit, int64_t depth, int64_t n, uint32_t* out);
+  // out[s]: the letter whose bits are bit `bit` of a word of every plane, for n sequences stored
+  // side by side; the planes are `stride` words apart.
+  void (*letters)(const uint64_t* words, int64_t planes, int64_t stride, int64_t bit, int64_t n,
+                  uint8_t* out);
 };
 
 }  // namespace kw

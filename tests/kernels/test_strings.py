@@ -179,6 +179,24 @@ def test_a_store_of_sequences_that_are_all_alike(rng):
     np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
 
 
+@pytest.mark.parametrize(
+    ("degree", "alphabet"), [(24, "dna"), (25, "dna"), (63, "dna"), (12, "protein"), (9, "bytes")]
+)
+@pytest.mark.parametrize("masked", [False, True])
+def test_matches_longer_than_a_word_of_the_store(degree, alphabet, masked, rng):
+    letters = {"dna": "ACGT", "protein": "ACDEFGHIKLMNPQRSTVWY", "bytes": "ACgt 19+"}[alphabet]
+    relatives = rng.choice(list(letters), size=(5, 90))[rng.integers(0, 5, 400)]
+    changed = rng.random(relatives.shape) < 0.02
+    relatives[changed] = rng.choice(list(letters), size=changed.sum())
+    if masked and alphabet != "bytes":
+        relatives[::3, rng.integers(0, 90, 2)] = "N" if alphabet == "dna" else "X"
+    X = as_sequences(["".join(row) for row in relatives], alphabet)
+    idx, delta = np.arange(0, 400, 2), rng.normal(size=200)
+    kernel = WeightedDegree(degree, weights=rng.random(degree), alphabet=alphabet)
+    sums, rows = by_store_and_by_rows(kernel, lambda k: outputs(k, X, idx, delta))
+    np.testing.assert_allclose(sums, rows, rtol=1e-9, atol=1e-9 * np.abs(rows).max())
+
+
 def test_a_store_of_proteins(rng):
     X = as_sequences(texts(rng, 40, n=300, letters="ACDEFGHIKLMNPQRSTVWYX"), "protein")
     kernel = WeightedDegree(6, alphabet="protein")

@@ -27,4 +27,4 @@ def chunking(task: Task, step: Step, before: Journal | None = None) -> Result:
         journal.note(certificate, state.theta)
         if journal.over or journal.stuck:
             return journal.result(certificate, state.alpha, state.theta)
-        state.advance(shrink=step is keep_weights)
+        state.advance(shrink=step is keep_weights, wanted=task.tol / certificate.gap)

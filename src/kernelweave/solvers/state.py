@@ -19,7 +19,8 @@ from .working_set import Violations
 # a changed alpha is dear, and less exact subproblems change fewer of them.
 INNER_ONE, INNER_MANY = 0.1, 0.3
 SHRINK = 0.5  # examples are set aside when at most this part of them is still in question
-FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part
+FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part,
+NEAR_END = 0.9  # or to this part of what the tolerance asks for, if that comes first
 MOST_FREE = 3000  # examples that a second derivative is made of
 ROUGH = 1e-6  # error of the kernels that a second derivative is made of
 FOCUSED_TURNS = 100  # working sets before the examples set aside are looked at in any case
@@ -97,10 +98,11 @@ class State:
         part = self.problem.parts[machine]
         return Violations(self.problem.alone[machine].term, self.alpha[part], self.F[part])
 
-    def advance(self, shrink: bool) -> None:
+    def advance(self, shrink: bool, wanted: float) -> None:
         """Work on the machines that are furthest from their optimum, on a working set of each.
 
-        `shrink`: whether examples that are settled may be set aside for a while.
+        `shrink`: whether examples that are settled may be set aside for a while;
+        `wanted`: the gap that will do, relative to the present one. It falls with the violation.
         """
         machines = [self.violations(machine) for machine in range(self.problem.machines)]
         target = self.precision * max(violations.size for violations in machines)
@@ -109,7 +111,7 @@ class State:
                 continue
             active = np.flatnonzero(~violations.settled(violations.size))
             if shrink and self.task.working_set < len(active) <= SHRINK * len(violations.up):
-                self.focus(active, FOCUS * violations.size, machine)
+                self.focus(active, max(FOCUS, NEAR_END * wanted) * violations.size, machine)
             else:
                 self.improve(violations, target, self.engine.turns_per_step, machine)
 
