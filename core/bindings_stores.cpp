@@ -1,14 +1,12 @@
 // Weight stores for Python.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "bindings.h"
 #include "bindings_strings.h"
 #include "spectrum_kernel.h"
-#include "team.h"
 #include "wd_store.h"
 
 namespace nb = nanobind;
@@ -34,27 +32,24 @@ NamedStore store_of(const Source& source, int64_t letters) {
   return {make_store(kind, spectrum.rule, letters), store_name(kind)};
 }
 
-void add(NamedStore& named, const Side& side,
-         nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu> delta) {
-  if (int64_t(delta.shape(0)) != side.n) throw std::invalid_argument("delta has a wrong size");
+void add(NamedStore& named, const Side& side, Vector delta) {
+  require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
   std::vector<int64_t> all(side.n);
   std::iota(all.begin(), all.end(), 0);
   named.store->add(*side.tables.at(0), all.data(), delta.data(), side.n);
 }
 
-nb::object lookup(NamedStore& named, const Side& side, int threads) {
-  auto* values = new std::vector<double>(side.n, 0.0);
-  nb::capsule owner(values, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  {
-    nb::gil_scoped_release unlock;
+Out lookup(NamedStore& named, const Side& side, int threads) {
+  Out values = make_array({size_t(side.n)});
+  std::fill_n(values.data(), side.n, 0.0);
+  without_lock([&] {
     named.store->settle(threads);
     run_team(threads, (side.n + kPiece - 1) / kPiece, [&](int64_t piece, int) {
       const int64_t j0 = piece * kPiece, j1 = std::min(side.n, j0 + kPiece);
-      named.store->lookup(*side.tables.at(0), j0, j1, values->data() + j0, 0);
+      named.store->lookup(*side.tables.at(0), j0, j1, values.data() + j0, 0);
     });
-  }
-  return nb::cast(
-      nb::ndarray<nb::numpy, double, nb::ndim<1>>(values->data(), {values->size()}, owner));
+  });
+  return values;
 }
 
 void merge(NamedStore& named, NamedStore& other) {

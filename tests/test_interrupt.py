@@ -14,7 +14,9 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from kernelweave import MKLClassifier
 from kernelweave.core import _core
-from kernelweave.kernels import RBF, Laplacian, prepare
+from kernelweave.datasets import make_splice
+from kernelweave.kernels import RBF, Laplacian, WeightedDegree, prepare
+from kernelweave.stores import WeightStore
 
 rng = np.random.default_rng(0)
 
@@ -49,6 +51,12 @@ interrupt_during(lambda: _core.evaluate(compiled.program, side, side, {n_jobs}))
 compiled, examples = prepare(RBF([0.01, 0.03, 0.1, 0.3]), None, rng.normal(size=(30_000, 10)))
 side, coef, weights = examples.side, np.ones((1, 30_000)), np.ones((1, 4))
 interrupt_during(lambda: _core.decide(compiled.program, side, side, coef, weights, {n_jobs}))
+""",
+    "lookup": """
+X, _ = make_splice(50_000, 0.1)
+X, store = X[np.tile(np.arange(50_000), 20)], WeightStore(WeightedDegree(20).resolve(X))
+store.add(X[:50_000], np.ones(50_000))
+interrupt_during(lambda: store.lookup(X, n_jobs={n_jobs}))
 """,
     "solve_pairs": """
 q = 500

@@ -130,6 +130,13 @@ def test_a_loss_that_is_nearly_a_constraint(rng):
     assert solve(problem, engine, tol=1e-3, max_iter=40).converged
 
 
+@every_loss
+def test_a_tolerance_below_rounding_ends(loss, rng):
+    problem, engine = make(loss, norms.Lp(1), rng, n=30)
+    result = solve(problem, engine, tol=1e-300)
+    assert result.gap <= 1e-8
+
+
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     machine = SmoothedMachine(first_task(problem, engine), 60)

@@ -32,8 +32,6 @@ from .solvers.start import first_task
 from .solvers.task import Task
 from .validation import check_examples, check_memory
 
-WORKING_SET = 1000
-
 
 class Machine(BaseEstimator):
     """What the estimators share: kernels in, certified solutions out."""
@@ -117,7 +115,7 @@ class Machine(BaseEstimator):
                 task,
                 tol=self.tol,
                 max_iter=self.max_iter,
-                working_set=WORKING_SET if size == "auto" else size,
+                working_set=Task.working_set if size == "auto" else size,
                 interleaved=self.interleaved,
             )
         )

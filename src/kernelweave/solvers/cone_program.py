@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..losses import DualTerm
 from ..norms import Block, Elliptic, Lp, Norm
 from ..problem import Problem
 
@@ -64,7 +65,7 @@ class ConeProgram:
             self._entropies(a, term)
         return a
 
-    def _entropies(self, a: slice, term: Any) -> None:
+    def _entropies(self, a: slice, term: DualTerm) -> None:
         """z log z and (1 - z) log(1 - z), z being the position of alpha in its box."""
         chosen = np.flatnonzero(term.ent > 0)
         lo, width = term.lo[chosen], (term.hi - term.lo)[chosen]

@@ -23,7 +23,7 @@ from ..norms.kinds import (
 )
 from ..problem import Result
 from ..steps.analytic import Analytic
-from ..steps.base import Step, keep_weights
+from ..steps.base import SolvedTurn, Step, keep_weights
 from ..steps.cutting_plane import CuttingPlane
 from ..steps.gradient import Gradient
 from ..steps.level import Level
@@ -84,7 +84,7 @@ def fixed() -> Step:
     return keep_weights
 
 
-def stepping(make_step: Callable[[Any], Step], *, waits: bool = False) -> Solve:
+def stepping(make_step: Callable[[Norm], Step], *, waits: bool = False) -> Solve:
     """Return the solver that alternates between alpha and a weight step.
 
     `waits`: whether a step between working sets waits for the machine (a wrapper always does).
@@ -102,7 +102,7 @@ def stepping(make_step: Callable[[Any], Step], *, waits: bool = False) -> Solve:
     return solve
 
 
-def wrapping(make_step: Callable[[Any], Any]) -> Solve:
+def wrapping(make_step: Callable[[Norm], Callable[[SolvedTurn], np.ndarray]]) -> Solve:
     """Return the solver for a step that needs complete solves, interleaved or not."""
     return lambda task: wrapper(task, make_step(task.problem.norm))
 

@@ -90,7 +90,8 @@ class SKM:
             certificate = machine.certify()
             journal.note(certificate, machine.theta)
             good = certificate.gap <= task.tol and self._optimal(machine)
-            if good or journal.turns == task.max_iter:
+            ended = certificate.gap <= LEAST or journal.stuck or journal.turns == task.max_iter
+            if good or ended:
                 break
             machine.improve(certificate)
         if good and self.sparsify:

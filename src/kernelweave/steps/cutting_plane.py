@@ -14,7 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Ball, Turn
+from ..norms import Norm
+from ..norms.kinds import is_sparse
+from .base import Turn
 from .cuts import Cuts
 
 TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of a cut's violation
@@ -24,7 +26,7 @@ PART = 0.3  # of the way to the corner
 class CuttingPlane:
     """Minimise the largest cut over the weights that a norm allows."""
 
-    def __init__(self, norm: Ball):
+    def __init__(self, norm: Norm):
         self.norm = norm
         self.cuts = Cuts()
         self.program: LinearProgram | None = None
@@ -34,7 +36,7 @@ class CuttingPlane:
         if not turn.s.any():
             return turn.theta
         self.cuts.add(turn.linear, turn.s)
-        if getattr(self.norm, "p", None) != 1:
+        if not is_sparse(self.norm):
             theta = self.cuts.lowest(self.norm)[0]
             self.cuts.retire(theta)
             return theta
