@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Ball, Turn
+from ..norms import Norm
+from .base import Turn
 from .master import Master
 
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
@@ -19,7 +20,7 @@ ROUNDING = 1e-6  # relative error of a price
 TINY = np.finfo(float).tiny
 
 
-def least_weights(turn: Turn, norm: Ball, reach: float) -> np.ndarray:
+def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
     """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
     gap = turn.gap(norm)
     relative = gap / max(abs(turn.primal()), gap, TINY)
@@ -28,7 +29,7 @@ def least_weights(turn: Turn, norm: Ball, reach: float) -> np.ndarray:
 
 
 def model_minimum(
-    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Ball
+    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Norm
 ) -> np.ndarray:
     """Return the feasible weights above `lower`, shape (M,), that minimise the model around theta.
 
@@ -68,7 +69,7 @@ def _minimum_over(
     gradient: np.ndarray,
     H: np.ndarray,
     lower: np.ndarray,
-    norm: Ball,
+    norm: Norm,
 ) -> np.ndarray:
     """Minimise the model over some weights, a mask of shape (M,), the others being `lower`."""
     best, own = np.where(free, theta, lower), np.ix_(free, free)
