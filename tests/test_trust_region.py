@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from kernelweave import norms
 from kernelweave.steps.base import Turn
-from kernelweave.steps.trust_region import FLOOR, least_weights, model_minimum
+from kernelweave.steps.trust_region import FEW, FLOOR, least_weights, model_minimum
 
 M = 4
 NORMS = [norms.Lp(1), norms.Lp(1, (1.0, 2.0, 0.5, 1.0)), norms.Lp(2), norms.Elliptic(np.eye(M) + 1)]
@@ -52,3 +52,14 @@ def test_the_minimum_is_that_of_a_general_solver(norm, rng):
     assert np.all(found >= lower * (1 - 1e-9))
     scaled = oracle.x / norm.value(oracle.x)
     assert model(found) <= model(scaled) + 1e-6
+
+
+@pytest.mark.parametrize("p", [1, 1.1, 2])
+def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng, monkeypatch):
+    many, norm = 4 * FEW, norms.Lp(p)
+    theta, gradient = norm.start(many), -rng.random(many)
+    root = rng.normal(size=(many, 5))
+    given = theta, gradient, root @ root.T, 0.2 * theta, norm
+    some = model_minimum(*given)
+    monkeypatch.setattr("kernelweave.steps.trust_region.FEW", many)
+    np.testing.assert_allclose(some, model_minimum(*given), atol=1e-6 * theta[0])

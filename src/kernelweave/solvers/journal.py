@@ -9,7 +9,7 @@ import numpy as np
 from ..problem import Certificate, Progress, Result
 from .task import Task
 
-PATIENCE = 100  # turns without any progress after which rounding is taken to be the limit
+PATIENCE = 300  # turns without any progress after which rounding is taken to be the limit
 ROUNDING = 1e-9  # a relative change that is no progress
 
 

@@ -8,21 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-
-class Ball(Protocol):
-    """A norm whose feasible weights are those of a smooth convex function."""
-
-    def value(self, theta: np.ndarray) -> float:
-        """Return ||theta||."""
-
-    def dual(self, s: np.ndarray) -> float:
-        """Return the largest theta . s over the feasible weights."""
-
-    def start(self, M: int) -> np.ndarray:
-        """Return equal weights with ||theta|| = 1, shape (M,)."""
-
-    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return a function that is at most 0 where theta > 0 is feasible, and its derivatives."""
+from ..norms import Norm
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +42,7 @@ class Turn:
         """The dual value of alpha under the weights."""
         return self.linear - 0.5 * float(self.theta @ self.s)
 
-    def gap(self, norm: Ball) -> float:
+    def gap(self, norm: Norm) -> float:
         """Return how far the primal value is above the dual value under the best weights."""
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Ball
+from ..norms import Norm
 from .master import Master
 
 PATIENCE = 30  # a cut that was not needed for so many turns is dropped
@@ -49,7 +49,7 @@ class Cuts:
         self.linear, self.s, self.idle = self.linear[keep], self.s[keep], self.idle[keep]
         return np.flatnonzero(~keep)
 
-    def lowest(self, norm: Ball) -> tuple[np.ndarray, float]:
+    def lowest(self, norm: Norm) -> tuple[np.ndarray, float]:
         """Return the feasible weights, (M,), where the largest cut is lowest, and its value there.
 
         No machine with feasible weights has a smaller value, so this bounds the optimum from below.

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Ball, SolvedTurn
+from ..norms import Norm
+from .base import SolvedTurn
 from .trust_region import least_weights, model_minimum
 
 DECREASE = 1e-4  # part of the decrease that the slope promises, which a step must bring
@@ -26,7 +27,7 @@ DAMPING = 0.2  # part of its curvature along a step that one update leaves at le
 class Gradient:
     """Descend in the metric of the gradients so far."""
 
-    def __init__(self, norm: Ball):
+    def __init__(self, norm: Norm):
         self.norm = norm
         self.metric: Metric | None = None
 

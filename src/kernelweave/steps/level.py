@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Ball, Turn
+from ..norms import Norm
+from .base import Turn
 from .cuts import Cuts
 from .master import Master
 
@@ -19,7 +20,7 @@ LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1
 class Level:
     """Project the weights on a level set of the largest cut."""
 
-    def __init__(self, norm: Ball):
+    def __init__(self, norm: Norm):
         self.norm = norm
         self.cuts = Cuts()
         self.upper = np.inf

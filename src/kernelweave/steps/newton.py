@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from .base import Ball, Turn
+from ..norms import Norm
+from .base import Turn
 from .trust_region import least_weights, model_minimum
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
@@ -35,7 +36,7 @@ class Newton:
     first than a primal value can show.
     """
 
-    def __init__(self, norm: Ball):
+    def __init__(self, norm: Norm):
         self.norm = norm
         self.reach, self.idle = REACH, 0
         self.best = self.narrowest = self.lowest = np.inf

@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from .base import Ball, Turn
+from ..norms import Norm
+from .base import Turn
 from .master import Master
 
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
+FEW = 50  # weights, and slopes, that a model is minimised over at first
+ROUNDING = 1e-6  # relative error of a price
 TINY = np.finfo(float).tiny
 
 
-def least_weights(turn: Turn, norm: Ball, reach: float) -> np.ndarray:
+def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
     """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
     gap = turn.gap(norm)
     relative = gap / max(abs(turn.primal()), gap, TINY)
@@ -26,9 +29,12 @@ def least_weights(turn: Turn, norm: Ball, reach: float) -> np.ndarray:
 
 
 def model_minimum(
-    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Ball
+    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Norm
 ) -> np.ndarray:
     """Return the feasible weights above `lower`, shape (M,), that minimise the model around theta.
+
+    Of many weights most end at their bounds. So the model is minimised over those that are large or
+    steep, then over all that would leave their bounds at the price that these pay, and so on.
 
     Parameters
     ----------
@@ -38,7 +44,45 @@ def model_minimum(
     """
     M = len(theta)
     H = H + (1e-9 * np.trace(H) / M + 1e-14) * np.eye(M)
-    model = Master(H, gradient - H @ theta, lower, np.zeros((0, M)), np.zeros(0), norm.ball)
-    inner = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
-    best = np.maximum(model.minimise(inner, M), lower)
-    return best / norm.value(best)
+    free = _largest(theta) | _largest(-gradient)
+    while True:
+        best = _minimum_over(free, theta, gradient, H, lower, norm)
+        slope = gradient + H @ (best - theta)
+        worth = -slope / norm.ball(best)[1]  # the price at which a weight stays where it is
+        price = worth[free].max()
+        wanted = ~free & (worth > price + ROUNDING * abs(price))
+        if not wanted.any():
+            return best / norm.value(best)
+        free |= wanted
+
+
+def _largest(values: np.ndarray) -> np.ndarray:
+    """Return which values, shape (M,), are among the few largest."""
+    if len(values) <= FEW:
+        return np.ones(len(values), dtype=bool)
+    return values >= np.partition(values, -FEW)[-FEW]
+
+
+def _minimum_over(
+    free: np.ndarray,
+    theta: np.ndarray,
+    gradient: np.ndarray,
+    H: np.ndarray,
+    lower: np.ndarray,
+    norm: Norm,
+) -> np.ndarray:
+    """Minimise the model over some weights, a mask of shape (M,), the others being `lower`."""
+    best, own = np.where(free, theta, lower), np.ix_(free, free)
+    M = int(free.sum())
+
+    def ball(v: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        best[free] = v
+        value, slope, bend = norm.ball(best)
+        return value, slope[free], bend[own]
+
+    slope = (gradient + H @ (best - theta))[free] - H[own] @ theta[free]
+    model = Master(H[own], slope, lower[free], np.zeros((0, M)), np.zeros(0), ball)
+    inner = 0.95 * theta + 1e-3 * norm.start(len(theta))
+    inner = np.maximum(inner, lower * (1 + 1e-3))[free]
+    best[free] = np.maximum(model.minimise(inner, M), lower[free])
+    return best
