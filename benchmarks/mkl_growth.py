@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from time import process_time
 
 import numpy as np
 
@@ -37,15 +38,15 @@ def exponent(sizes: list[int], seconds: list[float]) -> float:
 
 def run(settings: Settings) -> Table:
     """Time p = 1 and p = 2 at growing sizes."""
-    note = "One thread, C = 1, gamma = 0.001 to 1, no normalisation, tol = 1e-3; best times."
-    table = Table("Growth", ("what grows", "p", "sizes", "seconds", "exponent"), notes=[note])
+    note = "One thread, C = 1, gamma = 0.001 to 1, no normalisation, tol = 1e-3; best CPU times."
+    table = Table("Growth", ("what grows", "p", "sizes", "CPU seconds", "exponent"), notes=[note])
     for what, pairs in sizes(settings):
         grown = [n if "examples" in what else M for n, M in pairs]
         problems = {n: data.generated(n) for n, _ in pairs}
         for p in (1.0, 2.0):
             fits = {(n, M): partial(fit, problems[n], M, p) for n, M in pairs}
             with blas_threads(1):
-                times = alternate(fits, settings.repeats)
+                times = alternate(fits, settings.repeats, process_time)
             seconds = [times[pair].best for pair in pairs]
             shown = " ".join(f"{size:,}" for size in grown), " ".join(f"{s:.2f}" for s in seconds)
             table.add(what, p, *shown, exponent(grown, seconds))
