@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelweave.alphabets import Alphabet, as_alphabet
 from kernelweave.core import _core
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
@@ -66,7 +66,7 @@ class SpectrumQuantity:
 
 
 @dataclass(frozen=True)
-class Spectrum(Kernel):
+class Spectrum(OnColumns):
     """How often each k-mer occurs in both: sum_u #u(x) #u(y) (Leslie, Eskin and Noble, 2002).
 
     K-mers are counted at all positions; those with an unknown letter do not count.
@@ -154,13 +154,6 @@ class Spectrum(Kernel):
     def expressions(self, layout: Layout) -> list[Expression]:
         view = Texts(self.columns, self.alphabet, self.unknown)
         return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
-
-    @property
-    def selection(self) -> Any:
-        return self.columns
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, columns=columns)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 
 from kernelweave.alphabets import Alphabet, as_alphabet
 from kernelweave.core import _core
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose
 from kernelweave.kernels.inputs import as_input, column
 from kernelweave.kernels.parameters import frozen, label
@@ -120,7 +120,7 @@ def plane_of(part: dict[str, int], quantity: WdQuantity) -> int:
 
 
 @dataclass(frozen=True)
-class PositionalKernel(Kernel):
+class PositionalKernel(OnColumns):
     """Weighted matches of up to `degree` letters between sequences of one length."""
 
     degree: int = 20
@@ -210,13 +210,6 @@ class PositionalKernel(Kernel):
         first = layout.source(quantity, view, quantity.planes)
         planes = [plane_of(part, quantity) for part in self._parts()]
         return [(("copy", first + plane),) for plane in planes]
-
-    @property
-    def selection(self) -> Any:
-        return self.columns
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, columns=columns)
 
 
 @dataclass(frozen=True)
