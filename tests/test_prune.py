@@ -51,11 +51,25 @@ def test_what_is_left_is_the_same_model_but_for_its_scale(solved):
     task, result = solved
     pruned = prune(replace(task, tol=10 * TOL), result)
     kept = pruned.weights > 0
-    assert pruned.alpha is result.alpha
+    np.testing.assert_array_equal(pruned.alpha, result.alpha)  # it fits at once
     assert pruned.weights.sum() == pytest.approx(1.0)
     ratio = pruned.weights[kept] / result.weights[kept]
     np.testing.assert_allclose(ratio, ratio[0])
     assert result.weights[kept].min() >= result.weights[~kept].max()
+
+
+def test_the_engine_holds_the_outputs_of_what_is_returned(case, solved):
+    task, result = solved
+    for tol in (0.0, 1.01 * result.gap, 10 * TOL):  # the machine stays, moves, or fits at once
+        pruned = prune(replace(task, tol=tol), result)
+        np.testing.assert_allclose(task.engine.outputs, case.K @ pruned.alpha, atol=1e-9)
+        task.engine.rebuild(result.alpha)
+
+
+def test_no_more_turns_than_the_task_allows(solved):
+    task, result = solved
+    last = replace(task, tol=1.01 * result.gap, max_iter=result.n_iter)
+    assert prune(last, result).n_iter == result.n_iter
 
 
 def test_nothing_goes_where_the_gap_would_widen_beyond_what_it_was(solved):

@@ -7,23 +7,28 @@ from dataclasses import replace
 import numpy as np
 
 from ..problem import Result
-from .task import Task
+from ..steps.base import keep_weights
+from .chunking import chunking
+from .task import Task, silent
 
 SMALL = 1e-3  # relative to the largest weight: larger ones stay
+FEW_TURNS = 3
 
 
 def prune(task: Task, result: Result) -> Result:
     """Return a result without its small weights, as many as leave its gap at tol or where it was.
 
-    Interior methods only come close to the zeros of a sparse solution. alpha stays as it is. The
-    more weights are left out, the wider the gap, as a rule: their number is found by bisection.
+    Interior methods only come close to the zeros of a sparse solution. Without all that are small,
+    the machine is given a few turns to get used to it. Where these do not help, alpha stays as it
+    is. The more weights are then left out, the wider the gap, as a rule: bisection finds how many.
     """
     limit = max(task.tol, result.gap)
-    s = task.engine.quadratic(result.alpha)
     rising = np.argsort(result.weights, kind="stable")
-    least = 0
+    least, pruned = 0, result
     most = count = int(np.count_nonzero(result.weights < SMALL * result.weights.max()))
-    pruned = result
+    if most and (settled := _settled(rising[:most], task, result)):
+        return settled
+    s = task.engine.quadratic(result.alpha)
     while least < most:
         lighter = _without(rising[:count], task, result, s)
         if lighter.gap <= limit:
@@ -32,6 +37,24 @@ def prune(task: Task, result: Result) -> Result:
             most = count - 1
         count = (least + most + 1) // 2
     return pruned
+
+
+def _settled(left_out: np.ndarray, task: Task, result: Result) -> Result | None:
+    """Return a machine without some kernels that meets the tolerance, if a few turns lead to one.
+
+    Otherwise the engine holds the outputs of the result again.
+    """
+    kept = task.engine.keep()
+    theta = result.weights.copy()
+    theta[left_out] = 0.0
+    theta /= task.problem.norm.value(theta)
+    turns = FEW_TURNS if task.max_iter is None else min(FEW_TURNS, task.max_iter - result.n_iter)
+    few = replace(task, alpha=result.alpha, theta=theta, max_iter=turns, watch=silent)
+    machine = chunking(few, keep_weights)
+    if machine.converged:
+        return replace(machine, n_iter=result.n_iter + machine.n_iter, history=result.history)
+    task.engine.restore(kept)
+    return None
 
 
 def _without(left_out: np.ndarray, task: Task, result: Result, s: np.ndarray) -> Result:
