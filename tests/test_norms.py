@@ -295,7 +295,7 @@ def test_costs_are_the_weights_of_the_norm():
         (norms.Block(3), {"smooth"}),
         (norms.Block(np.inf), {"smooth"}),
     ],
-    ids=repr,
+    ids=lambda given: repr(given) if isinstance(given, norms.Norm) else "-".join(sorted(given)),
 )
 def test_kinds(norm, found):
     tests = {
