@@ -12,7 +12,7 @@ from .chunking import chunking
 from .task import Task, silent
 
 SMALL = 1e-3  # relative to the largest weight: larger ones stay
-FEW_TURNS = 3
+FEW_TURNS = 3  # in which a machine gets used to fewer kernels
 
 
 def prune(task: Task, result: Result) -> Result:
@@ -45,9 +45,7 @@ def _settled(left_out: np.ndarray, task: Task, result: Result) -> Result | None:
     Otherwise the engine holds the outputs of the result again.
     """
     kept = task.engine.keep()
-    theta = result.weights.copy()
-    theta[left_out] = 0.0
-    theta /= task.problem.norm.value(theta)
+    theta = _lighter(left_out, task, result)
     turns = FEW_TURNS if task.max_iter is None else min(FEW_TURNS, task.max_iter - result.n_iter)
     few = replace(task, alpha=result.alpha, theta=theta, max_iter=turns, watch=silent)
     machine = chunking(few, keep_weights)
@@ -59,10 +57,14 @@ def _settled(left_out: np.ndarray, task: Task, result: Result) -> Result | None:
 
 def _without(left_out: np.ndarray, task: Task, result: Result, s: np.ndarray) -> Result:
     """Return the result without some kernels, given s, shape (M,), and certified anew."""
+    theta = _lighter(left_out, task, result)
+    F = task.engine.combined(theta)
+    certificate = task.problem.certificate(result.alpha, F, s, theta)
+    return replace(result, **vars(certificate), weights=theta)
+
+
+def _lighter(left_out: np.ndarray, task: Task, result: Result) -> np.ndarray:
+    """Return the weights of a result, shape (M,), without some of them."""
     theta = result.weights.copy()
     theta[left_out] = 0.0
-    theta /= task.problem.norm.value(theta)
-    F = task.engine.combined(theta)
-    return replace(
-        result, **vars(task.problem.certificate(result.alpha, F, s, theta)), weights=theta
-    )
+    return theta / task.problem.norm.value(theta)
