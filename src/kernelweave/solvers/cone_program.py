@@ -144,6 +144,7 @@ class ConeProgram:
         """Return Clarabel's solution."""
         settings = self.clarabel.DefaultSettings()
         settings.verbose = False
+        settings.max_threads = 1  # with more, threads that wait for each other take longer
         settings.equilibrate_enable = rescaled
         settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
         P = sp.csc_array(sp.diags_array(np.concatenate(self.quadratic)))
