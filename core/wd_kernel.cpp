@@ -5,6 +5,7 @@
 
 #include "simd/simd.h"
 #include "wd_store.h"
+#include "wd_tries.h"
 
 namespace kw {
 
@@ -146,6 +147,13 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const 
   store->add(a, rows, factors, count);
   store->settle(threads);
   return store;
+}
+
+std::unique_ptr<Product> WdKernel::product(const Table& a, int64_t bytes, int threads) const {
+  const PlaneTable& table = sequences(a);
+  const bool served = parameters.store != StoreKind::kRows && WdTries::serves(*this, table);
+  if (!served || WdTries::bytes(table) > bytes) return nullptr;
+  return std::make_unique<WdTries>(*this, table, threads);
 }
 
 int64_t WdKernel::row_bytes(const Table& a) const {
