@@ -9,7 +9,7 @@ import time
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, checkpoint
+from kernelweave import MKLClassifier, checkpoint, kernels
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import WeightedDegree
 
@@ -100,3 +100,55 @@ def test_a_killed_process_leaves_a_file_that_can_be_used(tmp_path):
     assert model.duality_gap_ <= 1e-3
     expected = MKLClassifier(WeightedDegree(8), tol=1e-3).fit(X, y)
     assert model.primal_objective_ == pytest.approx(expected.primal_objective_, rel=2e-3)
+
+
+SKM_RUN = """
+import sys, time
+import numpy as np
+from kernelweave import MKLClassifier, checkpoint, kernels
+checkpoint.SECONDS = 0.0
+keep = checkpoint.Checkpoint.keep
+
+def wait_for_the_end(self, alpha, weights):
+    keep(self, alpha, weights)
+    if np.count_nonzero(alpha) > 50:
+        time.sleep(60)
+
+checkpoint.Checkpoint.keep = wait_for_the_end
+X = np.random.default_rng(0).normal(size=(700, 4))
+y = X[:, 0] * X[:, 1] > 0
+gammas = np.geomspace(0.01, 1, int(sys.argv[2]))
+MKLClassifier(kernels.RBF(gammas), norm=1, solver="skm", checkpoint=sys.argv[1]).fit(X, y)
+"""
+
+
+@pytest.mark.parametrize("M", [4, 12])  # all kernels at once, and some of them at a time
+def test_a_killed_support_kernel_machine_goes_on(M, tmp_path):
+    file = tmp_path / "run.0"
+    process = subprocess.Popen([sys.executable, "-c", SKM_RUN, str(tmp_path / "run"), str(M)])
+    try:
+        deadline = time.monotonic() + 60
+        while process.poll() is None and not written(file, 50) and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert written(file, 50)
+    X = np.random.default_rng(0).normal(size=(700, 4))
+    y = X[:, 0] * X[:, 1] > 0
+    settings = {"norm": 1, "solver": "skm", "tol": 1e-4}
+    family = kernels.RBF(np.geomspace(0.01, 1, M))
+    resumed = MKLClassifier(family, checkpoint=tmp_path / "run", **settings).fit(X, y)
+    expected = MKLClassifier(family, **settings).fit(X, y)
+    assert resumed.duality_gap_ <= 1e-4
+    assert resumed.history_[0]["gap"] < expected.history_[0]["gap"]
+    assert resumed.primal_objective_ == pytest.approx(expected.primal_objective_, rel=1e-4)
+    assert os.listdir(tmp_path) == []
+
+
+def written(file, count):
+    """Whether a file holds an alpha with more than some support vectors."""
+    if not file.exists():
+        return False
+    with np.load(file) as found:
+        return np.count_nonzero(found["alpha"]) > count

@@ -80,7 +80,7 @@ def scale(engine, naive, rng):
 def go_and_come_back(engine, naive, rng):
     kept = engine.keep()
     engine.rebuild(rng.normal(size=engine.n))
-    engine.restore(kept)
+    engine.restore(naive.alpha, kept)
 
 
 def block(engine, naive, rng):
@@ -111,6 +111,8 @@ def test_blocks_and_diagonal(case, rng):
     engine, naive, idx = case.engine(X), Naive(case.oracle(X)), some(rng, N)
     close(engine.blocks(idx), naive.inside(idx))
     close(engine.diagonal(), np.einsum("mii->mi", naive.K))
+    add(engine, naive, rng)
+    close(engine.outputs_of(np.array([engine.n_kernels - 1, 0])), naive.outputs[[-1, 0]])
 
 
 @every_case

@@ -146,15 +146,6 @@ def streamed(X, family=KERNELS):
     return StreamedEngine(supplies(family, X, "unit", n_jobs=2))
 
 
-def test_streams_of_kernels_give_the_same_quadratic_forms(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.engines.streamed.BLOCK", 2)
-    X, alpha = rng.normal(size=(300, 4)), rng.normal(size=300)
-    alpha[::3] = 0.0
-    got = streamed(X).quadratic(alpha)
-    K = dense(KERNELS, X, "unit").blocks(np.arange(300))
-    np.testing.assert_allclose(got, np.einsum("i,mij,j->m", alpha, K, alpha), rtol=1e-12)
-
-
 def test_core_refuses_coefficients_of_another_length(rng):
     compiled, examples = prepare(KERNELS, "unit", rng.normal(size=(20, 4)))
     with pytest.raises(ValueError, match="coef must be"):
@@ -163,8 +154,8 @@ def test_core_refuses_coefficients_of_another_length(rng):
 
 @pytest.mark.parametrize("weights", [None, tuple(np.linspace(0.5, 2.0, 40))])
 def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.sifting.FIRST", 4)
-    monkeypatch.setattr("kernelweave.solvers.sifting.ENTER", 4)
+    monkeypatch.setattr("kernelweave.solvers.mwu.FIRST", 4)
+    monkeypatch.setattr("kernelweave.solvers.mwu.ENTER", 4)
     X = rng.normal(size=(60, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
     family = kernels.RBF(gamma=np.geomspace(1e-3, 10, 40))
@@ -180,7 +171,7 @@ def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
 
 
 def test_very_many_kernels_are_streamed_by_the_estimator(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.engines.streamed.LARGE", 1000)
+    monkeypatch.setattr("kernelweave.solvers.mwu.LARGE", 1000)
     X = rng.normal(size=(60, 3))
     settings = {"norm": 1, "normalize": "unit", "solver": MWU(eps=0.1), "tol": 0.1}
     family = kernels.RBF(gamma=np.geomspace(0.01, 10, 30))

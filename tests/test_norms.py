@@ -125,6 +125,33 @@ def charge(w, theta):
     return np.sum(np.divide(w**2, theta, out=np.zeros(len(w)), where=w > 0))
 
 
+@pytest.mark.parametrize(
+    "norm",
+    [
+        norms.Lp(1, COSTS),
+        norms.Lp(1.5, COSTS),
+        norms.Lp(3),
+        norms.Block(1.5),
+        norms.Elliptic(np.eye(M) + 0.3),
+    ],
+    ids=lambda norm: repr(norm)[:16],
+)
+def test_the_ball_is_convex_with_its_derivatives(norm, rng):
+    theta, step, every = rng.uniform(0.2, 1.0, size=M), 1e-6, np.arange(M)
+    some = np.array([3, 1])
+    value, slope = norm.ball(theta)
+    bend = norm.bend(theta, every)
+    for m in range(M):
+        move = step * (every == m)
+        (above, after), (below, before) = norm.ball(theta + move), norm.ball(theta - move)
+        assert slope[m] == pytest.approx((above - below) / (2 * step), rel=1e-6)
+        np.testing.assert_allclose(bend[m], (after - before) / (2 * step), rtol=1e-5, atol=1e-8)
+    assert np.linalg.eigvalsh(bend).min() >= 0
+    np.testing.assert_array_equal(norm.bend(theta, some), bend[np.ix_(some, some)])
+    assert np.sign(value) == np.sign(norm.value(theta) - 1)
+    assert norm.ball(theta / norm.value(theta))[0] == pytest.approx(0.0, abs=1e-12)
+
+
 @every_ball
 def test_analytic_is_the_best_for_the_present_model(norm, rng):
     for _ in range(20):

@@ -7,6 +7,7 @@ import pytest
 from mkl_cases import make_case
 
 from kernelweave import norms
+from kernelweave.engines.remembering import RememberingEngine
 from kernelweave.solvers.active_sets import active_sets
 from kernelweave.solvers.prune import SMALL, prune
 from kernelweave.steps.newton import Newton
@@ -64,6 +65,17 @@ def test_the_engine_holds_the_outputs_of_what_is_returned(case, solved):
         pruned = prune(replace(task, tol=tol), result)
         np.testing.assert_allclose(task.engine.outputs, case.K @ pruned.alpha, atol=1e-9)
         task.engine.rebuild(result.alpha)
+
+
+def test_an_engine_that_remembers_knows_the_alpha_that_is_returned(solved):
+    task, result = solved
+    kept = []
+    engine = RememberingEngine(
+        task.engine, result.alpha, result.weights, lambda alpha, _: kept.append(alpha.copy())
+    )
+    pruned = prune(replace(task, tol=0.0, engine=engine), result)
+    np.testing.assert_array_equal(kept[-1], pruned.alpha)
+    assert not np.array_equal(kept[0], pruned.alpha)  # turns that did not help
 
 
 def test_no_more_turns_than_the_task_allows(solved):

@@ -69,7 +69,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
     machine = SmoothedMachine(first_task(problem, engine), 30)
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
-        machine.kappa, machine.d = kappa, d
+        machine.kappa, machine.d, machine.shift = kappa, d, np.zeros(M)
         machine.refresh()
         machine._work(np.arange(30), 1e-8)
         assert machine.violations().size <= 2e-8
@@ -83,7 +83,7 @@ def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng)
     problem, engine = make(loss, NORMS[1], rng, n=30)
     machine = SmoothedMachine(first_task(problem, engine), 30)
     machine._work(np.arange(30), 0.5)
-    machine.kappa, machine.d = 0.5, 1.0
+    machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
     machine.refresh()
     weights = machine.eta / machine.cost
     bias = problem.certificate(machine.alpha, weights @ engine.outputs, machine.s, weights).bias
@@ -216,10 +216,13 @@ def test_best_weights_are_no_worse_than_those_of_the_solver(rng):
     problem, engine = make(losses.Hinge(), NORMS[1], rng)
     result = solve(problem, engine, tol=1e-3)
     s = engine.outputs @ result.alpha
-    theta = best_weights(problem, result.alpha, engine.outputs, np.flatnonzero(result.weights))
+    used = np.flatnonzero(result.weights)
+    costs = problem.norm.costs(M)[used]
+    theta = np.zeros(M)
+    theta[used] = best_weights(problem, result.alpha, engine.outputs[used], costs)
+    assert problem.norm.value(theta) == pytest.approx(1.0)
     given = optimality(problem, result.alpha, engine.outputs, s, result.weights)[1]
     assert optimality(problem, result.alpha, engine.outputs, s, theta)[1] <= given + 1e-9
-    assert best_weights(problem, result.alpha, engine.outputs, np.array([], dtype=int)) is None
 
 
 @pytest.mark.parametrize("name", ["eps1", "eps2", "block_mb"])

@@ -44,7 +44,7 @@ def test_outputs_can_be_rebuilt_kept_and_restored(stacked, rng):
     kept = engine.keep()
     engine.clear()
     assert not engine.outputs.any()
-    engine.restore(kept)
+    engine.restore(alpha, kept)
     assert_allclose(engine.outputs, K @ alpha, atol=1e-12)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -57,9 +58,8 @@ class Machine(BaseEstimator):
         if distinct:
             X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
         with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
-            families = solver.combines and not shared
             compiled, examples, engine = self._prepare(
-                kernels, X, problems[0].C, families=families, streams=solver.streams
+                kernels, X, problems[0].C, [solver], shared=shared
             )
             problems, engine = sharing(problems, engine) if shared else (problems, engine)
             results = [
@@ -91,20 +91,19 @@ class Machine(BaseEstimator):
         kernels: list[Kernel] | None,
         X: Any,
         costs: np.ndarray,
+        solvers: Sequence[Any],
         *,
-        families: bool = False,
-        streams: bool = False,
+        shared: bool,
     ) -> tuple[CompiledKernels, Examples, Engine]:
         """Normalise and compile the kernels on the examples X, and give them an engine.
 
-        `families`: whether combined outputs will do, so that families may be taken as a whole;
-        `streams`: whether the solver can do with some of the kernels at a time.
+        `shared`: whether machines share their weights, each with outputs of its own.
         """
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         supplies = Supplies(compiled.listing, examples, self.cache_mb, n_jobs)
-        return compiled, examples, engine_for(supplies, families, streams)
+        return compiled, examples, engine_for(supplies, solvers, shared=shared)
 
     def _solve(self, task: Task) -> Result:
         """Solve a task as the parameters say."""
@@ -204,18 +203,19 @@ class Machine(BaseEstimator):
         return tags
 
 
-def engine_for(supplies: Supplies, families: bool, streams: bool) -> Any:
-    """Return the engine that suits some kernels and examples, and what their solver can do with.
+def engine_for(supplies: Supplies, solvers: Sequence[Any], *, shared: bool) -> Any:
+    """Return the engine that suits some kernels and examples, and what solvers can do with.
 
     Raises
     ------
     ValueError : where every kernel would have to keep its outputs, and memory cannot hold them.
     """
-    if families and MixtureEngine.serves(supplies):
+    M, n = supplies.kernels.n_kernels, supplies.examples.n
+    if not shared and all(solver.combines for solver in solvers) and MixtureEngine.serves(supplies):
         return MixtureEngine.of(supplies)
-    if streams and StreamedEngine.serves(supplies):
+    if not shared and all(solver.streams(M, n) for solver in solvers):
         return StreamedEngine(supplies)
-    check_memory(supplies.kernels.n_kernels, supplies.examples.n)
+    check_memory(M, n)
     return DenseEngine.of(supplies)
 
 

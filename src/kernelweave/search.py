@@ -89,7 +89,8 @@ class Search(Machine):
         """
         grid, splits = Grid.of(self.norms, self.Cs), self._splits(X, y, groups)
         every = costs(np.arange(len(y)))
-        families = self._check_solver(grid, self._machines(targets, every, grid.norms[0]))
+        first = self._machines(targets, every, grid.norms[0])
+        solvers, shared = self._solvers(grid, first), self._shared(first)
         scorer = self._scorer()
         kernels = None if self.kernels is None else resolve(self.kernels, X)
 
@@ -101,7 +102,7 @@ class Search(Machine):
             return self._machines(targets, costs(train), grid.norms[0])
 
         with single_threaded_blas():
-            compiled, examples, engine = self._prepare(kernels, X, every, families=families)
+            compiled, examples, engine = self._prepare(kernels, X, every, solvers, shared=shared)
             self.scores_ = self._score(grid, engine, splits, machines, score)
             best = grid.best(self.scores_.mean(axis=2))
             self.best_score_ = float(self.scores_[best].mean())
@@ -129,14 +130,10 @@ class Search(Machine):
             f"got {self.scoring!r}"
         )
 
-    def _check_solver(self, grid: Grid, machines: list[Problem]) -> bool:
-        """Refuse a solver that cannot serve the whole grid before anything is computed.
-
-        Returns whether combined outputs will do, all along the grid.
-        """
+    def _solvers(self, grid: Grid, machines: list[Problem]) -> list[Any]:
+        """Return the solver of each norm; one that cannot serve is refused before all else."""
         shared, loss = self._shared(machines), machines[0].loss
-        solvers = [solver_for(self.solver, norm, loss, shared=shared) for norm in grid.norms]
-        return not shared and all(solver.combines for solver in solvers)
+        return [solver_for(self.solver, norm, loss, shared=shared) for norm in grid.norms]
 
     def _shared(self, machines: list[Problem]) -> bool:
         return len(machines) > 1 and self.share_weights

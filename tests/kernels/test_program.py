@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from kernelweave.core import _core
+from kernelweave.engines import Supplies
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -91,6 +92,20 @@ def test_sources_are_shared():
     assert len(examples.tables) == 2
     assert examples.sources == (0, 0, 0, 1, 1)
     assert compiled.n_kernels == compiled.program.n_kernels == 9
+
+
+@pytest.mark.parametrize("how", ["unit", None])
+def test_some_kernels_read_no_sources_but_theirs(how):
+    kernels = [per_feature(RBF([0.1, 0.2])), Linear(columns=[1, 2]), ChiSquared() + Linear()]
+    compiled, examples = prepare(kernels, how, X)
+    whole = Supplies(compiled.listing, examples)
+    values = _core.evaluate(compiled.program, examples.side, examples.side, 1)
+    for chosen, sources, tables in (([9], 2, 2), ([5, 8, 2], 3, 3), (range(10), 7, 7)):
+        part = whole.part(np.array(chosen))
+        side = part.examples.side
+        assert (part.kernels.n_sources, len(part.examples.tables)) == (sources, tables)
+        found = _core.evaluate(part.kernels.program, side, side, 1)
+        np.testing.assert_allclose(found, values[chosen], rtol=1e-14)
 
 
 @pytest.mark.parametrize("how", ["variance", "unit", "trace", "center", None])

@@ -33,11 +33,18 @@ class Engine(Protocol):
     def turns_per_step(self) -> int:
         """Working sets between two weight steps."""
 
+    @property
+    def streams(self) -> bool:
+        """Whether it keeps no outputs, and gives engines for some of the kernels."""
+
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return F_i = sum_m theta_m g[m, i], shape (n,)."""
 
     def quadratic(self, alpha: np.ndarray) -> np.ndarray:
         """Return s_m = alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
+
+    def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
+        """Return the outputs of some kernels, shape (len(kernels), n)."""
 
     def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
         """Return the outputs of some examples, shape (M, len(idx)).
@@ -69,8 +76,8 @@ class Engine(Protocol):
     def keep(self) -> np.ndarray:
         """Return what `restore` needs to come back to the current alpha without computing."""
 
-    def restore(self, kept: np.ndarray) -> None:
-        """Return to the alpha at which `kept` was kept."""
+    def restore(self, alpha: np.ndarray, kept: np.ndarray) -> None:
+        """Change to alpha, shape (n,); `kept` is what `keep` returns there."""
 
     def clear(self) -> None:
         """Start again at alpha = 0."""

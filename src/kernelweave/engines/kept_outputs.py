@@ -13,6 +13,7 @@ class KeptOutputs(ABC):
     """An engine whose outputs, shape (M, n), are an array at hand."""
 
     turns_per_step = 1  # new weights cost no kernel evaluation
+    streams = False
 
     @property
     @abstractmethod
@@ -39,6 +40,10 @@ class KeptOutputs(ABC):
         """Return alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
         return self.outputs @ alpha
 
+    def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
+        """Return the outputs of some kernels, shape (len(kernels), n)."""
+        return self.outputs[kernels]
+
     def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
         """Return the outputs of some examples, shape (M, len(idx))."""
         return self.outputs[:, idx]
@@ -51,8 +56,8 @@ class KeptOutputs(ABC):
         """Return a copy of the outputs, shape (M, n), for `restore`."""
         return self.outputs.copy()
 
-    def restore(self, kept: np.ndarray) -> None:
-        """Return to the alpha of these outputs, shape (M, n)."""
+    def restore(self, alpha: np.ndarray, kept: np.ndarray) -> None:
+        """Return to alpha, shape (n,), whose outputs these are, shape (M, n)."""
         self.outputs[:] = kept
 
     def clear(self) -> None:

@@ -32,6 +32,8 @@ class MixtureEngine:
     chosen : the representatives of all kernels for some tolerances, as far as they are known.
     """
 
+    streams = False
+
     def __init__(self, core: _core.Mixture, chosen: dict[float, Chosen] | None = None):
         self._core = core
         self._chosen = chosen or {0.0: (np.arange(self.n_kernels), np.eye(self.n_kernels))}
@@ -70,6 +72,12 @@ class MixtureEngine:
     def outputs(self) -> np.ndarray:
         """The outputs of the current alpha, shape (M, n): computed anew at every call."""
         return self.outputs_at(np.arange(self.n))
+
+    def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
+        """Return the outputs of some kernels, shape (len(kernels), n)."""
+        support = np.flatnonzero(self._alpha)
+        every = np.arange(self.n)
+        return self._core.outputs(support, self._alpha[support], every, kernels)
 
     def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
         """Return the outputs of some examples, shape (M, len(idx)).
@@ -134,12 +142,12 @@ class MixtureEngine:
         self._core.combined[:] *= factor
 
     def keep(self) -> np.ndarray:
-        """Return a copy of alpha, shape (n,), for `restore`."""
-        return self._alpha.copy()
+        """Return nothing: alpha is all that `restore` needs."""
+        return np.empty(0)
 
-    def restore(self, kept: np.ndarray) -> None:
-        """Return to this alpha, shape (n,); its outputs are recomputed when they are asked for."""
-        self.rebuild(kept)
+    def restore(self, alpha: np.ndarray, kept: np.ndarray) -> None:
+        """Change to alpha, shape (n,); its outputs are recomputed when they are asked for."""
+        self.rebuild(alpha)
 
     def rebuild(self, alpha: np.ndarray) -> None:
         """Recompute the outputs of alpha, shape (n,), when they are asked for."""

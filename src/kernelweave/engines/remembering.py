@@ -62,6 +62,12 @@ class RememberingEngine:
         self._engine.scale(factor)
         self._alpha *= factor
 
+    def restore(self, alpha: np.ndarray, kept: np.ndarray) -> None:
+        """Change to alpha, shape (n,); `kept` is what `keep` returns there."""
+        self._engine.restore(alpha, kept)
+        self._alpha = alpha.copy()
+        self._keep(self._alpha, self._weights)
+
     def clear(self) -> None:
         """Start again at alpha = 0."""
         self._engine.clear()
@@ -81,3 +87,15 @@ class RememberingEngine:
             self._keep(everywhere, weights)
 
         return RememberingEngine(self._engine.subset(idx), self._alpha[idx], self._weights, keep)
+
+    def part(self, chosen: np.ndarray) -> RememberingEngine:
+        """Return an engine for some of the kernels, at alpha = 0; what it is told is kept too."""
+        engine: Any = self._engine
+
+        def keep(alpha: np.ndarray, weights: np.ndarray) -> None:
+            everywhere = np.zeros(len(self._weights))
+            everywhere[chosen] = weights
+            self._keep(alpha, everywhere)
+
+        nothing = np.zeros(len(self._alpha))
+        return RememberingEngine(engine.part(chosen), nothing, self._weights[chosen], keep)

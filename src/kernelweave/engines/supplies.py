@@ -31,7 +31,10 @@ class Supplies:
 
     def part(self, chosen: np.ndarray) -> Supplies:
         """Return the same with some of the kernels."""
-        return replace(self, kernels=self.kernels.part(chosen))
+        kernels = self.kernels.part(chosen)
+        numbers = {source: number for number, source in enumerate(self.kernels.layout.sources)}
+        read = [numbers[source] for source in kernels.layout.sources]
+        return replace(self, kernels=kernels, examples=self.examples.part(read))
 
     def core(self, kind: Callable[..., Any]) -> Any:
         """Return an engine of the core, of a kind such as `_core.Engine`."""

@@ -86,6 +86,16 @@ class Examples:
         tables = tuple(table.take(index) for table in self.tables)
         return replace(self, n=len(index), tables=tables, vectors=self.vectors[:, index])
 
+    def part(self, sources: list[int]) -> Examples:
+        """Return the same examples for a program with some of the sources."""
+        read = [self.sources[number] for number in sources]
+        tables = {position: number for number, position in enumerate(dict.fromkeys(read))}
+        return replace(
+            self,
+            tables=tuple(self.tables[position] for position in tables),
+            sources=tuple(tables[position] for position in read),
+        )
+
     def reference(self, index: np.ndarray) -> Examples:
         """Return the examples in `index` as what new examples are compared with.
 

@@ -10,7 +10,7 @@ squarings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
+READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
 MAX_SQUARINGS = 8  # each squaring doubles the relative error: 2^8 roundings are about 1e-13
 
 
@@ -69,6 +70,17 @@ class Layout:
         self.n_slots += kernel.n_kernels
         return range(first, self.n_slots)
 
+    def part(self, planes: set[int]) -> tuple[Layout, dict[int, int]]:
+        """Return the layout without the sources of which no plane is read, and the new numbers."""
+        smaller, numbers = Layout(), {}
+        smaller.slotted, smaller.n_slots = self.slotted, self.n_slots
+        ends = [*self.sources.values(), self.n_planes][1:]
+        for ((kind, view), first), end in zip(self.sources.items(), ends, strict=True):
+            if not planes.isdisjoint(range(first, end)):
+                at = smaller.source(kind, view, end - first)
+                numbers.update({plane: at + plane - first for plane in range(first, end)})
+        return smaller, numbers
+
 
 @dataclass(frozen=True, eq=False)
 class Listing:
@@ -100,8 +112,11 @@ class Listing:
         return program
 
     def part(self, chosen: np.ndarray) -> Listing:
-        """Return some of the kernels, to be evaluated on the same examples."""
-        return replace(self, expressions=[self.expressions[m] for m in chosen])
+        """Return some of the kernels, over the sources that they read."""
+        expressions = [self.expressions[m] for m in chosen]
+        planes = {step[1] for e in expressions for step in e if step[0] in READING}
+        layout, numbers = self.layout.part(planes)
+        return Listing(layout, [renumbered(e, numbers) for e in expressions])
 
 
 @dataclass(frozen=True)
@@ -177,6 +192,14 @@ def unique(labels: Any) -> tuple[str, ...]:
         seen[label] = seen.get(label, 0) + 1
         names.append(label if seen[label] == 1 else f"{label} #{seen[label]}")
     return tuple(names)
+
+
+def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
+    """Return an expression over planes with other numbers."""
+    return tuple(
+        (step[0], numbers[step[1]], *step[2:]) if step[0] in READING else step
+        for step in expression
+    )
 
 
 def chains(expressions: Sequence[Expression]) -> Iterator[list[Expression]]:

@@ -32,12 +32,15 @@ class Norm(ABC):
         Unlike `best` they never raise the primal. Without any w they stay as they are.
         """
 
-    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return a convex function that is at most 0 for feasible weights.
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return a convex function that is at most 0 for feasible weights, and its gradient, (M,).
 
-        It comes with its gradient (M,) and its second derivative (M, M). Solvers say which norms
-        they ask for it.
+        Solvers say which norms they ask for it.
         """
+        raise NotImplementedError(f"{type(self).__name__} has no such function")
+
+    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
         raise NotImplementedError(f"{type(self).__name__} has no such function")
 
     def costs(self, M: int) -> np.ndarray:

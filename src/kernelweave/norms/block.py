@@ -72,9 +72,13 @@ class Block(Norm):
         """
         return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
 
-    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return ||theta||^p - 1, its gradient (M,) and its second derivative (M, M); q < 2."""
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return ||theta||^p - 1 and its gradient, (M,); q < 2."""
         return Lp(self.p).ball(theta)
+
+    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
+        return Lp(self.p).bend(theta, chosen)
 
     def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
         return power_sum(theta * np.sqrt(clip(s)), self.q) ** 2

@@ -55,10 +55,14 @@ class Elliptic(Norm):
         new = _barrier_minimum(self.E, np.maximum(size / size.max(), 1e-30), self.start(len(s)))
         return new / self.value(new)
 
-    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return ||theta||^2 - 1, its gradient (M,) and its second derivative (M, M)."""
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return ||theta||^2 - 1 and its gradient, (M,)."""
         slope = 2.0 * self.E @ theta
-        return float(0.5 * theta @ slope) - 1.0, slope, 2.0 * self.E
+        return float(0.5 * theta @ slope) - 1.0, slope
+
+    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
+        return 2.0 * self.E[chosen][:, chosen]
 
     @cached_property
     def _factor(self) -> np.ndarray:

@@ -64,12 +64,15 @@ class Lp(Norm):
         new = (size / size.max()) ** (2 / (self.p + 1))
         return new / self.value(new)
 
-    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return ||theta||^p - 1, its gradient (M,) and its second derivative (M, M); p < inf."""
+    def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return ||theta||^p - 1 and its gradient, (M,); p < inf."""
         costs, p = self.costs(len(theta)), self.p
-        slope = p * costs * theta ** (p - 1)
-        bend = np.diag((p - 1) * slope / theta) if p > 1 else np.zeros((len(theta),) * 2)
-        return float(costs @ theta**p) - 1.0, slope, bend
+        return float(costs @ theta**p) - 1.0, p * costs * theta ** (p - 1)
+
+    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
+        costs, theta, p = self.costs(len(theta))[chosen], theta[chosen], self.p
+        return np.diag(p * (p - 1) * costs * theta ** (p - 2) if p > 1 else 0.0 * theta)
 
 
 def _positive(name: str, values) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ from .conjugate import conjugate
 from .journal import Journal
 from .state import State
 from .task import Task
+from .working_set import every_kth
 
 SMALL = 20_000  # so many examples are worked on at once
 SAMPLE = 0.02  # part of the examples in the first sample, if that is not small
@@ -104,14 +105,6 @@ def active_sets(task: Task, make_step: Callable[[], Step]) -> Result:
 
 
 def sample(problem: Problem, alpha: np.ndarray) -> np.ndarray:
-    """Return evenly spaced examples of each kind, and all with an alpha that is not zero.
-
-    Kinds are told apart by the sign of the target, so that a rare class is not missed.
-    """
-    n = len(alpha)
-    part = max(SMALL / n, SAMPLE)
-    chosen = [np.flatnonzero(alpha)]
-    for kind in (problem.y > 0, problem.y <= 0):
-        members = np.flatnonzero(kind)
-        chosen.append(members[:: max(1, int(1 / part))])
-    return np.unique(np.concatenate(chosen))
+    """Return evenly spaced examples of each kind, and all with an alpha that is not zero."""
+    part = max(SMALL / len(alpha), SAMPLE)
+    return np.union1d(every_kth(problem.y, max(1, int(1 / part))), np.flatnonzero(alpha))

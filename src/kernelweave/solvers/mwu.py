@@ -38,11 +38,15 @@ from ..norms import Norm
 from ..norms.kinds import is_sparse
 from ..problem import Certificate, Problem, Result
 from .journal import Journal
-from .sifting import sift
+from .sifting import sift, spread
 from .task import Task
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
-LOOKS = 40  # times that a run certifies its model
+CERTIFIED = 40  # times in a run that its model is
+LARGE = 2**29  # bytes of outputs from which on kernels are streamed,
+FIRST = 2000  # from a sample of so many on,
+ENTER = 1000  # which so many join after a look at all of them, at most,
+LOOKS = 4  # of which there are so many at most
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,6 @@ class MWU:
     name: ClassVar[str] = "mwu"
     shares: ClassVar[bool] = False
     combines: ClassVar[bool] = False
-    streams: ClassVar[bool] = True
 
     def __post_init__(self):
         if not 0 < self.eps < 1:
@@ -80,6 +83,10 @@ class MWU:
         if self.rho is not None and not 1 < self.rho < np.inf:
             raise ValueError(f"rho must be None or a finite number above 1, got {self.rho!r}")
 
+    def streams(self, M: int, n: int) -> bool:
+        """Whether outputs of all kernels would take much memory."""
+        return 8 * M * n > LARGE
+
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
         return is_sparse(norm)
@@ -90,13 +97,14 @@ class MWU:
 
     def solve(self, task: Task) -> Result:
         """Solve a task; where it starts, (alpha, theta), makes no difference."""
-        if hasattr(task.engine, "part"):  # a `StreamedEngine`, or one that remembers
-            return sift(self.solve, task)
+        if task.engine.streams:
+            first = spread(np.arange(task.engine.n_kernels), FIRST)
+            return sift(self.solve, task, first, _some, looks=LOOKS)
         game, journal = Game(task.problem, task.engine), Journal(task)
         rate, rounds = self._rate(game), self.rounds(game)
         rounds = min(rounds, task.max_iter or rounds)
         while True:
-            for _ in range(min(max(1, rounds // LOOKS), rounds - game.rounds)):
+            for _ in range(min(max(1, rounds // CERTIFIED), rounds - game.rounds)):
                 game.play(rate(game))
                 self._check_width(game)
             certificate = game.certificate()
@@ -132,6 +140,11 @@ class MWU:
                 f"rho={self.rho:g} is too small: a round had width {width:g}, as happens where "
                 "kernels have negative values; leave rho=None for a bound that always holds"
             )
+
+
+def _some(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Return the kernels that join a sample, evenly spread."""
+    return spread(kernels, ENTER)
 
 
 class Game:

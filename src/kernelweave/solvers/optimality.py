@@ -24,33 +24,34 @@ def optimality(
 
 
 def best_weights(
-    problem: Problem, alpha: np.ndarray, outputs: np.ndarray, kernels: np.ndarray
+    problem: Problem, alpha: np.ndarray, g: np.ndarray, costs: np.ndarray
 ) -> np.ndarray | None:
-    """Return the weights, (M,), of some kernels with the least eps2; None without any kernel.
+    """Return the weights, (k,), of some kernels with the least eps2; None where there are none.
 
     A linear program: minimise eps2 over theta >= 0 with ||theta|| = 1, b and eps2, subject to
     down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2.
+
+    Parameters
+    ----------
+    g : array of shape (k, n)
+        Outputs of these kernels.
+    costs : array of shape (k,)
+        Their factors in the norm.
     """
-    if not kernels.size:
-        return None
     down, up = problem.term.slopes(alpha)
     low, high = np.isfinite(down), np.isfinite(up)
-    g = outputs[kernels].T
-    rows = np.concatenate([_rows(g[low], -1.0), _rows(-g[high], 1.0)])
-    costs = problem.norm.costs(len(outputs))
     solution = linprog(
-        np.append(np.zeros(len(kernels) + 1), 1.0),
-        A_ub=rows,
+        np.append(np.zeros(len(g) + 1), 1.0),
+        A_ub=np.concatenate([_rows(g.T[low], -1.0), _rows(-g.T[high], 1.0)]),
         b_ub=np.concatenate([-down[low], up[high]]),
-        A_eq=[[*costs[kernels], 0.0, 0.0]],
+        A_eq=[[*costs, 0.0, 0.0]],
         b_eq=[1.0],
-        bounds=[(0, None)] * len(kernels) + [(None, None), (0, None)],
+        bounds=[(0, None)] * len(g) + [(None, None), (0, None)],
     )
     if solution.status != 0:
         return None
-    theta = np.zeros(len(outputs))
-    theta[kernels] = solution.x[: len(kernels)]
-    return theta / problem.norm.value(theta)
+    theta = solution.x[: len(g)]
+    return theta / (costs @ theta)
 
 
 def _rows(g: np.ndarray, sign: float) -> np.ndarray:

@@ -54,7 +54,7 @@ def follow(
         if lowest is None:
             task = first_task(here, engine)
         else:
-            engine.restore(kept)
+            engine.restore(lowest.alpha, kept)
             task = at_norm(Task(here, engine, lowest.alpha, lowest.weights))
         result = lowest = solve(task)
         kept = engine.keep()

@@ -122,8 +122,8 @@ def _ball(
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return ball(theta), its gradient, and the derivative of that in log theta, where weighted."""
     if isinstance(norm, Elliptic):
-        value, slope, bend = norm.ball(theta)
-        return value, slope[weighted], bend[np.ix_(weighted, weighted)] * theta[weighted]
+        value, slope = norm.ball(theta)
+        return value, slope[weighted], norm.bend(theta, weighted) * theta[weighted]
     assert isinstance(norm, Lp | Block)
     costs, theta = norm.costs(len(theta))[weighted], theta[weighted]
     slope = norm.p * costs * theta ** (norm.p - 1)

@@ -51,7 +51,7 @@ def _settled(left_out: np.ndarray, task: Task, result: Result) -> Result | None:
     machine = chunking(few, keep_weights)
     if machine.converged:
         return replace(machine, n_iter=result.n_iter + machine.n_iter, history=result.history)
-    task.engine.restore(kept)
+    task.engine.restore(result.alpha, kept)
     return None
 
 

@@ -48,6 +48,11 @@ def any_loss(loss: Loss) -> bool:
     return True
 
 
+def never(M: int, n: int) -> bool:
+    """Return False: most solvers ask for all kernels."""
+    return False
+
+
 @dataclass(frozen=True)
 class Solver:
     """A way to solve a problem.
@@ -66,8 +71,9 @@ class Solver:
         Whether it can serve machines that share their weights.
     combines : bool
         Whether it reads little of single kernels, so that `MixtureEngine` suits it.
-    streams : bool
-        Whether it can do with some of the kernels at a time, as `StreamedEngine` gives them.
+    streams : callable
+        Says of M kernels and n examples whether it asks for some of the kernels at a time, as
+        `StreamedEngine` gives them.
     """
 
     name: str
@@ -76,7 +82,7 @@ class Solver:
     serves_loss: Callable[[Loss], bool] = any_loss
     shares: bool = False
     combines: bool = False
-    streams: bool = False
+    streams: Callable[[int, int], bool] = never
 
 
 def fixed() -> Step:

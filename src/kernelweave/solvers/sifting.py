@@ -1,8 +1,8 @@
-"""Sifting: p = 1 with very many kernels, solved on some of them at a time.
+"""Sifting: p = 1 with many kernels, solved on some of them at a time.
 
 At p = 1 few kernels have weight, and the dual value needs only max_m s_m of the others. So the
 problem is solved on a sample of the kernels; then all kernels are looked at once, which certifies
-the model among all of them, and those that would have had weight join the sample.
+the model among all of them, and of those that would have had weight some join the sample.
 """
 
 from __future__ import annotations
@@ -18,59 +18,81 @@ from ..problem import Result
 from .journal import Journal
 from .task import Task, silent
 
-FIRST = 2000  # kernels of the first sample
-ENTER = 1000  # kernels that join it after a look, at most
-LOOKS = 4
 INNER = 0.5  # part of the tolerance to which a sample is solved
 
 
-def sift(solve: Callable[[Task], Result], task: Task) -> Result:
+def any_result(result: Result, excess: float) -> bool:
+    """Return True: the gap alone says when to stop."""
+    return True
+
+
+def sift(
+    solve: Callable[[Task], Result],
+    task: Task,
+    chosen: np.ndarray,
+    join: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    *,
+    looks: float = np.inf,
+    enough: Callable[[Result, float], bool] = any_result,
+) -> Result:
     """Solve a task by solving it on samples of the kernels of its `StreamedEngine`.
 
     Parameters
     ----------
     solve : solves p = 1, keeping the outputs of all the kernels that it is given.
+    chosen : the first sample, sorted.
+    join : from kernels beyond the sample and their s_m / c_m to those that join it.
+    looks : at all kernels, at most.
+    enough : says of the result of a sample, and of how far s_m / c_m of other kernels exceeds that
+        of the sample, whether it will do where the gap does.
     """
-    M = task.engine.n_kernels
-    cost = task.problem.norm.costs(M)
-    chosen = _spread(np.arange(M), FIRST)
-    journal, rounds = Journal(task), 0
+    cost = task.problem.norm.costs(task.engine.n_kernels)
+    journal, turns = Journal(task), 0
     while True:
-        sample = _sample(task, chosen)
+        sample = _sample(task, chosen, turns)
         result = solve(sample)
-        rounds += result.n_iter
-        s, theta = task.engine.quadratic(result.alpha), np.zeros(M)
+        turns += result.n_iter
+        s, theta = task.engine.quadratic(result.alpha), np.zeros(len(cost))
         theta[chosen] = result.weights
         F = sample.engine.combined(result.weights)
         certificate = task.problem.certificate(result.alpha, F, s, theta)
         journal.note(certificate, theta)
-        entering = np.flatnonzero(s / cost > (s / cost)[chosen].max())
-        if certificate.gap <= task.tol or not entering.size or len(journal.history) == LOOKS:
-            return journal.result(certificate, result.alpha, theta, rounds)
-        chosen = np.union1d(chosen, _spread(entering, ENTER))
+        height = s / cost
+        highest = height[chosen].max()
+        beyond = np.flatnonzero(height > highest)
+        good = certificate.gap <= task.tol and enough(result, height.max() - highest)
+        spent = turns == task.max_iter or len(journal.history) == looks
+        if good or spent or not beyond.size:
+            task.engine.rebuild(result.alpha)
+            result = journal.result(certificate, result.alpha, theta, turns)
+            return replace(result, converged=good)
+        task = replace(task, alpha=result.alpha, theta=theta)
+        chosen = np.union1d(chosen, join(beyond, height[beyond]))
 
 
-def _sample(task: Task, chosen: np.ndarray) -> Task:
-    """Return the task on some of the kernels, from the beginning."""
+def _sample(task: Task, chosen: np.ndarray, turns: int) -> Task:
+    """Return the task on some of the kernels, after some turns."""
     engine: Any = task.engine
-    norm = _among(task.problem.norm, chosen)
+    part = engine.part(chosen)
+    part.rebuild(task.alpha)
+    norm, theta = among(task.problem.norm, chosen), task.theta[chosen]
     return replace(
         task,
         problem=replace(task.problem, norm=norm),
-        engine=engine.part(chosen),
-        alpha=np.zeros(engine.n),
-        theta=norm.start(len(chosen)),
+        engine=part,
+        theta=theta / norm.value(theta),
         tol=INNER * task.tol,
+        max_iter=None if task.max_iter is None else task.max_iter - turns,
         watch=silent,
     )
 
 
-def _spread(kernels: np.ndarray, count: int) -> np.ndarray:
+def spread(kernels: np.ndarray, count: int) -> np.ndarray:
     """Return about `count` of the kernels, evenly spread: neighbours are often alike."""
     return kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
 
 
-def _among(norm: Norm, chosen: np.ndarray) -> Norm:
+def among(norm: Norm, chosen: np.ndarray) -> Norm:
     """Return the norm of the weights of some kernels."""
     if isinstance(norm, Lp) and norm.weights is not None:
         return replace(norm, weights=tuple(np.array(norm.weights)[chosen]))

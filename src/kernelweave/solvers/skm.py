@@ -15,7 +15,11 @@ Two departures from the paper, both measured. It has d = 1 - kappa: outputs are 
 factor of about 1 - 2 kappa, and the gap falls with kappa, not with kappa^2. And a small kappa makes
 a problem that takes pair steps by the hundred thousand. So the regularisation is centred (the
 method of multipliers): mu_m + kappa^2 lambda_m takes the place of mu_m, lambda_m being the ||w_m||
-of the last solution, and kappa is halved only where that brings too little.
+of the last solution, and kappa is halved only where that brings too little. An alpha and weights to
+start from are such a solution too.
+
+Of many kernels few have weight. So the machine is solved on those that seem to matter, and then all
+are looked at (`sifting`).
 """
 
 from __future__ import annotations
@@ -31,8 +35,11 @@ from ..losses import Loss
 from ..norms import Norm
 from ..norms.kinds import is_sparse
 from ..problem import Certificate, Result
+from .first_guess import FEW, ROOM, first_guess
 from .journal import Journal
-from .optimality import best_weights, optimality
+from .optimality import optimality
+from .sifting import sift
+from .sparsify import sparsify
 from .task import Task
 from .working_set import Violations
 
@@ -42,8 +49,7 @@ FALL = 0.1  # part of its violation that a turn may leave
 ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
 LEAST = 1e-12  # a gap that is rounding
-WHOLE = 2000  # examples up to which all of them are worked on at once, if memory allows
-PART = 1000  # examples worked on at a time where there are more
+ENTER = 8  # kernels that join those worked on after a look at all of them, at most
 
 
 @dataclass(frozen=True)
@@ -57,18 +63,17 @@ class SKM:
     sparsify : bool
         Whether to remove kernels one by one from the solution as long as it stays a solution.
     block_mb : float
-        Memory for all kernels inside a working set, which says how many examples it holds.
+        Memory for the kernels inside a working set, which says how many examples it holds.
     """
 
     eps1: float = np.inf
     eps2: float = np.inf
     sparsify: bool = False
-    block_mb: float = 2048.0
+    block_mb: float = 64.0
 
     name: ClassVar[str] = "skm"
     shares: ClassVar[bool] = False
     combines: ClassVar[bool] = False
-    streams: ClassVar[bool] = False
 
     def __post_init__(self):
         for name in ("eps1", "eps2", "block_mb"):
@@ -83,8 +88,27 @@ class SKM:
         """All of them: they share the form of their dual terms."""
         return True
 
+    def streams(self, M: int, n: int) -> bool:
+        """Whether the kernels are many, and too large to be worked on together."""
+        return M > FEW and M * n * n > ROOM
+
     def solve(self, task: Task) -> Result:
-        """Solve a task from its alpha; its weights make no difference."""
+        """Solve a task from its alpha; where that is not zero, from its weights too."""
+        result = self._sifted(task) if task.engine.streams else self._solved(task)
+        return sparsify(task, result) if result.converged and self.sparsify else result
+
+    def _sifted(self, task: Task) -> Result:
+        """Solve a task on some of its kernels at a time."""
+        stricter = replace(self, eps1=0.5 * self.eps1)
+
+        def enough(result: Result, excess: float) -> bool:
+            return result.converged and 0.5 * excess <= stricter.eps1
+
+        started, likely = first_guess(self._solved, task)
+        return sift(stricter._solved, started, likely, _highest, enough=enough)
+
+    def _solved(self, task: Task) -> Result:
+        """Solve a task on all of its kernels."""
         machine, journal = SmoothedMachine(task, self._room(task.engine)), Journal(task)
         while True:
             certificate = machine.certify()
@@ -94,21 +118,23 @@ class SKM:
             if good or ended:
                 break
             machine.improve(certificate)
-        if good and self.sparsify:
-            certificate = machine.sparsify(certificate, task.tol)
         result = journal.result(certificate, machine.alpha, machine.theta)
         return replace(result, converged=good)
 
     def _room(self, engine: Engine) -> int:
         """How many examples are worked on at a time, at most."""
-        room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
-        return room if engine.n <= WHOLE else min(room, PART)
+        return int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
 
     def _optimal(self, machine: SmoothedMachine) -> bool:
         eps1, eps2 = optimality(
             machine.problem, machine.alpha, machine.engine.outputs, machine.s, machine.theta
         )
         return eps1 <= self.eps1 and eps2 <= self.eps2
+
+
+def _highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Return the kernels that join those worked on."""
+    return kernels[np.argsort(-height)[:ENTER]]
 
 
 class SmoothedMachine:
@@ -123,13 +149,15 @@ class SmoothedMachine:
     def __init__(self, task: Task, room: int):
         self.problem, self.engine, self.alpha = task.problem, task.engine, task.alpha.copy()
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
-        self.theta = self.problem.norm.start(self.engine.n_kernels)
+        self.theta = task.theta.copy()
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
         self.solved = np.inf
         self.idle, self.aside, self.returned = np.zeros((3, len(self.cost)), dtype=bool)
         self.q = min(self.engine.n, max(room, 2))
         self._everyone: np.ndarray | None = None
         self.refresh()
+        if self.mu.any():
+            self._centre(self.theta * self.cost * self.mu.max())
 
     def refresh(self) -> None:
         """Take s from the engine, and eta from s."""
@@ -200,11 +228,15 @@ class SmoothedMachine:
         idle = self.pull == 0
         self.aside |= idle & self.idle & ~self.returned
         self.idle = idle
-        pull = self.pull if self.d else np.zeros_like(self.pull)
-        if gap > ENOUGH * self.solved or not self.d:
+        slow = gap > ENOUGH * self.solved
+        self.solved = gap
+        self._centre(self.pull if self.d else np.zeros_like(self.pull), slow)
+
+    def _centre(self, pull: np.ndarray, smaller: bool = False) -> None:
+        """Centre the smoothing on a solution, whose ||w_m|| are the pull on each mu, (M,)."""
+        if smaller or not self.d:
             self.kappa = max(HALVING * self.kappa, SMALLEST)
-        self.d, self.solved = 1.0, gap
-        self.shift = self.kappa**2 * pull
+        self.d, self.shift = 1.0, self.kappa**2 * pull
         self.refresh()
 
     def _work(self, work: np.ndarray, tolerance: float) -> None:
@@ -225,7 +257,7 @@ class SmoothedMachine:
             changed = np.flatnonzero(delta)
             self.engine.add(work[changed], delta[changed])
         else:
-            self.engine.restore(self.engine.outputs + self._everyone @ delta)
+            self.engine.restore(alpha, self.engine.outputs + self._everyone @ delta)
         self.alpha[work] = alpha
 
     def _blocks(self, work: np.ndarray) -> np.ndarray:
@@ -235,17 +267,6 @@ class SmoothedMachine:
         if self._everyone is None:
             self._everyone = self.engine.blocks(work)
         return self._everyone
-
-    def sparsify(self, certificate: Certificate, tol: float) -> Certificate:
-        """Remove kernels, the lightest first, while others can take over their weight."""
-        for m in np.argsort(self.theta, kind="stable"):
-            if self.theta[m] == 0:
-                continue
-            others = np.flatnonzero((self.theta > 0) & (np.arange(len(self.theta)) != m))
-            theta = best_weights(self.problem, self.alpha, self.engine.outputs, others)
-            if theta is not None and self._certificate(theta).gap <= tol:
-                self.theta, certificate = theta, self._certificate(theta)
-        return certificate
 
 
 def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:

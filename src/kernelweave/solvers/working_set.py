@@ -60,6 +60,15 @@ class Violations:
         return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
 
 
+def every_kth(y: np.ndarray, k: int) -> np.ndarray:
+    """Return every k-th example of each kind, sorted.
+
+    Kinds are told apart by the sign of the target, so that a rare class is not missed.
+    """
+    kinds = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
+    return np.sort(np.concatenate([members[::k] for members in kinds]))
+
+
 def _smallest(values: np.ndarray, count: int, below: float) -> np.ndarray:
     """Return the positions of the `count` smallest values among those below a limit."""
     candidates = np.flatnonzero(values < below)

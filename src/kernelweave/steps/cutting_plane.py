@@ -51,8 +51,7 @@ class CuttingPlane:
 
     def _linear(self, cuts: Cuts) -> np.ndarray:
         if self.program is None:
-            costs = self.norm.ball(np.ones(cuts.s.shape[1]))[1]
-            self.program = LinearProgram(costs)
+            self.program = LinearProgram(self.norm.costs(cuts.s.shape[1]))
         self.program.add(cuts.linear[-1] / cuts.scale, cuts.s[-1] / cuts.scale)
         theta = self.program.solve()
         theta /= self.norm.value(theta)

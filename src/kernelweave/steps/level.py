@@ -12,7 +12,7 @@ import numpy as np
 from ..norms import Norm
 from .base import Turn
 from .cuts import Cuts
-from .master import Master
+from .master import Ball, Master
 
 LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1)
 
@@ -42,7 +42,7 @@ class Level:
         """Return the point of the level set nearest to theta, starting near a point inside it."""
         M = len(theta)
         ends = (level - cuts.linear) / cuts.scale
-        master = Master(np.eye(M), -theta, np.zeros(M), cuts.rows(), ends, self.norm.ball)
+        master = Master(np.eye(M), -theta, np.zeros(M), cuts.rows(), ends, Ball.of(self.norm, M))
         start = 0.98 * inside + 0.01 * self.norm.start(M)
         near = np.maximum(master.minimise(start, M), 0.0)
         return near / self.norm.value(near)

@@ -10,16 +10,53 @@ Taylor-expanded programs of Kloft et al. (2009), one Newton step each.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from ..norms import Norm
+
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1
 CENTRE = 0.1  # how far complementarity is lowered in one iteration
 SAFE = 0.99  # how much of the way to the boundary is taken
+
+
+@dataclass(frozen=True, eq=False)
+class Ball:
+    """The weights that a norm allows, all but some of them fixed.
+
+    Attributes
+    ----------
+    norm : says which weights are feasible.
+    theta : all weights, shape (M,).
+    free : positions of those that vary, shape (k,).
+    """
+
+    norm: Norm
+    theta: np.ndarray
+    free: np.ndarray
+
+    @classmethod
+    def of(cls, norm: Norm, M: int) -> Ball:
+        """Return the ball of M weights."""
+        return cls(norm, np.ones(M), np.arange(M))
+
+    def at(self, v: np.ndarray) -> np.ndarray:
+        """Return all weights, shape (M,), where those that vary are v, shape (k,)."""
+        theta = self.theta.copy()
+        theta[self.free] = v
+        return theta
+
+    def __call__(self, v: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return a function that is at most 0 for feasible v, shape (k,), and its gradient."""
+        value, slope = self.norm.ball(self.at(v))
+        return value, slope[self.free]
+
+    def bend(self, v: np.ndarray) -> np.ndarray:
+        """Return its second derivative, shape (k, k)."""
+        return self.norm.bend(self.at(v), self.free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +70,8 @@ class Master:
     lower : array of shape (N,), -inf where a variable has no bound
     rows : array of shape (K, N)
     ends : array of shape (K,)
-    ball : callable
-        Maps M weights > 0 to (value, gradient, second derivative) of a convex function.
+    ball : Ball
+        Of M weights > 0.
     """
 
     P: np.ndarray
@@ -42,7 +79,7 @@ class Master:
     lower: np.ndarray
     rows: np.ndarray
     ends: np.ndarray
-    ball: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]]
+    ball: Ball
 
     def minimise(self, v: np.ndarray, M: int) -> np.ndarray:
         """Return the minimum, shape (N,), from a v > lower, the first M variables being weights."""
@@ -72,7 +109,7 @@ class _Point:
         """Bring room, the Taylor expansion of the ball and the residuals up to date."""
         master = self.master
         self.room = np.where(self.bounded, self.v - master.lower, 1.0)
-        value, slope, self.ball_bend = master.ball(self.v[: self.M])
+        value, slope = master.ball(self.v[: self.M])
         self.ball_slope = np.concatenate([slope, np.zeros(len(self.v) - self.M)])
         self.off_rows = master.rows @ self.v + self.row_slack - master.ends
         self.off_ball = value + self.ball_slack
@@ -125,7 +162,7 @@ class _Point:
         ball_pull = self.ball_price / self.ball_slack
         system = self.master.P + (rows.T * pull) @ rows
         system += ball_pull * np.outer(self.ball_slope, self.ball_slope)
-        system[: self.M, : self.M] += self.ball_price * self.ball_bend
+        system[: self.M, : self.M] += self.ball_price * self.master.ball.bend(self.v[: self.M])
         system[np.diag_indices_from(system)] += self.bound_price / self.room
         right = -self.off_dual - self.bound_price + self.bounded * target / self.room
         right -= rows.T @ (target / self.row_slack - self.row_price + pull * self.off_rows)

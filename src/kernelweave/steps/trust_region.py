@@ -12,7 +12,7 @@ import numpy as np
 
 from ..norms import Norm
 from .base import Turn
-from .master import Master
+from .master import Ball, Master
 
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
 FEW = 50  # weights, and slopes, that a model is minimised over at first
@@ -73,16 +73,9 @@ def _minimum_over(
 ) -> np.ndarray:
     """Minimise the model over some weights, a mask of shape (M,), the others being `lower`."""
     best, own = np.where(free, theta, lower), np.ix_(free, free)
-    M = int(free.sum())
-
-    def ball(v: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        best[free] = v
-        value, slope, bend = norm.ball(best)
-        return value, slope[free], bend[own]
-
+    M, ball = int(free.sum()), Ball(norm, best, np.flatnonzero(free))
     slope = (gradient + H @ (best - theta))[free] - H[own] @ theta[free]
     model = Master(H[own], slope, lower[free], np.zeros((0, M)), np.zeros(0), ball)
     inner = 0.95 * theta + 1e-3 * norm.start(len(theta))
     inner = np.maximum(inner, lower * (1 + 1e-3))[free]
-    best[free] = np.maximum(model.minimise(inner, M), lower[free])
-    return best
+    return ball.at(np.maximum(model.minimise(inner, M), lower[free]))

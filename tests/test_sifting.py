@@ -1,0 +1,143 @@
+"""Some kernels at a time: the optimum among all of them, for every loss."""
+
+import numpy as np
+import pytest
+from kernel_cases import dense, supplies
+from loss_cases import every_loss
+
+from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
+from kernelweave.engines.streamed import StreamedEngine
+from kernelweave.problem import Problem
+from kernelweave.solvers.first_guess import FEW, first_guess
+from kernelweave.solvers.optimality import optimality
+from kernelweave.solvers.sifting import sift
+from kernelweave.solvers.skm import SKM
+from kernelweave.solvers.start import first_task
+
+M = 30
+N = 90
+KERNELS = [
+    kernels.per_feature(kernels.RBF(gamma=[0.1, 0.5, 2.0, 8.0])),
+    kernels.RBF(gamma=np.geomspace(0.01, 1.0, 13)),
+    kernels.Linear(columns=[0]),
+]
+NORMS = [norms.Lp(1), norms.Lp(1, weights=tuple(np.linspace(0.5, 2.0, M)))]
+every_norm = pytest.mark.parametrize("norm", NORMS, ids=["equal", "weighted"])
+
+
+@pytest.fixture
+def few_examples(monkeypatch):
+    """A guess is made on about 30 examples."""
+    monkeypatch.setattr("kernelweave.solvers.first_guess.ROOM", M * 30**2)
+
+
+@pytest.fixture
+def case(rng):
+    def make(loss, norm):
+        X = rng.normal(size=(N, 4))
+        target = X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=N)
+        y = target if loss.kind == "regressor" else np.sign(target)
+        problem = Problem(loss, norm, y, np.ones(N), 0.3 * N if loss.kind == "one-class" else 0.0)
+        return problem, X
+
+    return make
+
+
+def streamed(X):
+    return StreamedEngine(supplies(KERNELS, X, "unit"))
+
+
+@every_norm
+@every_loss
+def test_same_optimum_as_with_all_kernels_at_once(loss, norm, case, few_examples):
+    problem, X = case(loss, norm)
+    engine = dense(KERNELS, X, "unit")
+    expected = SKM().solve(first_task(problem, engine, tol=1e-5))
+    stream = streamed(X)
+    result = SKM().solve(first_task(problem, stream, tol=1e-4))
+    assert result.converged
+    assert result.primal == pytest.approx(expected.primal, rel=1e-4)
+    engine.rebuild(result.alpha)
+    F, s = engine.combined(result.weights), engine.quadratic(result.alpha)
+    again = problem.certificate(result.alpha, F, s, result.weights)
+    assert result.gap == pytest.approx(again.gap, abs=1e-9)
+    np.testing.assert_allclose(stream.combined(result.weights), F, atol=1e-9)
+
+
+def test_kernels_join_one_by_one_from_a_bad_start(case):
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    seen = []
+
+    def solve(sample):
+        seen.append(sample.engine.n_kernels)
+        return SKM().solve(sample)
+
+    def highest(kernels, height):
+        assert np.all(np.diff(kernels) > 0)
+        return kernels[[height.argmax()]]
+
+    task = first_task(problem, streamed(X), tol=1e-3)
+    result = sift(solve, task, np.array([M - 1]), highest)
+    assert result.converged
+    assert seen == list(range(1, len(seen) + 1))
+    assert len(result.history) == len(seen) > 2
+    gaps = [progress.gap for progress in result.history]
+    assert gaps[-1] <= 1e-3 < gaps[0]
+
+
+def test_looks_and_turns_are_bounded(case, few_examples):
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    task = first_task(problem, streamed(X), tol=1e-6)
+    alone = np.array([M - 1])
+    some = sift(SKM().solve, task, alone, lambda kernels, height: kernels, looks=1)
+    assert len(some.history) == 1
+    assert not some.converged
+    result = SKM().solve(first_task(problem, streamed(X), tol=1e-6, max_iter=2))
+    assert result.n_iter == 2
+    assert not result.converged
+
+
+def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_examples):
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    task = first_task(problem, streamed(X), tol=0.3)
+    result = SKM(eps1=1e-3, eps2=1e-3).solve(task)
+    assert result.converged
+    engine = dense(KERNELS, X, "unit")
+    engine.rebuild(result.alpha)
+    s = engine.quadratic(result.alpha)
+    eps1, eps2 = optimality(problem, result.alpha, engine.outputs, s, result.weights)
+    assert eps1 <= 1e-3 + 1e-9
+    assert eps2 <= 1e-3 + 1e-9
+
+
+@every_loss
+def test_a_guess_is_a_feasible_start(loss, case, few_examples):
+    problem, X = case(loss, NORMS[1])
+    task, chosen = first_guess(SKM().solve, first_task(problem, streamed(X)))
+    assert len(chosen) >= FEW
+    assert np.all(np.diff(chosen) > 0)
+    assert np.isin(np.flatnonzero(task.theta), chosen).all()
+    assert problem.norm.value(task.theta) == pytest.approx(1.0)
+    assert task.alpha.sum() == pytest.approx(problem.tau, abs=1e-9)
+    assert np.isfinite(problem.term.conjugate(task.alpha)).all()
+
+
+def test_a_guess_does_not_overwrite_an_alpha(case, few_examples, rng):
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    start = first_task(problem, streamed(X))
+    start.alpha[:2] = [0.5 * problem.y[0], -0.5 * problem.y[0]]
+    task, _ = first_guess(SKM().solve, start)
+    np.testing.assert_array_equal(task.alpha, start.alpha)
+
+
+@pytest.mark.parametrize("solver", ["skm", SKM(sparsify=True)])
+def test_through_the_estimator(solver, rng, few_examples, monkeypatch):
+    monkeypatch.setattr("kernelweave.solvers.skm.ROOM", 1000)
+    X = rng.normal(size=(N, 4))
+    y = X[:, 0] * X[:, 1] > 0
+    model = MKLClassifier(KERNELS, norm=1, solver=solver).fit(X, y)
+    reference = MKLClassifier(KERNELS, norm=1).fit(X, y)
+    assert model.duality_gap_ <= 1e-3
+    assert model.primal_objective_ == pytest.approx(reference.primal_objective_, rel=1e-3)
+    grid = MKLClassifierCV(KERNELS, norms=[1], Cs=[0.1, 1.0], solver=solver, cv=2).fit(X, y)
+    assert grid.duality_gap_ <= 1e-3
