@@ -48,13 +48,6 @@ def add(engine, naive, rng):
     naive.alpha[idx] += delta
 
 
-def tell(engine, naive, rng):
-    idx, delta = some(rng, engine.n), rng.normal()
-    before = naive.outputs
-    naive.alpha[idx] += delta
-    engine.tell(idx, np.full(len(idx), delta), naive.outputs - before)
-
-
 def add_the_same_again(engine, naive, rng):
     idx = np.arange(5)
     engine.add(idx, np.ones(5))
@@ -98,7 +91,7 @@ def test_any_sequence_of_operations(case, rows, n_jobs, rng):
     naive = Naive(case.oracle(X))
     assert (engine.n, engine.n_kernels) == (N, len(naive.K))
     operations = [add, add_the_same_again, block, add_the_same_again, block]
-    choices = [add, tell, add_the_same_again, clear, rebuild, scale, go_and_come_back, block]
+    choices = [add, add_the_same_again, clear, rebuild, scale, go_and_come_back, block]
     operations += list(rng.choice(choices, size=14))
     for operation in operations:
         operation(engine, naive, rng)

@@ -61,9 +61,6 @@ class Engine(Protocol):
     def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         """Change alpha[idx] by delta: outputs[m, i] += sum_q delta_q k_m(x_q, x_i)."""
 
-    def tell(self, idx: np.ndarray, delta: np.ndarray, change: np.ndarray) -> None:
-        """Change alpha[idx] by delta, which changes the outputs by `change`, shape (M, n)."""
-
     def product(self) -> _core.Product | None:
         """Return the matrix of the only kernel, `matrix @ v`, where products cost little.
 

@@ -24,10 +24,6 @@ class KeptOutputs(ABC):
     def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         """Change alpha[idx] by delta."""
 
-    def tell(self, idx: np.ndarray, delta: np.ndarray, change: np.ndarray) -> None:
-        """Change alpha[idx] by delta, which changes the outputs by `change`, shape (M, n)."""
-        self.outputs[:] += change
-
     def product(self) -> _core.Product | None:
         """Return None: a product would take as long as all rows."""
         return None

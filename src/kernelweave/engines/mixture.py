@@ -125,10 +125,6 @@ class MixtureEngine:
         if not self._stale:
             self._core.add(idx, delta)
 
-    def tell(self, idx: np.ndarray, delta: np.ndarray, change: np.ndarray) -> None:
-        """Change alpha[idx] by delta; outputs of single kernels are not kept."""
-        self.add(idx, delta)
-
     def product(self) -> None:
         """Return nothing: a product would take as long as all rows."""
 

@@ -51,12 +51,6 @@ class RememberingEngine:
         self._alpha[idx] += delta
         self._keep(self._alpha, self._weights)
 
-    def tell(self, idx: np.ndarray, delta: np.ndarray, change: np.ndarray) -> None:
-        """Change alpha[idx] by delta, which changes the outputs by `change`, shape (M, n)."""
-        self._engine.tell(idx, delta, change)
-        self._alpha[idx] += delta
-        self._keep(self._alpha, self._weights)
-
     def scale(self, factor: float) -> None:
         """Multiply alpha by a factor."""
         self._engine.scale(factor)

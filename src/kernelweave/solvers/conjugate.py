@@ -76,8 +76,10 @@ class Descent(State):
             move = self.towards(-self.step * slope)
             change = self.matrix @ move
             best = self.best_length(slope, move, change)
-            if not best < 0.5:  # at 1 the value would be above that at 0
+            if best >= 0.5:  # otherwise the value at 1 would be above that at 0
                 return self.go(1.0, move, change)
+            if best <= 0:
+                return False
             self.step *= best
 
     def best_length(self, slope: np.ndarray, move: np.ndarray, change: np.ndarray) -> float:
@@ -99,11 +101,10 @@ class Descent(State):
         bent = self.bend(move, change)
         self.step = float(move @ move) / max(float(move @ bent), TINY)
         self.last = length * np.stack([move, bent])
-        there = np.clip(self.alpha + length * move, self.term.lo, self.term.hi)
-        moved = np.flatnonzero(there != self.alpha)
-        self.engine.tell(moved, there[moved] - self.alpha[moved], length * change[None])
-        self.alpha = there
-        return len(moved) > 0
+        before = self.alpha
+        self.alpha = np.clip(before + length * move, self.term.lo, self.term.hi)
+        self.engine.restore(self.alpha, self.engine.outputs + length * change)
+        return bool(np.any(self.alpha != before))
 
 
 def conjugate(task: Task, step: Step, before: Journal | None = None) -> Result:
