@@ -57,6 +57,7 @@ class WdKernel : public Quantity {
  private:
   double pair_cost() const;
   WdTile describe(const PlaneTable& b) const;
+  void diagonal_of_sum(const PlaneTable& a, double* out) const;
   void pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const;
 
   std::vector<int64_t> passes_;   // shifts of the row: 0, 1, -1, 2, -2, ...
