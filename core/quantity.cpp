@@ -22,9 +22,10 @@ struct VectorRows : Rows {
   bool same = false;  // rows and columns are the same examples
 };
 
-// A panel should stay in the second-level cache while all columns pass by.
 constexpr int64_t kDensePanel = 4096;  // columns beyond which sparse rows stay sparse in a block
-int64_t panel_width(int64_t d) { return d <= 16384 ? 32 : 8; }
+// A panel should stay in the second-level cache while all columns pass by, and few rows should not
+// pay for many.
+int64_t panel_width(int64_t d, int64_t count) { return d <= 16384 && count > 8 ? 32 : 8; }
 
 std::unique_ptr<VectorRows> pack_vectors(const Table& a, const int64_t* rows, int64_t count,
                                          const Table& b, bool panels) {
@@ -35,7 +36,7 @@ std::unique_ptr<VectorRows> pack_vectors(const Table& a, const int64_t* rows, in
   pack->same = &a == &b;
   pack->ids.assign(rows, rows + count);
   pack->norms.resize(count);
-  pack->width = panels ? panel_width(table.d) : 0;
+  pack->width = panels ? panel_width(table.d, count) : 0;
   const int64_t padded = panels ? (count + pack->width - 1) / pack->width * pack->width : count;
   pack->values.assign(padded * table.d, 0.0);
   std::vector<double> row(table.d);

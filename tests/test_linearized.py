@@ -1,7 +1,10 @@
 """The linear baseline: scikit-learn's conventions, exact with all landmarks, close with some."""
 
+import warnings
+
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -10,6 +13,7 @@ from kernelweave.linearized import Fourier, LinearizedMKL, Nystroem
 
 FAMILY = [kernels.RBF(gamma=[0.1, 1.0]), kernels.Linear(), kernels.per_feature(kernels.RBF(0.5))]
 WIDTHS = kernels.RBF(gamma=[0.1, 1.0])
+POLYNOMIALS = kernels.per_feature(kernels.Polynomial([1, 2, 3]))
 
 
 @parametrize_with_checks([LinearizedMKL(n_components=20), LinearizedMKL(WIDTHS, loss="hinge")])
@@ -51,13 +55,40 @@ def test_fourier_features_approach_the_kernels(rng):
 
 def test_close_to_the_machine_on_the_sum(rng):
     X, y = data(rng)
-    linear = LinearizedMKL(FAMILY, n_components=80, random_state=0, max_iter=10_000).fit(X, y)
+    linear = LinearizedMKL(FAMILY, n_components=80, random_state=0).fit(X, y)
     exact = MKLClassifier(FAMILY, norm=np.inf, loss="squared_hinge").fit(X, y)
     new = rng.normal(size=(200, 3))
     agree = np.mean(linear.predict(new) == exact.predict(new))
     assert agree > 0.95
     ours, theirs = linear.decision_function(new), exact.decision_function(new)
     assert np.corrcoef(ours, theirs)[0, 1] > 0.98
+
+
+@pytest.mark.parametrize("name", ["sonar", "pima", "wdbc", "ionosphere", "heart_statlog"])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("family", [None, POLYNOMIALS], ids=["default", "polynomials"])
+def test_no_warning_on_real_data(family, loss, name, load_real):
+    """Kernels of single features whose values are large and hardly differ, among others."""
+    table = load_real(name)
+    X, y = table["X"].astype(float)[:200], table["y"][:200]
+    X = (X - X.min(axis=0)) / np.maximum(np.ptp(X, axis=0), 1e-9)
+    X = X[:, np.ptp(X, axis=0) > 0]
+    model = LinearizedMKL(family, loss=loss, n_components=30, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        model.fit(X, y)
+    assert model.score(X, y) > 0.75
+
+
+def test_the_intercept_is_that_of_the_features_as_they_are(rng):
+    X, y = data(rng)
+    model = LinearizedMKL(FAMILY, random_state=0).fit(X, y)
+    values = model._map(X, 1) @ model.coef_[0] + model.intercept_[0]
+    np.testing.assert_allclose(model.decision_function(X), values, rtol=1e-12)
+    margin = np.maximum(0, 1 - y * values)
+    centre = model._map(X, 1).mean(axis=0)
+    bias = model.intercept_[0] + model.coef_[0] @ centre
+    np.testing.assert_allclose(2 * (y * margin).sum(), bias, rtol=1e-2)  # b is regularised too
 
 
 def test_weights_are_norms_of_groups(rng):

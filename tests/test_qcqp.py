@@ -79,6 +79,28 @@ def test_iris_at_any_exponent(p, C):
     assert np.all(model.duality_gap_ <= 1e-5)
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(
+    ("loss", "p", "C"),
+    [
+        (losses.OneClass(), 1.01, 1.0),  # Clarabel stands still, and shorter steps do not
+        (losses.Hinge(), 1.01, 1.0),
+        (losses.Hinge(), 1 + 1e-4, 1e4),  # the dual norm is flat to within rounding
+        (losses.Hinge(), 1 + 1e-6, 1e4),
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_many_kernels_near_the_sparse_norm(loss, p, C, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(40, 4))
+    family = [kernels.RBF(gamma=np.geomspace(0.002, 2.0, 99)), kernels.Polynomial(2)]
+    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=40))
+    tau = 12.0 if loss.kind == "one-class" else 0.0
+    problem = Problem(loss, norms.Lp(p), y, np.full(40, C), tau)
+    result = solve("qcqp", problem, dense(family, X, "variance"), 1e-4)
+    assert result.converged
+
+
 @every_norm
 def test_newton_makes_a_rough_solution_exact(norm, rng):
     problem, engine = make(losses.EpsilonInsensitive(epsilon=0.2), norm, rng)

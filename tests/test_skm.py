@@ -1,5 +1,7 @@
 """The support kernel machine: its smoothed problem, its optimum, and its sparse weights."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from kernel_cases import dense
@@ -152,6 +154,27 @@ def test_small_working_sets_reach_the_same_optimum(rng):
     parts = solve(problem, engine, SKM(block_mb=0.05), tol=1e-4)
     assert parts.converged
     assert parts.primal == pytest.approx(whole.primal, rel=1e-4)
+
+
+@pytest.mark.parametrize("q", [2, 10])
+def test_working_sets_of_a_rare_class(q, rng):
+    """Nearly all examples of a working set are of one class; a pair of both is always there."""
+    X = rng.normal(size=(90, 4))
+    X[:2] += 1.0
+    y = np.where(np.arange(90) < 2, 1.0, -1.0)
+    engine = dense(KERNELS, X, "variance")
+    problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(90))
+    room = q**2 * 8 * M / 2**20
+    result = solve(problem, engine, SKM(block_mb=room), tol=1e-3)
+    assert result.converged
+
+
+def test_one_class_alone_has_a_model_of_nothing(rng):
+    problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
+    result = solve(replace(problem, y=np.ones(60)), engine)
+    assert result.converged
+    assert not result.alpha.any()
+    assert result.bias == pytest.approx(1.0)
 
 
 def test_kernels_set_aside_are_taken_back(rng):

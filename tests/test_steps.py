@@ -10,6 +10,8 @@ from kernelweave import MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.solvers.registry import SOLVERS, solver_for
+from kernelweave.steps.base import Turn
+from kernelweave.steps.newton import Newton
 
 M = 5
 E = np.eye(M) + 0.3 * (np.eye(M, k=1) + np.eye(M, k=-1))
@@ -140,3 +142,22 @@ def test_a_weight_that_grows_from_nearly_nothing():
     widths = RBF(gamma=list(10.0 ** np.arange(-5, 5)))
     model = MKLRegressor(widths, norm=1, C=5, normalize=None, tol=1e-4).fit(X, y)
     assert model.duality_gap_ <= 1e-4
+
+
+def test_newton_learns_how_much_the_slope_changes():
+    """J is a quadratic, and its second derivative is said to be four times what it is."""
+    norm, H, peak = norms.Lp(1), np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([4.0, 3.6])
+
+    def turn(theta):
+        s = peak - 2 * H @ theta  # the gradient of J is -s / 2
+        J = -0.5 * peak @ theta + 0.5 * theta @ H @ theta
+        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H)
+
+    newton, theta = Newton(norm), np.array([0.6, 0.4])
+    first = newton(turn(theta))
+    second = newton(turn(first))
+    direction = np.array([1.0, -1.0])
+    slope = (H @ theta - 0.5 * peak) @ direction
+    best = theta - slope / (direction @ H @ direction) * direction
+    np.testing.assert_allclose(first, theta + (best - theta) / 4, rtol=1e-5)
+    np.testing.assert_allclose(second, best, rtol=1e-5)

@@ -31,7 +31,7 @@ from .progress import live_line
 from .solvers.registry import solver_for
 from .solvers.start import first_task
 from .solvers.task import Task
-from .validation import check_examples, check_memory
+from .validation import check_examples
 
 
 class Machine(BaseEstimator):
@@ -204,18 +204,12 @@ class Machine(BaseEstimator):
 
 
 def engine_for(supplies: Supplies, solvers: Sequence[Any], *, shared: bool) -> Any:
-    """Return the engine that suits some kernels and examples, and what solvers can do with.
-
-    Raises
-    ------
-    ValueError : where every kernel would have to keep its outputs, and memory cannot hold them.
-    """
+    """Return the engine that suits some kernels and examples, and what solvers can do with."""
     M, n = supplies.kernels.n_kernels, supplies.examples.n
     if not shared and all(solver.combines for solver in solvers) and MixtureEngine.serves(supplies):
         return MixtureEngine.of(supplies)
     if not shared and all(solver.streams(M, n) for solver in solvers):
         return StreamedEngine(supplies)
-    check_memory(M, n)
     return DenseEngine.of(supplies)
 
 

@@ -158,6 +158,14 @@ class Problem:
         """
         return replace(self, y=self.y[idx], C=self.C[idx], tau=self.tau - set_aside, machines=1)
 
+    def sample(self, idx: np.ndarray) -> Problem:
+        """Return the problem in which some examples, not all of cost 0, stand for all.
+
+        Their costs add up to those of all, so that the alphas can add up to tau.
+        """
+        C = self.C[idx]
+        return replace(self, y=self.y[idx], C=self.C.sum() / C.sum() * C)
+
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
         """Return the primal value of a model.
 

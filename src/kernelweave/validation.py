@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -123,24 +122,3 @@ def _nonzero(value: Any) -> bool:
 
 def _is_auto(value: Any) -> bool:
     return isinstance(value, str) and value == "auto"
-
-
-def check_memory(M: int, n: int) -> None:
-    """Raise a readable error where the outputs of M kernels on n examples exceed free memory."""
-    needed, free = 8 * M * n, _free_memory()
-    if needed > free:
-        raise ValueError(
-            f"{M:,} kernels on {n:,} examples need {needed / 2**30:.1f} GB for their outputs, but "
-            f"{free / 2**30:.1f} GB are free; use fewer kernels or examples, or solver='mwu', "
-            "which keeps the outputs of some kernels at a time"
-        )
-
-
-def _free_memory() -> float:
-    """Return the bytes that programs can still have; infinity where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return np.inf
-    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return 1024.0 * float(sizes[0]) if sizes else np.inf

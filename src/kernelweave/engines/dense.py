@@ -6,6 +6,7 @@ import numpy as np
 
 from ..core import _core
 from .kept_outputs import KeptOutputs
+from .memory import check_memory
 from .supplies import Supplies
 
 
@@ -22,7 +23,13 @@ class DenseEngine(KeptOutputs):
 
     @classmethod
     def of(cls, supplies: Supplies) -> DenseEngine:
-        """Return an engine at alpha = 0."""
+        """Return an engine at alpha = 0.
+
+        Raises
+        ------
+        ValueError : where memory cannot hold the outputs of all kernels.
+        """
+        check_memory(supplies.kernels.n_kernels, supplies.examples.n)
         return cls(supplies.core(_core.Engine))
 
     @property

@@ -76,19 +76,20 @@ class ActiveSets(State):
         self.active = np.union1d(np.flatnonzero(self.alpha), idle)
 
 
-def active_sets(task: Task, make_step: Callable[[], Step]) -> Result:
+def active_sets(task: Task, make_step: Callable[[], Step], before: Journal | None = None) -> Result:
     """Solve a task with a weight step after every turn.
 
     Parameters
     ----------
     make_step : makes a weight step. Each restricted problem has its own: what one remembers of the
         values of a problem is wrong for another.
+    before : what has been reached on the way to where the task starts.
     """
     n = task.engine.n
     dense = n <= SMALL or np.count_nonzero(task.alpha) > n // 2
     if dense or task.problem.machines > 1:
-        return conjugate(task, make_step())
-    state, journal = ActiveSets(task), Journal(task)
+        return conjugate(task, make_step(), before)
+    state, journal = ActiveSets(task), Journal(task, before)
     inner = INNER_ONE if len(task.theta) == 1 else INNER_MANY
     gap = 1.0
     busy = True

@@ -14,7 +14,13 @@ from ..problem import Problem
 
 
 class ConeProgram:
-    """min 1/2 x'Px + q'x over x with b - A x in a product of cones, built up piece by piece."""
+    """min 1/2 x'Px + q'x over x with b - A x in a product of cones, built up piece by piece.
+
+    Attributes
+    ----------
+    alpha : where alpha is in x.
+    sizes : rows whose multipliers are theta_m sqrt(s_m), shape (M,), if there are such.
+    """
 
     def __init__(self, clarabel: Any):
         self.clarabel = clarabel
@@ -25,6 +31,23 @@ class ConeProgram:
         self.cones: list[Any] = []
         self.n_rows = 0
         self.n_columns = 0
+        self.alpha = slice(0)
+        self.sizes: np.ndarray | None = None
+
+    @classmethod
+    def of(
+        cls, clarabel: Any, problem: Problem, factors: list[np.ndarray], exponent: float
+    ) -> ConeProgram:
+        """Return the dual of a problem with kernels L_m L_m', for `factors` L_m.
+
+        Parameters
+        ----------
+        exponent : that of the dual norm, see `dual_exponent`, or one near it.
+        """
+        program = cls(clarabel)
+        program.alpha = program.loss(problem)
+        program.sizes = program.regularizer(problem.norm, program.alpha, factors, exponent)
+        return program
 
     def variables(self, count: int, linear: Any = 0.0, quadratic: Any = 0.0) -> slice:
         """Append variables with these costs, and return where they are."""
@@ -80,7 +103,9 @@ class ConeProgram:
             self.rows(right, (height, first), (a, -sign * pick))
             self.cone("Exponential", times=len(chosen))
 
-    def regularizer(self, norm: Norm, a: slice, factors: list[np.ndarray]) -> np.ndarray | None:
+    def regularizer(
+        self, norm: Norm, a: slice, factors: list[np.ndarray], exponent: float
+    ) -> np.ndarray | None:
         """Append 1/2 ||s||_dual; return the first row of the cone of each kernel if they have one.
 
         The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m).
@@ -88,7 +113,7 @@ class ConeProgram:
         if isinstance(norm, Elliptic):
             self._elliptic(norm, a, factors)
             return None
-        scales, exponent = _scales(norm, len(factors))
+        scales = _scales(norm, len(factors))
         gamma = self.variables(1, quadratic=1.0)
         if exponent == np.inf:
             return self._sizes(a, factors, [gamma] * len(factors), scales)
@@ -140,12 +165,15 @@ class ConeProgram:
         self.rows(np.zeros(M), (v, -root))
         self.cone("SecondOrder", 1 + M)
 
-    def solve(self, tolerance: float, rescaled: bool) -> Any:
-        """Return Clarabel's solution."""
+    def solve(self, tolerance: float, equilibrate_enable: bool = False, **others: Any) -> Any:
+        """Return Clarabel's solution with some of its settings."""
         settings = self.clarabel.DefaultSettings()
         settings.verbose = False
-        settings.equilibrate_enable = rescaled
+        settings.max_threads = 1  # with more, threads that wait for each other take longer
+        settings.equilibrate_enable = equilibrate_enable
         settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
+        for name, value in others.items():
+            setattr(settings, name, value)
         P = sp.csc_array(sp.diags_array(np.concatenate(self.quadratic)))
         q, b = np.concatenate(self.linear), np.concatenate(self.right)
         return self.clarabel.DefaultSolver(
@@ -158,11 +186,19 @@ class ConeProgram:
         return sp.csc_matrix((data, (row, col)), (self.n_rows, self.n_columns))
 
 
-def _scales(norm: Norm, M: int) -> tuple[np.ndarray, float]:
-    """Return c and r with dual(s) = (sum_m (sqrt(s_m) / c_m)^r)^(2/r)."""
+def dual_exponent(norm: Norm) -> float:
+    """Return r with dual(s) = (sum_m (sqrt(s_m) / c_m)^r)^(2/r); NaN for an elliptic norm."""
     if isinstance(norm, Block):
-        return np.ones(M), np.inf if norm.q == 1 else norm.q / (norm.q - 1)
-    assert isinstance(norm, Lp)
+        return np.inf if norm.q == 1 else norm.q / (norm.q - 1)
+    if not isinstance(norm, Lp):
+        return np.nan
     if norm.p == np.inf:
-        return np.ones(M), 2.0
-    return norm.costs(M) ** (0.5 / norm.p), np.inf if norm.p == 1 else 2 * norm.p / (norm.p - 1)
+        return 2.0
+    return np.inf if norm.p == 1 else 2 * norm.p / (norm.p - 1)
+
+
+def _scales(norm: Norm, M: int) -> np.ndarray:
+    """Return the c of `dual_exponent`, shape (M,)."""
+    if isinstance(norm, Lp) and norm.p < np.inf:
+        return norm.costs(M) ** (0.5 / norm.p)
+    return np.ones(M)

@@ -31,8 +31,10 @@ from ..steps.newton import Newton
 from ..steps.patient import Patient
 from . import qcqp
 from .active_sets import active_sets
+from .journal import Journal
 from .mwu import MWU
 from .prune import prune
+from .sampled import sampled_weights
 from .skm import SKM
 from .task import Task
 from .two_stage import has_targets, two_stage
@@ -103,7 +105,12 @@ def stepping(make_step: Callable[[Norm], Step], *, waits: bool = False) -> Solve
             step = make_step(task.problem.norm)
             return Patient(step) if waits and task.interleaved else step
 
-        return active_sets(task, fresh) if task.interleaved else wrapper(task, fresh())
+        if not task.interleaved:
+            return wrapper(task, fresh())
+        clock = Journal(task)
+        if waits:
+            task = replace(task, theta=sampled_weights(task, fresh))
+        return active_sets(task, fresh, clock)
 
     return solve
 

@@ -49,6 +49,7 @@ FALL = 0.1  # part of its violation that a turn may leave
 ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
 LEAST = 1e-12  # a gap that is rounding
+ROUGH = 5e-4  # gap on some kernels that will do as long as others are missing
 ENTER = 8  # kernels that join those worked on after a look at all of them, at most
 
 
@@ -105,7 +106,7 @@ class SKM:
             return result.converged and 0.5 * excess <= stricter.eps1
 
         started, likely = first_guess(self._solved, task)
-        return sift(stricter._solved, started, likely, _highest, enough=enough)
+        return sift(stricter._solved, started, likely, _highest, rough=ROUGH, enough=enough)
 
     def _solved(self, task: Task) -> Result:
         """Solve a task on all of its kernels."""

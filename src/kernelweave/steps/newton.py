@@ -24,6 +24,7 @@ REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
 TIGHT = 0.1  # part of the gap that an accurate machine accounts for
+SECANT = 0.05, 2.0  # a model is bent at least and at most so many times as its second derivative
 
 
 class Newton:
@@ -34,6 +35,9 @@ class Newton:
     the weights go back to where it was found and the region shrinks. Where the machine is accurate
     its dual value, too, tells that J falls: weights that grow from nearly nothing gain less at
     first than a primal value can show.
+
+    A second derivative belongs to the free examples of one machine. Along a step examples come and
+    go, and the slope changes by another amount than it said: the next model is corrected by that.
     """
 
     def __init__(self, norm: Norm):
@@ -41,6 +45,7 @@ class Newton:
         self.reach, self.idle = REACH, 0
         self.best = self.narrowest = self.lowest = np.inf
         self.centre = np.empty(0)
+        self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def __call__(self, turn: Turn) -> np.ndarray:
         if not turn.s.any():
@@ -52,11 +57,22 @@ class Newton:
         if self.idle >= PATIENCE:
             return self._back()
         self.reach = max(REACH, self.reach**WIDEN)
-        scale = turn.s.max()
         lower = least_weights(turn, self.norm, self.reach)
-        return model_minimum(
-            turn.theta, -0.5 * turn.s / scale, _bend(turn) / scale, lower, self.norm
-        )
+        bend, scale = _bend(turn), turn.s.max()
+        H = self._secant(turn) * bend
+        self.last = turn.theta, turn.s, bend
+        return model_minimum(turn.theta, -0.5 * turn.s / scale, H / scale, lower, self.norm)
+
+    def _secant(self, turn: Turn) -> float:
+        """Return how the slope changed along the last step, relative to what its bend said."""
+        if self.last is None:
+            return 1.0
+        theta, s, bend = self.last
+        step = turn.theta - theta
+        expected = step @ bend @ step
+        if expected <= 0:
+            return 1.0
+        return float(np.clip(0.5 * step @ (s - turn.s) / expected, *SECANT))
 
     def _note(self, turn: Turn, primal: float, gap: float) -> None:
         """Remember the best values so far."""
@@ -69,7 +85,7 @@ class Newton:
 
     def _back(self) -> np.ndarray:
         """Return to the best weights, to leave them with shorter steps."""
-        self.idle, self.reach, self.lowest = 0, np.sqrt(self.reach), np.inf
+        self.idle, self.reach, self.lowest, self.last = 0, np.sqrt(self.reach), np.inf, None
         return self.centre
 
 
