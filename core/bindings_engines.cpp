@@ -62,6 +62,33 @@ nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) 
       .def("subset", &subset<Kind>, "ids"_a);
 }
 
+// The matrix of a kernel, and how to multiply it.
+struct KernelProduct {
+  std::unique_ptr<Product> product;
+  int64_t n;
+  int threads;
+};
+
+std::unique_ptr<KernelProduct> product_of(const Engine& engine) {
+  std::unique_ptr<Product> product;
+  without_lock([&] { product = engine.product(); });
+  if (!product) return nullptr;
+  return std::make_unique<KernelProduct>(std::move(product), engine.n(), engine.threads());
+}
+
+Out multiply(const KernelProduct& matrix, Vector v) {
+  require(int64_t(v.shape(0)) == matrix.n, "Product: one number per example");
+  Out out = make_array({size_t(matrix.n)});
+  std::fill_n(out.data(), matrix.n, 0.0);
+  without_lock([&] { matrix.product->add(v.data(), matrix.threads, out.data()); });
+  return out;
+}
+
+void bind_product(nb::module_& m) {
+  nb::class_<KernelProduct>(m, "Product", "The matrix of a kernel, as what it makes of vectors.")
+      .def("__matmul__", &multiply, "v"_a);
+}
+
 void bind_dense(nb::module_& m) {
   bind_engine<Engine>(m, "Engine", "Examples, their kernels, and the outputs of the current alpha.")
       .def(
@@ -89,7 +116,9 @@ void bind_dense(nb::module_& m) {
             });
             return out;
           },
-          "ids"_a, "weights"_a);
+          "ids"_a, "weights"_a)
+      .def("product", &product_of,
+           "The matrix of the only kernel; None where products are no cheaper than rows.");
 }
 
 Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
@@ -170,6 +199,7 @@ void bind_mixture(nb::module_& m) {
 }  // namespace
 
 void bind_engines(nb::module_& m) {
+  bind_product(m);
   bind_dense(m);
   bind_mixture(m);
 }

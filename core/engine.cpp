@@ -37,6 +37,10 @@ void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
   });
 }
 
+std::unique_ptr<Product> Engine::product() const {
+  return linear_.product(rows_->cache_bytes(), rows_->threads());
+}
+
 void Engine::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
 
 std::unique_ptr<Engine> Engine::subset(const int64_t* ids, int64_t count) {

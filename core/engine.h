@@ -18,6 +18,7 @@ class Engine {
   int64_t n_kernels() const { return rows_->program().n_kernels(); }
   double* outputs() { return outputs_.data(); }
   int64_t cached_rows() const { return rows_->cached(); }
+  int threads() const { return rows_->threads(); }
 
   // out (count x count): sum_m weights[m] k_m inside a working set.
   void block(const int64_t* ids, int64_t count, const double* weights, double* out);
@@ -25,6 +26,9 @@ class Engine {
   void blocks(const int64_t* ids, int64_t count, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta);
+  // The matrix of the only kernel, for products with vectors; null where they are no cheaper than
+  // rows.
+  std::unique_ptr<Product> product() const;
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them; rows that were cached stay cached.
   std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count);

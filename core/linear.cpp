@@ -270,4 +270,46 @@ bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights,
   return true;
 }
 
+namespace {
+
+// A sum of products, each between normalisations.
+struct ProductSum : Product {
+  struct Part {
+    std::unique_ptr<Product> product;
+    std::vector<double> unit;
+    double factor;
+  };
+  std::vector<Part> parts;
+
+  void add(const double* v, int threads, double* out) const override {
+    for (const auto& [product, unit, factor] : parts) {
+      const int64_t n = int64_t(unit.size());
+      std::vector<double> scaled(unit), values(n, 0.0);
+      simd().mul(v, scaled.data(), n);
+      product->add(scaled.data(), threads, values.data());
+      simd().mul(unit.data(), values.data(), n);
+      simd().axpy(factor, values.data(), out, n);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Product> LinearPlan::product(int64_t bytes, int threads) const {
+  if (!linear_ || program_.n_kernels() != 1) return nullptr;
+  std::vector<int64_t> all(a_.n);
+  std::iota(all.begin(), all.end(), 0);
+  auto sum = std::make_unique<ProductSum>();
+  for (const Bundle& bundle : bundles_) {
+    const Quantity& quantity = *program_.sources()[bundle.source];
+    if (quantity.planes() != 1) return nullptr;
+    auto product = quantity.product(*a_.tables[bundle.source], bytes, threads);
+    if (!product) return nullptr;
+    const double one = 1.0;
+    sum->parts.push_back(
+        {std::move(product), units(bundle, all.data(), a_.n), plane_weights(bundle, &one).front()});
+  }
+  return sum;
+}
+
 }  // namespace kw

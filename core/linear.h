@@ -49,6 +49,9 @@ class LinearPlan {
   // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
   bool block(const int64_t* ids, int64_t count, const double* weights, int threads,
              double* out) const;
+  // The matrix of the only kernel on all examples of a, which is also b; null where products would
+  // be no cheaper than its rows, or take more than so many bytes.
+  std::unique_ptr<Product> product(int64_t bytes, int threads) const;
 
  private:
   using Bundle = LinearBundle;

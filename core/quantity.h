@@ -34,6 +34,13 @@ struct Sums {
                       int64_t stride) const = 0;
 };
 
+// All values of some examples with each other, as a matrix that multiplies vectors.
+struct Product {
+  virtual ~Product() = default;
+  // out[i] += the sum over j of v[j] times the value of j and i.
+  virtual void add(const double* v, int threads, double* out) const = 0;
+};
+
 class Quantity {
  public:
   virtual ~Quantity() = default;
@@ -65,6 +72,12 @@ class Quantity {
                                      const double* /*factors*/, int64_t /*count*/,
                                      int64_t /*columns*/, int /*threads*/,
                                      const double* /*planes*/) const {
+    return nullptr;
+  }
+  // The values of all examples with each other, where a product costs about as much as reading the
+  // examples, and where it takes at most so many bytes; null otherwise.
+  virtual std::unique_ptr<Product> product(const Table& /*a*/, int64_t /*bytes*/,
+                                           int /*threads*/) const {
     return nullptr;
   }
 };

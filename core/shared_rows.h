@@ -19,6 +19,7 @@ class SharedRows {
   const Program& program() const { return *program_; }
   const Side& side() const { return side_; }
   int threads() const { return threads_; }
+  int64_t cache_bytes() const { return cache_bytes_; }
   int64_t cached() const { return cache_.size(); }
 
   // The rows of some examples against all: calls visit(r, view, stack) for every position r of

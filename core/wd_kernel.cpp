@@ -5,6 +5,7 @@
 
 #include "simd/simd.h"
 #include "wd_store.h"
+#include "wd_tries.h"
 
 namespace kw {
 
@@ -40,11 +41,16 @@ void shift_bits(const uint64_t* source, int64_t words, int64_t shift, uint64_t* 
     out[w] = word(w + jump) >> bits | (word(w + jump + 1) << 1) << (63 - bits);
 }
 
+// The positions of word w that lie inside a sequence.
+uint64_t inside(int64_t length, int64_t w) {
+  const int64_t left = length - 64 * w;
+  return left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
+}
+
 // The letters of a sequence that are known, the end of its last word left out.
 void known_letters(const PlaneTable& a, int64_t i, uint64_t* out) {
   for (int64_t w = 0; w < a.words; ++w) {
-    const int64_t left = a.length - 64 * w;
-    out[w] = left >= 64 ? ~uint64_t{0} : (uint64_t{1} << left) - 1;
+    out[w] = inside(a.length, w);
     if (a.masked) out[w] &= ~a.unknown(i)[w];
   }
 }
@@ -148,6 +154,13 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const 
   return store;
 }
 
+std::unique_ptr<Product> WdKernel::product(const Table& a, int64_t bytes, int threads) const {
+  const PlaneTable& table = sequences(a);
+  const bool served = parameters.store != StoreKind::kRows && WdTries::serves(*this, table);
+  if (!served || WdTries::bytes(table) > bytes) return nullptr;
+  return std::make_unique<WdTries>(*this, table, threads);
+}
+
 int64_t WdKernel::row_bytes(const Table& a) const {
   const PlaneTable& table = sequences(a);
   return int64_t(passes_.size()) * (table.planes + 1) * table.words * int64_t(sizeof(uint64_t));
@@ -156,15 +169,15 @@ int64_t WdKernel::row_bytes(const Table& a) const {
 bool WdKernel::worth_caching(const Table&) const { return parameters.value == WdValue::kSum; }
 
 void WdKernel::pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const {
-  std::vector<uint64_t> known(a.words);
+  thread_local std::vector<uint64_t> known;
+  known.resize(a.words);
   known_letters(a, i, known.data());
   for (int64_t shift : passes_) {
     for (int64_t plane = 0; plane < a.planes; ++plane, out += a.words)
       shift_bits(a.letters(i) + plane * a.words, a.words, shift, out);
     shift_bits(known.data(), a.words, shift, out);
     // Letters of the column that lie behind its end must not match.
-    for (int64_t p = a.length; p < 64 * a.words; ++p) out[p / 64] &= ~(uint64_t{1} << (p % 64));
-    out += a.words;
+    for (int64_t w = 0; w < a.words; ++w) *out++ &= inside(a.length, w);
   }
 }
 
@@ -217,11 +230,32 @@ void WdKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, in
   simd().wd->tile(tile);
 }
 
+// Each sequence against itself, a group of them at a time.
+void WdKernel::diagonal_of_sum(const PlaneTable& a, double* out) const {
+  const int64_t row_words = row_bytes(a) / int64_t(sizeof(uint64_t));
+  std::vector<uint64_t> row(row_words), rows(row_words * kWdGroup), columns;
+  WdTile tile = describe(a);
+  tile.paired = true;
+  tile.rows = rows.data();
+  for (int64_t i = 0; i < a.n; i += kWdGroup) {
+    tile.n_rows = tile.n_columns = std::min(a.n - i, kWdGroup);
+    for (int64_t lane = 0; lane < tile.n_rows; ++lane) {
+      pack_row(a, i + lane, row.data());
+      for (int64_t w = 0; w < row_words; ++w) rows[w * kWdGroup + lane] = row[w];
+    }
+    pack_columns(a, i, i + tile.n_columns, columns);
+    tile.columns = columns.data();
+    tile.out = out + i;
+    simd().wd->tile(tile);
+  }
+}
+
 void WdKernel::diagonal(const Table& a, double* out) const {
   const PlaneTable& table = sequences(a);
   // A sequence without unknown letters and shifts matches itself everywhere: all have the same
-  // value.
+  // values.
   const bool same = !table.masked && passes_.size() == 1;
+  if (parameters.value == WdValue::kSum && !same) return diagonal_of_sum(table, out);
   for (int64_t i = 0; i < table.n; ++i) {
     if (same && i > 0)
       for (int64_t p = 0; p < planes(); ++p) out[p * table.n + i] = out[p * table.n];

@@ -45,6 +45,7 @@ class WdKernel : public Quantity {
   std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
                              int64_t count, int64_t columns, int threads,
                              const double* planes) const override;
+  std::unique_ptr<Product> product(const Table& a, int64_t bytes, int threads) const override;
 
   int64_t n_passes() const { return int64_t(passes_.size()); }
   // The plane to which a match of k + 1 letters from position p on belongs.
@@ -56,6 +57,7 @@ class WdKernel : public Quantity {
  private:
   double pair_cost() const;
   WdTile describe(const PlaneTable& b) const;
+  void diagonal_of_sum(const PlaneTable& a, double* out) const;
   void pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const;
 
   std::vector<int64_t> passes_;   // shifts of the row: 0, 1, -1, 2, -2, ...

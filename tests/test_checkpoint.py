@@ -34,10 +34,8 @@ def data():
     return make_splice(600, 0.2)
 
 
-def machine(path=None):
-    return MKLClassifier(
-        WeightedDegree(8, split="degree"), tol=1e-4, working_set=50, checkpoint=path
-    )
+def machine(path=None, split="degree"):
+    return MKLClassifier(WeightedDegree(8, split=split), tol=1e-4, working_set=50, checkpoint=path)
 
 
 def stop_after(monkeypatch, changes):
@@ -56,16 +54,17 @@ def stop_after(monkeypatch, changes):
     return calls
 
 
-def test_a_run_goes_on_where_it_stopped(data, tmp_path, monkeypatch):
-    expected = machine().fit(*data)
+@pytest.mark.parametrize("split", ["degree", None])
+def test_a_run_goes_on_where_it_stopped(split, data, tmp_path, monkeypatch):
+    expected = machine(split=split).fit(*data)
     path = tmp_path / "run"
     with monkeypatch.context() as patch:
         calls = stop_after(patch, 5)
         with pytest.raises(Stop):
-            machine(path).fit(*data)
+            machine(path, split).fit(*data)
     with np.load(f"{path}.0") as file:
         assert (file["alpha"] == calls[-1]).all()
-    resumed = machine(path).fit(*data)
+    resumed = machine(path, split).fit(*data)
     assert resumed.history_[0]["gap"] < expected.history_[0]["gap"]
     assert resumed.duality_gap_ <= 1e-4
     assert resumed.primal_objective_ == pytest.approx(expected.primal_objective_, rel=2e-4)

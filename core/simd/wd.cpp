@@ -100,20 +100,29 @@ inline void store(double* out, Real v, int64_t lanes) {
     for (int64_t lane = 0; lane < lanes; ++lane) out[lane] = v[lane];
 }
 
-template <int W, int P>
+// kPaired: every lane has a row of its own.
+template <int W, int P, bool kPaired = false>
 struct Pass {
+  static constexpr int64_t kRowStride = kPaired ? kWdGroup : 1;
   const WdTile& tile;
   const int64_t words, planes;
 
   explicit Pass(const WdTile& t) : tile(t), words(W ? W : t.words), planes(P ? P : t.planes) {}
+
+  inline Bits row_word(const uint64_t* row, int64_t w) const {
+    if constexpr (kPaired)
+      return load(row + w * kWdGroup);
+    else
+      return Bits{} + row[w];
+  }
 
   // Letters that agree, and are known on both sides.
   inline void match(const uint64_t* row, const uint64_t* column, Bits* mask) const {
     for (int64_t w = 0; w < words; ++w) {
       Bits differ = {};
       for (int64_t p = 0; p < planes; ++p)
-        differ |= load(column + (p * words + w) * kWdGroup) ^ row[p * words + w];
-      mask[w] = ~differ & row[planes * words + w];
+        differ |= load(column + (p * words + w) * kWdGroup) ^ row_word(row, p * words + w);
+      mask[w] = ~differ & row_word(row, planes * words + w);
       if (tile.masked) mask[w] &= load(column + (planes * words + w) * kWdGroup);
     }
   }
@@ -146,7 +155,7 @@ struct Pass {
     Bits mask[W ? W : kMaxWords];
     for (int64_t s = 0; s < tile.passes; ++s) {
       const uint64_t* starts = tile.starts ? tile.starts + s * words : nullptr;
-      match(row + s * (planes + 1) * words, column, mask);
+      match(row + s * (planes + 1) * words * kRowStride, column, mask);
       const double* weight = tile.weights + s * tile.degree;
       for (int64_t k = 0; k < tile.degree; ++k) {
         total += weight[k] * real(count<W>(mask, starts, words));
@@ -183,6 +192,16 @@ struct Pass {
     }
   }
 
+  void run_paired() const {
+    const int64_t row_words = tile.passes * (planes + 1) * words * kWdGroup;
+    const int64_t group_words = (planes + tile.masked) * words * kWdGroup;
+    for (int64_t j = 0; j < tile.n_columns; j += kLanes) {
+      const int64_t group = j / kWdGroup, lane = j % kWdGroup;
+      sum(tile.rows + group * row_words + lane, tile.columns + group * group_words + lane,
+          tile.out + j, tile.n_columns - j);
+    }
+  }
+
   void run() const {
     const int64_t row_words = tile.passes * (planes + 1) * words;
     const int64_t group_words = (planes + tile.masked) * words * kWdGroup;
@@ -202,6 +221,7 @@ struct Pass {
 
 template <int W>
 void run_planes(const WdTile& tile) {
+  if (tile.paired) return Pass<W, 0, true>(tile).run_paired();
   if (tile.planes == 2) return Pass<W, 2>(tile).run();
   Pass<W, 0>(tile).run();
 }

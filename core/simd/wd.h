@@ -24,7 +24,8 @@ struct WdTile {
   const uint64_t*
       starts;  // passes * words: where a match may start; null: wherever the row is known
   const uint64_t*
-      rows;  // n_rows * passes * (planes + 1) * words: planes, then the mask of known letters
+      rows;     // n_rows * passes * (planes + 1) * words: planes, then the mask of known letters
+  bool paired;  // rows lie side by side in groups, as columns do, and row r meets column r alone
   const uint64_t* columns;    // n_groups * (planes + masked) * words * kWdGroup
   int64_t n_rows, n_columns;  // columns are padded to whole groups
   double* out;

@@ -46,8 +46,12 @@ def newton(
         return C @ first + tau, C @ second
 
     residual = (y - F)[C > 0]
-    lo, hi = _bracket(slope, residual.min(), residual.max())
-    return _root(slope, lo, hi)
+    return root(slope, residual.min(), residual.max())
+
+
+def root(slope: Callable, lo: float, hi: float) -> float:
+    """Zero of the nondecreasing `slope(b) -> (value, derivative)`, probably between lo and hi."""
+    return _root(slope, *_bracket(slope, lo, hi))
 
 
 def _bracket(slope: Callable, lo: float, hi: float) -> tuple[float, float]:

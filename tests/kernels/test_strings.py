@@ -59,6 +59,7 @@ def test_shifts(length, level, rng):
         shifts = [shift] * length if isinstance(shift, int) else shift
         expected = pairwise(naive.weighted_degree_shift, X, kernel.weights, shifts)
         np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
+        np.testing.assert_allclose(kernel.diagonal(X), np.diag(expected), rtol=1e-12)
 
 
 def test_shifts_beyond_a_word(rng):

@@ -11,6 +11,8 @@ from typing import Protocol
 
 import numpy as np
 
+from ..core import _core
+
 
 class Engine(Protocol):
     """n examples, M kernels, and the outputs of one alpha."""
@@ -58,6 +60,12 @@ class Engine(Protocol):
 
     def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         """Change alpha[idx] by delta: outputs[m, i] += sum_q delta_q k_m(x_q, x_i)."""
+
+    def product(self) -> _core.Product | None:
+        """Return the matrix of the only kernel, `matrix @ v`, where products cost little.
+
+        None where they would take about as long as all rows.
+        """
 
     def scale(self, factor: float) -> None:
         """Multiply alpha, and so the outputs, by a factor."""

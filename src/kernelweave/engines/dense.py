@@ -59,6 +59,10 @@ class DenseEngine(KeptOutputs):
         """Change alpha[idx] by delta."""
         self._core.add(idx, delta)
 
+    def product(self) -> _core.Product | None:
+        """Return the matrix of the only kernel, `matrix @ v`, where products cost little."""
+        return self._core.product()
+
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""
         return self._core.diagonal()

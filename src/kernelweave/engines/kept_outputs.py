@@ -6,6 +6,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from ..core import _core
+
 
 class KeptOutputs(ABC):
     """An engine whose outputs, shape (M, n), are an array at hand."""
@@ -21,6 +23,10 @@ class KeptOutputs(ABC):
     @abstractmethod
     def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         """Change alpha[idx] by delta."""
+
+    def product(self) -> _core.Product | None:
+        """Return None: a product would take as long as all rows."""
+        return None
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m outputs[m], shape (n,)."""

@@ -125,6 +125,9 @@ class MixtureEngine:
         if not self._stale:
             self._core.add(idx, delta)
 
+    def product(self) -> None:
+        """Return nothing: a product would take as long as all rows."""
+
     def clear(self) -> None:
         """Start again at alpha = 0; the cache stays."""
         self.rebuild(np.zeros(self.n))

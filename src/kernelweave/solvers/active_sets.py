@@ -16,7 +16,7 @@ import numpy as np
 
 from ..problem import Problem, Result
 from ..steps.base import Step, keep_weights
-from .chunking import chunking
+from .conjugate import conjugate
 from .journal import Journal
 from .state import State
 from .task import Task
@@ -26,7 +26,9 @@ SMALL = 20_000  # so many examples are worked on at once
 SAMPLE = 0.02  # part of the examples in the first sample, if that is not small
 GROWTH = 4  # a set may become so many times larger
 SPARE = 0.5  # examples near to disagreeing, relative to those that count
-INNER = 0.2  # a restricted problem is solved to this part of the gap on all examples
+# A restricted problem is solved to this part of the gap on all examples. Weights that are learned
+# settle slowly, and those of a set that is wrong are of no use.
+INNER_ONE, INNER_MANY = 0.05, 0.2
 LAST = 0.5  # and to no less than this part of the tolerance
 
 
@@ -49,7 +51,7 @@ class ActiveSets(State):
 
         Returns whether there was anything to do.
         """
-        inner = chunking(replace(self.now().subset(self.active), tol=tol), step)
+        inner = conjugate(replace(self.now().subset(self.active), tol=tol), step)
         self.move(self.active, inner.alpha)
         self.theta = inner.weights
         self.turns += inner.n_iter
@@ -86,19 +88,20 @@ def active_sets(task: Task, make_step: Callable[[], Step], before: Journal | Non
     n = task.engine.n
     dense = n <= SMALL or np.count_nonzero(task.alpha) > n // 2
     if dense or task.problem.machines > 1:
-        return chunking(task, make_step(), before)
+        return conjugate(task, make_step(), before)
     state, journal = ActiveSets(task), Journal(task, before)
+    inner = INNER_ONE if len(task.theta) == 1 else INNER_MANY
     gap = 1.0
     busy = True
     while busy and len(state.active) <= n // 2:
-        busy = state.improve_active(make_step(), max(INNER * gap, LAST * task.tol))
+        busy = state.improve_active(make_step(), max(inner * gap, LAST * task.tol))
         certificate = state.refresh(keep_weights)
         journal.note(certificate, state.theta)
         gap = min(gap, certificate.gap)
         if certificate.gap <= task.tol or state.turns == task.max_iter:
             return journal.result(certificate, state.alpha, state.theta, n_iter=state.turns)
         state.choose()
-    result = chunking(state.now(), make_step(), journal)
+    result = conjugate(state.now(), make_step(), journal)
     return replace(result, n_iter=state.turns + result.n_iter)
 
 

@@ -1,0 +1,112 @@
+"""Products with the matrix of a weighted degree kernel, against the matrix."""
+
+import naive_strings as naive
+import numpy as np
+import pytest
+from kernel_cases import dense
+
+from kernelweave.core import _core
+from kernelweave.kernels import RBF, Spectrum, WeightedDegree, WeightedDegreeShift
+from kernelweave.sequences import as_sequences
+
+
+def relatives(rng, n, length, letters, changed=0.1):
+    """Return texts with a few common ancestors, so that matches have all lengths."""
+    drawn = rng.choice(list(letters), size=(3, length))[rng.integers(0, 3, n)]
+    where = rng.random(drawn.shape) < changed
+    drawn[where] = rng.choice(list(letters), size=where.sum())
+    return ["".join(row) for row in drawn]
+
+
+def assert_multiplies(kernel, X, rng, how=None, **resources):
+    """A product with the matrix is a product with the matrix."""
+    matrix = dense(kernel, X, how, **resources).product()
+    v = rng.normal(size=len(X))
+    blocks = dense(kernel, X, how).blocks(np.arange(len(X)))
+    np.testing.assert_allclose(matrix @ v, blocks[0] @ v, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("letters", ["ACGT", "ACGTN"])
+@pytest.mark.parametrize("length", [1, 3, 20, 70])
+def test_the_formula(length, letters, rng):
+    X = relatives(rng, 30, length, letters)
+    weights = rng.random(8)
+    K = np.array([[naive.weighted_degree(x, y, weights) for y in X] for x in X])
+    v = rng.normal(size=30)
+    matrix = dense(WeightedDegree(8, weights=weights), as_sequences(X)).product()
+    np.testing.assert_allclose(matrix @ v, K @ v, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("how", [None, "unit", "variance"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_normalised(how, n_jobs, rng):
+    X = as_sequences(relatives(rng, 400, 141, "ACGTN"))
+    assert_multiplies(WeightedDegree(20), X, rng, how, n_jobs=n_jobs)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_few_sequences(n, rng):
+    assert_multiplies(WeightedDegree(5), as_sequences(relatives(rng, n, 12, "ACGT")), rng)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "letters"),
+    [
+        (WeightedDegree(32), "ACGT"),
+        (WeightedDegree(12, alphabet="protein"), "ACDEFGHIKLMNPQRSTVWYX"),
+        (WeightedDegree(8, alphabet="bytes"), "ACgt 19+"),
+    ],
+)
+def test_matches_that_fill_a_word(kernel, letters, rng):
+    X = as_sequences(relatives(rng, 200, 60, letters, changed=0.02), kernel.alphabet)
+    assert_multiplies(kernel, X, rng)
+
+
+def test_sequences_that_are_all_alike(rng):
+    assert_multiplies(WeightedDegree(20), as_sequences(["ACGTTGCA" * 4] * 50), rng)
+    assert_multiplies(WeightedDegree(20), as_sequences(["N" * 30] * 50), rng)
+
+
+def test_sums_of_kernels(rng):
+    X = as_sequences(relatives(rng, 100, 50, "ACGT"))
+    assert_multiplies(2.0 * WeightedDegree(8) + WeightedDegree(2), X, rng, "unit")
+
+
+@pytest.mark.parametrize("level", _core.simd_levels())
+def test_every_level_of_simd(level, rng):
+    before = _core.simd_level()
+    _core.use_simd(level)
+    try:
+        assert_multiplies(WeightedDegree(9), as_sequences(relatives(rng, 130, 77, "ACGT")), rng)
+    finally:
+        _core.use_simd(before)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        WeightedDegree(33),
+        WeightedDegree(8, split="degree"),
+        WeightedDegree(8, split="position"),
+        WeightedDegree(8, store="rows"),
+        WeightedDegreeShift(8, 1),
+        Spectrum(3),
+        WeightedDegree(3) + Spectrum(3),
+    ],
+    ids=str,
+)
+def test_others_have_no_cheap_products(kernel, rng):
+    X = as_sequences(relatives(rng, 50, 40, "ACGT"))
+    assert dense(kernel, X).product() is None
+
+
+def test_nor_have_vectors_and_large_tries(rng):
+    assert dense(RBF(1.0), rng.normal(size=(20, 2))).product() is None
+    X = as_sequences(relatives(rng, 50, 40, "ACGT"))
+    assert dense(WeightedDegree(3), X, cache_mb=0.01).product() is None
+
+
+def test_another_number_of_values_is_refused(rng):
+    matrix = dense(WeightedDegree(3), as_sequences(relatives(rng, 9, 20, "ACGT"))).product()
+    with pytest.raises(ValueError, match="one number per example"):
+        matrix @ np.ones(8)
