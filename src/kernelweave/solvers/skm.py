@@ -51,7 +51,7 @@ ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
 LEAST = 1e-12  # a gap that is rounding
 ROUGH = 5e-4  # gap on some kernels that will do as long as others are missing
-ENTER = 8  # kernels that join those worked on after a look at all of them, at most
+ENTER = 16  # kernels that join those worked on after a look at all of them, at most
 
 
 @dataclass(frozen=True)
@@ -137,8 +137,12 @@ class SKM:
 
 
 def _highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return the kernels that join those worked on."""
-    return kernels[np.argsort(-height)[:ENTER]]
+    """Return the kernels that join those worked on: the highest, and ever fewer of the others.
+
+    The very highest are often alike.
+    """
+    ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
+    return kernels[np.argsort(-height)[ranks[: len(kernels)]]]
 
 
 class SmoothedMachine:
