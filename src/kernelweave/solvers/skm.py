@@ -40,6 +40,7 @@ from .journal import Journal
 from .optimality import optimality
 from .sifting import sift
 from .sparsify import sparsify
+from .state import inside
 from .task import Task
 from .working_set import Violations
 
@@ -203,8 +204,12 @@ class SmoothedMachine:
             self._advance(certificate.gap)
             violations = self.violations()
         whole = self.q == self.engine.n
-        work = np.arange(self.engine.n) if whole else violations.select(self.q, np.empty(0, int))
+        work = np.arange(self.engine.n) if whole else violations.select(self.q, self.free())
         self._work(work, max(least, FALL * violations.size))
+
+    def free(self) -> np.ndarray:
+        """Return the examples that are between their bounds."""
+        return np.flatnonzero(inside(self.problem.term, self.alpha, np.arange(self.engine.n)))
 
     def _rounding(self, certificate: Certificate) -> float:
         """A violation that is rounding: times sum |alpha| it is about what it adds to the gap."""

@@ -14,7 +14,7 @@ import numpy as np
 from .base import Step, Turn
 
 ROUGH = 0.03  # part of the primal value that a machine may miss
-MOST_TURNS = 8  # to wait
+MOST_TURNS = 50  # to wait
 
 
 class Patient:
