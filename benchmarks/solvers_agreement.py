@@ -13,7 +13,6 @@ from .report import Table
 from .settings import Settings
 
 SOLVERS = ("skm", "cutting-plane", "level", "gradient", "qcqp")
-QUICK = False  # the cone programs take minutes
 SETS = ("ionosphere", "breast_cancer_wisconsin", "sonar", "pima")
 
 

@@ -104,9 +104,11 @@ class SKM:
         stricter = replace(self, eps1=0.5 * self.eps1)
 
         def enough(result: Result, excess: float) -> bool:
+            if np.isinf(self.eps1) and np.isinf(self.eps2):
+                return True
             return result.converged and 0.5 * excess <= stricter.eps1
 
-        started, likely = first_guess(self._solved, task)
+        started, likely = first_guess(SKM(block_mb=self.block_mb)._solved, task)
         return sift(stricter._solved, started, likely, _highest, rough=ROUGH, enough=enough)
 
     def _solved(self, task: Task) -> Result:
