@@ -1,5 +1,7 @@
 """Conjugate gradients: the optimum of chunking, with the same support, for every quadratic loss."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -65,12 +67,14 @@ def test_what_does_not_count_is_exactly_zero(alone):
 
 def test_from_an_alpha_that_is_not_zero(alone):
     first = conjugate(task(tol=1e-2), keep_weights)
-    given = task(tol=1e-5)
+    given = replace(task(tol=1e-5), alpha=first.alpha)
     given.engine.rebuild(first.alpha)
-    object.__setattr__(given, "alpha", first.alpha)
     found = conjugate(given, keep_weights)
     assert found.gap <= 1e-5
     assert found.history[0].gap == pytest.approx(first.gap, rel=1e-6)
+    again = conjugate(replace(given, alpha=found.alpha), keep_weights)
+    assert again.n_iter == 0
+    np.testing.assert_array_equal(again.alpha, found.alpha)
 
 
 @pytest.mark.parametrize("most", [0, 1, 5])

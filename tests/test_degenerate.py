@@ -3,8 +3,9 @@
 import naive_mkl
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from kernelweave import MKLClassifier, losses, norms
+from kernelweave import MKLClassifier, MKLOneClass, losses, norms
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Fixed
 from kernelweave.problem import Problem
@@ -168,3 +169,14 @@ def interactions(tables, name):
     """Whether a drug or a protein has more partners than half of its kind."""
     partners = tables["Y"].sum(axis=0 if name.startswith("Kd_") else 1)
     return np.where(partners > np.median(partners), 1.0, -1.0)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_one_class_around_the_origin_ends_and_says_why(norm, rng):
+    """No half-space holds the examples apart from the origin: the optimum is 0, and no gap is."""
+    X = rng.normal(size=(100, 3))
+    kernels = [Linear(), Linear(columns=[0, 1])]
+    model = MKLOneClass(kernels, norm=norm, normalize=None, nu=0.5)
+    with pytest.warns(ConvergenceWarning, match="its objective is 0"):
+        model.fit(X)
+    assert np.abs(model.decision_function(X)).max() < 1e-6

@@ -58,6 +58,16 @@ def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck, task):
     assert journal.stuck == stuck
 
 
+def test_it_is_stuck_where_values_fall_to_rounding_of_zero(task):
+    journal = Journal(task)
+    journal.note(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), task.theta)
+    for turn in range(PATIENCE + 1):
+        dual = -1e-14 * (1 - 1e-4 * turn)  # rising, relative to itself
+        gap = 1 + 1e-8 * (PATIENCE - turn)
+        journal.note(Certificate(primal=1e-12, dual=dual, gap=gap, bias=0.0), task.theta)
+    assert journal.stuck
+
+
 def test_the_result_is_judged_by_the_tolerance(task):
     journal = Journal(task)
     journal.note(certificate(0.5), task.theta)

@@ -185,7 +185,7 @@ def test_pieces_of_any_size_give_the_same(written, monkeypatch, rng):
     content = "".join(f">r{i}\r\n{text[:7]}\n{text[7:]}\n" for i, text in enumerate(texts))
     path = written(content.encode())
     for size in (1, 2, 3, 17):
-        monkeypatch.setattr("kernelweave.sequences._PIECE", size)
+        monkeypatch.setattr("kernelweave.sequences.files._PIECE", size)
         sequences = read_sequences(path)
         assert list(sequences) == texts
         assert sequences.names[-1] == "r29"

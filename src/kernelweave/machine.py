@@ -33,6 +33,8 @@ from .solvers.start import first_task
 from .solvers.task import Task
 from .validation import check_examples
 
+ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
+
 
 class Machine(BaseEstimator):
     """What the estimators share: kernels in, certified solutions out."""
@@ -134,13 +136,21 @@ class Machine(BaseEstimator):
 
     def _warn_unless_converged(self, results: list[Result]) -> None:
         worst = max(results, key=lambda result: result.gap)
-        if not worst.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
-                f"gap of {worst.gap:.2e}, above tol={self.tol:g}; raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=5,
+        if worst.converged:
+            return
+        nothing = ZERO * max(abs(past.dual) for past in worst.history)
+        advice = "raise max_iter or tol"
+        if abs(worst.primal) < nothing:
+            advice = (
+                "its objective is 0, relative to which there is no gap: with these kernels nothing "
+                "tells the examples apart from the origin (RBF kernels do)"
             )
+        warnings.warn(
+            f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
+            f"gap of {worst.gap:.2e}, above tol={self.tol:g}; {advice}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
     def _store(self, results: list[Result], alpha: np.ndarray) -> None:
         """Set the public attributes; alpha has shape (outputs, n)."""

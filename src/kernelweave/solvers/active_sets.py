@@ -62,9 +62,13 @@ class ActiveSets(State):
         most = self.task.max_iter
         return replace(super().now(), max_iter=None if most is None else most - self.turns)
 
-    def choose(self) -> None:
-        """Take the support, the examples that disagree, and those nearest to it."""
+    def choose(self, bias: float) -> None:
+        """Take the support, the examples that disagree, and those nearest to it.
+
+        They disagree with the best bias: the middle of the two worst says little before the end.
+        """
         violations = self.violations()
+        violations.middle = -bias
         idle = np.flatnonzero(self.alpha == 0)
         excess = violations.excess(idle)
         support = self.engine.n - len(idle)
@@ -100,7 +104,7 @@ def active_sets(task: Task, make_step: Callable[[], Step], before: Journal | Non
         gap = min(gap, certificate.gap)
         if certificate.gap <= task.tol or state.turns == task.max_iter:
             return journal.result(certificate, state.alpha, state.theta, n_iter=state.turns)
-        state.choose()
+        state.choose(certificate.bias)
     result = conjugate(state.now(), make_step(), journal)
     return replace(result, n_iter=state.turns + result.n_iter)
 

@@ -66,6 +66,8 @@ class Descent(State):
             move = conjugate if slope @ conjugate < 0 else move
         change = self.matrix @ move
         best = self.best_length(slope, move, change)
+        if best <= 0:
+            return False
         length = best if best < 1 else min(best, max(1.0, self.room(move)))
         return self.go(length, move, change)
 
@@ -113,7 +115,7 @@ def conjugate(task: Task, step: Step, before: Journal | None = None) -> Result:
     if matrix is None:
         return chunking(task, step, before)
     state, journal = Descent(task, matrix), Journal(task, before)
-    moving, settled = True, False
+    moving = settled = True  # a start that is good is left as it is
     while moving and not slow(journal):
         certificate = state.refresh(keep_weights)
         journal.note(certificate, state.theta)

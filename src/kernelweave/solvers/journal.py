@@ -10,7 +10,8 @@ from ..problem import Certificate, Progress, Result
 from .task import Task
 
 PATIENCE = 300  # turns without any progress after which rounding is taken to be the limit
-ROUNDING = 1e-9  # a relative change that is no progress
+ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest so far
+SLIGHT = 1e-3  # a relative change of the gap that is none
 
 
 class Journal:
@@ -46,13 +47,17 @@ class Journal:
 
     @property
     def stuck(self) -> bool:
-        """Whether for many turns neither the gap has fallen nor the dual value risen."""
+        """Whether for many turns neither the gap has fallen nor the dual value risen.
+
+        Values are compared with the largest one, since the optimum may be 0.
+        """
         if len(self.history) <= PATIENCE:
             return False
         before, lately = self.history[:-PATIENCE], self.history[-PATIENCE:]
-        gap = min(past.gap for past in before)
-        dual = max(past.dual for past in before)
-        return all(past.gap >= gap and past.dual <= dual + ROUNDING * abs(dual) for past in lately)
+        gap = (1 - SLIGHT) * min(past.gap for past in before)
+        largest = max(abs(past.dual) for past in before)
+        dual = max(past.dual for past in before) + ROUNDING * largest
+        return all(past.gap >= gap and past.dual <= dual for past in lately)
 
     def result(
         self,

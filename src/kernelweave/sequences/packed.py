@@ -1,32 +1,22 @@
-"""Sequences: packed in memory, from files, lists and columns.
+"""Packed sequences.
 
 Letters are stored as two bit planes where the alphabet has at most four (DNA of length 141 takes
-48 bytes a sequence), and as one byte each otherwise. Files are read as a stream, so that loading
-needs no more memory than what is loaded.
+48 bytes a sequence), and as one byte each otherwise.
 """
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
-import os
-import zlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from kernelweave.alphabets import DNA, Alphabet, as_alphabet
-from kernelweave.core import _core
+from ..alphabets import DNA, Alphabet, as_alphabet
+from ..core import _core
+from .names import Names, joined
 
-__all__ = ["Alphabet", "Sequences", "as_sequences", "read_sequences", "write_sequences"]
-
-_PIECE = 1 << 20  # bytes of a file read at a time
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
 _SAME_CODES = bytes(range(256))
-_POLICIES = ("mismatch", "error")
 
 
 class Sequences:
@@ -146,10 +136,10 @@ class Sequences:
             if unknown is not None:
                 unknown = unknown.reshape(self.n, -1)[index].ravel()
             return Sequences(self.alphabet, data=data, unknown=unknown, **common)
-        data = _joined(self.data, starts[:-1][index], starts[1:][index])
+        data = joined(self.data, starts[:-1][index], starts[1:][index])
         unknown = self.unknown
         if unknown is not None:
-            unknown = _joined(unknown, starts[:-1][index] // 2, starts[1:][index] // 2)
+            unknown = joined(unknown, starts[:-1][index] // 2, starts[1:][index] // 2)
         return Sequences(
             self.alphabet, data=data, unknown=unknown, lengths=self.lengths[index], **common
         )
@@ -176,130 +166,3 @@ class Sequences:
     def _rewritten(self, start: int, stop: int, backwards: bool, mapping: bytes) -> Sequences:
         parts = self.packed.rewrite(start, stop, backwards, mapping)
         return Sequences(self.alphabet, names=self.names, **parts)
-
-
-class Names:
-    """The headers of n records, as one piece of memory; ``names[i]`` is a string."""
-
-    def __init__(self, text: np.ndarray, ends: np.ndarray):
-        self._text = text
-        self._ends = ends
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def __getitem__(self, index: int) -> str:
-        i = range(len(self))[index]
-        start = self._ends[i - 1] if i > 0 else 0
-        return self._text[start : self._ends[i]].tobytes().decode("utf-8", "replace")
-
-    def __iter__(self) -> Iterator[str]:
-        return (self[i] for i in range(len(self)))
-
-    def take(self, index: np.ndarray) -> Names:
-        """Return the names in `index` (integers)."""
-        starts = np.concatenate([[0], self._ends[:-1]])[index]
-        ends = self._ends[index]
-        return Names(_joined(self._text, starts, ends), np.cumsum(ends - starts))
-
-
-def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch") -> Sequences:
-    """Return sequences from a list, an array, or a column of strings.
-
-    Parameters
-    ----------
-    values : list, 1-D array, pandas or polars Series of n strings (or bytes), or `Sequences`.
-    alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters.
-    unknown : {"mismatch", "error"}, what to do with letters outside the alphabet, such as N: let
-        them match nothing, or refuse them.
-    """
-    alphabet = as_alphabet(alphabet)
-    if isinstance(values, Sequences):
-        return _checked(values, alphabet, unknown)
-    refuse = _refuses(unknown)
-    try:
-        parts = _core.pack_strings(_listed(values), alphabet.codes, alphabet.planes, refuse)
-    except (TypeError, ValueError) as error:
-        raise type(error)(f"sequences ({alphabet.name}): {error}") from None
-    return Sequences(alphabet, **parts)
-
-
-def _listed(values: Any) -> list[Any]:
-    if isinstance(values, str | bytes):
-        raise TypeError("expected several sequences, got one string; put it into a list")
-    if len(getattr(values, "shape", (0,))) != 1:
-        raise ValueError(f"expected one column of strings, got shape {values.shape}")
-    for name in ("to_list", "tolist"):
-        if hasattr(values, name):
-            return getattr(values, name)()
-    return list(values)
-
-
-def _checked(sequences: Sequences, alphabet: Alphabet, unknown: str) -> Sequences:
-    if sequences.alphabet != alphabet:
-        raise ValueError(
-            f"alphabet: the sequences are {sequences.alphabet.name}, asked for {alphabet.name}"
-        )
-    if _refuses(unknown) and sequences.unknown is not None:
-        raise ValueError(f"sequences ({alphabet.name}): there are letters outside the alphabet")
-    return sequences
-
-
-def _refuses(unknown: str) -> bool:
-    if unknown not in _POLICIES:
-        raise ValueError(f"unknown must be one of {list(_POLICIES)}, not {unknown!r}")
-    return unknown == "error"
-
-
-def read_sequences(
-    path: str | os.PathLike[str],
-    alphabet: Any = DNA,
-    *,
-    unknown: str = "mismatch",
-    names: bool = True,
-) -> Sequences:
-    """Read a FASTA or FASTQ file, plain or packed by gzip, bzip2 or xz.
-
-    Parameters
-    ----------
-    path : the file; what it is shows in its first bytes, not in its name.
-    alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters.
-    unknown : {"mismatch", "error"}, what to do with letters outside the alphabet, such as N.
-    names : whether to keep the headers.
-
-    Raises
-    ------
-    ValueError : where the file is not what it should be; the message names the line and record.
-    """
-    alphabet = as_alphabet(alphabet)
-    parser = _core.SequenceParser(alphabet.file_codes, alphabet.planes, _refuses(unknown), names)
-    try:
-        with _opened(path) as file:
-            while piece := file.read(_PIECE):
-                parser.feed(piece)
-        parts = parser.finish()
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-        raise ValueError(f"{os.fspath(path)}: the packed file is cut or damaged: {error}") from None
-    except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from None
-    headers = Names(parts.pop("names"), parts.pop("name_ends"))
-    return Sequences(alphabet, names=headers if names else None, **parts)
-
-
-def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
-    """Write sequences to a FASTA file, with their names or else their numbers as headers."""
-    names = range(sequences.n) if sequences.names is None else sequences.names
-    with open(path, "w", encoding="utf-8") as file:
-        for name, letters in zip(names, sequences, strict=True):
-            file.write(f">{name}\n{letters}\n")
-
-
-def _opened(path: str | os.PathLike[str]) -> BinaryIO:
-    with open(path, "rb") as file:
-        magic = file.read(2)
-    return _OPENERS.get(magic, open)(path, "rb")
-
-
-def _joined(values: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    pieces = [values[start:stop] for start, stop in zip(starts, stops, strict=True)]
-    return np.concatenate([values[:0], *pieces])

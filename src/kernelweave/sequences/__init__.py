@@ -1,0 +1,8 @@
+"""Sequences: packed in memory, from files, lists and columns."""
+
+from ..alphabets import Alphabet
+from .files import read_sequences, write_sequences
+from .packed import Sequences
+from .texts import as_sequences
+
+__all__ = ["Alphabet", "Sequences", "as_sequences", "read_sequences", "write_sequences"]

@@ -1,0 +1,38 @@
+"""The headers of records, and pieces of memory of any length."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+
+class Names:
+    """The headers of n records, as one piece of memory; ``names[i]`` is a string."""
+
+    def __init__(self, text: np.ndarray, ends: np.ndarray):
+        self._text = text
+        self._ends = ends
+
+    def __len__(self) -> int:
+        return len(self._ends)
+
+    def __getitem__(self, index: int) -> str:
+        i = range(len(self))[index]
+        start = self._ends[i - 1] if i > 0 else 0
+        return self._text[start : self._ends[i]].tobytes().decode("utf-8", "replace")
+
+    def __iter__(self) -> Iterator[str]:
+        return (self[i] for i in range(len(self)))
+
+    def take(self, index: np.ndarray) -> Names:
+        """Return the names in `index` (integers)."""
+        starts = np.concatenate([[0], self._ends[:-1]])[index]
+        ends = self._ends[index]
+        return Names(joined(self._text, starts, ends), np.cumsum(ends - starts))
+
+
+def joined(values: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
+    """Return the pieces [starts, stops) of some values, one after the other."""
+    pieces = [values[start:stop] for start, stop in zip(starts, stops, strict=True)]
+    return np.concatenate([values[:0], *pieces])

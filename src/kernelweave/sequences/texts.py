@@ -1,0 +1,60 @@
+"""Sequences from lists, arrays and columns of strings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..alphabets import DNA, Alphabet, as_alphabet
+from ..core import _core
+from .packed import Sequences
+
+_POLICIES = ("mismatch", "error")
+
+
+def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch") -> Sequences:
+    """Return sequences from a list, an array, or a column of strings.
+
+    Parameters
+    ----------
+    values : list, 1-D array, pandas or polars Series of n strings (or bytes), or `Sequences`.
+    alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters.
+    unknown : {"mismatch", "error"}, what to do with letters outside the alphabet, such as N: let
+        them match nothing, or refuse them.
+    """
+    alphabet = as_alphabet(alphabet)
+    if isinstance(values, Sequences):
+        return _checked(values, alphabet, unknown)
+    refuse = refuses(unknown)
+    try:
+        parts = _core.pack_strings(_listed(values), alphabet.codes, alphabet.planes, refuse)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"sequences ({alphabet.name}): {error}") from None
+    return Sequences(alphabet, **parts)
+
+
+def _listed(values: Any) -> list[Any]:
+    if isinstance(values, str | bytes):
+        raise TypeError("expected several sequences, got one string; put it into a list")
+    if len(getattr(values, "shape", (0,))) != 1:
+        raise ValueError(f"expected one column of strings, got shape {values.shape}")
+    for name in ("to_list", "tolist"):
+        if hasattr(values, name):
+            return getattr(values, name)()
+    return list(values)
+
+
+def _checked(sequences: Sequences, alphabet: Alphabet, unknown: str) -> Sequences:
+    if sequences.alphabet != alphabet:
+        raise ValueError(
+            f"alphabet: the sequences are {sequences.alphabet.name}, asked for {alphabet.name}"
+        )
+    if refuses(unknown) and sequences.unknown is not None:
+        raise ValueError(f"sequences ({alphabet.name}): there are letters outside the alphabet")
+    return sequences
+
+
+def refuses(unknown: str) -> bool:
+    """Return whether a policy for unknown letters is to refuse them."""
+    if unknown not in _POLICIES:
+        raise ValueError(f"unknown must be one of {list(_POLICIES)}, not {unknown!r}")
+    return unknown == "error"
