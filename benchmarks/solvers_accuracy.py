@@ -20,7 +20,6 @@ from .report import Table
 from .settings import Settings
 from .timing import blas_threads
 
-QUICK = False  # 1,200 fits
 SETS = (
     "breast_cancer_wisconsin",
     "heart_statlog",

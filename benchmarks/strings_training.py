@@ -26,10 +26,10 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import WeightedDegree
-n, tests = int(sys.argv[1]), int(sys.argv[2])
+n, tests, cache_mb = map(int, sys.argv[1:])
 X, y = make_splice(n)
 wall, cpu = time.perf_counter(), time.process_time()
-model = MKLClassifier(WeightedDegree(20), n_jobs=2).fit(X, y)
+model = MKLClassifier(WeightedDegree(20), cache_mb=cache_mb, n_jobs=2).fit(X, y)
 wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 X, y = make_splice(tests, seed=1)
@@ -39,9 +39,9 @@ print(json.dumps([n, wall, cpu, peak, model.duality_gap_, len(model.support_),
 """
 
 
-def measure(n: int, tests: int) -> list[float]:
+def measure(n: int, tests: int, cache_mb: int = 1024) -> list[float]:
     """Train on n sequences in a new process."""
-    command = [sys.executable, "-c", ONE_RUN, str(n), str(tests)]
+    command = [sys.executable, "-c", ONE_RUN, str(n), str(tests), str(cache_mb)]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     return json.loads(done.stdout.splitlines()[-1])
 
