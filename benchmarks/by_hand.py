@@ -37,7 +37,7 @@ class Machine:
 
     Attributes
     ----------
-    value : J(theta), the value of its optimum.
+    quadratic : alpha' K alpha under the weighted sum.
     linear : sum of the alphas.
     s : array of shape (M,), alpha' K_m alpha
     """
@@ -46,15 +46,15 @@ class Machine:
     y: np.ndarray
     theta: np.ndarray
     fitted: SVC
-    value: float
+    quadratic: float
 
     @classmethod
     def fit(cls, kernels: np.ndarray, y: np.ndarray, theta: np.ndarray, tol: float) -> Machine:
         combined = sum(weight * kernels[m] for m, weight in enumerate(theta) if weight > 0)
         fitted = SVC(kernel="precomputed", tol=0.1 * tol, cache_size=1000).fit(combined, y)
         support, coef = fitted.support_, fitted.dual_coef_[0]
-        value = np.abs(coef).sum() - 0.5 * coef @ combined[np.ix_(support, support)] @ coef
-        return cls(kernels, y, theta, fitted, float(value))
+        quadratic = float(coef @ combined[np.ix_(support, support)] @ coef)
+        return cls(kernels, y, theta, fitted, quadratic)
 
     @cached_property
     def outputs(self) -> np.ndarray:
@@ -68,6 +68,11 @@ class Machine:
     @property
     def linear(self) -> float:
         return float(np.abs(self.fitted.dual_coef_).sum())
+
+    @property
+    def value(self) -> float:
+        """J(theta), the value of the optimum."""
+        return self.linear - 0.5 * self.quadratic
 
     @property
     def gap(self) -> float:

@@ -49,7 +49,10 @@ def first_guess(solve: Callable[[Task], Result], task: Task) -> tuple[Task, np.n
 
 
 def _restricted(task: Task, idx: np.ndarray, kernels: np.ndarray) -> Any:
-    """Return the problem of some examples and kernels."""
+    """Return the problem of some examples and kernels.
+
+    Costs are as they were, not raised as in `Problem.sample`: the alphas found here are kept.
+    """
     problem = task.problem
     y, C = problem.y[idx], problem.C[idx]
     tau = problem.tau * C.sum() / problem.C.sum()
