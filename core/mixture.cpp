@@ -29,23 +29,22 @@ void Mixture::weigh(const double* weights) {
   std::fill(combined_.begin(), combined_.end(), 0.0);
 }
 
-void Mixture::values(const RowView& view, double* out) const {
-  std::fill_n(out, view.n, 0.0);
+void Mixture::grow(const RowView& view, double factor, double* out) const {
   for (size_t p = 0; p < profiles_.size(); ++p)
-    simd().profile(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), out, view.n);
+    simd().profile(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), factor, out,
+                   view.n);
 }
 
 void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
   rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*) {
-    double row[kTileColumns];
-    values(view, row);
-    simd().axpy(delta[r], row, combined_.data() + view.j0, view.n);
+    grow(view, delta[r], combined_.data() + view.j0);
   });
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
+  std::fill_n(out, count * count, 0.0);
   rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
-    values(view, out + r * count + view.j0);
+    grow(view, 1.0, out + r * count + view.j0);
   });
   mirror_upper(out, count);
 }

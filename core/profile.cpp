@@ -9,15 +9,17 @@
 namespace kw {
 namespace {
 
-constexpr int kShift = 44;           // of the bits of a double: 8 bits of the mantissa remain
-constexpr double kConstant = 1e-15;  // a change that counts as none, relative to the kernel's size
+constexpr double kSlight = 1.0 / 16;  // a change of a kernel, relative to its size
 
-double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kShift); }
-int64_t leading(double s) { return int64_t(std::bit_cast<uint64_t>(s) >> kShift); }
+double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kTail); }
+int64_t leading(double s) { return int64_t(std::bit_cast<uint64_t>(s) >> kTail); }
 
-double node(int64_t k) { return std::cos((2.0 * double(k) + 1.0) * M_PI / (2.0 * kTerms)); }
+// The Chebyshev points of a cell.
+double node(int64_t k) {
+  return kHalfCell * std::cos((2.0 * double(k) + 1.0) * M_PI / (2.0 * kTerms));
+}
 
-// Coefficients of the cubic that takes given values at the four nodes of [-1, 1]: by solving with
+// Coefficients of the cubic that takes given values at the four nodes of a cell: by solving with
 // the Lagrange basis, whose coefficients are row k of this matrix.
 struct Basis {
   double c[kTerms][kTerms];
@@ -48,9 +50,8 @@ Profile::Profile(const Program& program, int64_t plane, double bound, bool both_
     : plane_(plane), planes_(program.n_planes()) {
   for (const Group& group : program.groups())
     if (program.plane_of(group) == plane) groups_.push_back(group);
-  // The cell around zero ends where the first kernel starts to move.
-  double end = std::ldexp(1.0, std::ilogb(std::max(bound, 1e-300)) + 1);
-  const int64_t last = leading(end);
+  double& shift = grid_.shift;  // until no kernel changes much between zero and it
+  grid_.limit = shift = std::ldexp(1.0, std::ilogb(std::max(bound, 1e-300)) + 1);
   std::vector<double> values(3 * program.n_kernels());
   const auto at = [&](double s, double* out) {
     std::vector<double> stack(program.stack_size());
@@ -63,28 +64,28 @@ Profile::Profile(const Program& program, int64_t plane, double bound, bool both_
   double *zero = values.data(), *far = zero + program.n_kernels(),
          *here = far + program.n_kernels();
   at(0.0, zero);
-  at(end, far);
+  at(grid_.limit, far);
   const auto moves = [&](double s) {
     at(s, here);
     for (const Group& group : groups_)
       for (int64_t m = group.first; m < group.last; ++m)
-        if (std::abs(here[m] - zero[m]) > kConstant * std::max(std::abs(zero[m]), std::abs(far[m])))
+        if (std::abs(here[m] - zero[m]) > kSlight * std::max(std::abs(zero[m]), std::abs(far[m])))
           return true;
     return false;
   };
-  while (end > 1e-300 && moves(end)) end /= 2.0;
-  grid_.base = leading(end) - 1;
-  grid_.half = last - grid_.base + 1;
+  while (shift > 1e-300 && moves(shift)) shift /= 2.0;
+  grid_.base = leading(shift);
+  grid_.half = leading(grid_.limit + shift) - grid_.base + 1;
   grid_.both_signs = both_signs;
   coefficients_.assign(grid_.cells() * kTerms, 0.0);
 }
 
 std::vector<double> Profile::nodes() const {
-  std::vector<double> points(grid_.cells() * kTerms, 0.0);
-  for (int64_t cell = 1; cell < grid_.half; ++cell) {
+  std::vector<double> points(grid_.cells() * kTerms);
+  for (int64_t cell = 0; cell < grid_.half; ++cell) {
     const double low = number(grid_.base + cell), high = number(grid_.base + cell + 1);
     for (int64_t k = 0; k < kTerms; ++k) {
-      const double s = low + 0.5 * (high - low) * (1.0 + node(k));
+      const double s = low + 0.5 * (high - low) * (1.0 + node(k) / kHalfCell) - grid_.shift;
       points[cell * kTerms + k] = s;
       if (grid_.both_signs) points[(grid_.half + cell) * kTerms + k] = -s;
     }
@@ -123,10 +124,6 @@ void Profile::weigh(const Program& program, const double* weights) {
       for (int64_t k = 0; k < kTerms; ++k) sum += basis().c[k][d] * values[cell * kTerms + k];
       coefficients_[cell * kTerms + d] = sum;
     }
-  for (int64_t cell = 0; cell < grid_.cells(); cell += grid_.half) {  // constant
-    coefficients_[cell * kTerms] = values[cell * kTerms];
-    for (int64_t d = 1; d < kTerms; ++d) coefficients_[cell * kTerms + d] = 0.0;
-  }
 }
 
 // A sum of interpolated values is a weighted sum over nodes: the moments give the weights.
@@ -134,10 +131,6 @@ void Profile::integrate(const Program& program, const double* moments, double* o
   std::vector<double> weights(coefficients_.size(), 0.0);
   for (int64_t cell = 0; cell < grid_.cells(); ++cell) {
     const double* moment = moments + cell * kTerms;
-    if (cell % grid_.half == 0) {
-      weights[cell * kTerms] = moment[0];
-      continue;
-    }
     for (int64_t k = 0; k < kTerms; ++k)
       for (int64_t d = 0; d < kTerms; ++d)
         weights[cell * kTerms + k] += basis().c[k][d] * moment[d];

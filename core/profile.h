@@ -2,9 +2,9 @@
 //
 // The kernels of a family are functions of one shared quantity s, so that a weighted sum of them is
 // one function of s as well, and costs the same however many kernels it is made of. The line is cut
-// into cells, 256 for every factor of two, found by the leading bits of a number; around zero lies
-// one cell where every kernel is constant to rounding. For exp(-gamma s) the cubic through the
-// Chebyshev points of a cell is within 4e-13 of it.
+// into cells, 256 for every factor of two of |s| + shift, found by the leading bits of that number;
+// the shift is so small that no kernel changes much from zero to it. For exp(-gamma s) the cubic
+// through the Chebyshev points of a cell is within 4e-13 of it.
 #pragma once
 #include <cstdint>
 #include <vector>

@@ -197,22 +197,7 @@ double least_of(const double* values, int64_t n) {
 
 // Four cells at a time, whatever the width of registers: a cell has four coefficients.
 typedef double Four __attribute__((vector_size(32)));
-typedef int64_t FourInts __attribute__((vector_size(32)));
-
-struct Places {
-  FourInts cell;
-  Four t;  // in [-1, 1)
-};
-
-inline Places locate(Four s, const Grid& grid) {
-  const FourInts bits = (FourInts)s, magnitude = bits & 0x7fffffffffffffff;
-  FourInts cell = (magnitude >> 44) - grid.base;
-  cell = cell > 0 ? cell : FourInts{};
-  cell = cell < grid.half - 1 ? cell : FourInts{} + (grid.half - 1);
-  if (grid.both_signs) cell += bits < 0 ? FourInts{} + grid.half : FourInts{};
-  const FourInts fraction = ((magnitude & 0xfffffffffff) << 8) | 0x3ff0000000000000;
-  return {cell, 2.0 * (Four)fraction - 3.0};
-}
+typedef uint64_t FourInts __attribute__((vector_size(32)));
 
 inline Four load_four(const double* p) {
   Four v;
@@ -220,54 +205,81 @@ inline Four load_four(const double* p) {
   return v;
 }
 
-inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
-  const Places at = locate(s, grid);
-  const Four a = load_four(coefficients + 4 * at.cell[0]),
-             b = load_four(coefficients + 4 * at.cell[1]);
-  const Four c = load_four(coefficients + 4 * at.cell[2]),
-             d = load_four(coefficients + 4 * at.cell[3]);
-  const Four ab0 = __builtin_shuffle(a, b, FourInts{0, 4, 2, 6});
-  const Four ab1 = __builtin_shuffle(a, b, FourInts{1, 5, 3, 7});
-  const Four cd0 = __builtin_shuffle(c, d, FourInts{0, 4, 2, 6});
-  const Four cd1 = __builtin_shuffle(c, d, FourInts{1, 5, 3, 7});
-  const Four c0 = __builtin_shuffle(ab0, cd0, FourInts{0, 1, 4, 5});
-  const Four c1 = __builtin_shuffle(ab1, cd1, FourInts{0, 1, 4, 5});
-  const Four c2 = __builtin_shuffle(ab0, cd0, FourInts{2, 3, 6, 7});
-  const Four c3 = __builtin_shuffle(ab1, cd1, FourInts{2, 3, 6, 7});
-  return c0 + at.t * (c1 + at.t * (c2 + at.t * c3));
+struct Places {
+  FourInts first;  // number of the first coefficient of the cell
+  Four t;          // place in the cell
+};
+
+inline Places locate(Four s, const Grid& grid) {
+  Four size = (Four)((FourInts)s & 0x7fffffffffffffff);
+  size = size < grid.limit ? size : grid.limit - Four{};
+  const FourInts bits = (FourInts)(size + grid.shift);
+  FourInts cell = (bits >> kTail) - uint64_t(grid.base);
+  if (grid.both_signs) cell += -((FourInts)s >> 63) & uint64_t(grid.half);
+  const FourInts tail = bits & ((uint64_t(1) << kTail) - 1);
+  return {cell * kTerms, (Four)(tail | 0x3ff0000000000000) - (1.0 + kHalfCell)};
 }
 
-void profile_tile(const double* s, const Grid& grid, const double* coefficients, double* out,
-                  int64_t n) {
+struct FourRows {
+  Four row[4];
+};
+
+inline FourRows transpose(Four a, Four b, Four c, Four d) {
+  typedef int64_t Lanes __attribute__((vector_size(32)));
+  const Four ab0 = __builtin_shuffle(a, b, Lanes{0, 4, 2, 6});
+  const Four ab1 = __builtin_shuffle(a, b, Lanes{1, 5, 3, 7});
+  const Four cd0 = __builtin_shuffle(c, d, Lanes{0, 4, 2, 6});
+  const Four cd1 = __builtin_shuffle(c, d, Lanes{1, 5, 3, 7});
+  return {__builtin_shuffle(ab0, cd0, Lanes{0, 1, 4, 5}),
+          __builtin_shuffle(ab1, cd1, Lanes{0, 1, 4, 5}),
+          __builtin_shuffle(ab0, cd0, Lanes{2, 3, 6, 7}),
+          __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
+}
+
+inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
+  const Places at = locate(s, grid);
+  const FourRows c = transpose(
+      load_four(coefficients + at.first[0]), load_four(coefficients + at.first[1]),
+      load_four(coefficients + at.first[2]), load_four(coefficients + at.first[3]));
+  return c.row[0] + at.t * (c.row[1] + at.t * (c.row[2] + at.t * c.row[3]));
+}
+
+void profile_tile(const double* s, const Grid& given, const double* coefficients, double factor,
+                  double* out, int64_t n) {
+  const Grid grid = given;  // which `out` cannot overlap
   int64_t j = 0;
   for (; j + 4 <= n; j += 4) {
-    const Four v = load_four(out + j) + cubic(load_four(s + j), grid, coefficients);
+    const Four v = load_four(out + j) + factor * cubic(load_four(s + j), grid, coefficients);
     memcpy(out + j, &v, sizeof v);
   }
   if (j == n) return;
   double rest[4] = {};
   for (int64_t l = 0; j + l < n; ++l) rest[l] = s[j + l];
-  const Four v = cubic(load_four(rest), grid, coefficients);
+  const Four v = factor * cubic(load_four(rest), grid, coefficients);
   for (int64_t l = 0; j + l < n; ++l) out[j + l] += v[l];
 }
 
-inline void grow(double* moment, double weight, double t) {
-  const Four v = load_four(moment) + weight * Four{1.0, t, t * t, t * t * t};
-  memcpy(moment, &v, sizeof v);
+inline void grow(Four s, const Grid& grid, Four weight, double* moments) {
+  const Places at = locate(s, grid);
+  const Four linear = weight * at.t, square = linear * at.t;
+  const FourRows more = transpose(weight, linear, square, square * at.t);
+  for (int64_t l = 0; l < 4; ++l) {
+    double* moment = moments + at.first[l];
+    const Four v = load_four(moment) + more.row[l];
+    memcpy(moment, &v, sizeof v);
+  }
 }
 
-void moments_tile(const double* s, const Grid& grid, double factor, const double* weights,
+void moments_tile(const double* s, const Grid& given, double factor, const double* weights,
                   double* moments, int64_t n) {
+  const Grid grid = given;  // which `moments` cannot overlap
   int64_t j = 0;
-  for (; j + 4 <= n; j += 4) {
-    const Places at = locate(load_four(s + j), grid);
-    for (int64_t l = 0; l < 4; ++l)
-      grow(moments + 4 * at.cell[l], factor * weights[j + l], at.t[l]);
-  }
-  for (; j < n; ++j) {
-    const Places at = locate(Four{s[j], 0.0, 0.0, 0.0}, grid);
-    grow(moments + 4 * at.cell[0], factor * weights[j], at.t[0]);
-  }
+  for (; j + 4 <= n; j += 4)
+    grow(load_four(s + j), grid, factor * load_four(weights + j), moments);
+  if (j == n) return;
+  double last[4] = {}, weight[4] = {};
+  for (int64_t l = 0; j + l < n; ++l) last[l] = s[j + l], weight[l] = weights[j + l];
+  grow(load_four(last), grid, factor * load_four(weight), moments);
 }
 
 // The first index with the smallest up and the first with the largest down: ties are broken by

@@ -4,16 +4,20 @@
 
 namespace kw {
 
-// Where a number lies: cells [0, half) for s >= 0, and [half, 2 half) for s < 0 where there may be
-// such numbers.
+constexpr int64_t kTerms = 4;            // coefficients of a cell
+constexpr int kTail = 44;                // bits of a double that vary inside a cell
+constexpr double kHalfCell = 1.0 / 512;  // places in a cell lie in [-kHalfCell, kHalfCell)
+
+// Where a number s lies: in the cell that the leading bits of |s| + shift tell. Cells are [0, half)
+// for s >= 0, and [half, 2 half) for s < 0 where there may be such numbers.
 struct Grid {
-  int64_t base = 0;  // leading bits of the first number beyond the cell around zero, less 1
+  double shift = 1.0;  // a power of two
+  double limit = 0.0;  // what is larger counts as this
+  int64_t base = 0;    // leading bits of the shift
   int64_t half = 1;
   bool both_signs = false;
 
   int64_t cells() const { return both_signs ? 2 * half : half; }
 };
-
-constexpr int64_t kTerms = 4;  // coefficients of a cell
 
 }  // namespace kw
