@@ -23,6 +23,8 @@ class RowCache {
     return found->second->values.get();
   }
 
+  bool holds(int64_t i) const { return rows_.count(i) > 0; }
+
   // Room for the row of example i, to be filled by the caller. The rows touched since the last
   // `start_turn` are safe; null when only those are left.
   double* insert(int64_t i) {

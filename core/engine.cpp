@@ -13,13 +13,11 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
   if (linear_.block(ids, count, weights, rows_->threads(), out)) return;
   const Program& program = rows_->program();
   const std::vector<Group> groups = program.groups_with(weights);
-  std::fill_n(out, count * count, 0.0);
-  rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double* stack, int) {
-    program.run(groups, view, stack, [&](int64_t m, const double* values) {
-      if (weights[m] != 0.0) simd().axpy(weights[m], values, out + r * count + view.j0, view.n);
+  rows_->block(ids, count, out, [&](const RowView& view, double* stack, double* values) {
+    program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
+      if (weights[m] != 0.0) simd().axpy(weights[m], kernel, values, view.n);
     });
   });
-  mirror_upper(out, count);
 }
 
 void Engine::blocks(const int64_t* ids, int64_t count, double* out) const {

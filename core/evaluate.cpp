@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "recycled.h"
 #include "sweep.h"
 
 namespace kw {
@@ -15,13 +16,24 @@ std::vector<int64_t> all_of(const Side& side) {
 
 }  // namespace
 
+// By way of a tile that is small and does not lie in one set of the cache, whatever n is.
 void mirror_upper(double* matrix, int64_t n) {
-  constexpr int64_t kTile = 64;
+  constexpr int64_t kTile = 32;
+  double tile[kTile][kTile + 1];
   for (int64_t i0 = 0; i0 < n; i0 += kTile)
-    for (int64_t j0 = 0; j0 <= i0; j0 += kTile)
-      for (int64_t i = i0; i < std::min(n, i0 + kTile); ++i)
-        for (int64_t j = j0; j < std::min(i, j0 + kTile); ++j)
-          matrix[i * n + j] = matrix[j * n + i];
+    for (int64_t j0 = 0; j0 <= i0; j0 += kTile) {
+      const int64_t i1 = std::min(n, i0 + kTile), j1 = std::min(n, j0 + kTile);
+      for (int64_t j = j0; j < j1; ++j)
+        for (int64_t i = i0; i < i1; ++i) tile[i - i0][j - j0] = matrix[j * n + i];
+      for (int64_t i = std::max(i0, j0 + 1); i < i1; ++i)
+        std::copy_n(tile[i - i0], std::min(i, j1) - j0, matrix + i * n + j0);
+    }
+}
+
+void reorder(double* matrix, const int64_t* order, int64_t n) {
+  const Buffer<double> copy(matrix, matrix + n * n);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) matrix[order[i] * n + order[j]] = copy[i * n + j];
 }
 
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out) {

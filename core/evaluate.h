@@ -7,6 +7,9 @@ namespace kw {
 // Copies what is above the diagonal of a matrix (n x n) below it.
 void mirror_upper(double* matrix, int64_t n);
 
+// Moves row and column i of a matrix (n x n) to order[i], for all i.
+void reorder(double* matrix, const int64_t* order, int64_t n);
+
 // out (M x a.n x b.n): the kernel matrices. A set against itself has each pair evaluated once.
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out);
 

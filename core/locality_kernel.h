@@ -21,7 +21,7 @@ class LocalityKernel : public Quantity {
             TileOut out) const override;
   void diagonal(const Table& a, double* out) const override;
   int64_t row_bytes(const Table&) const override { return int64_t(sizeof(int64_t)); }
-  bool worth_caching(const Table&) const override { return true; }
+  double reads(const Table&) const override { return 100.0; }
 
  private:
   double value(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j) const;

@@ -42,11 +42,8 @@ void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
-  std::fill_n(out, count * count, 0.0);
-  rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
-    grow(view, 1.0, out + r * count + view.j0);
-  });
-  mirror_upper(out, count);
+  rows_->block(ids, count, out,
+               [&](const RowView& view, double*, double* values) { grow(view, 1.0, values); });
 }
 
 void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
@@ -55,18 +52,22 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
   for (auto& part : moments)
     for (const Profile& profile : profiles_)
       part.emplace_back(profile.grid().cells() * kTerms, 0.0);
-  rows_->each_upper_row(ids, count, [&](int64_t r, const RowView& view, double*, int worker) {
+  const std::vector<int64_t> order = rows_->cached_first(ids, count);
+  const std::vector<int64_t> examples = chosen(ids, order);
+  const std::vector<double> factors = chosen(alpha, order);
+  const auto collect = [&](int64_t r, const RowView& view, double*, int worker) {
     for (size_t p = 0; p < profiles_.size(); ++p) {
       double* sums = moments[worker][p].data();
       const Grid& grid = profiles_[p].grid();
       // A pair off the diagonal counts twice.
       const int64_t once = view.j0 == r ? 1 : 0;
-      const double* others = alpha + view.j0;
-      simd().moments(view.planes[p], grid, alpha[r], others, sums, once);
-      simd().moments(view.planes[p] + once, grid, 2.0 * alpha[r], others + once, sums,
+      const double* others = factors.data() + view.j0;
+      simd().moments(view.planes[p], grid, factors[r], others, sums, once);
+      simd().moments(view.planes[p] + once, grid, 2.0 * factors[r], others + once, sums,
                      view.n - once);
     }
-  });
+  };
+  rows_->each_upper_row(examples.data(), count, collect);
   std::fill_n(out, n_kernels(), 0.0);
   for (size_t p = 0; p < profiles_.size(); ++p) {
     std::vector<double>& total = moments[0][p];

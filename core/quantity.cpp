@@ -77,7 +77,7 @@ class Dot : public Quantity {
   int64_t row_bytes(const Table& a) const override {
     return vectors(a).d * int64_t(sizeof(double));
   }
-  bool worth_caching(const Table& a) const override { return vectors(a).d > 8; }
+  double reads(const Table& a) const override { return double(vectors(a).d) / 16.0; }
   bool bounded() const override { return true; }
   double bound(const Table& a) const override { return largest_norm(a); }
 
@@ -186,7 +186,7 @@ class FeatureSum : public Quantity {
   int64_t row_bytes(const Table& a) const override {
     return vectors(a).d * int64_t(sizeof(double));
   }
-  bool worth_caching(const Table& a) const override { return vectors(a).d > 2; }
+  double reads(const Table& a) const override { return double(vectors(a).d) / 4.0; }
 
  private:
   using Loop = void (*)(const double*, const double*, int64_t, int64_t, double*);
@@ -242,7 +242,7 @@ class Given : public Quantity {
   }
 
   int64_t row_bytes(const Table&) const override { return int64_t(sizeof(int64_t)); }
-  bool worth_caching(const Table&) const override { return false; }
+  double reads(const Table&) const override { return 0.0; }
 };
 
 }  // namespace

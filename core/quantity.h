@@ -53,8 +53,8 @@ class Quantity {
   virtual void diagonal(const Table& a, double* out) const = 0;
   // Bytes of one packed row; a caller packs so few rows at a time that they fit in memory.
   virtual int64_t row_bytes(const Table& a) const = 0;
-  // Whether a row is worth keeping, that is, dearer to compute than to fetch.
-  virtual bool worth_caching(const Table& a) const = 0;
+  // The time that a value takes, in values that are read from a long row meanwhile.
+  virtual double reads(const Table& a) const = 0;
   // Whether `bound` tells how large values can become in size.
   virtual bool bounded() const { return false; }
   virtual double bound(const Table&) const { return 0.0; }

@@ -3,10 +3,10 @@
 namespace kw {
 namespace {
 
-// Values of a cached row: all planes, or none where recomputing is as cheap as fetching.
+// Values of a cached row: all planes, or none where computing is as cheap as fetching.
 int64_t cached_values(const Program& program, const Side& side) {
   for (size_t s = 0; s < program.sources().size(); ++s)
-    if (program.sources()[s]->worth_caching(*side.tables[s])) return program.n_planes() * side.n;
+    if (program.sources()[s]->reads(*side.tables[s]) > 0.5) return program.n_planes() * side.n;
   return 0;
 }
 
@@ -20,23 +20,24 @@ SharedRows::SharedRows(std::shared_ptr<const Program> program, Side side, int64_
       threads_(threads),
       cache_(cached_values(*program_, side_), cache_bytes) {}
 
-int64_t SharedRows::strip_of(int64_t values) {
-  return std::max<int64_t>(1, kPackBytes / std::max<int64_t>(1, values * int64_t(sizeof(double))));
+// What lies between the values that are wanted of a row is read as well, up to a cache line.
+bool SharedRows::gathers(int64_t count) const {
+  constexpr double kLine = 8.0;
+  const double spacing = std::min(kLine, double(side_.n) / double(std::max<int64_t>(count, 1)));
+  double reads = 0.0;
+  for (size_t s = 0; s < side_.tables.size(); ++s)
+    reads +=
+        double(program_->sources()[s]->planes()) * program_->sources()[s]->reads(*side_.tables[s]);
+  return reads > spacing * double(program_->n_planes());
 }
 
-std::vector<double> SharedRows::planes_of(const Side& rest, int64_t u0, int64_t u1) const {
-  const int64_t rows = u1 - u0, planes = program_->n_planes();
-  std::vector<double> values(planes * rows * rest.n);
-  std::vector<int64_t> ids(rows);
-  std::iota(ids.begin(), ids.end(), u0);
-  sweep(
-      *program_, rest, ids.data(), rows, rest, threads_,
-      [&](int64_t r, const RowView& view, double*, int) {
-        for (int64_t p = 0; p < planes; ++p)
-          std::copy_n(view.planes[p], view.n, values.data() + (p * rows + r) * rest.n + view.j0);
-      },
-      Pairs{.upper = true});
-  return values;
+std::vector<int64_t> SharedRows::cached_first(const int64_t* ids, int64_t count) const {
+  std::vector<int64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  if (gathers(count))
+    std::stable_partition(order.begin(), order.end(),
+                          [&](int64_t r) { return cache_.holds(ids[r]); });
+  return order;
 }
 
 std::unique_ptr<SharedRows> SharedRows::subset(const int64_t* ids, int64_t count) {

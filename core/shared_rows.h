@@ -7,9 +7,18 @@
 #include <vector>
 
 #include "cache.h"
+#include "evaluate.h"
 #include "sweep.h"
 
 namespace kw {
+
+// values[order[0]], values[order[1]], ...
+template <typename T>
+std::vector<T> chosen(const T* values, const std::vector<int64_t>& order) {
+  std::vector<T> result;
+  for (int64_t position : order) result.push_back(values[position]);
+  return result;
+}
 
 class SharedRows {
  public:
@@ -28,28 +37,35 @@ class SharedRows {
   void each_row(const int64_t* ids, int64_t count, Visit&& visit);
 
   // The rows of some examples against each other: calls visit(r, view, stack, worker) for every
-  // position r of `ids`, the views covering the positions from r on, at once or in tiles; calls may
-  // run at the same time.
+  // position r of `ids`, the views covering the positions from r on in tiles; calls may run at the
+  // same time. Cached rows are used, where that is worth it, up to the first that is not there.
   template <typename Visit>
   void each_upper_row(const int64_t* ids, int64_t count, Visit&& visit);
+
+  // The order in which `each_upper_row` is fastest: positions of `ids`.
+  std::vector<int64_t> cached_first(const int64_t* ids, int64_t count) const;
+
+  // out (count x count), symmetric: fill(view, stack, values) adds the values of a view to zeros.
+  template <typename Fill>
+  void block(const int64_t* ids, int64_t count, double* out, Fill&& fill);
 
   // The same for some of the examples. The two share the memory of the cache, half each; rows that
   // were cached stay cached as far as they fit.
   std::unique_ptr<SharedRows> subset(const int64_t* ids, int64_t count);
 
  private:
+  // Whether rows of so many examples against each other are read rather than computed.
+  bool gathers(int64_t count) const;
   template <typename Visit>
   void each_known_row(const std::vector<int64_t>& positions, const int64_t* ids,
                       const std::vector<const double*>& rows, Visit& visit);
   template <typename Visit>
   void each_new_row(const std::vector<int64_t>& positions, const int64_t* ids, Visit& visit);
   template <typename Visit>
-  void each_upper_tile(const Side& work, Visit& visit) const;
-  // Planes of rows [u0, u1) of `rest` against all of it: planes x rows x n, on and above the
-  // diagonal.
-  std::vector<double> planes_of(const Side& rest, int64_t u0, int64_t u1) const;
-  // How many rows of so many values are worked on at a time.
-  static int64_t strip_of(int64_t values);
+  void each_upper_known_row(const std::vector<const double*>& rows, const int64_t* ids,
+                            const Side& work, Visit& visit) const;
+  template <typename Visit>
+  void each_upper_new_row(int64_t first, const int64_t* ids, const Side& work, Visit& visit) const;
 
   std::shared_ptr<const Program> program_;
   Side side_;
@@ -118,56 +134,67 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
 }
 
 template <typename Visit>
-void SharedRows::each_upper_tile(const Side& work, Visit& visit) const {
-  std::vector<int64_t> all(work.n);
-  std::iota(all.begin(), all.end(), 0);
-  sweep(*program_, work, all.data(), work.n, work, threads_, visit, Pairs{.upper = true});
+void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit) {
+  std::vector<const double*> rows;
+  for (int64_t r = 0; r < count && gathers(count); ++r) {
+    const double* row = cache_.find(ids[r]);
+    if (!row) break;
+    rows.push_back(row);
+  }
+  const Side work = Side{side_.n, {}, side_.vectors}.subset(ids, count);
+  each_upper_known_row(rows, ids, work, visit);
+  each_upper_new_row(int64_t(rows.size()), ids, work, visit);
 }
 
-// What the cache knows of a pair, from either side, is taken from there; the rest, pairs of
-// examples that are both unknown, is computed first: a strip of rows at a time, so that many
-// examples or planes do not take much memory.
 template <typename Visit>
-void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit) {
-  std::vector<const double*> known(count);
-  std::vector<int64_t> unknown, position(count, -1);
-  for (int64_t r = 0; r < count; ++r) {
-    known[r] = cache_.find(ids[r]);
-    if (known[r]) continue;
-    position[r] = int64_t(unknown.size());
-    unknown.push_back(ids[r]);
-  }
-  const int64_t u = int64_t(unknown.size()), planes = program_->n_planes();
-  const Side rest = side_.subset(unknown.data(), u), work = side_.subset(ids, count);
-  if (u == count) return each_upper_tile(work, visit);
-  std::vector<double> fresh;  // planes of the unknown rows [u0, u1)
-  int64_t u0 = 0, u1 = 0;
-  const auto visit_row = [&](int64_t r, int worker) {
-    const int64_t n = count - r;
-    std::vector<double> values(planes * n), stack(program_->stack_size() * n);
-    Planes pointers(planes);
-    for (int64_t p = 0; p < planes; ++p) {
-      double* row = values.data() + p * n;
-      pointers.set(p, row);
-      const int64_t plane = p * side_.n;
-      for (int64_t j = r; j < count; ++j) {
-        if (known[r])
-          row[j - r] = known[r][plane + ids[j]];
-        else if (known[j])
-          row[j - r] = known[j][plane + ids[r]];
-        else
-          row[j - r] = fresh[(p * (u1 - u0) + position[r] - u0) * u + position[j]];
-      }
+void SharedRows::each_upper_known_row(const std::vector<const double*>& rows, const int64_t* ids,
+                                      const Side& work, Visit& visit) const {
+  const int64_t planes = program_->n_planes();
+  std::vector<std::vector<double>> scratch(threads_);
+  run_team(threads_, int64_t(rows.size()), [&](int64_t r, int worker) {
+    scratch[worker].resize((planes + program_->stack_size()) * kTileColumns);
+    double *tile = scratch[worker].data(), *stack = tile + planes * kTileColumns;
+    Planes values(planes);
+    for (int64_t p = 0; p < planes; ++p) values.set(p, tile + p * kTileColumns);
+    for (int64_t j0 = r, n; j0 < work.n; j0 += n) {
+      n = std::min(work.n - j0, kTileColumns);
+      for (int64_t p = 0; p < planes; ++p)
+        for (int64_t j = 0; j < n; ++j)
+          tile[p * kTileColumns + j] = rows[r][p * side_.n + ids[j0 + j]];
+      values.measure(n);
+      visit(r, values.view(work, work, r, j0, n), stack, worker);
     }
-    pointers.measure(n);
-    visit(r, pointers.view(work, work, r, r, n), stack.data(), worker);
-  };
-  for (int64_t r0 = 0, rows; r0 < count; r0 += rows, u0 = u1) {
-    rows = std::min(strip_of(planes * u), count - r0);
-    u1 = u0 + std::count(known.begin() + r0, known.begin() + r0 + rows, nullptr);
-    fresh = planes_of(rest, u0, u1);
-    run_team(threads_, rows, [&](int64_t r, int worker) { visit_row(r0 + r, worker); });
-  }
+  });
+}
+
+template <typename Visit>
+void SharedRows::each_upper_new_row(int64_t first, const int64_t* ids, const Side& work,
+                                    Visit& visit) const {
+  if (first == work.n) return;
+  const Side rest = side_.subset(ids + first, work.n - first);
+  std::vector<int64_t> all(rest.n);
+  std::iota(all.begin(), all.end(), 0);
+  sweep(
+      *program_, rest, all.data(), rest.n, rest, threads_,
+      [&](int64_t r, const RowView& view, double* stack, int worker) {
+        visit(first + r,
+              RowView{work, work, first + r, first + view.j0, view.n, view.planes, view.least},
+              stack, worker);
+      },
+      Pairs{.upper = true});
+}
+
+template <typename Fill>
+void SharedRows::block(const int64_t* ids, int64_t count, double* out, Fill&& fill) {
+  const std::vector<int64_t> order = cached_first(ids, count);
+  each_upper_row(chosen(ids, order).data(), count,
+                 [&](int64_t r, const RowView& view, double* stack, int) {
+                   double* row = out + r * count + view.j0;
+                   std::fill_n(row, view.n, 0.0);
+                   fill(view, stack, row);
+                 });
+  mirror_upper(out, count);
+  if (!std::is_sorted(order.begin(), order.end())) reorder(out, order.data(), count);
 }
 
 }  // namespace kw

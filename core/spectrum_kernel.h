@@ -17,7 +17,7 @@ class SpectrumKernel : public Quantity {
             TileOut out) const override;
   void diagonal(const Table& a, double* out) const override;
   int64_t row_bytes(const Table& a) const override;
-  bool worth_caching(const Table&) const override { return false; }
+  double reads(const Table&) const override { return 0.0; }
   std::shared_ptr<const Quantity> combined(const double* planes) const override;
   std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
                              int64_t count, int64_t columns, int threads,

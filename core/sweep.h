@@ -69,7 +69,7 @@ class Planes {
   std::vector<double> least_;
 };
 
-// upper: only pairs on and above the diagonal, of rows that are consecutive examples. exact: values
+// upper: only pairs on and above the diagonal, of rows that are the first examples. exact: values
 // below 1e-19 are computed too.
 struct Pairs {
   bool upper = false;
@@ -97,14 +97,14 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
       const int64_t end = std::min(above, p1 - p0);
       for (int64_t r0 = 0; r0 < end; r0 += kTileRows) {
         const int64_t r1 = std::min(end, r0 + kTileRows);
-        packed.fill(r0, r1, j0, j0 + n, tile.data());
+        const int64_t left = pairs.upper ? std::max(j0, rows[p0 + r0]) : j0, width = j0 + n - left;
+        packed.fill(r0, r1, left, j0 + n, tile.data());
         for (int64_t r = r0; r < r1; ++r) {
-          const int64_t row = rows[p0 + r], skip = pairs.upper ? row - j0 : 0;
-          const int64_t first = std::max<int64_t>(skip, 0);
+          const int64_t row = rows[p0 + r], first = pairs.upper ? std::max(left, row) : left;
           for (int64_t p = 0; p < planes; ++p)
-            values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * n + first);
-          if (!pairs.exact) values.measure(n - first);
-          visit(p0 + r, values.view(a, b, row, j0 + first, n - first), stack.data(), worker);
+            values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * width + first - left);
+          if (!pairs.exact) values.measure(j0 + n - first);
+          visit(p0 + r, values.view(a, b, row, first, j0 + n - first), stack.data(), worker);
         }
         check_interrupt();
       }

@@ -166,7 +166,9 @@ int64_t WdKernel::row_bytes(const Table& a) const {
   return int64_t(passes_.size()) * (table.planes + 1) * table.words * int64_t(sizeof(uint64_t));
 }
 
-bool WdKernel::worth_caching(const Table&) const { return parameters.value == WdValue::kSum; }
+double WdKernel::reads(const Table&) const {
+  return parameters.value == WdValue::kSum ? 10.0 : 0.0;
+}
 
 void WdKernel::pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const {
   thread_local std::vector<uint64_t> known;

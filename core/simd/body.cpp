@@ -238,9 +238,9 @@ inline FourRows transpose(Four a, Four b, Four c, Four d) {
 
 inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
   const Places at = locate(s, grid);
-  const FourRows c = transpose(
-      load_four(coefficients + at.first[0]), load_four(coefficients + at.first[1]),
-      load_four(coefficients + at.first[2]), load_four(coefficients + at.first[3]));
+  const FourRows c =
+      transpose(load_four(coefficients + at.first[0]), load_four(coefficients + at.first[1]),
+                load_four(coefficients + at.first[2]), load_four(coefficients + at.first[3]));
   return c.row[0] + at.t * (c.row[1] + at.t * (c.row[2] + at.t * c.row[3]));
 }
 
@@ -274,8 +274,7 @@ void moments_tile(const double* s, const Grid& given, double factor, const doubl
                   double* moments, int64_t n) {
   const Grid grid = given;  // which `moments` cannot overlap
   int64_t j = 0;
-  for (; j + 4 <= n; j += 4)
-    grow(load_four(s + j), grid, factor * load_four(weights + j), moments);
+  for (; j + 4 <= n; j += 4) grow(load_four(s + j), grid, factor * load_four(weights + j), moments);
   if (j == n) return;
   double last[4] = {}, weight[4] = {};
   for (int64_t l = 0; j + l < n; ++l) last[l] = s[j + l], weight[l] = weights[j + l];
