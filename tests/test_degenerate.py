@@ -102,6 +102,34 @@ def test_few_examples(solver, norm, n):
     certified([RBF([0.3, 3.0]), Linear()], solver, NORMS[norm], X, y)
 
 
+def table_of_switches(n, seed):
+    """Three columns of 0 and 1, in equal numbers, and two of anything; the first decides most."""
+    rng, i = np.random.default_rng(seed), np.arange(n)
+    X = np.column_stack([i % 2, i // 2 % 2, i // 4 % 2, rng.normal(size=(n, 2))])
+    return X, np.where(2 * X[:, 0] + X[:, 1] - 1.5 + 0.5 * X[:, 3] > 0, 1.0, -1.0)
+
+
+@every_offer
+@pytest.mark.parametrize("seed", [0, 3])
+def test_columns_with_two_values(solver, norm, seed):
+    X, y = table_of_switches(120, seed)
+    certified([RBF(1.0, columns=[j]) for j in range(5)], solver, NORMS[norm], X, y)
+
+
+@pytest.mark.parametrize("working_set", [20, 60, 1000])
+@pytest.mark.parametrize("p", [1.35, 1.5, 2, 4])
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_kernel_whose_w_vanishes_comes_back(seed, p, working_set):
+    """With as many alphas at +C as at -C on either side a switch has no w for a while."""
+    X, y = table_of_switches(240, seed)
+    kernels = [RBF(1.0, columns=[j]) for j in range(5)]
+    settings = {"solver": "analytic", "normalize": None, "working_set": working_set}
+    model = MKLClassifier(kernels, norm=p, **settings).fit(X, y)
+    problem = Problem(losses.Hinge(), norms.Lp(p), y, np.ones(len(y)))
+    gap = naive_mkl.model_gap(np.stack([k(X) for k in kernels]), problem, model)
+    assert gap <= model.tol + 1e-9
+
+
 def test_a_kernel_that_gets_no_weight_changes_nothing():
     """A hundredth of another kernel can never be worth its weight at p = 1."""
     X, y = sample(60)

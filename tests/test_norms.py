@@ -175,6 +175,18 @@ def test_analytic_never_raises_the_primal(norm, theta, s):
     assert charge(w, new) <= (theta @ s) * (1 + 1e-9)
 
 
+@every_ball
+def test_a_weight_whose_w_vanishes_can_come_back(norm):
+    theta = norm.start(M)
+    s = np.arange(M) + 1.0
+    for _ in range(3):
+        theta = norm.analytic(theta, s * (np.arange(M) > 0))
+        assert np.all(theta > 0)
+    for _ in range(300):
+        theta = norm.analytic(theta, s)
+    assert theta[0] > 1e-3 * norm.best(s)[0]
+
+
 @pytest.mark.parametrize("weights", [None, COSTS])
 @pytest.mark.parametrize("p", [1, 1.5, 4])
 def test_the_minimal_charge_of_lp_has_its_closed_form(p, weights, rng):

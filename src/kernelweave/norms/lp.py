@@ -9,6 +9,10 @@ import numpy as np
 from .base import Norm, clip, same_length
 from .powers import checked_exponent, conjugate_exponent, power_sum
 
+# A step to the best weights for the present w leaves each at least this part of itself: a kernel
+# whose w happens to vanish would never come back from no weight at all.
+LEAST = 1e-3
+
 
 @dataclass(frozen=True)
 class Lp(Norm):
@@ -62,6 +66,7 @@ class Lp(Norm):
         if not size.any():
             return theta
         new = (size / size.max()) ** (2 / (self.p + 1))
+        new = np.maximum(new / self.value(new), LEAST * theta)
         return new / self.value(new)
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
