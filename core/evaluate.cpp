@@ -65,7 +65,7 @@ void diagonal(const Program& program, const Side& a, double* out) {
   }
   for (int64_t i = 0; i < a.n; ++i) {
     for (int64_t p = 0; p < program.n_planes(); ++p) planes.set(p, values.data() + p * a.n + i);
-    program.run(program.groups(), planes.view(a, a, i, i, 1), stack.data(),
+    program.run(program.groups(), planes.view(a, a, i, i, 1, true), stack.data(),
                 [&](int64_t m, const double* value) { out[m * a.n + i] = *value; });
   }
 }
@@ -79,7 +79,7 @@ void quadratic(const Program& program, const Side& a, const double* coef, double
         [&](int64_t r, const RowView& tile, double* stack, int) {
           const int64_t n = std::min(tile.n, r + 1 - tile.j0);  // up to the diagonal
           if (n <= 0) return;
-          const RowView view = {tile.a, tile.b, tile.row, tile.j0, n, tile.planes, tile.least};
+          const RowView view = {tile.a, tile.b, tile.row, tile.j0, n, tile.planes};
           const bool last = tile.j0 + n == r + 1;
           program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
             const double twice = 2.0 * simd().dot(coef + tile.j0, values, n);

@@ -36,7 +36,7 @@ void Mixture::grow(const RowView& view, double factor, double* out) const {
 }
 
 void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
-  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*) {
+  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
     grow(view, delta[r], combined_.data() + view.j0);
   });
 }

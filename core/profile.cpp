@@ -58,7 +58,7 @@ Profile::Profile(const Program& program, int64_t plane, double bound, bool both_
     Planes view(planes_);
     for (int64_t p = 0; p < planes_; ++p) view.set(p, &s);
     const Side none;
-    program.run(groups_, view.view(none, none, 0, 0, 1), stack.data(),
+    program.run(groups_, view.view(none, none, 0, 0, 1, true), stack.data(),
                 [&](int64_t m, const double* v) { out[m] = *v; });
   };
   double *zero = values.data(), *far = zero + program.n_kernels(),
@@ -103,7 +103,6 @@ void Profile::tabulate(const Program& program, const std::vector<Group>& groups,
   for (size_t first = 0; first < points.size(); first += kTileColumns) {
     const int64_t n = std::min<int64_t>(kTileColumns, int64_t(points.size() - first));
     for (int64_t p = 0; p < planes_; ++p) view.set(p, points.data() + first);
-    view.measure(n);
     program.run(groups, view.view(none, none, 0, 0, n), stack.data(),
                 [&](int64_t m, const double* values) { sink(m, values, int64_t(first), n); });
   }

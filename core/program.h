@@ -34,7 +34,7 @@ struct RowView {
   int64_t row;                  // example of side a
   int64_t j0, n;                // examples [j0, j0 + n) of side b
   const double* const* planes;  // n values of each plane
-  const double* least;          // a lower bound of them, for each plane
+  bool exact = false;           // values below 1e-19 are computed too
 };
 
 // exp(-45) is 3e-20: a million such values do not change a sum that double precision can hold. A
@@ -77,6 +77,8 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
                   Sink&& sink) const {
   const Simd& loops = simd();
   const int64_t n = view.n;
+  double least = 0.0;  // of the values of a plane
+  int32_t measured = -1;
   for (const Group& group : groups) {
     int64_t m = group.first;
     double* top = stack - n;
@@ -93,7 +95,9 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
           break;
         case Op::Exp:
           top += n;
-          if (i.a * view.least[i.arg] > kNothing)
+          if (!view.exact && measured != i.arg)
+            least = loops.least(view.planes[measured = i.arg], n);
+          if (i.a * least > kNothing)
             for (int64_t j = 0; j < n; ++j) top[j] = 0.0;
           else
             loops.exp(view.planes[i.arg], -i.a, top, n);

@@ -31,8 +31,8 @@ class SharedRows {
   int64_t cache_bytes() const { return cache_bytes_; }
   int64_t cached() const { return cache_.size(); }
 
-  // The rows of some examples against all: calls visit(r, view, stack) for every position r of
-  // `ids` and every column tile; calls for different column tiles may run at the same time.
+  // The rows of some examples against all: calls visit(r, view, stack, worker) for every position
+  // r of `ids` and every column tile; calls for different column tiles may run at the same time.
   template <typename Visit>
   void each_row(const int64_t* ids, int64_t count, Visit&& visit);
 
@@ -96,15 +96,17 @@ template <typename Visit>
 void SharedRows::each_known_row(const std::vector<int64_t>& positions, const int64_t* ids,
                                 const std::vector<const double*>& rows, Visit& visit) {
   if (positions.empty()) return;
-  const int64_t tiles = (side_.n + kTileColumns - 1) / kTileColumns, planes = program_->n_planes();
-  run_team(threads_, tiles, [&](int64_t t, int) {
-    const int64_t j0 = t * kTileColumns, n = std::min(side_.n - j0, kTileColumns);
-    std::vector<double> stack(program_->stack_size() * kTileColumns);
+  // Long stretches of a row are read faster than short ones.
+  const int64_t width = std::clamp(side_.n / threads_, kTileColumns, 4 * kTileColumns);
+  const int64_t tiles = (side_.n + width - 1) / width, planes = program_->n_planes();
+  run_team(threads_, tiles, [&](int64_t t, int worker) {
+    const int64_t j0 = t * width, n = std::min(side_.n - j0, width);
+    std::vector<double> stack(program_->stack_size() * width);
     Planes values(planes);
     for (size_t k = 0; k < positions.size(); ++k) {
       for (int64_t p = 0; p < planes; ++p) values.set(p, rows[k] + p * side_.n + j0);
-      values.measure(n);
-      visit(positions[k], values.view(side_, side_, ids[positions[k]], j0, n), stack.data());
+      visit(positions[k], values.view(side_, side_, ids[positions[k]], j0, n), stack.data(),
+            worker);
       if (k % kTileRows == 0) check_interrupt();
     }
   });
@@ -121,11 +123,11 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
   }
   try {
     sweep(*program_, side_, examples.data(), int64_t(examples.size()), side_, threads_,
-          [&](int64_t r, const RowView& view, double* stack, int) {
+          [&](int64_t r, const RowView& view, double* stack, int worker) {
             if (kept[r])
               for (int64_t p = 0; p < program_->n_planes(); ++p)
                 std::copy_n(view.planes[p], view.n, kept[r] + p * side_.n + view.j0);
-            visit(positions[r], view, stack);
+            visit(positions[r], view, stack, worker);
           });
   } catch (...) {  // rows that were not filled must not be found
     for (int64_t example : examples) cache_.drop(example);
@@ -161,7 +163,6 @@ void SharedRows::each_upper_known_row(const std::vector<const double*>& rows, co
       for (int64_t p = 0; p < planes; ++p)
         for (int64_t j = 0; j < n; ++j)
           tile[p * kTileColumns + j] = rows[r][p * side_.n + ids[j0 + j]];
-      values.measure(n);
       visit(r, values.view(work, work, r, j0, n), stack, worker);
     }
   });
@@ -177,8 +178,7 @@ void SharedRows::each_upper_new_row(int64_t first, const int64_t* ids, const Sid
   sweep(
       *program_, rest, all.data(), rest.n, rest, threads_,
       [&](int64_t r, const RowView& view, double* stack, int worker) {
-        visit(first + r,
-              RowView{work, work, first + r, first + view.j0, view.n, view.planes, view.least},
+        visit(first + r, RowView{work, work, first + r, first + view.j0, view.n, view.planes},
               stack, worker);
       },
       Pairs{.upper = true});

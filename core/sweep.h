@@ -48,25 +48,20 @@ class PackedRows {
   std::vector<std::unique_ptr<Rows>> packs_;
 };
 
-// Pointers to the values of each plane, and what is known of their size.
+// Pointers to the values of each plane.
 class Planes {
  public:
-  explicit Planes(int64_t count) : pointers_(count), least_(count) {}
+  explicit Planes(int64_t count) : pointers_(count) {}
 
   void set(int64_t plane, const double* values) { pointers_[plane] = values; }
 
-  // Lets kernels that vanish on these n values be left out.
-  void measure(int64_t n) {
-    for (size_t p = 0; p < least_.size(); ++p) least_[p] = simd().least(pointers_[p], n);
-  }
-
-  RowView view(const Side& a, const Side& b, int64_t row, int64_t j0, int64_t n) const {
-    return {a, b, row, j0, n, pointers_.data(), least_.data()};
+  RowView view(const Side& a, const Side& b, int64_t row, int64_t j0, int64_t n,
+               bool exact = false) const {
+    return {a, b, row, j0, n, pointers_.data(), exact};
   }
 
  private:
   std::vector<const double*> pointers_;
-  std::vector<double> least_;
 };
 
 // upper: only pairs on and above the diagonal, of rows that are the first examples. exact: values
@@ -103,8 +98,8 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
           const int64_t row = rows[p0 + r], first = pairs.upper ? std::max(left, row) : left;
           for (int64_t p = 0; p < planes; ++p)
             values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * width + first - left);
-          if (!pairs.exact) values.measure(j0 + n - first);
-          visit(p0 + r, values.view(a, b, row, first, j0 + n - first), stack.data(), worker);
+          visit(p0 + r, values.view(a, b, row, first, j0 + n - first, pairs.exact), stack.data(),
+                worker);
         }
         check_interrupt();
       }
