@@ -14,6 +14,7 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
   const Program& program = rows_->program();
   const std::vector<Group> groups = program.groups_with(weights);
   rows_->block(ids, count, out, [&](const RowView& view, double* stack, double* values) {
+    std::fill_n(values, view.n, 0.0);
     program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
       if (weights[m] != 0.0) simd().axpy(weights[m], kernel, values, view.n);
     });

@@ -29,26 +29,26 @@ void Mixture::weigh(const double* weights) {
   std::fill(combined_.begin(), combined_.end(), 0.0);
 }
 
-void Mixture::grow(const RowView& view, double factor, double* out) const {
-  for (size_t p = 0; p < profiles_.size(); ++p)
-    simd().profile(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), factor, out,
-                   view.n);
-}
-
 void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
   rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
-    grow(view, delta[r], combined_.data() + view.j0);
+    for (size_t p = 0; p < profiles_.size(); ++p)
+      simd().add_profile(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), delta[r],
+                         combined_.data() + view.j0, view.n);
   });
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
-  rows_->block(ids, count, out,
-               [&](const RowView& view, double*, double* values) { grow(view, 1.0, values); });
+  rows_->block(ids, count, out, [&](const RowView& view, double*, double* values) {
+    for (size_t p = 0; p < profiles_.size(); ++p) {
+      const auto loop = p == 0 ? simd().profile : simd().add_profile;
+      loop(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), 1.0, values, view.n);
+    }
+  });
 }
 
 void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
   const int threads = rows_->threads();
-  std::vector<std::vector<std::vector<double>>> moments(threads);
+  std::vector<std::vector<Buffer<double>>> moments(threads);
   for (auto& part : moments)
     for (const Profile& profile : profiles_)
       part.emplace_back(profile.grid().cells() * kTerms, 0.0);
@@ -70,7 +70,7 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
   rows_->each_upper_row(examples.data(), count, collect);
   std::fill_n(out, n_kernels(), 0.0);
   for (size_t p = 0; p < profiles_.size(); ++p) {
-    std::vector<double>& total = moments[0][p];
+    Buffer<double>& total = moments[0][p];
     for (int t = 1; t < threads; ++t) simd().add(moments[t][p].data(), total.data(), total.size());
     profiles_[p].integrate(rows_->program(), total.data(), out);
   }

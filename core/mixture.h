@@ -41,9 +41,6 @@ class Mixture {
   std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count);
 
  private:
-  // out += factor times the combined kernel of the pairs of a view.
-  void grow(const RowView& view, double factor, double* out) const;
-
   std::unique_ptr<SharedRows> rows_;
   std::vector<Profile> profiles_;  // one for each plane
   std::vector<double> combined_;

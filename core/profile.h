@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "program.h"
+#include "recycled.h"
 #include "simd/grid.h"
 
 namespace kw {
@@ -43,7 +44,7 @@ class Profile {
   int64_t plane_, planes_;
   Grid grid_;
   std::vector<Group> groups_;
-  std::vector<double> coefficients_;
+  Buffer<double> coefficients_;  // a cell does not lie across cache lines
 };
 
 }  // namespace kw

@@ -45,7 +45,7 @@ class SharedRows {
   // The order in which `each_upper_row` is fastest: positions of `ids`.
   std::vector<int64_t> cached_first(const int64_t* ids, int64_t count) const;
 
-  // out (count x count), symmetric: fill(view, stack, values) adds the values of a view to zeros.
+  // out (count x count), symmetric: fill(view, stack, values) sets the values of a view.
   template <typename Fill>
   void block(const int64_t* ids, int64_t count, double* out, Fill&& fill);
 
@@ -189,9 +189,7 @@ void SharedRows::block(const int64_t* ids, int64_t count, double* out, Fill&& fi
   const std::vector<int64_t> order = cached_first(ids, count);
   each_upper_row(chosen(ids, order).data(), count,
                  [&](int64_t r, const RowView& view, double* stack, int) {
-                   double* row = out + r * count + view.j0;
-                   std::fill_n(row, view.n, 0.0);
-                   fill(view, stack, row);
+                   fill(view, stack, out + r * count + view.j0);
                  });
   mirror_upper(out, count);
   if (!std::is_sorted(order.begin(), order.end())) reorder(out, order.data(), count);

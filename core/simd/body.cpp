@@ -244,19 +244,21 @@ inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
   return c.row[0] + at.t * (c.row[1] + at.t * (c.row[2] + at.t * c.row[3]));
 }
 
+template <bool kAdd>
 void profile_tile(const double* s, const Grid& given, const double* coefficients, double factor,
                   double* out, int64_t n) {
   const Grid grid = given;  // which `out` cannot overlap
   int64_t j = 0;
   for (; j + 4 <= n; j += 4) {
-    const Four v = load_four(out + j) + factor * cubic(load_four(s + j), grid, coefficients);
+    const Four f = factor * cubic(load_four(s + j), grid, coefficients);
+    const Four v = kAdd ? load_four(out + j) + f : f;
     memcpy(out + j, &v, sizeof v);
   }
   if (j == n) return;
   double rest[4] = {};
   for (int64_t l = 0; j + l < n; ++l) rest[l] = s[j + l];
-  const Four v = factor * cubic(load_four(rest), grid, coefficients);
-  for (int64_t l = 0; j + l < n; ++l) out[j + l] += v[l];
+  const Four f = factor * cubic(load_four(rest), grid, coefficients);
+  for (int64_t l = 0; j + l < n; ++l) out[j + l] = kAdd ? out[j + l] + f[l] : f[l];
 }
 
 inline void grow(Four s, const Grid& grid, Four weight, double* moments) {
@@ -384,7 +386,8 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .sparse_panel = sparse_panel_tile,
     .dot = dot16,
     .least = least_of,
-    .profile = profile_tile,
+    .profile = profile_tile<false>,
+    .add_profile = profile_tile<true>,
     .moments = moments_tile,
     .choose = choose_pair,
     .partner = best_partner,

@@ -44,9 +44,11 @@ struct Simd {
   double (*dot)(const double* a, const double* b, int64_t n);  // 16 partial sums
   double (*least)(const double* values, int64_t n);            // the smallest of n > 0 values
 
-  // A piecewise cubic function (profile.h): out_j += factor * f(s_j).
+  // A piecewise cubic function (profile.h): out_j = factor * f(s_j), or out_j grows by that.
   void (*profile)(const double* s, const Grid& grid, const double* coefficients, double factor,
                   double* out, int64_t n);
+  void (*add_profile)(const double* s, const Grid& grid, const double* coefficients, double factor,
+                      double* out, int64_t n);
   // Its adjoint: moments of the cell of s_j grow by factor * weights_j times the powers of the
   // place inside the cell.
   void (*moments)(const double* s, const Grid& grid, double factor, const double* weights,
