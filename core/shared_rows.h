@@ -22,8 +22,8 @@ class SharedRows {
   int64_t cache_bytes() const { return cache_bytes_; }
   int64_t cached() const { return cache_.size(); }
 
-  // The rows of some examples against all: calls visit(r, view, stack) for every position r of
-  // `ids` and every column tile; calls for different column tiles may run at the same time.
+  // The rows of some examples against all: calls visit(r, view, stack, worker) for every position
+  // r of `ids` and every column tile; calls for different column tiles may run at the same time.
   template <typename Visit>
   void each_row(const int64_t* ids, int64_t count, Visit&& visit);
 
@@ -81,14 +81,15 @@ void SharedRows::each_known_row(const std::vector<int64_t>& positions, const int
                                 const std::vector<const double*>& rows, Visit& visit) {
   if (positions.empty()) return;
   const int64_t tiles = (side_.n + kTileColumns - 1) / kTileColumns, planes = program_->n_planes();
-  run_team(threads_, tiles, [&](int64_t t, int) {
+  run_team(threads_, tiles, [&](int64_t t, int worker) {
     const int64_t j0 = t * kTileColumns, n = std::min(side_.n - j0, kTileColumns);
     std::vector<double> stack(program_->stack_size() * kTileColumns);
     Planes values(planes);
     for (size_t k = 0; k < positions.size(); ++k) {
       for (int64_t p = 0; p < planes; ++p) values.set(p, rows[k] + p * side_.n + j0);
       values.measure(n);
-      visit(positions[k], values.view(side_, side_, ids[positions[k]], j0, n), stack.data());
+      visit(positions[k], values.view(side_, side_, ids[positions[k]], j0, n), stack.data(),
+            worker);
       if (k % kTileRows == 0) check_interrupt();
     }
   });
@@ -105,11 +106,11 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
   }
   try {
     sweep(*program_, side_, examples.data(), int64_t(examples.size()), side_, threads_,
-          [&](int64_t r, const RowView& view, double* stack, int) {
+          [&](int64_t r, const RowView& view, double* stack, int worker) {
             if (kept[r])
               for (int64_t p = 0; p < program_->n_planes(); ++p)
                 std::copy_n(view.planes[p], view.n, kept[r] + p * side_.n + view.j0);
-            visit(positions[r], view, stack);
+            visit(positions[r], view, stack, worker);
           });
   } catch (...) {  // rows that were not filled must not be found
     for (int64_t example : examples) cache_.drop(example);
