@@ -130,25 +130,38 @@ Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
   return out;
 }
 
-Out outputs_at(const Mixture& mixture, Ids ids, Vector alpha, Ids columns, Ids kernels) {
+Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
   check_ids(mixture.n(), ids);
-  check_ids(mixture.n(), columns);
   check_ids(mixture.n_kernels(), kernels);
   require(ids.shape(0) == alpha.shape(0), "outputs: ids and alpha differ in length");
-  Out out = make_array({kernels.shape(0), columns.shape(0)});
+  Out out = make_array({kernels.shape(0), size_t(mixture.n())});
   without_lock([&] {
-    mixture.outputs(ids.data(), int64_t(ids.shape(0)), alpha.data(), columns.data(),
-                    int64_t(columns.shape(0)), kernels.data(), int64_t(kernels.shape(0)),
-                    out.data());
+    mixture.outputs(ids.data(), int64_t(ids.shape(0)), alpha.data(), kernels.data(),
+                    int64_t(kernels.shape(0)), out.data());
   });
   return out;
+}
+
+nb::list spread(Mixture& mixture, Vector alpha, Ids columns) {
+  check_ids(mixture.n(), columns);
+  require(int64_t(alpha.shape(0)) == mixture.n(), "spread: one alpha per example");
+  nb::list parts;
+  std::vector<double*> out;
+  for (const Profile& profile : mixture.profiles()) {
+    Out part = make_array({columns.shape(0), size_t(profile.nodes().count())});
+    out.push_back(part.data());
+    parts.append(part);
+  }
+  without_lock(
+      [&] { mixture.spread(alpha.data(), columns.data(), int64_t(columns.shape(0)), out); });
+  return parts;
 }
 
 nb::tuple family(const Mixture& mixture, size_t number) {
   require(number < mixture.profiles().size(), "family: no such family");
   const Profile& profile = mixture.profiles()[number];
   const std::vector<int64_t> kernels = profile.kernels();
-  Out values = make_array({kernels.size(), size_t(profile.n_samples())});
+  Out values = make_array({kernels.size(), size_t(profile.nodes().count())});
   profile.sample(mixture.program(), values.data());
   return nb::make_tuple(nb::cast(kernels), values);
 }
@@ -189,11 +202,12 @@ void bind_mixture(nb::module_& m) {
           },
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
-      .def("outputs", &outputs_at, "ids"_a, "alpha"_a, "columns"_a, "kernels"_a)
+      .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
       .def_prop_ro("n_families", [](const Mixture& mixture) { return mixture.profiles().size(); })
-      .def(
-          "family", &family, "family"_a,
-          "The kernels of one shared quantity, and their values at samples of it, a row for each.");
+      .def("family", &family, "family"_a,
+           "The kernels of one shared quantity, and their values at its nodes, a row for each.")
+      .def("spread", &spread, "alpha"_a, "columns"_a,
+           "alpha at the nodes of each shared quantity, for some examples, a row for each.");
 }
 
 }  // namespace

@@ -77,27 +77,47 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
 }
 
 void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
-                      const int64_t* columns, int64_t n_columns, const int64_t* kernels,
-                      int64_t n_chosen, double* out) const {
+                      const int64_t* kernels, int64_t n_chosen, double* out) const {
   const Program& program = rows_->program();
-  const Side rows = rows_->side().subset(ids, count),
-             others = rows_->side().subset(columns, n_columns);
+  const Side& side = rows_->side();
   std::vector<double*> target(program.n_kernels(), nullptr);
   std::vector<double> wanted(program.n_kernels(), 0.0);
   for (int64_t k = 0; k < n_chosen; ++k) {
-    target[kernels[k]] = out + k * n_columns;
+    target[kernels[k]] = out + k * n();
     wanted[kernels[k]] = 1.0;
   }
   const std::vector<Group> groups = program.groups_with(wanted.data());
-  std::vector<int64_t> all(count);
-  std::iota(all.begin(), all.end(), 0);
-  std::fill_n(out, n_chosen * n_columns, 0.0);
-  sweep(program, rows, all.data(), count, others, rows_->threads(),
+  std::fill_n(out, n_chosen * n(), 0.0);
+  sweep(program, side, ids, count, side, rows_->threads(),
         [&](int64_t r, const RowView& view, double* stack, int) {
           program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
             if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
           });
         });
+}
+
+void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_columns,
+                     const std::vector<double*>& out) {
+  // Workers share the values of a row, so that all but the first have sums of their own.
+  std::vector<std::vector<std::vector<double>>> sums(rows_->threads() - 1);
+  for (auto& part : sums)
+    for (const Profile& profile : profiles_)
+      part.emplace_back(n_columns * profile.nodes().count(), 0.0);
+  const auto target = [&](size_t p, int worker) {
+    return worker == 0 ? out[p] : sums[worker - 1][p].data();
+  };
+  for (size_t p = 0; p < profiles_.size(); ++p)
+    std::fill_n(out[p], n_columns * profiles_[p].nodes().count(), 0.0);
+  rows_->each_row(columns, n_columns, [&](int64_t r, const RowView& view, double*, int worker) {
+    for (size_t p = 0; p < profiles_.size(); ++p) {
+      const Nodes& nodes = profiles_[p].nodes();
+      simd().spread(view.planes[p], nodes, alpha + view.j0, target(p, worker) + r * nodes.count(),
+                    view.n);
+    }
+  });
+  for (auto& part : sums)
+    for (size_t p = 0; p < profiles_.size(); ++p)
+      simd().add(part[p].data(), out[p], int64_t(part[p].size()));
 }
 
 void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }

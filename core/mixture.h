@@ -31,9 +31,13 @@ class Mixture {
   void block(const int64_t* ids, int64_t count, double* out);
   // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]).
   void quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out);
-  // out (kernels x columns): sum_r alpha[r] k_m(x_ids[r], x_columns[j]) for the chosen kernels m.
-  void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* columns,
-               int64_t n_columns, const int64_t* kernels, int64_t n_chosen, double* out) const;
+  // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
+  void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* kernels,
+               int64_t n_chosen, double* out) const;
+  // For each plane p, out[p] (columns x nodes): alpha, shape (n,), at the nodes next to the values
+  // of the pairs with an example. Times the values of a kernel there it gives rough outputs.
+  void spread(const double* alpha, const int64_t* columns, int64_t n_columns,
+              const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }
   void diagonal(double* out) const;

@@ -9,7 +9,8 @@
 namespace kw {
 namespace {
 
-constexpr double kSlight = 1.0 / 16;  // a change of a kernel, relative to its size
+// A change of a kernel, relative to its size: slight next to a cell, or none at rough nodes.
+constexpr double kSlight = 1.0 / 16, kNearlyConstant = 1e-5;
 
 double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kTail); }
 int64_t leading(double s) { return int64_t(std::bit_cast<uint64_t>(s) >> kTail); }
@@ -50,8 +51,7 @@ Profile::Profile(const Program& program, int64_t plane, double bound, bool both_
     : plane_(plane), planes_(program.n_planes()) {
   for (const Group& group : program.groups())
     if (program.plane_of(group) == plane) groups_.push_back(group);
-  double& shift = grid_.shift;  // until no kernel changes much between zero and it
-  grid_.limit = shift = std::ldexp(1.0, std::ilogb(std::max(bound, 1e-300)) + 1);
+  const double end = std::ldexp(1.0, std::ilogb(std::max(bound, 1e-300)) + 1);
   std::vector<double> values(3 * program.n_kernels());
   const auto at = [&](double s, double* out) {
     std::vector<double> stack(program.stack_size());
@@ -64,23 +64,32 @@ Profile::Profile(const Program& program, int64_t plane, double bound, bool both_
   double *zero = values.data(), *far = zero + program.n_kernels(),
          *here = far + program.n_kernels();
   at(0.0, zero);
-  at(grid_.limit, far);
-  const auto moves = [&](double s) {
+  at(end, far);
+  const auto moves = [&](double s, double change) {
     at(s, here);
     for (const Group& group : groups_)
       for (int64_t m = group.first; m < group.last; ++m)
-        if (std::abs(here[m] - zero[m]) > kSlight * std::max(std::abs(zero[m]), std::abs(far[m])))
+        if (std::abs(here[m] - zero[m]) > change * std::max(std::abs(zero[m]), std::abs(far[m])))
           return true;
     return false;
   };
-  while (shift > 1e-300 && moves(shift)) shift /= 2.0;
-  grid_.base = leading(shift);
-  grid_.half = leading(grid_.limit + shift) - grid_.base + 1;
-  grid_.both_signs = both_signs;
+  // Up to where no kernel moves from its value at zero.
+  const auto start = [&](double change) {
+    double s = end;
+    while (s > 1e-300 && moves(s, change)) s /= 2.0;
+    return s;
+  };
+  grid_.limit = end;
+  grid_.shift = start(kSlight);
+  grid_.base = leading(grid_.shift);
+  grid_.half = leading(end + grid_.shift) - grid_.base + 1;
+  nodes_.base = leading(start(kNearlyConstant)) >> (kNodeShift - kTail);
+  nodes_.half = (leading(end) >> (kNodeShift - kTail)) - nodes_.base + 2;
+  grid_.both_signs = nodes_.both_signs = both_signs;
   coefficients_.assign(grid_.cells() * kTerms, 0.0);
 }
 
-std::vector<double> Profile::nodes() const {
+std::vector<double> Profile::cell_points() const {
   std::vector<double> points(grid_.cells() * kTerms);
   for (int64_t cell = 0; cell < grid_.half; ++cell) {
     const double low = number(grid_.base + cell), high = number(grid_.base + cell + 1);
@@ -95,8 +104,7 @@ std::vector<double> Profile::nodes() const {
 
 template <typename Sink>
 void Profile::tabulate(const Program& program, const std::vector<Group>& groups,
-                       Sink&& sink) const {
-  const std::vector<double> points = nodes();
+                       const std::vector<double>& points, Sink&& sink) const {
   std::vector<double> stack(program.stack_size() * kTileColumns);
   Planes view(planes_);
   const Side none;
@@ -114,7 +122,7 @@ void Profile::weigh(const Program& program, const double* weights) {
     if (std::any_of(weights + group.first, weights + group.last, [](double w) { return w != 0.0; }))
       used.push_back(group);
   std::vector<double> values(coefficients_.size(), 0.0);
-  tabulate(program, used, [&](int64_t m, const double* v, int64_t first, int64_t n) {
+  tabulate(program, used, cell_points(), [&](int64_t m, const double* v, int64_t first, int64_t n) {
     simd().axpy(weights[m], v, values.data() + first, n);
   });
   for (int64_t cell = 0; cell < grid_.cells(); ++cell)
@@ -134,9 +142,10 @@ void Profile::integrate(const Program& program, const double* moments, double* o
       for (int64_t d = 0; d < kTerms; ++d)
         weights[cell * kTerms + k] += basis().c[k][d] * moment[d];
   }
-  tabulate(program, groups_, [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    out[m] += simd().dot(v, weights.data() + first, n);
-  });
+  tabulate(program, groups_, cell_points(),
+           [&](int64_t m, const double* v, int64_t first, int64_t n) {
+             out[m] += simd().dot(v, weights.data() + first, n);
+           });
 }
 
 std::vector<int64_t> Profile::kernels() const {
@@ -146,16 +155,16 @@ std::vector<int64_t> Profile::kernels() const {
   return members;
 }
 
-int64_t Profile::n_samples() const { return (grid_.cells() + kSampleCells - 1) / kSampleCells; }
-
 void Profile::sample(const Program& program, double* out) const {
-  const int64_t every = kSampleCells * kTerms, samples = n_samples();
+  std::vector<double> points;
+  for (int64_t k = 0; k < nodes_.half; ++k)
+    points.push_back(number((nodes_.base + k) << (kNodeShift - kTail)));
+  for (int64_t k = 0; nodes_.both_signs && k < nodes_.half; ++k) points.push_back(-points[k]);
   std::vector<int64_t> row(program.n_kernels());
   const std::vector<int64_t> members = kernels();
   for (size_t r = 0; r < members.size(); ++r) row[members[r]] = int64_t(r);
-  tabulate(program, groups_, [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    for (int64_t k = (first + every - 1) / every * every; k < first + n; k += every)
-      out[row[m] * samples + k / every] = v[k - first];
+  tabulate(program, groups_, points, [&](int64_t m, const double* v, int64_t first, int64_t n) {
+    std::copy_n(v, n, out + row[m] * nodes_.count() + first);
   });
 }
 

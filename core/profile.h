@@ -15,8 +15,6 @@
 
 namespace kw {
 
-constexpr int64_t kSampleCells = 16;  // 16 samples for every factor of two
-
 class Profile {
  public:
   // For the kernels of one plane, whose values are at most `bound` in size.
@@ -26,23 +24,26 @@ class Profile {
   void weigh(const Program& program, const double* weights);
   // out[m] += the sum of k_m over all pairs whose moments were collected, for its kernels m.
   void integrate(const Program& program, const double* moments, double* out) const;
-  // Its kernels, and their values at one point of every kSampleCells-th cell: a row for each.
+  // Its kernels, and their values at the nodes of piecewise linear functions that are within 1e-4
+  // of them: a row for each.
   std::vector<int64_t> kernels() const;
-  int64_t n_samples() const;
   void sample(const Program& program, double* out) const;
 
   const Grid& grid() const { return grid_; }
+  const Nodes& nodes() const { return nodes_; }
   const double* coefficients() const { return coefficients_.data(); }
 
  private:
-  std::vector<double> nodes() const;  // kTerms points for every cell
-  // Calls sink(m, values, first, count) for the values of each kernel at nodes [first,
+  std::vector<double> cell_points() const;  // kTerms for every cell
+  // Calls sink(m, values, first, count) for the values of each kernel at points [first,
   // first+count).
   template <typename Sink>
-  void tabulate(const Program& program, const std::vector<Group>& groups, Sink&& sink) const;
+  void tabulate(const Program& program, const std::vector<Group>& groups,
+                const std::vector<double>& points, Sink&& sink) const;
 
   int64_t plane_, planes_;
   Grid grid_;
+  Nodes nodes_;
   std::vector<Group> groups_;
   Buffer<double> coefficients_;  // a cell does not lie across cache lines
 };

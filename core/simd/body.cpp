@@ -283,6 +283,26 @@ void moments_tile(const double* s, const Grid& given, double factor, const doubl
   grow(load_four(last), grid, factor * load_four(weight), moments);
 }
 
+void spread_tile(const double* s, const Nodes& nodes, const double* weights, double* sums,
+                 int64_t n) {
+  constexpr int64_t low_bits = (int64_t(1) << kNodeShift) - 1;
+  for (int64_t j = 0; j < n; ++j) {
+    int64_t bits;
+    memcpy(&bits, s + j, sizeof bits);
+    const int64_t magnitude = bits & 0x7fffffffffffffff;
+    const int64_t leading = (magnitude >> kNodeShift) - nodes.base;
+    const int64_t inside = (magnitude & low_bits) << (52 - kNodeShift) | 0x3ff0000000000000;
+    double t;
+    memcpy(&t, &inside, sizeof t);
+    t = leading < 0 ? 0.0 : t - 1.0;  // before the first node all is constant
+    int64_t node = leading < 0 ? 0 : leading;
+    node = node < nodes.half - 1 ? node : nodes.half - 2;
+    if (nodes.both_signs && bits < 0) node += nodes.half;
+    sums[node] += weights[j] * (1.0 - t);
+    sums[node + 1] += weights[j] * t;
+  }
+}
+
 // The first index with the smallest up and the first with the largest down: ties are broken by
 // index, so that every level walks the same path.
 PairChoice choose_pair(const double* outputs, const double* slope_up, const double* slope_down,
@@ -389,6 +409,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .profile = profile_tile<false>,
     .add_profile = profile_tile<true>,
     .moments = moments_tile,
+    .spread = spread_tile,
     .choose = choose_pair,
     .partner = best_partner,
     .move = move_pair,

@@ -20,4 +20,16 @@ struct Grid {
   int64_t cells() const { return both_signs ? 2 * half : half; }
 };
 
+// Nodes of a rougher, piecewise linear function: 32 for every factor of two. Those of s >= 0 come
+// first; `base` is what the leading bits of the first one are.
+constexpr int kNodeShift = 47;
+
+struct Nodes {
+  int64_t base = 0;
+  int64_t half = 2;
+  bool both_signs = false;
+
+  int64_t count() const { return both_signs ? 2 * half : half; }
+};
+
 }  // namespace kw

@@ -7,6 +7,7 @@
 namespace kw {
 
 struct Grid;
+struct Nodes;
 struct WdLoops;
 
 struct PairChoice {
@@ -53,6 +54,9 @@ struct Simd {
   // place inside the cell.
   void (*moments)(const double* s, const Grid& grid, double factor, const double* weights,
                   double* moments, int64_t n);
+  // The adjoint of linear interpolation: weights_j is shared by the two nodes next to s_j.
+  void (*spread)(const double* s, const Nodes& nodes, const double* weights, double* sums,
+                 int64_t n);
 
   // The two passes of a pair step of the subproblem, over a working set of n examples.
   PairChoice (*choose)(const double* outputs, const double* slope_up, const double* slope_down,

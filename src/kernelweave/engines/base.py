@@ -46,11 +46,8 @@ class Engine(Protocol):
     def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
         """Return the outputs of some kernels, shape (len(kernels), n)."""
 
-    def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
-        """Return the outputs of some examples, shape (M, len(idx)).
-
-        Each kernel may be wrong by `tolerance` relative to its size, where that saves time.
-        """
+    def rough_outputs(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of some examples, shape (M, len(idx)), to a few digits at least."""
 
     def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""

@@ -40,7 +40,7 @@ class KeptOutputs(ABC):
         """Return the outputs of some kernels, shape (len(kernels), n)."""
         return self.outputs[kernels]
 
-    def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
+    def rough_outputs(self, idx: np.ndarray) -> np.ndarray:
         """Return the outputs of some examples, shape (M, len(idx))."""
         return self.outputs[:, idx]
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..core import _core
-from .representatives import representatives
 from .supplies import Supplies
 
 MANY_KERNELS = 4  # of a shared quantity, from which on a family is worth it
@@ -20,8 +19,6 @@ MANY_EXAMPLES = 1000  # from which on a pass over them takes longer than tabulat
 LEAST_TURNS = 4  # between two weight steps
 WORKING_SET = 1000  # examples that a turn changes, about
 
-Chosen = tuple[np.ndarray, np.ndarray]  # R kernels, (R,), and how they make up all, (M, R)
-
 
 class MixtureEngine:
     """All examples on this machine, their kernels combined.
@@ -29,14 +26,12 @@ class MixtureEngine:
     Parameters
     ----------
     core : the engine of the core that does the work; `of` makes it.
-    chosen : the representatives of all kernels for some tolerances, as far as they are known.
     """
 
     streams = False
 
-    def __init__(self, core: _core.Mixture, chosen: dict[float, Chosen] | None = None):
+    def __init__(self, core: _core.Mixture):
         self._core = core
-        self._chosen = chosen or {0.0: (np.arange(self.n_kernels), np.eye(self.n_kernels))}
         self._alpha = np.zeros(self.n)
         self._theta = np.full(self.n_kernels, np.nan)
         self._stale = True
@@ -71,29 +66,24 @@ class MixtureEngine:
     @property
     def outputs(self) -> np.ndarray:
         """The outputs of the current alpha, shape (M, n): computed anew at every call."""
-        return self.outputs_at(np.arange(self.n))
+        return self.outputs_of(np.arange(self.n_kernels))
 
     def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
         """Return the outputs of some kernels, shape (len(kernels), n)."""
         support = np.flatnonzero(self._alpha)
-        every = np.arange(self.n)
-        return self._core.outputs(support, self._alpha[support], every, kernels)
+        return self._core.outputs(support, self._alpha[support], kernels)
 
-    def outputs_at(self, idx: np.ndarray, tolerance: float = 0.0) -> np.ndarray:
-        """Return the outputs of some examples, shape (M, len(idx)).
+    def rough_outputs(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of some examples to about four digits, shape (M, len(idx)).
 
-        With a tolerance those of a few kernels are computed, and stand for all.
+        Kernels are taken as piecewise linear functions of the shared quantities.
         """
-        support = np.flatnonzero(self._alpha)
-        members, mixing = self._representatives(tolerance)
-        return mixing @ self._core.outputs(support, self._alpha[support], idx, members)
-
-    def _representatives(self, tolerance: float) -> Chosen:
-        """Return R kernels, shape (R,), and how they make up all, shape (M, R)."""
-        if tolerance not in self._chosen:
-            families = map(self._core.family, range(self._core.n_families))
-            self._chosen[tolerance] = representatives(families, tolerance)
-        return self._chosen[tolerance]
+        rough = np.empty((self.n_kernels, len(idx)))
+        for family, alphas in enumerate(self._core.spread(self._alpha, idx)):
+            kernels, values = self._core.family(family)
+            used = alphas.any(axis=0)
+            rough[kernels] = values[:, used] @ alphas[:, used].T
+        return rough
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m outputs[m], shape (n,): a view, not to be written to."""
@@ -159,7 +149,7 @@ class MixtureEngine:
 
         What is cached of them stays cached. Its weights may change only where those alphas are 0.
         """
-        smaller = MixtureEngine(self._core.subset(idx), self._chosen)
+        smaller = MixtureEngine(self._core.subset(idx))
         smaller._alpha, smaller._theta, smaller._stale = self._alpha[idx], self._theta, self._stale
         return smaller
 

@@ -40,13 +40,20 @@ from .task import Task
 from .two_stage import has_targets, two_stage
 from .wrapper import wrapper
 
-NEARLY_SPARSE = 1.3  # below this p the analytic step takes so many turns that Newton's are worth it
+# Up to this p the analytic step takes so many turns that Newton's are worth it: where new weights
+# cost nothing, and where they are dear.
+NEARLY_SPARSE, CURVED = 1.3, 2.0
 
 Solve = Callable[[Task], Result]
 
 
 def any_loss(loss: Loss) -> bool:
     """Every loss has the same dual form, so most solvers serve all of them."""
+    return True
+
+
+def any_norm(norm: Norm) -> bool:
+    """Some solver serves each of them."""
     return True
 
 
@@ -135,8 +142,24 @@ def solve_uniform(task: Task) -> Result:
     return active_sets(replace(task, theta=np.ones_like(task.theta)), fixed)
 
 
+def solve_automatically(task: Task) -> Result:
+    """Solve a task with the solver that suits its norm and its engine."""
+    return SOLVERS[automatic(task.problem.norm, task.engine.turns_per_step > 1)].solve(task)
+
+
+def automatic(norm: Norm, dear: bool) -> str:
+    """Name the solver that suits a norm, and an engine for which new weights are dear or not."""
+    if is_plain_sum(norm):
+        return "uniform"
+    if is_sparse(norm):
+        return "hessian"
+    return "newton" if exponent(norm) <= (CURVED if dear else NEARLY_SPARSE) else "analytic"
+
+
 # They read little but sums of outputs, over kernels and over machines.
 Summing = partial(Solver, shares=True, combines=True)
+
+AUTOMATIC = Summing("auto", solve_automatically, any_norm)
 
 SOLVERS = {
     solver.name: solver
@@ -173,7 +196,7 @@ def solver_for(choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = F
         return solver.serves(norm) and solver.serves_loss(loss) and (solver.shares or not shared)
 
     if isinstance(choice, str) and choice == "auto":
-        return SOLVERS[automatic(norm)]
+        return AUTOMATIC
     solver: Any = SOLVERS.get(choice) if isinstance(choice, str) else choice
     if not all(hasattr(solver, field.name) for field in fields(Solver)):
         raise ValueError(f"solver must be one of {['auto', *SOLVERS]}, got {choice!r}")
@@ -185,12 +208,3 @@ def solver_for(choice: str | Solver, norm: Norm, loss: Loss, *, shared: bool = F
             f"these can: {['auto', *names]}"
         )
     return solver
-
-
-def automatic(norm: Norm) -> str:
-    """Name the solver that suits a norm."""
-    if is_plain_sum(norm):
-        return "uniform"
-    if is_sparse(norm):
-        return "hessian"
-    return "newton" if exponent(norm) < NEARLY_SPARSE else "analytic"

@@ -22,7 +22,6 @@ SHRINK = 0.5  # examples are set aside when at most this part of them is still i
 FOCUS = 0.3  # and looked at again when the violation of the others has fallen to this part,
 NEAR_END = 0.9  # or to this part of what the tolerance asks for, if that comes first
 MOST_FREE = 1200  # examples that a second derivative is made of
-ROUGH = 1e-4  # error of the kernels that a second derivative is made of
 FOCUSED_TURNS = 100  # working sets before the examples set aside are looked at in any case
 
 
@@ -83,7 +82,7 @@ class State:
         else:
             kernel = self.engine.block(free, self.theta)
         bend = self.problem.term.take(free).curvature(self.alpha[free])
-        return times * curvature(kernel, bend, self.engine.outputs_at(free, ROUGH))
+        return times * curvature(kernel, bend, self.engine.rough_outputs(free))
 
     def free(self, machine: int) -> np.ndarray:
         """Return the examples of a machine's last working set that are between their bounds."""

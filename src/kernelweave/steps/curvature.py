@@ -31,7 +31,8 @@ def curvature(kernel: np.ndarray, bend: np.ndarray, outputs: np.ndarray) -> np.n
     M, f = outputs.shape
     if f < 2:
         return np.zeros((M, M))
-    system = kernel + np.diag(bend + RIDGE * np.trace(kernel) / f)
+    system = kernel.copy()
+    system.flat[:: f + 1] += bend + RIDGE * np.trace(kernel) / f
     factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
     solved = cho_solve(factor, np.vstack([outputs, np.ones(f)]).T, check_finite=False)
     rates, level = solved[:, :M], solved[:, M]
