@@ -7,6 +7,7 @@ import numpy as np
 from .base import Norm
 from .block import Block
 from .elliptic import Elliptic
+from .fixed import Fixed
 from .lp import Lp
 
 LARGEST = 32  # exponent up to which the ball is round enough for Newton's method
@@ -42,6 +43,11 @@ def has_ball(norm: Norm) -> bool:
 def is_plain_sum(norm: Norm) -> bool:
     """Whether p = inf, where all weights are 1."""
     return exponent(norm) == np.inf
+
+
+def is_given(norm: Norm) -> bool:
+    """Whether the norm leaves no choice of weights."""
+    return is_plain_sum(norm) or isinstance(norm, Fixed)
 
 
 def is_scale(norm: Norm) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..core import _core
 from ..losses import DualTerm
+from ..norms.kinds import is_given
 from ..problem import Certificate
 from ..steps.base import Step, Turn
 from ..steps.curvature import curvature
@@ -23,6 +24,7 @@ FOCUS = 0.3  # and looked at again when the violation of the others has fallen t
 NEAR_END = 0.9  # or to this part of what the tolerance asks for, if that comes first
 MOST_FREE = 1200  # examples that a second derivative is made of
 FOCUSED_TURNS = 100  # working sets before the examples set aside are looked at in any case
+TINY = np.finfo(float).tiny
 
 
 class State:
@@ -50,10 +52,20 @@ class State:
 
     def view(self) -> Turn:
         """Take s from the engine, and describe this state for a weight step."""
-        self.s = self.engine.quadratic(self.alpha)
+        self.s = self._energies()
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
         primal = cache(lambda: self.certify().primal)  # steps within steps ask for it again
         return Turn(self.theta, self.s, linear, primal, self.curvature)
+
+    def _energies(self) -> np.ndarray:
+        """Return alpha' K_m alpha, shape (M,).
+
+        Where weights are given nobody asks for more than its sum under them, which outputs tell.
+        """
+        if not is_given(self.problem.norm):
+            return self.engine.quadratic(self.alpha)
+        energy = float(self.alpha @ self.engine.combined(self.theta))
+        return np.full(len(self.theta), energy / max(self.theta.sum(), TINY))
 
     def certify(self) -> Certificate:
         """Certify the model as it is."""
