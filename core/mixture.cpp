@@ -32,15 +32,15 @@ void Mixture::weigh(const double* weights) {
 void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
   rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
     for (size_t p = 0; p < profiles_.size(); ++p)
-      simd().add_profile(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), delta[r],
-                         combined_.data() + view.j0, view.n);
+      simd().cells->add(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), delta[r],
+                        combined_.data() + view.j0, view.n);
   });
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
   rows_->block(ids, count, out, [&](const RowView& view, double*, double* values) {
     for (size_t p = 0; p < profiles_.size(); ++p) {
-      const auto loop = p == 0 ? simd().profile : simd().add_profile;
+      const auto loop = p == 0 ? simd().cells->set : simd().cells->add;
       loop(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), 1.0, values, view.n);
     }
   });
@@ -62,9 +62,9 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
       // A pair off the diagonal counts twice.
       const int64_t once = view.j0 == r ? 1 : 0;
       const double* others = factors.data() + view.j0;
-      simd().moments(view.planes[p], grid, factors[r], others, sums, once);
-      simd().moments(view.planes[p] + once, grid, 2.0 * factors[r], others + once, sums,
-                     view.n - once);
+      simd().cells->moments(view.planes[p], grid, factors[r], others, sums, once);
+      simd().cells->moments(view.planes[p] + once, grid, 2.0 * factors[r], others + once, sums,
+                            view.n - once);
     }
   };
   rows_->each_upper_row(examples.data(), count, collect);
@@ -111,8 +111,8 @@ void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_colu
   rows_->each_row(columns, n_columns, [&](int64_t r, const RowView& view, double*, int worker) {
     for (size_t p = 0; p < profiles_.size(); ++p) {
       const Nodes& nodes = profiles_[p].nodes();
-      simd().spread(view.planes[p], nodes, alpha + view.j0, target(p, worker) + r * nodes.count(),
-                    view.n);
+      simd().cells->spread(view.planes[p], nodes, alpha + view.j0,
+                           target(p, worker) + r * nodes.count(), view.n);
     }
   });
   for (auto& part : sums)

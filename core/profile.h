@@ -11,7 +11,7 @@
 
 #include "program.h"
 #include "recycled.h"
-#include "simd/grid.h"
+#include "simd/cells.h"
 
 namespace kw {
 

@@ -3,7 +3,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "grid.h"
 #include "simd.h"
 
 #define KW_JOIN2(a, b) a##b
@@ -195,114 +194,6 @@ double least_of(const double* values, int64_t n) {
   return least;
 }
 
-// Four cells at a time, whatever the width of registers: a cell has four coefficients.
-typedef double Four __attribute__((vector_size(32)));
-typedef uint64_t FourInts __attribute__((vector_size(32)));
-
-inline Four load_four(const double* p) {
-  Four v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
-
-struct Places {
-  FourInts first;  // number of the first coefficient of the cell
-  Four t;          // place in the cell
-};
-
-inline Places locate(Four s, const Grid& grid) {
-  Four size = (Four)((FourInts)s & 0x7fffffffffffffff);
-  size = size < grid.limit ? size : grid.limit - Four{};
-  const FourInts bits = (FourInts)(size + grid.shift);
-  FourInts cell = (bits >> kTail) - uint64_t(grid.base);
-  if (grid.both_signs) cell += -((FourInts)s >> 63) & uint64_t(grid.half);
-  const FourInts tail = bits & ((uint64_t(1) << kTail) - 1);
-  return {cell * kTerms, (Four)(tail | 0x3ff0000000000000) - (1.0 + kHalfCell)};
-}
-
-struct FourRows {
-  Four row[4];
-};
-
-inline FourRows transpose(Four a, Four b, Four c, Four d) {
-  typedef int64_t Lanes __attribute__((vector_size(32)));
-  const Four ab0 = __builtin_shuffle(a, b, Lanes{0, 4, 2, 6});
-  const Four ab1 = __builtin_shuffle(a, b, Lanes{1, 5, 3, 7});
-  const Four cd0 = __builtin_shuffle(c, d, Lanes{0, 4, 2, 6});
-  const Four cd1 = __builtin_shuffle(c, d, Lanes{1, 5, 3, 7});
-  return {__builtin_shuffle(ab0, cd0, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab1, cd1, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab0, cd0, Lanes{2, 3, 6, 7}),
-          __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
-}
-
-inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
-  const Places at = locate(s, grid);
-  const FourRows c =
-      transpose(load_four(coefficients + at.first[0]), load_four(coefficients + at.first[1]),
-                load_four(coefficients + at.first[2]), load_four(coefficients + at.first[3]));
-  return c.row[0] + at.t * (c.row[1] + at.t * (c.row[2] + at.t * c.row[3]));
-}
-
-template <bool kAdd>
-void profile_tile(const double* s, const Grid& given, const double* coefficients, double factor,
-                  double* out, int64_t n) {
-  const Grid grid = given;  // which `out` cannot overlap
-  int64_t j = 0;
-  for (; j + 4 <= n; j += 4) {
-    const Four f = factor * cubic(load_four(s + j), grid, coefficients);
-    const Four v = kAdd ? load_four(out + j) + f : f;
-    memcpy(out + j, &v, sizeof v);
-  }
-  if (j == n) return;
-  double rest[4] = {};
-  for (int64_t l = 0; j + l < n; ++l) rest[l] = s[j + l];
-  const Four f = factor * cubic(load_four(rest), grid, coefficients);
-  for (int64_t l = 0; j + l < n; ++l) out[j + l] = kAdd ? out[j + l] + f[l] : f[l];
-}
-
-inline void grow(Four s, const Grid& grid, Four weight, double* moments) {
-  const Places at = locate(s, grid);
-  const Four linear = weight * at.t, square = linear * at.t;
-  const FourRows more = transpose(weight, linear, square, square * at.t);
-  for (int64_t l = 0; l < 4; ++l) {
-    double* moment = moments + at.first[l];
-    const Four v = load_four(moment) + more.row[l];
-    memcpy(moment, &v, sizeof v);
-  }
-}
-
-void moments_tile(const double* s, const Grid& given, double factor, const double* weights,
-                  double* moments, int64_t n) {
-  const Grid grid = given;  // which `moments` cannot overlap
-  int64_t j = 0;
-  for (; j + 4 <= n; j += 4) grow(load_four(s + j), grid, factor * load_four(weights + j), moments);
-  if (j == n) return;
-  double last[4] = {}, weight[4] = {};
-  for (int64_t l = 0; j + l < n; ++l) last[l] = s[j + l], weight[l] = weights[j + l];
-  grow(load_four(last), grid, factor * load_four(weight), moments);
-}
-
-void spread_tile(const double* s, const Nodes& nodes, const double* weights, double* sums,
-                 int64_t n) {
-  constexpr int64_t low_bits = (int64_t(1) << kNodeShift) - 1;
-  for (int64_t j = 0; j < n; ++j) {
-    int64_t bits;
-    memcpy(&bits, s + j, sizeof bits);
-    const int64_t magnitude = bits & 0x7fffffffffffffff;
-    const int64_t leading = (magnitude >> kNodeShift) - nodes.base;
-    const int64_t inside = (magnitude & low_bits) << (52 - kNodeShift) | 0x3ff0000000000000;
-    double t;
-    memcpy(&t, &inside, sizeof t);
-    t = leading < 0 ? 0.0 : t - 1.0;  // before the first node all is constant
-    int64_t node = leading < 0 ? 0 : leading;
-    node = node < nodes.half - 1 ? node : nodes.half - 2;
-    if (nodes.both_signs && bits < 0) node += nodes.half;
-    sums[node] += weights[j] * (1.0 - t);
-    sums[node + 1] += weights[j] * t;
-  }
-}
-
 // The first index with the smallest up and the first with the largest down: ties are broken by
 // index, so that every level walks the same path.
 PairChoice choose_pair(const double* outputs, const double* slope_up, const double* slope_down,
@@ -387,6 +278,7 @@ void move_pair(const double* __restrict row_i, const double* __restrict row_j, d
 
 }  // namespace
 
+extern const CellLoops KW_JOIN(cells_, KW_LEVEL);
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
@@ -406,13 +298,10 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .sparse_panel = sparse_panel_tile,
     .dot = dot16,
     .least = least_of,
-    .profile = profile_tile<false>,
-    .add_profile = profile_tile<true>,
-    .moments = moments_tile,
-    .spread = spread_tile,
     .choose = choose_pair,
     .partner = best_partner,
     .move = move_pair,
+    .cells = &KW_JOIN(cells_, KW_LEVEL),
     .wd = &KW_JOIN(wd_, KW_LEVEL),
 };
 

@@ -6,8 +6,7 @@
 
 namespace kw {
 
-struct Grid;
-struct Nodes;
+struct CellLoops;
 struct WdLoops;
 
 struct PairChoice {
@@ -45,19 +44,6 @@ struct Simd {
   double (*dot)(const double* a, const double* b, int64_t n);  // 16 partial sums
   double (*least)(const double* values, int64_t n);            // the smallest of n > 0 values
 
-  // A piecewise cubic function (profile.h): out_j = factor * f(s_j), or out_j grows by that.
-  void (*profile)(const double* s, const Grid& grid, const double* coefficients, double factor,
-                  double* out, int64_t n);
-  void (*add_profile)(const double* s, const Grid& grid, const double* coefficients, double factor,
-                      double* out, int64_t n);
-  // Its adjoint: moments of the cell of s_j grow by factor * weights_j times the powers of the
-  // place inside the cell.
-  void (*moments)(const double* s, const Grid& grid, double factor, const double* weights,
-                  double* moments, int64_t n);
-  // The adjoint of linear interpolation: weights_j is shared by the two nodes next to s_j.
-  void (*spread)(const double* s, const Nodes& nodes, const double* weights, double* sums,
-                 int64_t n);
-
   // The two passes of a pair step of the subproblem, over a working set of n examples.
   PairChoice (*choose)(const double* outputs, const double* slope_up, const double* slope_down,
                        int64_t n);
@@ -66,7 +52,8 @@ struct Simd {
                      int64_t n);
   void (*move)(const double* row_i, const double* row_j, double step, double* outputs, int64_t n);
 
-  const WdLoops* wd;  // the weighted degree kernel, wd.h
+  const CellLoops* cells;  // piecewise polynomials, cells.h
+  const WdLoops* wd;       // the weighted degree kernel, wd.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

@@ -1,4 +1,5 @@
-// Cells of a piecewise polynomial (profile.h).
+// Cells of a piecewise polynomial (profile.h): what the loops that are compiled once per SIMD level
+// need.
 #pragma once
 #include <stdint.h>
 
@@ -30,6 +31,21 @@ struct Nodes {
   bool both_signs = false;
 
   int64_t count() const { return both_signs ? 2 * half : half; }
+};
+
+struct CellLoops {
+  // A piecewise cubic function: out_j = factor * f(s_j), or out_j grows by that.
+  void (*set)(const double* s, const Grid& grid, const double* coefficients, double factor,
+              double* out, int64_t n);
+  void (*add)(const double* s, const Grid& grid, const double* coefficients, double factor,
+              double* out, int64_t n);
+  // Its adjoint: moments of the cell of s_j grow by factor * weights_j times the powers of the
+  // place inside the cell.
+  void (*moments)(const double* s, const Grid& grid, double factor, const double* weights,
+                  double* moments, int64_t n);
+  // The adjoint of linear interpolation: weights_j is shared by the two nodes next to s_j.
+  void (*spread)(const double* s, const Nodes& nodes, const double* weights, double* sums,
+                 int64_t n);
 };
 
 }  // namespace kw
