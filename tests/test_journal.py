@@ -68,6 +68,17 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero(task):
     assert journal.stuck
 
 
+@pytest.mark.parametrize(
+    ("primal", "tau", "stuck"), [(4e-15, 1, True), (4e-14, 1, False), (0, 0, False)]
+)
+def test_one_class_may_have_an_objective_that_vanishes(primal, tau, stuck, task):
+    journal = Journal(replace(task, problem=replace(task.problem, tau=tau)))
+    journal.note(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), task.theta)
+    assert not journal.stuck
+    journal.note(Certificate(primal=primal, dual=-primal, gap=2.0, bias=0.0), task.theta)
+    assert journal.stuck == stuck
+
+
 def test_the_result_is_judged_by_the_tolerance(task):
     journal = Journal(task)
     journal.note(certificate(0.5), task.theta)

@@ -12,6 +12,7 @@ from .task import Task
 PATIENCE = 300  # turns without any progress after which rounding is taken to be the limit
 ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest so far
 SLIGHT = 1e-3  # a relative change of the gap that is none
+NOTHING = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest value
 
 
 class Journal:
@@ -47,17 +48,24 @@ class Journal:
 
     @property
     def stuck(self) -> bool:
-        """Whether for many turns neither the gap has fallen nor the dual value risen.
+        """Whether for many turns neither the gap has fallen nor the dual value risen, or both vanish.
 
         Values are compared with the largest one, since the optimum may be 0.
         """
-        if len(self.history) <= PATIENCE:
-            return False
+        if len(self.history) <= PATIENCE or self.vanished:
+            return self.vanished
         before, lately = self.history[:-PATIENCE], self.history[-PATIENCE:]
         gap = (1 - SLIGHT) * min(past.gap for past in before)
         largest = max(abs(past.dual) for past in before)
         dual = max(past.dual for past in before) + ROUNDING * largest
         return all(past.gap >= gap and past.dual <= dual for past in lately)
+
+    @property
+    def vanished(self) -> bool:
+        """Whether the objective is 0 but for rounding, as that of one class may be."""
+        last, largest = self.history[-1], max(abs(past.primal) for past in self.history)
+        left = max(abs(last.primal), abs(last.dual))
+        return self.task.problem.tau > 0 and left <= NOTHING * largest
 
     def result(
         self,

@@ -49,6 +49,7 @@ def wrapper(task: Task, step: Callable[[SolvedTurn], np.ndarray]) -> Result:
     """Solve a task with a weight step after every complete machine."""
     state, journal = Machines(task, max(FIRST, task.tol)), Journal(task)
     share, best = INNER, np.inf
+    journal.note(state.refresh(keep_weights), state.theta)
     while True:
         turn = state.solve(state.theta)
         certificate = state.certify()
