@@ -136,7 +136,7 @@ def test_a_subset_keeps_outputs_and_cache(case, rows, rng):
     close(engine.outputs, naive.outputs)
 
 
-def test_a_block_over_many_shared_quantities_is_worked_on_in_strips(rng):
+def test_a_block_over_many_shared_quantities_of_which_one_is_dear(rng):
     X = rng.normal(size=(N, 150))
     engine = dense([per_feature(RBF(0.5)), RBF(0.01)], X, n_jobs=2)
     engine.add(np.arange(0, N, 7), np.ones(len(range(0, N, 7))))

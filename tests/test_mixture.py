@@ -65,6 +65,24 @@ def test_both_engines_agree(rng, X, kernels, n_jobs, normalize):
     np.testing.assert_array_equal(family.blocks(idx), dense.blocks(idx))
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("cached", [0, 1, 30, 60])
+def test_pairs_inside_a_set_are_the_same_whichever_rows_are_cached(rng, cached, n_jobs):
+    X = rng.normal(size=(150, 400)) / 20  # so many columns that known rows are read
+    family = engines(FAMILIES["widths"], X, n_jobs=n_jobs)[1]
+    idx, theta, alpha = rng.permutation(150)[:60], rng.random(family.n_kernels), np.zeros(150)
+    alpha[idx] = rng.normal(size=60)
+    K = FAMILIES["widths"](X)[:, idx[:, None], idx]
+    family.combined(theta)
+    family.add(rng.permutation(idx)[:cached], np.ones(cached))
+    assert family._core.cached_rows == cached
+    block = family.block(idx, theta)
+    np.testing.assert_array_equal(block, block.T)
+    close(block, np.einsum("m,mij->ij", theta, K), theta.sum())
+    energies = np.einsum("i,mij,j->m", alpha[idx], K, alpha[idx])
+    close(family.quadratic(alpha), energies, np.abs(alpha).sum() ** 2)
+
+
 def test_subset_scale_rebuild_and_clear(rng, X):
     dense, family = engines(FAMILIES["widths"], X)
     alpha, theta = rng.normal(size=len(X)), rng.random(dense.n_kernels)
