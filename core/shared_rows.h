@@ -42,7 +42,8 @@ class SharedRows {
   template <typename Visit>
   void each_upper_row(const int64_t* ids, int64_t count, Visit&& visit);
 
-  // The order in which `each_upper_row` is fastest: positions of `ids`.
+  // Positions of `ids` in the order in which `each_upper_row` is fastest: those of cached rows
+  // first where they are used.
   std::vector<int64_t> cached_first(const int64_t* ids, int64_t count) const;
 
   // out (count x count), symmetric: fill(view, stack, values) sets the values of a view.
