@@ -26,7 +26,7 @@ def alone(monkeypatch):
     def refuse(*_):
         raise AssertionError("chunking was asked for help")
 
-    monkeypatch.setattr(module, "chunking", refuse)
+    monkeypatch.setattr(module, "alternate", refuse)
 
 
 def task(loss="hinge", C=1.0, kernel=None, n=800, **how):
@@ -111,7 +111,7 @@ def test_the_moves_that_are_left_are_for_chunking(monkeypatch):
 )
 def test_chunking_does_what_does_not_suit(other, monkeypatch):
     called = []
-    monkeypatch.setattr(module, "chunking", lambda *arguments: called.append(arguments))
+    monkeypatch.setattr(module, "alternate", lambda *arguments: called.append(arguments))
     conjugate(task(**other), keep_weights)
     assert len(called) == 1
 

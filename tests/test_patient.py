@@ -1,10 +1,10 @@
-"""A patient step waits while the machine is far from its optimum, and not for ever."""
+"""A patient step acts at once, and says how good the next machine must be."""
 
 import numpy as np
 import pytest
 
 from kernelweave.steps.base import Turn
-from kernelweave.steps.patient import MOST_TURNS, ROUGH, Patient
+from kernelweave.steps.patient import ROUGH, Patient, complete
 
 OLD, NEW = np.array([0.5, 0.5]), np.array([1.0, 0.0])
 
@@ -15,27 +15,29 @@ def turn(primal, value):
     return Turn(OLD, s, value + 0.5 * float(OLD @ s), lambda: primal, lambda: np.zeros((2, 2)))
 
 
-def patient():
-    return Patient(lambda seen: NEW)
+def move(seen):
+    return NEW
 
 
 def test_the_value_of_a_turn():
     assert turn(10.0, 6.0).value == pytest.approx(6.0)
 
 
-def test_a_machine_near_its_optimum_gets_new_weights():
-    assert patient()(turn(10.0, 10.0 * (1 - 0.9 * ROUGH))) is NEW
+def test_the_first_machine_may_be_rough():
+    assert Patient(move).accuracy == ROUGH
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-def test_others_wait_a_few_turns(sign):
-    step, far = patient(), turn(sign * 10.0, sign * 10.0 - 11.0 * ROUGH)
-    taken = [step(far) is NEW for _ in range(2 * (MOST_TURNS + 1))]
-    assert taken == 2 * [*[False] * MOST_TURNS, True]
+@pytest.mark.parametrize(
+    ("primal", "accuracy"), [(100.0, 0.005), (-100.0, 0.005), (10.0, ROUGH), (0.0, ROUGH)]
+)
+def test_the_gain_of_a_step_must_be_seen(primal, accuracy):
+    step = Patient(move)
+    assert step(turn(primal, primal - 1.0)) is NEW
+    assert step.accuracy == pytest.approx(accuracy)
 
 
-def test_the_gain_of_the_last_step_must_be_seen():
-    step = patient()
+def test_complete_machines_are_asked_for_whatever_a_step_gains():
+    step = complete(move)
     assert step(turn(100.0, 99.0)) is NEW
-    assert step(turn(100.0, 100.0 - 1.1 * 0.5)) is OLD
-    assert step(turn(100.0, 100.0 - 0.9 * 0.5)) is NEW
+    assert step.accuracy == 0.0
+    assert step.least > Patient(move).least

@@ -7,6 +7,7 @@ from mkl_cases import make_case
 from kernelweave import norms
 from kernelweave.solvers.wrapper import Machines, wrapper
 from kernelweave.steps.base import keep_weights
+from kernelweave.steps.patient import complete
 
 STEPS = [
     ("analytic", norms.Lp(2)),
@@ -77,6 +78,6 @@ def test_gradients_and_curvature_are_those_of_the_best_machine(load_real):
 def test_steps_that_keep_the_weights_end_when_nothing_gets_better(load_real):
     """No machine with equal weights closes the gap of the whole problem; the loop must not hang."""
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=40)
-    result = wrapper(case.task(tol=1e-3), keep_weights)
+    result = wrapper(case.task(tol=1e-3), complete(keep_weights))
     assert not result.converged
     assert result.gap > 1e-3

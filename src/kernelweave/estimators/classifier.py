@@ -35,7 +35,7 @@ class MKLClassifier(ClassifierMixin, Machine):
     solver : str
         "auto", or a solver by name.
     interleaved : bool
-        Whether weights change between working sets, or only between complete solutions.
+        Whether weights may change before a machine is complete.
     normalize : {"variance", "unit", "trace", "center", None}
         How kernels are made comparable.
     tol : float

@@ -22,10 +22,10 @@ from ..bias import root
 from ..core import _core
 from ..problem import Result
 from ..steps.base import Step, keep_weights
-from .chunking import chunking
 from .journal import Journal
 from .state import State
 from .task import Task
+from .wrapper import alternate
 
 PATIENCE = 100  # moves in which the gap has to fall to half of what it was
 TINY = np.finfo(float).tiny
@@ -113,7 +113,7 @@ def conjugate(task: Task, step: Step, before: Journal | None = None) -> Result:
     """Solve a task by conjugate gradients where they suit it, and by chunking otherwise."""
     matrix = task.engine.product() if suits(task, step) else None
     if matrix is None:
-        return chunking(task, step, before)
+        return alternate(task, step, before)
     state, journal = Descent(task, matrix), Journal(task, before)
     moving = settled = True  # a start that is good is left as it is
     while moving and not slow(journal):
@@ -126,7 +126,7 @@ def conjugate(task: Task, step: Step, before: Journal | None = None) -> Result:
         moving = state.settle() if good else state.descend()
     turns = journal.turns
     most = None if task.max_iter is None else task.max_iter - turns
-    result = chunking(replace(state.now(), max_iter=most), step, journal)
+    result = alternate(replace(state.now(), max_iter=most), step, journal)
     return replace(result, n_iter=turns + result.n_iter)
 
 

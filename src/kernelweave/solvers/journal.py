@@ -48,7 +48,7 @@ class Journal:
 
     @property
     def stuck(self) -> bool:
-        """Whether for many turns neither the gap has fallen nor the dual value risen, or both vanish.
+        """Whether neither the gap has fallen nor the dual value risen for many turns, or all is 0.
 
         Values are compared with the largest one, since the optimum may be 0.
         """

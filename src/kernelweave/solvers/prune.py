@@ -11,7 +11,7 @@ from ..steps.base import keep_weights
 from .chunking import chunking
 from .task import Task, silent
 
-SMALL = 1e-3  # relative to the largest weight: larger ones stay
+SMALL = 1e-2, 1e-3  # relative to the largest weight: all below are left out, first or next
 FEW_TURNS = 3  # in which a machine gets used to fewer kernels
 
 
@@ -25,9 +25,10 @@ def prune(task: Task, result: Result) -> Result:
     limit = max(task.tol, result.gap)
     rising = np.argsort(result.weights, kind="stable")
     least, pruned = 0, result
-    most = count = int(np.count_nonzero(result.weights < SMALL * result.weights.max()))
-    if most and (settled := _settled(rising[:most], task, result)):
-        return settled
+    for small in SMALL:
+        most = count = int(np.count_nonzero(result.weights < small * result.weights.max()))
+        if most and (settled := _settled(rising[:most], task, result)):
+            return settled
     s = task.engine.quadratic(result.alpha)
     while least < most:
         lighter = _without(rising[:count], task, result, s)

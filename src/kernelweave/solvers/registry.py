@@ -28,7 +28,7 @@ from ..steps.cutting_plane import CuttingPlane
 from ..steps.gradient import Gradient
 from ..steps.level import Level
 from ..steps.newton import Newton
-from ..steps.patient import Patient
+from ..steps.patient import Patient, complete
 from . import qcqp
 from .active_sets import active_sets
 from .journal import Journal
@@ -102,18 +102,18 @@ def fixed() -> Step:
 def stepping(make_step: Callable[[Norm], Step], *, waits: bool = False) -> Solve:
     """Return the solver that alternates between alpha and a weight step.
 
-    `waits`: whether a step between working sets waits for the machine (a wrapper always does).
+    `waits`: whether an interleaved step waits for good machines (others wait for complete ones).
     """
 
     def solve(task: Task) -> Result:
         def fresh() -> Step:
-            if len(task.theta) == 1:  # no choice of weights
-                return keep_weights
             step = make_step(task.problem.norm)
-            return Patient(step) if waits and task.interleaved else step
+            return Patient(step) if waits else step
 
+        if len(task.theta) == 1:  # no choice of weights
+            return active_sets(task, fixed)
         if not task.interleaved:
-            return wrapper(task, fresh())
+            return wrapper(task, complete(make_step(task.problem.norm)))
         clock = Journal(task)
         if waits:
             task = replace(task, theta=sampled_weights(task, fresh))
@@ -123,8 +123,8 @@ def stepping(make_step: Callable[[Norm], Step], *, waits: bool = False) -> Solve
 
 
 def wrapping(make_step: Callable[[Norm], Callable[[SolvedTurn], np.ndarray]]) -> Solve:
-    """Return the solver for a step that needs complete solves, interleaved or not."""
-    return lambda task: wrapper(task, make_step(task.problem.norm))
+    """Return the solver for a step that needs complete machines, interleaved or not."""
+    return lambda task: wrapper(task, complete(make_step(task.problem.norm)))
 
 
 def sparsely(solve: Solve) -> Solve:

@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..steps.base import Step
-from .chunking import chunking
 from .start import first_task
 from .task import Task
 from .working_set import every_kth
+from .wrapper import alternate
 
 EVERY = 4  # one of so many examples is in the sample
 FEW = 1000  # examples with which a solver may begin at once
@@ -41,7 +41,7 @@ def sampled_weights(task: Task, make_step: Callable[[], Step]) -> np.ndarray:
         working_set=task.working_set,
     )
     small = replace(small, theta=sampled_weights(small, make_step))
-    return chunking(small, make_step()).weights
+    return alternate(small, make_step()).weights
 
 
 def _is_worth_it(task: Task) -> bool:

@@ -7,8 +7,7 @@ is convex. Its gradient is -1/2 s, and its second derivative H is known on the f
     min over feasible theta of  -1/2 s . theta + 1/2 (theta - theta_0)' H (theta - theta_0)
 
 is the step of HessianMKL (Chapelle and Rakotomamonjy, 2008) at p = 1, and Newton's method on the
-ball of the norm otherwise. It needs no complete machine: between two working sets it lets theta
-run along with alpha, and MKL then takes hardly more turns than one machine with fixed weights.
+ball of the norm otherwise. It needs no complete machine: theta moves on while alpha is on its way.
 """
 
 from __future__ import annotations
