@@ -6,7 +6,7 @@ import pytest
 from mkl_cases import CLASSIFICATION, hinge_case, make_case
 from sklearn.svm import SVC
 
-from kernelweave import MKLRegressor, losses, norms
+from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.solvers.registry import SOLVERS, solver_for
@@ -161,3 +161,20 @@ def test_newton_learns_how_much_the_slope_changes():
     best = theta - slope / (direction @ H @ direction) * direction
     np.testing.assert_allclose(first, theta + (best - theta) / 4, rtol=1e-5)
     np.testing.assert_allclose(second, best, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", [3, 5])
+@pytest.mark.parametrize("solver", ["hessian", "level", "cutting-plane", "gradient"])
+def test_a_block_norm_is_judged_by_the_weights_that_a_step_chose(solver, seed):
+    """Its primal value is that of the best weights, maybe far below J of the present ones."""
+    rng = np.random.default_rng(seed)
+    X = np.exp(3 * rng.normal(size=(60, 1)))
+    signal = X[:, 0] / X.std() + rng.normal(size=60)
+    y = np.where(signal > np.median(signal), 1.0, -1.0)
+    settings = {"loss": "smooth_hinge", "C": 100.0, "solver": solver, "max_iter": 400}
+    block, lp = (
+        MKLClassifier([Linear(), RBF(0.5)], norm=norm, **settings).fit(X, y)
+        for norm in (norms.Block(1), norms.Lp(1))
+    )
+    assert block.duality_gap_ <= 1e-3
+    assert block.primal_objective_ == pytest.approx(lp.primal_objective_, rel=2e-3)

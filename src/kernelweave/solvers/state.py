@@ -54,7 +54,7 @@ class State:
         """Take s from the engine, and describe this state for a weight step."""
         self.s = self._energies()
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
-        primal = cache(lambda: self.certify().primal)  # steps within steps ask for it again
+        primal = cache(self._primal)  # steps within steps ask for it again
         return Turn(self.theta, self.s, linear, primal, self.curvature)
 
     def _energies(self) -> np.ndarray:
@@ -71,6 +71,11 @@ class State:
         """Certify the model as it is."""
         self.F = self.engine.combined(self.theta)
         return self.problem.certificate(self.alpha, self.F, self.s, self.theta)
+
+    def _primal(self) -> float:
+        """Return the primal value with these weights; a block norm puts better ones in its own."""
+        own = self.problem.norm.regularizer(self.theta, self.s)
+        return self.certify().primal + 0.5 * (float(self.theta @ self.s) - own)
 
     def curvature(self) -> np.ndarray:
         """Return the second derivative in theta, (M, M), of the value of the best machine."""
