@@ -10,7 +10,7 @@ namespace kw {
 namespace {
 
 // A change of a kernel, relative to its size: slight next to a cell, or none at rough nodes.
-constexpr double kSlight = 1.0 / 16, kNearlyConstant = 1e-5;
+constexpr double kSlight = 1.0 / 16, kNearlyConstant = 1e-9;
 
 double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kTail); }
 int64_t leading(double s) { return int64_t(std::bit_cast<uint64_t>(s) >> kTail); }

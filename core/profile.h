@@ -24,7 +24,7 @@ class Profile {
   void weigh(const Program& program, const double* weights);
   // out[m] += the sum of k_m over all pairs whose moments were collected, for its kernels m.
   void integrate(const Program& program, const double* moments, double* out) const;
-  // Its kernels, and their values at the nodes of piecewise linear functions that are within 1e-4
+  // Its kernels, and their values at the nodes of piecewise cubic functions that are within 1e-6
   // of them: a row for each.
   std::vector<int64_t> kernels() const;
   void sample(const Program& program, double* out) const;

@@ -60,7 +60,7 @@ def test_both_engines_agree(rng, X, kernels, n_jobs, normalize):
     close(family.outputs, dense.outputs, np.abs(dense.outputs).max())
     error = np.abs(family.rough_outputs(idx) - dense.outputs[:, idx]).max(axis=1)
     sizes = np.abs(dense.blocks(np.arange(len(X)))).max(axis=(1, 2)) * np.abs(alpha).sum()
-    assert np.all(error <= 1e-3 * sizes)
+    assert np.all(error <= 1e-6 * sizes)
     np.testing.assert_array_equal(family.diagonal(), dense.diagonal())
     np.testing.assert_array_equal(family.blocks(idx), dense.blocks(idx))
 

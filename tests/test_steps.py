@@ -178,3 +178,15 @@ def test_a_block_norm_is_judged_by_the_weights_that_a_step_chose(solver, seed):
     )
     assert block.duality_gap_ <= 1e-3
     assert block.primal_objective_ == pytest.approx(lp.primal_objective_, rel=2e-3)
+
+
+def test_rounding_is_no_reason_for_newton_to_go_back():
+    step, theta, s = Newton(norms.Lp(1)), np.array([0.5, 0.5]), np.array([3.0, 1.0])
+
+    def turn(value):
+        return Turn(theta, s, value + 0.5 * float(theta @ s), lambda: 1.0, lambda: np.eye(2))
+
+    there = step(turn(1.0))
+    assert there[0] > theta[0]
+    assert step(turn(1.0 + 1e-15))[0] > theta[0]
+    np.testing.assert_array_equal(step(turn(1.01)), theta)

@@ -106,15 +106,25 @@ void spread_tile(const double* s, const Nodes& nodes, const double* weights, dou
     memcpy(&bits, s + j, sizeof bits);
     const int64_t magnitude = bits & 0x7fffffffffffffff;
     const int64_t leading = (magnitude >> kNodeShift) - nodes.base;
+    const int64_t sign = nodes.both_signs && bits < 0 ? nodes.half : 0;
+    if (leading < 0) {  // before the first node all is constant
+      sums[sign] += weights[j];
+      continue;
+    }
     const int64_t inside = (magnitude & low_bits) << (52 - kNodeShift) | 0x3ff0000000000000;
     double t;
     memcpy(&t, &inside, sizeof t);
-    t = leading < 0 ? 0.0 : t - 1.0;  // before the first node all is constant
-    int64_t node = leading < 0 ? 0 : leading;
-    node = node < nodes.half - 1 ? node : nodes.half - 2;
-    if (nodes.both_signs && bits < 0) node += nodes.half;
-    sums[node] += weights[j] * (1.0 - t);
-    sums[node + 1] += weights[j] * t;
+    // Four nodes between the same two powers of two, which are evenly spaced.
+    const int64_t place = leading % kNodes;
+    const int64_t skipped = place < 1 ? 0 : place > kNodes - 3 ? kNodes - 3 : place - 1;
+    const double x = t - 1.0 + double(place - skipped);
+    double* four = sums + sign + leading - place + skipped;
+    const double outer = weights[j] * (x - 1.0) * (x - 2.0) / 6.0;
+    const double inner = weights[j] * x * (x - 3.0) / 2.0;
+    four[0] -= outer * (x - 3.0);
+    four[1] += inner * (x - 2.0);
+    four[2] -= inner * (x - 1.0);
+    four[3] += outer * x;
   }
 }
 

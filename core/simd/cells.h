@@ -21,8 +21,9 @@ struct Grid {
   int64_t cells() const { return both_signs ? 2 * half : half; }
 };
 
-// Nodes of a rougher, piecewise linear function: 32 for every factor of two. Those of s >= 0 come
-// first; `base` is what the leading bits of the first one are.
+// Nodes of a rougher function, cubic between four of them: 32 for every factor of two. Those of
+// s >= 0 come first; `base` is what the leading bits of the first one are.
+constexpr int64_t kNodes = 32;
 constexpr int kNodeShift = 47;
 
 struct Nodes {
@@ -43,7 +44,7 @@ struct CellLoops {
   // place inside the cell.
   void (*moments)(const double* s, const Grid& grid, double factor, const double* weights,
                   double* moments, int64_t n);
-  // The adjoint of linear interpolation: weights_j is shared by the two nodes next to s_j.
+  // The adjoint of cubic interpolation: weights_j is shared by four nodes near s_j.
   void (*spread)(const double* s, const Nodes& nodes, const double* weights, double* sums,
                  int64_t n);
 };

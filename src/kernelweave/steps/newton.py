@@ -22,6 +22,7 @@ from .trust_region import least_weights, model_minimum
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
+ROUNDING = 1e-9  # relative difference of values that tells nothing
 TIGHT = 0.1  # part of the gap that an accurate machine accounts for
 SECANT = 0.05, 2.0  # a model is bent at least and at most so many times as its second derivative
 
@@ -49,7 +50,7 @@ class Newton:
     def __call__(self, turn: Turn) -> np.ndarray:
         if not turn.s.any():
             return turn.theta
-        if turn.value > self.best:
+        if turn.value > self.best + ROUNDING * abs(self.best):
             return self._back()
         primal, gap = turn.primal(), turn.gap(self.norm)
         self._note(turn, primal, gap)
