@@ -105,7 +105,8 @@ void spread_tile(const double* s, const Nodes& nodes, const double* weights, dou
     int64_t bits;
     memcpy(&bits, s + j, sizeof bits);
     const int64_t magnitude = bits & 0x7fffffffffffffff;
-    const int64_t leading = (magnitude >> kNodeShift) - nodes.base;
+    int64_t leading = (magnitude >> kNodeShift) - nodes.base;
+    leading = leading < nodes.half - 2 ? leading : nodes.half - 3;  // rounding may exceed the bound
     const int64_t sign = nodes.both_signs && bits < 0 ? nodes.half : 0;
     if (leading < 0) {  // before the first node all is constant
       sums[sign] += weights[j];
