@@ -10,6 +10,11 @@ from scipy.optimize import minimize
 from kernelweave import losses
 from kernelweave.core import _core
 from kernelweave.losses import DualTerm
+from kernelweave.solvers import pairs
+from kernelweave.solvers.interior_points import interior_points
+from kernelweave.solvers.margins import newton_on_margins
+from kernelweave.solvers.pairs import solve_subproblem
+from kernelweave.solvers.subproblem import Subproblem, balanced
 
 LOSSES = [*loss_cases.LOSSES, losses.EpsilonInsensitive(epsilon=0.0)]
 TOLERANCE = 1e-9
@@ -204,3 +209,77 @@ def test_arrays_of_different_length_are_refused():
     term = DualTerm(zero, zero, zero, zero, zero, np.ones(3))
     with pytest.raises(ValueError, match="the arrays differ in length"):
         solve(np.eye(2), term, zero, zero)
+
+
+def creeping(loss, rng, q=120, C=1e3):
+    """A problem of columns whose sizes differ by orders of magnitude, at a large C."""
+    X = rng.normal(size=(q, 4)) * 10.0 ** np.arange(-1, 3)
+    # No alpha of one class may exceed its share, and together they make the number of examples.
+    cost = 1.0 if loss.kind == "one-class" else C
+    y = rng.normal(size=q) if loss.kind == "regressor" else np.sign(rng.normal(size=q))
+    term = loss.dual_term(y, np.full(q, cost)).take(np.arange(q))
+    lo, hi = np.maximum(term.lo, -C), np.minimum(term.hi, C)
+    return Subproblem(X @ X.T, term, lo + 0.5 * (hi - lo), rng.normal(size=q))
+
+
+@every_loss
+@pytest.mark.parametrize("seed", range(4))
+def test_where_pairs_creep_another_method_takes_over(loss, seed):
+    problem = creeping(loss, np.random.default_rng(seed))
+    tolerance, q = 1e-4 * problem.violation, len(problem.alpha)
+    few = pairs.PAIRS * q + pairs.FEW
+    *_, alone = solve(problem.kernel, problem.term, problem.alpha, problem.F, tolerance, few)
+    assert alone > tolerance
+    alpha = solve_subproblem(problem, tolerance)
+    term = problem.term
+    assert np.all((term.lo <= alpha) & (alpha <= term.hi))
+    total = problem.alpha.sum()
+    assert alpha.sum() == pytest.approx(total, abs=1e-12 * (1 + np.abs(alpha).sum()))
+    assert problem.after(alpha).violation <= tolerance
+
+
+@every_loss
+@every_seed
+def test_methods_without_pairs_agree_with_a_general_solver(loss, seed):
+    q, rng = 8, np.random.default_rng(seed)
+    y = rng.normal(size=q) if loss.kind == "regressor" else np.where(np.arange(q) % 2, -1.0, 1.0)
+    term = loss.dual_term(y, rng.choice([0.1, 1.0, 10.0], size=q)).take(np.arange(q))
+    kernel, outputs = random_kernel(q, rng) + 0.1 * np.eye(q), rng.normal(size=q)
+    start = Subproblem(kernel, term, random_start(term, rng), outputs)
+    method = newton_on_margins if term.ent.any() else interior_points
+    found = start
+    for _ in range(3):  # an alpha may have to pass a kink
+        found = min(map(found.after, method(found)), key=lambda point: point.violation)
+    best = solve_slowly(kernel, term, start.alpha, outputs)
+    value = objective(kernel, term, start.alpha, outputs, found.alpha)
+    assert value <= best + 1e-6 * (1 + abs(best))
+
+
+@every_loss
+def test_the_squared_loss_takes_one_step_of_interior_points(loss, rng):
+    if loss.name != "squared":
+        pytest.skip("other losses have bounds or kinks")
+    problem = creeping(loss, rng)
+    path = interior_points(problem)
+    next(path)
+    assert problem.after(next(path)).violation <= 1e-5 * problem.violation
+
+
+def test_balanced_alphas_keep_their_bounds_and_their_sum(rng):
+    for _ in range(200):
+        lo, hi = -rng.uniform(size=6), rng.uniform(size=6)
+        if rng.random() < 0.3:
+            hi[rng.integers(6)] = np.inf
+        alpha = np.clip(rng.normal(size=6), lo, hi)
+        total = rng.uniform(lo.sum(), min(hi.sum(), 10.0))
+        alpha = balanced(alpha, lo, hi, total, rng.random(6) < 0.5)
+        assert np.all((lo <= alpha) & (alpha <= hi))
+        assert alpha.sum() == pytest.approx(total, abs=1e-14 * 6)
+
+
+def test_balanced_alphas_stay_what_they_are_if_others_have_room():
+    lo, hi = np.zeros(4), np.ones(4)
+    free = np.array([False, False, True, True])
+    alpha = balanced(np.array([0.3, 0.7, 0.5, 0.25]), lo, hi, 2.0, free)
+    np.testing.assert_array_equal(alpha[:2], [0.3, 0.7])
+    np.testing.assert_allclose(alpha[2:], [0.6, 0.4])

@@ -7,12 +7,13 @@ from functools import cache
 
 import numpy as np
 
-from ..core import _core
 from ..losses import DualTerm
 from ..norms.kinds import is_given
 from ..problem import Certificate
 from ..steps.base import Step, Turn
 from ..steps.curvature import curvature
+from .pairs import solve_subproblem
+from .subproblem import Subproblem
 from .task import Task
 from .working_set import Violations
 
@@ -155,13 +156,9 @@ class State:
         q = min(self.task.working_set, len(violations.up))
         work = first + violations.select(q, self.free(machine) - first)
         kernel = self.engine.block(work, self.theta)
-        alpha = solve_subproblem(
-            kernel,
-            self.problem.term.take(work),
-            self.alpha[work],
-            self.F[work],
-            self.precision * violations.size,
-        )
+        term = self.problem.term.take(work)
+        subproblem = Subproblem(kernel, term, self.alpha[work], self.F[work])
+        alpha = solve_subproblem(subproblem, self.precision * violations.size)
         self.work[machine], self.kernel[machine] = work, (self.theta, kernel)
         self.move(work, alpha)
 
@@ -184,16 +181,6 @@ class State:
         small.F = small.engine.combined(small.theta)
         small.improve(small.violations(), target, FOCUSED_TURNS)
         self.move(active, small.alpha)
-
-
-def solve_subproblem(
-    kernel: np.ndarray, term: DualTerm, alpha: np.ndarray, F: np.ndarray, tolerance: float
-) -> np.ndarray:
-    """Return the best alphas of a working set, shape (q,), given those outside it."""
-    q = len(alpha)
-    alpha, F = alpha.copy(), F.copy()
-    _core.solve_pairs(kernel, *term.arrays, tolerance, 100 * q + 10_000, alpha, F)
-    return alpha
 
 
 def inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ derivative of J: the Hessian of Chapelle and Rakotomamonjy (2008), here for ever
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+
+from ..saddle import Saddle
 
 RIDGE = 1e-10  # relative to the mean diagonal of the kernel: keeps a singular block solvable
 
@@ -31,11 +32,7 @@ def curvature(kernel: np.ndarray, bend: np.ndarray, outputs: np.ndarray) -> np.n
     M, f = outputs.shape
     if f < 2:
         return np.zeros((M, M))
-    system = kernel.copy()
-    system.flat[:: f + 1] += bend + RIDGE * np.trace(kernel) / f
-    factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
-    solved = cho_solve(factor, np.vstack([outputs, np.ones(f)]).T, check_finite=False)
-    rates, level = solved[:, :M], solved[:, M]
-    rates -= np.outer(level, rates.sum(axis=0) / level.sum())
+    saddle = Saddle(kernel, bend + RIDGE * np.trace(kernel) / f)
+    rates, _ = saddle.solve(outputs.T)
     hessian = outputs @ rates
     return 0.5 * (hessian + hessian.T)

@@ -1,0 +1,66 @@
+"""Newton's method on margins: the best alphas inside a working set where dual terms have entropies.
+
+An entropy has no end of slope at its bounds, and Newton's method on alpha gets nowhere near them.
+The primal problem is smooth. With the conjugates conj*, v = K (beta - alpha_0) for any beta and a
+bias b it reads
+
+    minimise  1/2 (beta - alpha_0)' v + alpha_0' (v + F) + b sum alpha_0 + sum conj*(-(F + v + b)),
+
+and at its minimum beta = conj*'(-(F + v + b)) is the best alpha.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from scipy.linalg import LinAlgError
+from scipy.special import expit
+
+from ..saddle import Saddle
+from .subproblem import Subproblem, balanced
+from .working_set import Violations
+
+MOST = 60  # steps
+ARMIJO = 1e-4  # part of the fall that a slope promises which a step must bring
+ROUNDING = 1e-12  # relative difference of values that tells nothing
+SHORTEST = 1e-8  # step
+FLATTEST = 1e-14  # second derivative of a conjugate, relative to its largest
+
+
+def newton_on_margins(problem: Subproblem) -> Iterator[np.ndarray]:
+    """Yield alphas on the way to the best ones, each of shape (q,).
+
+    The dual terms consist of an entropy and a linear part.
+    """
+    kernel, term, F, start = problem.kernel, problem.term, problem.F, problem.alpha
+    total, q, width = float(start.sum()), len(start), term.hi - term.lo
+    steep, everything = width / term.ent, np.ones(q, dtype=bool)
+
+    def value(beta: np.ndarray, v: np.ndarray, bias: float) -> float:
+        margin = -(F + v + bias) - term.lin
+        losses = term.lo * margin + term.ent * np.logaddexp(0.0, steep * margin)
+        return float(0.5 * (beta - start) @ v + start @ (v + F) + bias * total + losses.sum())
+
+    beta, v, bias = start, np.zeros(q), -Violations(term, start, F).middle
+    now = value(beta, v, bias)
+    for _ in range(MOST):
+        share = expit(-steep * (F + v + bias + term.lin))
+        alpha = np.clip(term.lo + width * share, term.lo, term.hi)
+        yield balanced(alpha, term.lo, term.hi, total, everything)
+        stiff = 1.0 / (steep * width * np.maximum(share * (1.0 - share), FLATTEST))
+        try:
+            saddle = Saddle(kernel, stiff)
+        except LinAlgError:
+            return
+        dbeta, dbias = saddle.solve(stiff * (alpha - beta), total - beta.sum())
+        dv = kernel @ dbeta
+        slope = dv @ (beta - alpha) + dbias * (total - alpha.sum())
+        step = 1.0
+        while (new := value(beta + step * dbeta, v + step * dv, bias + step * dbias)) > (
+            now + ARMIJO * step * slope + ROUNDING * abs(now)
+        ):
+            step *= 0.5
+            if step < SHORTEST:
+                return
+        beta, v, bias, now = beta + step * dbeta, v + step * dv, bias + step * dbias, new

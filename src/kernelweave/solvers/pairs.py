@@ -1,0 +1,67 @@
+"""How the problem inside a working set is solved: by pairs of examples, if they do not creep.
+
+Pairs solve most such problems in no time. Where the kernel has directions of very different size
+(columns that differ in scale, large C, weights far apart) they may take millions of steps. So after
+as many as cost about a factorisation of the kernel a method takes over whose work hardly depends on
+condition. Its alphas are nearly the best, and pairs can do the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..core import _core
+from .interior_points import interior_points
+from .margins import newton_on_margins
+from .subproblem import Subproblem
+
+PAIRS = 20  # pairs per example after which they creep
+FEW = 1000  # pairs that cost nothing
+ROUNDS = 3  # of pairs, and of what takes over
+
+Method = Callable[[Subproblem], Iterator[np.ndarray]]
+
+
+def solve_subproblem(problem: Subproblem, tolerance: float) -> np.ndarray:
+    """Return the best alphas of a working set, shape (q,), up to a violation if possible."""
+    method = newton_on_margins if problem.term.ent.any() else interior_points
+    for _ in range(ROUNDS):
+        problem, violation = _by_pairs(problem, tolerance)
+        if not violation > tolerance:
+            break
+        found = _without_pairs(problem, tolerance, method)
+        if found is problem:
+            break
+        problem = found
+    return problem.alpha
+
+
+def _by_pairs(problem: Subproblem, tolerance: float) -> tuple[Subproblem, float]:
+    """Return the problem after some pairs of examples, and its violation."""
+    alpha, F = problem.alpha.copy(), problem.F.copy()
+    most = PAIRS * len(alpha) + FEW
+    parts = problem.term.arrays
+    _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
+    return Subproblem(problem.kernel, problem.term, alpha, F), violation
+
+
+def _without_pairs(problem: Subproblem, tolerance: float, method: Method) -> Subproblem:
+    """Return the best of what a method finds before it reaches the tolerance.
+
+    Alphas near a bound, put there, may violate little and yet be far from the best ones: what does
+    not raise the dual value is no find.
+    """
+    live = np.flatnonzero(problem.term.hi > problem.term.lo)
+    best, lowest = problem, problem.violation
+    for part in method(problem.part(live)):
+        alpha = problem.alpha.copy()
+        alpha[live] = part
+        found = problem.after(alpha)
+        violation = found.violation
+        if violation < lowest and problem.gain(found) > 0:
+            best, lowest = found, violation
+        if lowest <= tolerance:
+            break
+    return best
