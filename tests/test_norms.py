@@ -101,6 +101,32 @@ def test_extreme_exponents_and_scales_stay_finite(p, scale, weights):
 
 
 @every_norm
+@pytest.mark.parametrize("slack", [1e-2, 1e-6])
+def test_held_weights_have_an_end_and_cost_little(norm, slack, rng):
+    for s in (rng.exponential(size=M), 10.0 ** np.arange(0, -20, -4), np.array([1.0, 0, 0, 0, 2])):
+        theta = norm.best(s)
+        held = norm.held(theta, slack)
+        assert norm.value(held) == pytest.approx(1.0)
+        if norm in BALLS:
+            np.testing.assert_array_equal(held, theta)
+            continue
+        assert np.all(held <= norm.start(M) / slack * (1 + 1e-12))
+        # They are the best of their kind: shifts between two of them do not lower theta . s.
+        for i, j in np.argwhere(~np.eye(M, dtype=bool)):
+            shares = 1 / held
+            shares[i], shares[j] = 0.999 * shares[i], 1.001 * shares[j]
+            other = 1 / shares / norm.value(1 / shares)
+            if other.max() <= (norm.start(M) / slack).max():
+                assert other @ s >= held @ s * (1 - 1e-12)
+
+
+@every_outward
+def test_held_weights_stay_as_they_are_if_none_is_large(norm, rng):
+    theta = norm.best(rng.uniform(0.5, 1.0, size=M))
+    np.testing.assert_allclose(norm.held(theta, 1e-3), theta, rtol=1e-12)
+
+
+@every_norm
 def test_start_is_uniform_and_of_norm_one(norm):
     theta = norm.start(M)
     assert np.all(theta == theta[0])

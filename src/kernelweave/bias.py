@@ -75,7 +75,8 @@ def _root(slope: Callable, lo: float, hi: float) -> float:
     resolution = 2.0 * np.finfo(float).eps * max(abs(lo), abs(hi), 1.0)
     while True:
         value, rate = slope(b)
-        step = -value / rate if rate > 0 else np.inf
+        with np.errstate(over="ignore"):  # far from the zero a slope may be all but constant
+            step = -value / rate if rate > 0 else np.inf
         if value == 0 or abs(step) <= resolution or hi - lo <= resolution:
             return b
         lo, hi = (b, hi) if value < 0 else (lo, b)

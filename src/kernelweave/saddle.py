@@ -10,7 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+RIDGES = 1e-14, 1e-12, 1e-10, 1e-8  # relative to the mean diagonal of the kernel
 
 
 class Saddle:
@@ -27,6 +29,17 @@ class Saddle:
         system.flat[:: q + 1] += diagonal
         self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
         self._level = self._solve(np.ones(q))
+
+    @classmethod
+    def definite(cls, kernel: np.ndarray, diagonal: np.ndarray) -> Saddle:
+        """Return the system with a ridge where rounding leaves the kernel indefinite without."""
+        size = np.trace(kernel) / len(kernel)
+        for ridge in RIDGES:
+            try:
+                return cls(kernel, diagonal + ridge * size)
+            except LinAlgError:
+                continue
+        raise LinAlgError("the kernel has negative eigenvalues")
 
     def solve(self, right: np.ndarray, total: float = 0.0) -> tuple[np.ndarray, Any]:
         """Return x and b for one right side, shape (q,), or for k of them, (q, k)."""

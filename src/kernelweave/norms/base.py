@@ -32,6 +32,13 @@ class Norm(ABC):
         Unlike `best` they never raise the primal. Without any w they stay as they are.
         """
 
+    def held(self, theta: np.ndarray, slack: float) -> np.ndarray:
+        """Return theta, or weights near it that do not grow without end, shape (M,).
+
+        The optimum under such weights misses the optimum by at most `slack`, relative to it.
+        """
+        return theta
+
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return a convex function that is at most 0 for feasible weights, and its gradient, (M,).
 

@@ -26,8 +26,11 @@ class Block(Norm):
     For q > 2 the exponent p is negative and Hölder's inequality turns round: `best` *minimises*
     theta . s over value >= 1, and so pushes the ||w_m|| towards uniform. The dual is then a joint
     maximum over alpha and theta of a function that is concave in (alpha, 1 / theta): steps in
-    alpha and theta = best(s) in turn never lower it. At q = inf the optimal s_m of a kernel without
-    full rank can be 0; alpha then leaves w_m open, and a gap may remain.
+    alpha and theta = best(s) in turn never lower it. The optimal s_m of a kernel without full rank
+    can be 0, and its theta_m infinite. No number holds w_m = theta_m 0, so 1 / theta is `held` a
+    little above 0. The value h(1 / theta) of the best machine is concave, not negative and grows
+    with each 1 / theta_m: of (1 - slack) / theta + slack / start it is at least 1 - slack times
+    that of theta, so that the best weights of this kind miss at most that part of the optimum.
 
     Parameters
     ----------
@@ -71,6 +74,23 @@ class Block(Norm):
         need not get closer to its solution; those that suit alpha never lower the dual.
         """
         return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
+
+    def held(self, theta: np.ndarray, slack: float) -> np.ndarray:
+        """Return the best weights with theta <= start / slack, shape (M,), theta being best(s).
+
+        For q > 2 they minimise theta . s, too: 1 / theta shrinks but for what is at its least.
+        """
+        if self.q <= 2:
+            return theta
+        power, least, shares = -self.p, slack / self.start(len(theta)), 1.0 / theta
+        at_least = np.zeros(len(theta), dtype=bool)
+        while True:
+            left = 1.0 - np.sum(least[at_least] ** power)
+            shrink = (left / np.sum(shares[~at_least] ** power)) ** (1.0 / power)
+            below = ~at_least & (shrink * shares < least)
+            if not below.any():
+                return 1.0 / np.where(at_least, least, shrink * shares)
+            at_least |= below
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return ||theta||^p - 1 and its gradient, (M,); q < 2."""

@@ -24,7 +24,6 @@ MOST = 60  # steps
 INSET = 0.1  # part of its box, or of the largest alpha, that a part starts away from its bounds
 SHORT = 0.99  # part of the way to the next bound that is gone
 ROUNDING = 1e-20  # of mu, relative to where it starts, beyond which numbers tell nothing
-RIDGE = 1e-14  # relative to the mean diagonal of the kernel: rounding may make it indefinite
 
 
 def interior_points(problem: Subproblem) -> Iterator[np.ndarray]:
@@ -102,12 +101,10 @@ class _Path:
     def advance(self) -> None:
         """Take one step."""
         room, z = self.room, self.z
-        kernel = self.problem.kernel
-        ridge = RIDGE * np.trace(kernel) / len(kernel)
-        stiff = self.curv + (z / room).sum(axis=0) + ridge
+        stiff = self.curv + (z / room).sum(axis=0)
         # Two parts of an alpha give way like two springs in a row.
-        springs = 1.0 / self._sums(self._slopes(np.ones(len(kernel))) / stiff)
-        saddle = Saddle(kernel, springs)
+        springs = 1.0 / self._sums(self._slopes(np.ones_like(self.problem.alpha)) / stiff)
+        saddle = Saddle.definite(self.problem.kernel, springs)
         residual = self._residual() - z[0] + z[1]
         missing = self.total - self._sums(self.y).sum()
 

@@ -6,7 +6,9 @@ bias b it reads
 
     minimise  1/2 (beta - alpha_0)' v + alpha_0' (v + F) + b sum alpha_0 + sum conj*(-(F + v + b)),
 
-and at its minimum beta = conj*'(-(F + v + b)) is the best alpha.
+and at its minimum beta = conj*'(-(F + v + b)) is the best alpha. Where margins are large compared
+with the width of the bend in conj*, that sum is nearly piecewise linear: entropies start as wide
+as the margins, and shrink to what they are while steps succeed.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from .subproblem import Subproblem, balanced
 from .working_set import Violations
 
 MOST = 60  # steps
+FADE = 0.2  # part of the additional entropy that is left after a step which succeeded
 ARMIJO = 1e-4  # part of the fall that a slope promises which a step must bring
 ROUNDING = 1e-12  # relative difference of values that tells nothing
 SHORTEST = 1e-8  # step
@@ -34,33 +37,35 @@ def newton_on_margins(problem: Subproblem) -> Iterator[np.ndarray]:
     The dual terms consist of an entropy and a linear part.
     """
     kernel, term, F, start = problem.kernel, problem.term, problem.F, problem.alpha
-    total, q, width = float(start.sum()), len(start), term.hi - term.lo
-    steep, everything = width / term.ent, np.ones(q, dtype=bool)
+    total, width, everything = float(start.sum()), term.hi - term.lo, np.ones(len(start), bool)
 
-    def value(beta: np.ndarray, v: np.ndarray, bias: float) -> float:
+    def value(beta: np.ndarray, v: np.ndarray, bias: float, ent: np.ndarray) -> float:
         margin = -(F + v + bias) - term.lin
-        losses = term.lo * margin + term.ent * np.logaddexp(0.0, steep * margin)
+        losses = term.lo * margin + ent * np.logaddexp(0.0, width / ent * margin)
         return float(0.5 * (beta - start) @ v + start @ (v + F) + bias * total + losses.sum())
 
-    beta, v, bias = start, np.zeros(q), -Violations(term, start, F).middle
-    now = value(beta, v, bias)
+    beta, v, bias = start, 0.0 * start, -Violations(term, start, F).middle
+    blur = width * np.abs(F + bias + term.lin).max()
     for _ in range(MOST):
-        share = expit(-steep * (F + v + bias + term.lin))
+        ent = term.ent + blur
+        share = expit(-width / ent * (F + v + bias + term.lin))
         alpha = np.clip(term.lo + width * share, term.lo, term.hi)
         yield balanced(alpha, term.lo, term.hi, total, everything)
-        stiff = 1.0 / (steep * width * np.maximum(share * (1.0 - share), FLATTEST))
+        stiff = ent / (width**2 * np.maximum(share * (1.0 - share), FLATTEST))
         try:
-            saddle = Saddle(kernel, stiff)
+            saddle = Saddle.definite(kernel, stiff)
         except LinAlgError:
             return
         dbeta, dbias = saddle.solve(stiff * (alpha - beta), total - beta.sum())
         dv = kernel @ dbeta
         slope = dv @ (beta - alpha) + dbias * (total - alpha.sum())
-        step = 1.0
-        while (new := value(beta + step * dbeta, v + step * dv, bias + step * dbias)) > (
+        now, step = value(beta, v, bias, ent), 1.0
+        while value(beta + step * dbeta, v + step * dv, bias + step * dbias, ent) > (
             now + ARMIJO * step * slope + ROUNDING * abs(now)
         ):
             step *= 0.5
             if step < SHORTEST:
                 return
-        beta, v, bias, now = beta + step * dbeta, v + step * dv, bias + step * dbias, new
+        beta, v, bias = beta + step * dbeta, v + step * dv, bias + step * dbias
+        if step == 1.0:
+            blur = np.where(FADE * blur > term.ent, FADE * blur, 0.0)

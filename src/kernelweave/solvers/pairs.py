@@ -17,7 +17,7 @@ from .interior_points import interior_points
 from .margins import newton_on_margins
 from .subproblem import Subproblem
 
-PAIRS = 20  # pairs per example after which they creep
+PAIRS = 50  # pairs per example; they take about as long as what takes over after them
 FEW = 1000  # pairs that cost nothing
 ROUNDS = 3  # of pairs, and of what takes over
 

@@ -56,7 +56,7 @@ class State:
         self.s = self._energies()
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
         primal = cache(self._primal)  # steps within steps ask for it again
-        return Turn(self.theta, self.s, linear, primal, self.curvature)
+        return Turn(self.theta, self.s, linear, primal, self.curvature, tol=self.task.tol)
 
     def _energies(self) -> np.ndarray:
         """Return alpha' K_m alpha, shape (M,).

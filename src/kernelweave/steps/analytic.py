@@ -9,6 +9,8 @@ import numpy as np
 from ..norms import Norm
 from .base import Turn
 
+SLACK = 0.25  # part of the tolerance that may be lost to weights which numbers can hold
+
 
 @dataclass(frozen=True)
 class Analytic:
@@ -17,4 +19,5 @@ class Analytic:
     norm: Norm
 
     def __call__(self, turn: Turn) -> np.ndarray:
-        return self.norm.analytic(turn.theta, turn.s)
+        theta = self.norm.analytic(turn.theta, turn.s)
+        return self.norm.held(theta, SLACK * turn.tol)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -29,6 +29,8 @@ class Turn:
         Returns the primal value of the model, which bounds J(theta) from above.
     curvature : callable
         Returns the second derivative of J at theta, shape (M, M), as far as it is known.
+    tol : float
+        The relative duality gap that the solver is to reach.
     """
 
     theta: np.ndarray
@@ -36,6 +38,7 @@ class Turn:
     linear: float
     primal: Callable[[], float]
     curvature: Callable[[], np.ndarray]
+    tol: float = field(default=1e-3, kw_only=True)
 
     @property
     def value(self) -> float:
