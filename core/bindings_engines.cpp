@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "engine.h"
 #include "mixture.h"
+#include "sum.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -89,6 +90,14 @@ void bind_product(nb::module_& m) {
       .def("__matmul__", &multiply, "v"_a);
 }
 
+// The engine of the sum of all kernels.
+std::unique_ptr<Engine> engine_of_sum(const Program& program, const Side& side, int64_t cache_bytes,
+                                      int n_jobs) {
+  program.check(side);
+  return std::make_unique<Engine>(rows_of(sum_of(std::make_shared<const Program>(program)),
+                                          examples_of_sum(side), cache_bytes, n_jobs));
+}
+
 void bind_dense(nb::module_& m) {
   bind_engine<Engine>(m, "Engine", "Examples, their kernels, and the outputs of the current alpha.")
       .def(
@@ -96,6 +105,10 @@ void bind_dense(nb::module_& m) {
           [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
              int n_jobs) { new (engine) Engine(rows_of(program, side, cache_bytes, n_jobs)); },
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_static("of_sum", &engine_of_sum, "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_static(
+          "sums", [](const Program& program) { return !linear_terms(program).has_value(); },
+          "program"_a)
       .def_prop_ro(
           "outputs",
           [](Engine& engine) {

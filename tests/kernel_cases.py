@@ -69,6 +69,19 @@ class Case:
         return np.stack([normalised(K, self.how) for K in self.matrices(X)])
 
 
+class SumCase(Case):
+    """The plain sum of the kernels of a case, as one kernel."""
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> DenseEngine:
+        """Return an engine for the examples X."""
+        parts = supplies(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
+        return DenseEngine.of_sum(parts)
+
+    def oracle(self, X: Any) -> np.ndarray:
+        """Return the matrix of the sum, shape (1, n, n)."""
+        return super().oracle(X).sum(axis=0, keepdims=True)
+
+
 def normalised(K: np.ndarray, how: str | None) -> np.ndarray:
     """Return a kernel matrix, normalised by the textbook."""
     if how == "variance":
@@ -171,3 +184,5 @@ CASES = {
         for how in ("variance", "unit", "trace", "center")
     },
 }
+
+SUMS = {f"sum of {name}": SumCase(**(vars(case) | {"planes": 1})) for name, case in CASES.items()}

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, dense
+from kernel_cases import CASES, SUMS, dense
 from sklearn.metrics.pairwise import rbf_kernel
 
 from kernelweave.kernels import RBF, per_feature
 
 N = 300  # more than one tile of columns, and several of rows
-every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+every_case = pytest.mark.parametrize("case", (CASES | SUMS).values(), ids=CASES | SUMS)
 every_cache = pytest.mark.parametrize("rows", [0, 1, 3, N])
 
 

@@ -254,3 +254,15 @@ def test_progress_is_shown_on_request(moons, capsys):
     MKLClassifier(RBF(0.5)).fit(*moons)
     assert capsys.readouterr() == ("", "")
     assert shown.out == ""
+
+
+@pytest.mark.parametrize("p", [1, 2, np.inf])
+def test_weights_and_history_have_an_entry_for_each_kernel(p, rng):
+    X = rng.normal(size=(60, 3))
+    kernels = [RBF(gamma=[0.1, 1.0]), Polynomial(degree=2)]
+    model = MKLClassifier(kernels, norm=p).fit(X, X[:, 0] * X[:, 1] > 0)
+    assert model.weights_.shape == (3,)
+    assert all(past["weights"].shape == (3,) for past in model.history_)
+    assert model.contributions(X).shape == (60, 3)
+    if p == np.inf:
+        np.testing.assert_array_equal(model.weights_, np.ones(3))

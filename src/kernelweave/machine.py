@@ -26,6 +26,8 @@ from .kernels.default import default_kernels
 from .kernels.examples import Examples
 from .kernels.prepare import prepare, resolve
 from .model import Model, alphas
+from .norms import Norm
+from .norms.kinds import is_plain_sum
 from .problem import Problem, Result
 from .progress import live_line
 from .solvers.registry import solver_for
@@ -60,8 +62,9 @@ class Machine(BaseEstimator):
         if distinct:
             X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
         with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
+            norms = [problem.norm for problem in problems]
             compiled, examples, engine = self._prepare(
-                kernels, X, problems[0].C, [solver], shared=shared
+                kernels, X, problems[0].C, [solver], norms, shared=shared
             )
             problems, engine = sharing(problems, engine) if shared else (problems, engine)
             results = [
@@ -94,18 +97,20 @@ class Machine(BaseEstimator):
         X: Any,
         costs: np.ndarray,
         solvers: Sequence[Any],
+        norms: Sequence[Norm],
         *,
         shared: bool,
     ) -> tuple[CompiledKernels, Examples, Engine]:
         """Normalise and compile the kernels on the examples X, and give them an engine.
 
-        `shared`: whether machines share their weights, each with outputs of its own.
+        It suits the solvers and norms that will be asked for. `shared`: whether machines share
+        their weights, each with outputs of its own.
         """
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         supplies = Supplies(compiled.listing, examples, self.cache_mb, n_jobs)
-        return compiled, examples, engine_for(supplies, solvers, shared=shared)
+        return compiled, examples, engine_for(supplies, solvers, norms, shared=shared)
 
     def _solve(self, task: Task) -> Result:
         """Solve a task as the parameters say."""
@@ -129,6 +134,7 @@ class Machine(BaseEstimator):
         distinct: Distinct | None = None,
     ) -> None:
         """Keep what the results say of all examples, or of the distinct ones."""
+        results = [result.spread(compiled.n_kernels) for result in results]
         self._warn_unless_converged(results)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
@@ -213,11 +219,19 @@ class Machine(BaseEstimator):
         return tags
 
 
-def engine_for(supplies: Supplies, solvers: Sequence[Any], *, shared: bool) -> Any:
-    """Return the engine that suits some kernels and examples, and what solvers can do with."""
+def engine_for(
+    supplies: Supplies, solvers: Sequence[Any], norms: Sequence[Norm], *, shared: bool
+) -> Any:
+    """Return the engine that suits some kernels and examples, and what solvers can do with.
+
+    Where nothing but the plain sum is asked for it may have one kernel only.
+    """
     M, n = supplies.kernels.n_kernels, supplies.examples.n
-    if not shared and all(solver.combines for solver in solvers) and MixtureEngine.serves(supplies):
+    combines = not shared and all(solver.combines for solver in solvers)
+    if combines and MixtureEngine.serves(supplies):
         return MixtureEngine.of(supplies)
+    if combines and all(map(is_plain_sum, norms)) and DenseEngine.sums(supplies):
+        return DenseEngine.of_sum(supplies)
     if not shared and all(solver.streams(M, n) for solver in solvers):
         return StreamedEngine(supplies)
     return DenseEngine.of(supplies)

@@ -79,6 +79,13 @@ class Result(Certificate):
     history: Sequence[Progress]
     converged: bool
 
+    def spread(self, M: int) -> Result:
+        """Return the result for M kernels: if it is one for their sum, each has its weight."""
+        if len(self.weights) == M:
+            return self
+        history = [replace(past, weights=np.repeat(past.weights, M)) for past in self.history]
+        return replace(self, weights=np.repeat(self.weights, M), history=history)
+
 
 @dataclass(frozen=True, eq=False)
 class Problem:

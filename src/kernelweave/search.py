@@ -102,7 +102,9 @@ class Search(Machine):
             return self._machines(targets, costs(train), grid.norms[0])
 
         with single_threaded_blas():
-            compiled, examples, engine = self._prepare(kernels, X, every, solvers, shared=shared)
+            compiled, examples, engine = self._prepare(
+                kernels, X, every, solvers, grid.norms, shared=shared
+            )
             self.scores_ = self._score(grid, engine, splits, machines, score)
             best = grid.best(self.scores_.mean(axis=2))
             self.best_score_ = float(self.scores_[best].mean())

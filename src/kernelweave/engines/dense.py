@@ -32,6 +32,21 @@ class DenseEngine(KeptOutputs):
         check_memory(supplies.kernels.n_kernels, supplies.examples.n)
         return cls(supplies.core(_core.Engine))
 
+    @classmethod
+    def of_sum(cls, supplies: Supplies) -> DenseEngine:
+        """Return an engine at alpha = 0 for one kernel, the sum of all: its values are cached."""
+        check_memory(1, supplies.examples.n)
+        return cls(supplies.core(_core.Engine.of_sum))
+
+    @staticmethod
+    def sums(supplies: Supplies) -> bool:
+        """Return whether the sum of several kernels is worth being one.
+
+        Those that are linear in what they share are summed up without any values.
+        """
+        kernels = supplies.kernels
+        return kernels.n_kernels > 1 and _core.Engine.sums(kernels.program)
+
     @property
     def n(self) -> int:
         """Number of examples."""
