@@ -2,8 +2,8 @@
 
 Pairs solve most such problems in no time. Where the kernel has directions of very different size
 (columns that differ in scale, large C, weights far apart) they may take millions of steps. So after
-as many as cost about a factorisation of the kernel a method takes over whose work hardly depends on
-condition. Its alphas are nearly the best, and pairs can do the rest.
+a while a method takes over whose work hardly depends on condition. Its alphas are nearly the best,
+and pairs can do the rest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .interior_points import interior_points
 from .margins import newton_on_margins
 from .subproblem import Subproblem
 
-PAIRS = 50  # pairs per example; they take about as long as what takes over after them
+PAIRS = 50  # pairs per example; they take about as long as the method after them
 FEW = 1000  # pairs that cost nothing
 ROUNDS = 3  # of pairs, and of what takes over
 
@@ -55,13 +55,14 @@ def _without_pairs(problem: Subproblem, tolerance: float, method: Method) -> Sub
     """
     live = np.flatnonzero(problem.term.hi > problem.term.lo)
     best, lowest = problem, problem.violation
-    for part in method(problem.part(live)):
-        alpha = problem.alpha.copy()
-        alpha[live] = part
-        found = problem.after(alpha)
-        violation = found.violation
-        if violation < lowest and problem.gain(found) > 0:
-            best, lowest = found, violation
-        if lowest <= tolerance:
-            break
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is no find either
+        for part in method(problem.part(live)):
+            alpha = problem.alpha.copy()
+            alpha[live] = part
+            found = problem.after(alpha)
+            violation = found.violation
+            if violation < lowest and problem.gain(found) > 0:
+                best, lowest = found, violation
+            if lowest <= tolerance:
+                break
     return best
