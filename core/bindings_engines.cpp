@@ -107,7 +107,7 @@ void bind_dense(nb::module_& m) {
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static("of_sum", &engine_of_sum, "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static(
-          "sums", [](const Program& program) { return !linear_terms(program).has_value(); },
+          "is_linear", [](const Program& program) { return linear_terms(program).has_value(); },
           "program"_a)
       .def_prop_ro(
           "outputs",

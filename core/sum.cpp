@@ -20,10 +20,6 @@ class SideTable : public Table {
     return std::make_shared<SideTable>(side.subset(ids, count));
   }
 
-  void mix(int64_t i, Fingerprint& print) const override {
-    for (const auto& table : side.tables) table->mix(i, print);
-  }
-
   const Side side;
 };
 

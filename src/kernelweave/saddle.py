@@ -32,7 +32,7 @@ class Saddle:
 
     @classmethod
     def definite(cls, kernel: np.ndarray, diagonal: np.ndarray) -> Saddle:
-        """Return the system with a ridge where rounding leaves the kernel indefinite without."""
+        """Return the system with the smallest ridge with which rounding leaves it definite."""
         size = np.trace(kernel) / len(kernel)
         for ridge in RIDGES:
             try:

@@ -45,7 +45,7 @@ class DenseEngine(KeptOutputs):
         Those that are linear in what they share are summed up without any values.
         """
         kernels = supplies.kernels
-        return kernels.n_kernels > 1 and _core.Engine.sums(kernels.program)
+        return kernels.n_kernels > 1 and not _core.Engine.is_linear(kernels.program)
 
     @property
     def n(self) -> int:

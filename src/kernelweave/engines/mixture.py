@@ -74,9 +74,9 @@ class MixtureEngine:
         return self._core.outputs(support, self._alpha[support], kernels)
 
     def rough_outputs(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of some examples to about four digits, shape (M, len(idx)).
+        """Return the outputs of some examples to about six digits, shape (M, len(idx)).
 
-        Kernels are taken as piecewise linear functions of the shared quantities.
+        Kernels are taken as piecewise cubic functions of the shared quantities.
         """
         rough = np.empty((self.n_kernels, len(idx)))
         for family, alphas in enumerate(self._core.spread(self._alpha, idx)):

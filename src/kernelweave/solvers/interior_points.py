@@ -53,6 +53,7 @@ class _Path:
         self.twofold = np.flatnonzero(term.eps > 0)
         self.lo = self._parts(np.where(term.eps > 0, 0.0, term.lo), 0.0 * alpha)
         self.hi = self._parts(term.hi, -term.lo)
+        self.signs = self._slopes(np.ones_like(alpha))
         self.lin, self.curv = self._slopes(term.lin), self._parts(term.curv, term.curv)
         self.lin += self._parts(term.eps, term.eps)
         self.bounded = np.isfinite([self.lo, self.hi])
@@ -88,8 +89,8 @@ class _Path:
         """Return alphas of which those whose multipliers outweigh their room are at their place."""
         at_lo, at_hi = self.bounded & (self.room * self.push < self.z * self.size)
         parts = np.where(at_lo, self.lo, np.where(at_hi, self.hi, self.y))
-        term, moves = self.problem.term, self._slopes(np.ones(len(self.problem.alpha)))
-        free = self._sums(np.where(at_lo | at_hi, 0.0, moves)) > 0
+        free = self._sums(np.where(at_lo | at_hi, 0.0, self.signs)) > 0  # some part is not settled
+        term = self.problem.term
         return balanced(self._sums(parts), term.lo, term.hi, self.total, free)
 
     @property
@@ -103,7 +104,7 @@ class _Path:
         room, z = self.room, self.z
         stiff = self.curv + (z / room).sum(axis=0)
         # Two parts of an alpha give way like two springs in a row.
-        springs = 1.0 / self._sums(self._slopes(np.ones_like(self.problem.alpha)) / stiff)
+        springs = 1.0 / self._sums(self.signs / stiff)
         saddle = Saddle.definite(self.problem.kernel, springs)
         residual = self._residual() - z[0] + z[1]
         missing = self.total - self._sums(self.y).sum()
@@ -112,8 +113,9 @@ class _Path:
             """The step that changes z * room by `products`, (2, k), to first order."""
             pull = np.where(self.bounded, products / room, 0.0)
             force = pull[0] - pull[1] - residual
-            dalpha, dbias = saddle.solve(springs * self._sums(force / stiff), missing)
-            dslope = springs * (self._sums(force / stiff) - dalpha)
+            give = self._sums(force / stiff)
+            dalpha, dbias = saddle.solve(springs * give, missing)
+            dslope = springs * (give - dalpha)
             dy = (force - self._slopes(dslope)) / stiff
             droom = np.where(self.bounded, [dy, -dy], 0.0)
             return dy, dbias, droom, pull - z * droom / room

@@ -38,7 +38,7 @@ class Turn:
     linear: float
     primal: Callable[[], float]
     curvature: Callable[[], np.ndarray]
-    tol: float = field(default=1e-3, kw_only=True)
+    tol: float = field(kw_only=True)
 
     @property
     def value(self) -> float:
