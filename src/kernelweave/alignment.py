@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.optimize import nnls
 
-from .engines import DenseEngine, Engine, Supplies
+from .engines import DenseEngine, Engine, TrainingSet
 from .kernels import Kernel
 from .kernels.prepare import prepare
 
@@ -45,12 +45,11 @@ class Moments:
         """
         gram = np.zeros((engine.n_kernels, engine.n_kernels))
         sums = np.empty((engine.n_kernels, engine.n))
-        one = np.ones(1)
         for i in range(engine.n):
-            engine.clear()
-            engine.add(np.array([i]), one)
-            gram += engine.outputs @ engine.outputs.T
-            sums[:, i] = engine.outputs.sum(axis=1)
+            engine.move_to(np.eye(1, engine.n, i)[0])
+            rows = engine.outputs()
+            gram += rows @ rows.T
+            sums[:, i] = rows.sum(axis=1)
         return cls(gram, sums)
 
     def centered(self) -> np.ndarray:
@@ -78,8 +77,8 @@ def kernel_alignment(
     """
     n_jobs = effective_n_jobs(n_jobs)
     compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)
-    supplies = Supplies(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
-    moments = Moments.of(DenseEngine.of(supplies))
+    training_set = TrainingSet(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
+    moments = Moments.of(DenseEngine.of(training_set))
     products, plain = moments.centered(), np.diag(moments.gram)
     norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))
     return products / np.outer(norms, norms)
@@ -115,5 +114,5 @@ def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
 
 def target_products(engine: Engine, y: np.ndarray) -> np.ndarray:
     """Return y' K_m y, shape (M,); the engine forgets the outputs that it held."""
-    engine.rebuild(y)
-    return engine.outputs @ y
+    engine.move_to(y)
+    return engine.quadratic()

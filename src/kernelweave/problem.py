@@ -10,9 +10,9 @@ A solver works on (alpha, theta). They stand for the model w_m = theta_m sum_i a
 f_i = F_i + b with F_i = sum_m theta_m g_mi and g_mi = sum_j alpha_j k_m(x_j, x_i), and the
 regularisation term is 1/2 theta . s (`norms` has the exception). tau is 0 except for one class.
 
-Several machines, such as one per class, can share their weights: P is then the sum of their
-problems under one theta, and in D s is the sum of their s. They are one problem over the examples
-of the first machine, then those of the second, and so on.
+Several outputs, such as one decision function per class, can share their weights: P is then the
+sum of their problems under one theta, and in D s is the sum of their s. They are one problem over
+the examples of the first output, then those of the second, and so on.
 
 Every value of P bounds every value of D from above. So the relative gap between the two values of
 (alpha, theta), with the best b for it, certifies the model, however it was found.
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from .losses import DualTerm, Loss
-from .norms import Norm
+from .norms import Fixed, Norm
 
 _ROUNDING = 1e-9  # how far a sum of alphas may drift, relative to the sum of their sizes
 _TINY = np.finfo(float).tiny
@@ -38,7 +38,7 @@ _TINY = np.finfo(float).tiny
 class Certificate:
     """What is known of a model: the values of both problems, their relative gap, and its bias.
 
-    Machines that share their weights have a bias each, shape (machines,).
+    Outputs that share their weights have a bias each, shape (n_outputs,).
     """
 
     primal: float
@@ -100,9 +100,9 @@ class Problem:
     C : array of shape (n,)
         The cost of each example, at least 0.
     tau : float
-        What the alphas (of each machine) add up to.
-    machines : int
-        How many machines share the weights, each with n / machines examples and a bias of its own.
+        What the alphas (of each output) add up to.
+    n_outputs : int
+        How many outputs share the weights, each with n / n_outputs examples and a bias of its own.
     """
 
     loss: Loss
@@ -110,7 +110,7 @@ class Problem:
     y: np.ndarray
     C: np.ndarray
     tau: float = 0.0
-    machines: int = 1
+    n_outputs: int = 1
 
     def __post_init__(self):
         for name in ("y", "C"):
@@ -122,9 +122,10 @@ class Problem:
             )
         if not np.all(np.isfinite(self.C) & (self.C >= 0)):
             raise ValueError("C must be finite and at least 0 for every example")
-        if self.machines < 1 or len(self.y) % self.machines:
+        if self.n_outputs < 1 or len(self.y) % self.n_outputs:
             raise ValueError(
-                f"machines must divide the number of examples, {len(self.y)}, got {self.machines!r}"
+                f"n_outputs must divide the number of examples, {len(self.y)}, "
+                f"got {self.n_outputs!r}"
             )
         lowest, highest = self._sums(self.term.lo).max(), self._sums(self.term.hi).min()
         slack = _ROUNDING * abs(self.tau)
@@ -141,37 +142,39 @@ class Problem:
 
     @classmethod
     def sharing(cls, problems: Sequence[Problem]) -> Problem:
-        """Return the problem of machines that share their weights, alike but for y and C."""
+        """Return the problem of outputs that share their weights, alike but for y and C."""
         y, C = (np.concatenate([getattr(problem, name) for problem in problems]) for name in "yC")
-        return replace(problems[0], y=y, C=C, machines=len(problems))
+        return replace(problems[0], y=y, C=C, n_outputs=len(problems))
 
     @cached_property
-    def parts(self) -> list[slice]:
-        """Where the examples of each machine are."""
-        size = len(self.y) // self.machines
-        return [slice(k * size, (k + 1) * size) for k in range(self.machines)]
+    def output_slices(self) -> list[slice]:
+        """Where the examples of each output are."""
+        size = len(self.y) // self.n_outputs
+        return [slice(k * size, (k + 1) * size) for k in range(self.n_outputs)]
 
     @cached_property
-    def alone(self) -> list[Problem]:
-        """The problem of each machine, as if it had weights of its own."""
-        if self.machines == 1:
+    def per_output(self) -> list[Problem]:
+        """The problem of each output, as if it had weights of its own."""
+        if self.n_outputs == 1:
             return [self]
-        return [replace(self, y=self.y[part], C=self.C[part], machines=1) for part in self.parts]
+        return [
+            replace(self, y=self.y[part], C=self.C[part], n_outputs=1)
+            for part in self.output_slices
+        ]
 
-    def subset(self, idx: np.ndarray, set_aside: float) -> Problem:
-        """Return the problem of some examples of one machine.
+    def restricted(self, idx: np.ndarray, tau: float, cost_factor: float = 1.0) -> Problem:
+        """Return the problem of some examples of one output.
 
-        The alphas of its other examples add up to `set_aside`.
+        Parameters
+        ----------
+        tau : what their alphas add up to.
+        cost_factor : multiplies their costs; above 1 where they stand for all examples.
         """
-        return replace(self, y=self.y[idx], C=self.C[idx], tau=self.tau - set_aside, machines=1)
+        return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
 
-    def sample(self, idx: np.ndarray) -> Problem:
-        """Return the problem in which some examples, not all of cost 0, stand for all.
-
-        Their costs add up to those of all, so that the alphas can add up to tau.
-        """
-        C = self.C[idx]
-        return replace(self, y=self.y[idx], C=self.C.sum() / C.sum() * C)
+    def given(self, theta: np.ndarray) -> Problem:
+        """Return the inner problem: the same with kernel weights that are given, shape (M,)."""
+        return replace(self, norm=Fixed(theta))
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
         """Return the primal value of a model.
@@ -182,9 +185,9 @@ class Problem:
             Outputs of the model on the examples, without the bias.
         s : array of shape (M,)
         theta : array of shape (M,)
-        bias : float, or an array of shape (machines,)
+        bias : float, or an array of shape (n_outputs,)
         """
-        b = np.repeat(bias, len(F) // self.machines)
+        b = np.repeat(bias, len(F) // self.n_outputs)
         cost = self.C @ self.loss.value(F + b, self.y) + self.tau * np.sum(bias)
         return float(cost + 0.5 * self.norm.regularizer(theta, s))
 
@@ -199,9 +202,9 @@ class Problem:
         self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
     ) -> Certificate:
         """Certify the model of (alpha, theta) with outputs F, shape (n,), and s, shape (M,)."""
-        pairs = zip(self.alone, self.parts, strict=True)
+        pairs = zip(self.per_output, self.output_slices, strict=True)
         biases = [self.loss.best_bias(F[part], one.y, one.C, one.tau) for one, part in pairs]
-        bias = biases[0] if self.machines == 1 else np.array(biases)
+        bias = biases[0] if self.n_outputs == 1 else np.array(biases)
         primal, dual = self.primal(F, s, theta, bias), self.dual(alpha, s)
         return Certificate(primal=primal, dual=dual, gap=self.gap(primal, dual), bias=bias)
 
@@ -210,8 +213,8 @@ class Problem:
         return (primal - dual) / max(abs(primal), self._nothing)
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
-        """Add up the values, shape (n,), of each machine's examples."""
-        return values.reshape(self.machines, -1).sum(axis=1)
+        """Add up the values, shape (n,), of each output's examples."""
+        return values.reshape(self.n_outputs, -1).sum(axis=1)
 
     @cached_property
     def _nothing(self) -> float:

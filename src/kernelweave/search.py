@@ -20,16 +20,13 @@ from sklearn.model_selection import check_cv
 
 from .core import single_threaded_blas
 from .engines import Engine
+from .estimators.base import MKLEstimator, Prepared
 from .kernels import resolve
-from .machine import Machine, sharing
 from .norms import Norm, as_norm
-from .norms.kinds import exponent
+from .plan import Method, find_method
 from .problem import Problem, Result
 from .progress import live_line, progress_bar
-from .solvers.path import follow
-from .solvers.registry import solver_for
-from .solvers.start import first_task
-from .solvers.task import Task
+from .training.path import follow
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -57,13 +54,13 @@ class Grid:
         Of equal ones it is that of the smallest C, and then of the largest p: the simplest model.
         """
         scores = np.where(np.isnan(scores), -np.inf, scores)
-        sparsity = [-np.nan_to_num(exponent(norm), posinf=np.inf) for norm in self.norms]
+        sparsity = [-np.nan_to_num(norm.exponent, posinf=np.inf) for norm in self.norms]
         ties = np.argwhere(scores == scores.max())
         i, j = min(ties, key=lambda at: (self.Cs[at[1]], sparsity[at[0]]))
         return int(i), int(j)
 
 
-class Search(Machine):
+class Search(MKLEstimator):
     """What both searches do: score a grid on folds, and fit at its best point."""
 
     def _search(
@@ -90,7 +87,7 @@ class Search(Machine):
         grid, splits = Grid.of(self.norms, self.Cs), self._splits(X, y, groups)
         every = costs(np.arange(len(y)))
         first = self._machines(targets, every, grid.norms[0])
-        solvers, shared = self._solvers(grid, first), self._shared(first)
+        methods, shared = self._methods(grid, first), self._shared(first)
         scorer = self._scorer()
         kernels = None if self.kernels is None else resolve(self.kernels, X)
 
@@ -102,18 +99,16 @@ class Search(Machine):
             return self._machines(targets, costs(train), grid.norms[0])
 
         with single_threaded_blas():
-            compiled, examples, engine = self._prepare(
-                kernels, X, every, solvers, grid.norms, shared=shared
-            )
-            self.scores_ = self._score(grid, engine, splits, machines, score)
+            prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
+            self.scores_ = self._score(grid, prepared, splits, machines, score)
             best = grid.best(self.scores_.mean(axis=2))
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
             problems = self._machines(targets, self.C_ * every, grid.norms[best[0]])
-            problems, engine = self._arranged(problems, engine)
+            problems, engine = prepared.suited(problems, shared=shared)
             with live_line(type(self).__name__, self.verbose) as watch:
-                results = [self._solve(first_task(one, engine, watch=watch)) for one in problems]
-        self._learn(compiled, examples, results)
+                results = [self._solve(one, engine, prepared.name, watch=watch) for one in problems]
+        self._learn(prepared, results)
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""
@@ -132,41 +127,42 @@ class Search(Machine):
             f"got {self.scoring!r}"
         )
 
-    def _solvers(self, grid: Grid, machines: list[Problem]) -> list[Any]:
-        """Return the solver of each norm; one that cannot serve is refused before all else."""
+    def _methods(self, grid: Grid, machines: list[Problem]) -> list[Method]:
+        """Return the method of each norm; one that cannot serve is refused before all else."""
         shared, loss = self._shared(machines), machines[0].loss
-        return [solver_for(self.solver, norm, loss, shared=shared) for norm in grid.norms]
+        return [find_method(self.solver, norm, loss, shared=shared) for norm in grid.norms]
 
     def _shared(self, machines: list[Problem]) -> bool:
         return len(machines) > 1 and self.share_weights
 
-    def _arranged(self, machines: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:
-        """Return the problems to solve in turn, and the engine for them."""
-        return sharing(machines, engine) if self._shared(machines) else (machines, engine)
-
     def _score(
         self,
         grid: Grid,
-        engine: Engine,
+        prepared: Prepared,
         splits: list[Split],
         machines: Callable[[np.ndarray], list[Problem]],
         score: Callable[[np.ndarray, np.ndarray], float],
     ) -> np.ndarray:
         """Return the scores of every point and fold, shape (norms, Cs, folds)."""
-        scores, gaps = np.empty((*grid.shape, len(splits))), []
-        paths = len(self._arranged(machines(splits[0][0]), engine)[0]) * len(splits)
+        scores = np.empty((*grid.shape, len(splits)))
+        gaps: list[float] = []
+        first = machines(splits[0][0])
+        shared = self._shared(first)
+        paths = (1 if shared else len(first)) * len(splits)
         title = f"{type(self).__name__}: {len(splits)} folds"
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
-            def solve(task: Task) -> Result:
-                result = self._solve(task)
+            def solve(problem: Problem, weights: np.ndarray | None) -> Result:
+                result = self._solve(problem, engine, prepared.name, weights)
                 gaps.append(result.gap)
                 advance()
                 return result
 
+            norms = [prepared.suited_norm(norm) for norm in grid.norms]
+            suited = Grid(norms, grid.Cs)
             for fold, (train, test) in enumerate(splits):
-                problems, place = self._arranged(machines(train), engine)
-                along = [held_out_values(one, place, grid, test, solve) for one in problems]
+                problems, engine = prepared.suited(machines(train), shared=shared)
+                along = [held_out_values(one, engine, suited, test, solve) for one in problems]
                 values = np.concatenate(along, axis=3)
                 for at in np.ndindex(grid.shape):
                     scores[(*at, fold)] = score(values[at], test)
@@ -187,9 +183,9 @@ class Search(Machine):
 def held_out_values(
     problem: Problem, engine: Engine, grid: Grid, test: np.ndarray, solve: Callable
 ) -> np.ndarray:
-    """Return the decision values of held-out examples, shape (norms, Cs, held out, machines)."""
-    values = np.empty((*grid.shape, len(test), problem.machines))
+    """Return the decision values of held-out examples, shape (norms, Cs, held out, outputs)."""
+    values = np.empty((*grid.shape, len(test), problem.n_outputs))
     for i, j, result in follow(problem, engine, grid.norms, grid.Cs, solve):
-        F = engine.combined(result.weights).reshape(problem.machines, -1)
+        F = engine.combined(result.weights).reshape(problem.n_outputs, -1)
         values[i, j] = F[:, test].T + result.bias
     return values

@@ -1,9 +1,18 @@
-"""Who holds the examples: engines compute kernels and keep the outputs of the current alpha."""
+"""Who holds the examples: engines evaluate kernels, and hold an alpha and what follows from it."""
 
-from .base import Engine
+from .base import Engine, Snapshot
 from .dense import DenseEngine
-from .mixture import MixtureEngine
-from .stacked import StackedEngine
-from .supplies import Supplies
+from .family import FamilyEngine
+from .outputs import OutputsEngine
+from .streamed import StreamedEngine
+from .training_set import TrainingSet
 
-__all__ = ["DenseEngine", "Engine", "MixtureEngine", "StackedEngine", "Supplies"]
+__all__ = [
+    "DenseEngine",
+    "Engine",
+    "FamilyEngine",
+    "OutputsEngine",
+    "Snapshot",
+    "StreamedEngine",
+    "TrainingSet",
+]

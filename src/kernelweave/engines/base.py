@@ -1,86 +1,142 @@
 """What a solver may ask of the examples.
 
-All algorithms touch the examples through these few operations (Sonnenburg, Rätsch and Rieck 2007
-call them clear, add and lookup). An engine decides how they are computed; a solver decides what to
+All algorithms touch the examples through these operations (Sonnenburg, Rätsch and Rieck 2007 call
+their like clear, add and lookup). An engine decides how they are computed; a solver decides what to
 ask for.
+
+An engine owns alpha. What it returns always belongs to its present alpha.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core import _core
+
+class Snapshot(NamedTuple):
+    """An alpha, and what an engine keeps of its outputs.
+
+    Attributes
+    ----------
+    alpha : array of shape (n,)
+    outputs : array of shape (M, n), of shape (n,) where outputs are combined, or None
+    theta : array of shape (M,) or None
+        The weights under which outputs are combined.
+    """
+
+    alpha: np.ndarray
+    outputs: np.ndarray | None = None
+    theta: np.ndarray | None = None
+
+    def scaled(self, factor: float) -> Snapshot:
+        """Return the snapshot at factor * alpha."""
+        outputs = None if self.outputs is None else factor * self.outputs
+        return Snapshot(factor * self.alpha, outputs, self.theta)
 
 
-class Engine(Protocol):
-    """n examples, M kernels, and the outputs of one alpha."""
+class Engine(ABC):
+    """n examples, M kernels, one alpha and its outputs g[m, i] = sum_j alpha_j k_m(x_j, x_i).
+
+    Attributes
+    ----------
+    n, n_kernels : int
+        Numbers of examples and kernels.
+    keeps_outputs : bool
+        Whether the outputs of all kernels are at hand. Then new weights cost no kernel evaluation.
+    streams : bool
+        Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
+        by block when it is asked for them.
+    """
+
+    keeps_outputs: ClassVar[bool]
+    streams: ClassVar[bool] = False
+
+    def __init__(self, n: int, n_kernels: int):
+        self.n, self.n_kernels = n, n_kernels
+        self._alpha = np.zeros(n)
 
     @property
-    def n(self) -> int:
-        """Number of examples."""
+    def alpha(self) -> np.ndarray:
+        """The present alpha, shape (n,): a view that cannot be written to."""
+        view = self._alpha.view()
+        view.flags.writeable = False
+        return view
 
-    @property
-    def n_kernels(self) -> int:
-        """Number of kernels."""
+    @abstractmethod
+    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
+        """Set alpha[idx] to values, both of shape (q,); no example occurs twice."""
 
-    @property
-    def outputs(self) -> np.ndarray:
-        """g[m, i] = sum_j alpha_j k_m(x_j, x_i), shape (M, n)."""
+    @abstractmethod
+    def move_to(
+        self,
+        alpha: np.ndarray,
+        outputs: np.ndarray | None = None,
+        theta: np.ndarray | None = None,
+    ) -> None:
+        """Replace alpha, shape (n,).
 
-    @property
-    def turns_per_step(self) -> int:
-        """Working sets between two weight steps."""
-
-    @property
-    def streams(self) -> bool:
-        """Whether it keeps no outputs, and gives engines for some of the kernels."""
-
-    def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return F_i = sum_m theta_m g[m, i], shape (n,)."""
-
-    def quadratic(self, alpha: np.ndarray) -> np.ndarray:
-        """Return s_m = alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
-
-    def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
-        """Return the outputs of some kernels, shape (len(kernels), n)."""
-
-    def rough_outputs(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of some examples, shape (M, len(idx)), to a few digits at least."""
-
-    def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""
-
-    def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every k_m inside a working set of q examples, shape (M, q, q)."""
-
-    def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
-        """Change alpha[idx] by delta: outputs[m, i] += sum_q delta_q k_m(x_q, x_i)."""
-
-    def product(self) -> _core.Product | None:
-        """Return the matrix of the only kernel, `matrix @ v`, where products cost little.
-
-        None where they would take about as long as all rows.
+        With its outputs, as a `Snapshot` has them, nothing is evaluated.
         """
 
-    def scale(self, factor: float) -> None:
-        """Multiply alpha, and so the outputs, by a factor."""
+    @abstractmethod
+    def combined(self, theta: np.ndarray) -> np.ndarray:
+        """Return F_i = sum_m theta_m g[m, i], shape (n,): not to be written to."""
 
-    def keep(self) -> np.ndarray:
-        """Return what `restore` needs to come back to the current alpha without computing."""
+    @abstractmethod
+    def quadratic(self) -> np.ndarray:
+        """Return s_m = alpha' K_m alpha, shape (M,)."""
 
-    def restore(self, alpha: np.ndarray, kept: np.ndarray) -> None:
-        """Change to alpha, shape (n,); `kept` is what `keep` returns there."""
+    @abstractmethod
+    def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
+        """Return the outputs of all kernels, or of k of them, shape (k, n): read-only."""
 
-    def clear(self) -> None:
-        """Start again at alpha = 0."""
+    @abstractmethod
+    def subset(
+        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> Engine:
+        """Return an engine for some of the examples, or of the kernels.
 
-    def rebuild(self, alpha: np.ndarray) -> None:
-        """Recompute the outputs of alpha, shape (n,)."""
+        Examples keep their alphas and their outputs, in which the alphas of the others are
+        contained; those stay as they are. An engine for some kernels has the same alpha. Only
+        engines that stream choose kernels.
+        """
+
+    def snapshot(self) -> Snapshot:
+        """Return what `move_to` needs to come back to the present alpha."""
+        return Snapshot(self._alpha.copy())
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of q examples, shape (M, q), to about six digits at least."""
+        raise self._cannot("give the outputs of single examples")
+
+    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
+        raise self._cannot("evaluate kernels between examples")
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        """Return every k_m between q examples, shape (M, q, q)."""
+        raise self._cannot("evaluate kernels between examples")
 
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""
+        raise self._cannot("evaluate kernels between examples")
 
-    def subset(self, idx: np.ndarray) -> Engine:
-        """Return an engine for some of the examples, with their outputs as they are now."""
+    @property
+    def multiplies(self) -> bool:
+        """Whether there is one kernel, and `matvec` costs far less than all of its rows."""
+        return False
+
+    def matvec(self, v: np.ndarray) -> np.ndarray:
+        """Return K v, shape (n,), for the only kernel and any v, shape (n,)."""
+        raise self._cannot("multiply with its kernel matrix cheaply")
+
+    def _cannot(self, what: str) -> TypeError:
+        return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")
+
+    def _note(self, idx: np.ndarray, values: np.ndarray) -> np.ndarray:
+        """Note new alphas; return by how much they change, shape (q,)."""
+        delta = values - self._alpha[idx]
+        self._alpha[idx] = values
+        return delta

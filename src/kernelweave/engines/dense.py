@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ..core import _core
 from .kept_outputs import KeptOutputs
 from .memory import check_memory
-from .supplies import Supplies
+from .training_set import TrainingSet
 
 
 class DenseEngine(KeptOutputs):
@@ -15,73 +17,79 @@ class DenseEngine(KeptOutputs):
 
     Parameters
     ----------
-    core : the engine of the core that does the work; `of` makes it.
+    core : the engine of the core that does the work; `of` and `of_sum` make it.
     """
 
     def __init__(self, core: _core.Engine):
+        super().__init__(core.n, core.n_kernels)
         self._core = core
 
     @classmethod
-    def of(cls, supplies: Supplies) -> DenseEngine:
+    def of(cls, training_set: TrainingSet) -> DenseEngine:
         """Return an engine at alpha = 0.
 
         Raises
         ------
         ValueError : where memory cannot hold the outputs of all kernels.
         """
-        check_memory(supplies.kernels.n_kernels, supplies.examples.n)
-        return cls(supplies.core(_core.Engine))
+        check_memory(training_set.kernels.n_kernels, training_set.examples.n)
+        return cls(training_set.core(_core.Engine))
 
     @classmethod
-    def of_sum(cls, supplies: Supplies) -> DenseEngine:
+    def of_sum(cls, training_set: TrainingSet) -> DenseEngine:
         """Return an engine at alpha = 0 for one kernel, the sum of all: its values are cached."""
-        check_memory(1, supplies.examples.n)
-        return cls(supplies.core(_core.Engine.of_sum))
+        check_memory(1, training_set.examples.n)
+        return cls(training_set.core(_core.Engine.of_sum))
 
     @staticmethod
-    def sums(supplies: Supplies) -> bool:
+    def sums(training_set: TrainingSet) -> bool:
         """Return whether the sum of several kernels is worth being one.
 
         Those that are linear in what they share are summed up without any values.
         """
-        kernels = supplies.kernels
+        kernels = training_set.kernels
         return kernels.n_kernels > 1 and not _core.Engine.is_linear(kernels.program)
 
     @property
-    def n(self) -> int:
-        """Number of examples."""
-        return self._core.n
-
-    @property
-    def n_kernels(self) -> int:
-        """Number of kernels."""
-        return self._core.n_kernels
-
-    @property
-    def outputs(self) -> np.ndarray:
-        """The outputs of the current alpha, shape (M, n): a view, not to be written to."""
+    def _outputs(self) -> np.ndarray:
         return self._core.outputs
 
-    def block(self, idx: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        """Return sum_m weights_m k_m inside a working set of q examples, shape (q, q)."""
-        return self._core.block(idx, weights)
-
-    def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every k_m inside a working set of q examples, shape (M, q, q)."""
-        return self._core.blocks(idx)
-
-    def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
-        """Change alpha[idx] by delta."""
+    def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         self._core.add(idx, delta)
 
-    def product(self) -> _core.Product | None:
-        """Return the matrix of the only kernel, `matrix @ v`, where products cost little."""
-        return self._core.product()
+    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
+        return self._core.block(idx, theta)
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        """Return every k_m between q examples, shape (M, q, q)."""
+        return self._core.blocks(idx)
 
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""
         return self._core.diagonal()
 
-    def subset(self, idx: np.ndarray) -> DenseEngine:
+    @property
+    def multiplies(self) -> bool:
+        """Whether there is one kernel, and products cost far less than all of its rows."""
+        return self._product is not None
+
+    def matvec(self, v: np.ndarray) -> np.ndarray:
+        """Return K v, shape (n,), for the only kernel."""
+        if self._product is None:
+            return super().matvec(v)
+        return self._product @ v
+
+    @cached_property
+    def _product(self) -> _core.Product | None:
+        return self._core.product() if self.n_kernels == 1 else None
+
+    def subset(
+        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> DenseEngine:
         """Return an engine for some of the examples; what is cached of them stays cached."""
-        return DenseEngine(self._core.subset(idx))
+        if examples is None or kernels is not None:
+            raise self._cannot("choose among its kernels")
+        smaller = DenseEngine(self._core.subset(examples))
+        smaller._alpha[:] = self._alpha[examples]
+        return smaller

@@ -2,66 +2,63 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 
-from ..core import _core
+from .base import Engine, Snapshot
 
 
-class KeptOutputs(ABC):
+class KeptOutputs(Engine):
     """An engine whose outputs, shape (M, n), are an array at hand."""
 
-    turns_per_step = 1  # new weights cost no kernel evaluation
-    streams = False
+    keeps_outputs: ClassVar[bool] = True
 
     @property
     @abstractmethod
-    def outputs(self) -> np.ndarray:
-        """The outputs of the current alpha, shape (M, n)."""
+    def _outputs(self) -> np.ndarray:
+        """The array of the outputs, shape (M, n)."""
 
     @abstractmethod
-    def add(self, idx: np.ndarray, delta: np.ndarray) -> None:
-        """Change alpha[idx] by delta."""
+    def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
+        """Let the outputs follow a change of alpha[idx] by delta."""
 
-    def product(self) -> _core.Product | None:
-        """Return None: a product would take as long as all rows."""
-        return None
+    def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
+        """Return the outputs of all kernels, or of k of them, shape (k, n)."""
+        return self._outputs if kernels is None else self._outputs[kernels]
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of q examples, shape (M, q)."""
+        return self._outputs[:, idx]
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m outputs[m], shape (n,)."""
-        return theta @ self.outputs
+        """Return sum_m theta_m g[m], shape (n,)."""
+        return theta @ self._outputs
 
-    def quadratic(self, alpha: np.ndarray) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,), for the alpha whose outputs these are."""
-        return self.outputs @ alpha
+    def quadratic(self) -> np.ndarray:
+        """Return alpha' K_m alpha, shape (M,)."""
+        return self._outputs @ self._alpha
 
-    def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
-        """Return the outputs of some kernels, shape (len(kernels), n)."""
-        return self.outputs[kernels]
+    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
+        """Set alpha[idx] to values."""
+        self._add(idx, self._note(idx, values))
 
-    def rough_outputs(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of some examples, shape (M, len(idx))."""
-        return self.outputs[:, idx]
+    def snapshot(self) -> Snapshot:
+        """Return copies of alpha and its outputs."""
+        return Snapshot(self._alpha.copy(), self._outputs.copy())
 
-    def scale(self, factor: float) -> None:
-        """Multiply alpha by a factor."""
-        self.outputs[:] *= factor
-
-    def keep(self) -> np.ndarray:
-        """Return a copy of the outputs, shape (M, n), for `restore`."""
-        return self.outputs.copy()
-
-    def restore(self, alpha: np.ndarray, kept: np.ndarray) -> None:
-        """Return to alpha, shape (n,), whose outputs these are, shape (M, n)."""
-        self.outputs[:] = kept
-
-    def clear(self) -> None:
-        """Start again at alpha = 0; the cache stays."""
-        self.outputs.fill(0.0)
-
-    def rebuild(self, alpha: np.ndarray) -> None:
-        """Recompute the outputs of alpha, shape (n,)."""
-        self.clear()
+    def move_to(
+        self,
+        alpha: np.ndarray,
+        outputs: np.ndarray | None = None,
+        theta: np.ndarray | None = None,
+    ) -> None:
+        """Replace alpha, shape (n,); without its outputs, they are computed."""
+        self._alpha[:] = alpha
+        if outputs is not None:
+            self._outputs[:] = outputs
+            return
+        self._outputs.fill(0.0)
         support = np.flatnonzero(alpha)
-        self.add(support, alpha[support])
+        self._add(support, self._alpha[support])

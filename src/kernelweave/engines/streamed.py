@@ -1,99 +1,97 @@
 """The engine for more kernels than outputs can be kept of: some of them at a time.
 
 The outputs of M kernels take 8 M n bytes. A solver that gives most kernels no weight needs outputs
-of few of them (`part`), and of all the others only s_m = alpha' K_m alpha, once in a while. That is
-a stream of kernels, block after block, and nothing of size M n is ever there.
+of few of them (`subset`), and of all the others only s_m = alpha' K_m alpha, once in a while. These
+are computed block after block of kernels, and nothing of size M n is ever held.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 
 from ..core import _core
+from .base import Engine
 from .dense import DenseEngine
-from .supplies import Supplies
+from .training_set import TrainingSet
 
 BLOCK = 20_000  # kernels evaluated at a time
 
 
-class StreamedEngine:
+class StreamedEngine(Engine):
     """All examples on this machine, and engines for some of the kernels.
 
     It notes alpha, and computes what is asked for.
 
     Parameters
     ----------
-    supplies : what it is made of.
+    training_set : the kernels and examples.
     """
 
-    streams = True
+    keeps_outputs: ClassVar[bool] = False
+    streams: ClassVar[bool] = True
 
-    def __init__(self, supplies: Supplies):
-        self._supplies = supplies
-        self.n, self.n_kernels = supplies.examples.n, supplies.kernels.n_kernels
-        self._alpha = np.zeros(self.n)
+    def __init__(self, training_set: TrainingSet):
+        super().__init__(training_set.examples.n, training_set.kernels.n_kernels)
+        self._training_set = training_set
 
-    def part(self, chosen: np.ndarray) -> DenseEngine:
-        """Return an engine for some of the kernels, at alpha = 0."""
-        return DenseEngine.of(self._supplies.part(chosen))
+    def subset(
+        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> Engine:
+        """Return an engine for some of the examples, or one that keeps outputs for some kernels."""
+        if examples is not None:
+            training_set = self._training_set
+            taken = replace(training_set, examples=training_set.examples.take(examples))
+            smaller = StreamedEngine(taken)
+            smaller.move_to(self._alpha[examples])
+            return smaller if kernels is None else smaller.subset(kernels=kernels)
+        if kernels is None:
+            return self
+        part = DenseEngine.of(self._training_set.part(kernels))
+        part.move_to(self._alpha)
+        return part
 
-    def subset(self, idx: np.ndarray) -> StreamedEngine:
-        """Return an engine for some of the examples."""
-        smaller = StreamedEngine(
-            replace(self._supplies, examples=self._supplies.examples.take(idx))
-        )
-        smaller.rebuild(self._alpha[idx])
-        return smaller
+    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
+        """Set alpha[idx] to values."""
+        self._alpha[idx] = values
 
-    def rebuild(self, alpha: np.ndarray) -> None:
-        """Note alpha, shape (n,)."""
-        self._alpha = alpha.copy()
+    def move_to(
+        self,
+        alpha: np.ndarray,
+        outputs: np.ndarray | None = None,
+        theta: np.ndarray | None = None,
+    ) -> None:
+        """Replace alpha, shape (n,)."""
+        self._alpha[:] = alpha
 
-    def clear(self) -> None:
-        """Start again at alpha = 0."""
-        self._alpha[:] = 0.0
-
-    def scale(self, factor: float) -> None:
-        """Multiply alpha by a factor."""
-        self._alpha *= factor
-
-    def keep(self) -> np.ndarray:
-        """Return nothing: alpha is all that `restore` needs."""
-        return np.empty(0)
-
-    def restore(self, alpha: np.ndarray, kept: np.ndarray) -> None:
-        """Change to alpha, shape (n,)."""
-        self.rebuild(alpha)
-
-    def outputs_of(self, kernels: np.ndarray) -> np.ndarray:
-        """Return the outputs of some kernels, shape (len(kernels), n)."""
-        part = self.part(kernels)
-        part.rebuild(self._alpha)
-        return part.outputs
+    def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
+        """Return the outputs of all kernels, or of k of them, shape (k, n)."""
+        kernels = np.arange(self.n_kernels) if kernels is None else kernels
+        return self.subset(kernels=kernels).outputs()
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return F_i = sum_m theta_m g[m, i], shape (n,), of the kernels with weight."""
+        """Return sum_m theta_m g[m], shape (n,), of the kernels with weight."""
         weighted = np.flatnonzero(theta)
-        return theta[weighted] @ self.outputs_of(weighted)
+        return theta[weighted] @ self.outputs(weighted)
 
-    def quadratic(self, alpha: np.ndarray) -> np.ndarray:
-        """Return s_m = alpha' K_m alpha, shape (M,), for any alpha, shape (n,)."""
-        support = np.flatnonzero(alpha)
+    def quadratic(self) -> np.ndarray:
+        """Return alpha' K_m alpha, shape (M,)."""
+        support = np.flatnonzero(self._alpha)
         sides = [part.examples.take(support).side for part in self._parts]
-        blocks = Parallel(n_jobs=self._supplies.n_jobs, prefer="threads")(
-            delayed(_core.quadratic)(part.kernels.program, side, alpha[support])
+        blocks = Parallel(n_jobs=self._training_set.n_jobs, prefer="threads")(
+            delayed(_core.quadratic)(part.kernels.program, side, self._alpha[support])
             for part, side in zip(self._parts, sides, strict=True)
         )
         return np.concatenate(blocks)
 
     @cached_property
-    def _parts(self) -> list[Supplies]:
+    def _parts(self) -> list[TrainingSet]:
         every = np.arange(self.n_kernels)
         return [
-            self._supplies.part(every[first : first + BLOCK])
+            self._training_set.part(every[first : first + BLOCK])
             for first in range(0, self.n_kernels, BLOCK)
         ]

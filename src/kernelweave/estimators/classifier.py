@@ -9,12 +9,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
-from ..machine import Machine
 from ..problem import Problem
 from ..validation import check_examples, check_parameters, check_targets
+from .base import MKLEstimator
 
 
-class MKLClassifier(ClassifierMixin, Machine):
+class MKLClassifier(ClassifierMixin, MKLEstimator):
     """Classification with learned kernel weights.
 
     Solves, for two classes (and one against the rest for more),

@@ -7,12 +7,12 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
-from ..machine import Machine
 from ..problem import Problem
 from ..validation import check_examples, check_parameters
+from .base import MKLEstimator
 
 
-class MKLOneClass(OutlierMixin, Machine):
+class MKLOneClass(OutlierMixin, MKLEstimator):
     """Novelty detection with learned kernel weights (Schölkopf et al. 2001).
 
     Parameters are those of `MKLClassifier`, with these differences.

@@ -6,12 +6,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
-from ..machine import Machine
 from ..problem import Problem
 from ..validation import check_examples, check_parameters, check_targets
+from .base import MKLEstimator
 
 
-class MKLRegressor(RegressorMixin, Machine):
+class MKLRegressor(RegressorMixin, MKLEstimator):
     """Regression with learned kernel weights.
 
     Parameters are those of `MKLClassifier`, with these differences.

@@ -6,12 +6,71 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+SMOOTHEST = 32.0  # exponent up to which the ball is round enough for Newton's method
+
 
 class Norm(ABC):
     """What a solver asks of a norm; theta and s have shape (M,).
 
     Entries of s that rounding has made negative count as zero.
+
+    Attributes
+    ----------
+    exponent : float
+        The p of a norm whose problem is that of an lp norm; NaN for any other norm.
+    is_given : bool
+        Whether the norm leaves no choice of weights.
+    allows_zeros : bool
+        Whether weights of 0 are feasible, so that any weights can be scaled to norm 1.
     """
+
+    @property
+    def exponent(self) -> float:
+        return np.nan
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether p = 1."""
+        return self.exponent == 1
+
+    @property
+    def is_plain_sum(self) -> bool:
+        """Whether p = inf, where all weights are 1."""
+        return self.exponent == np.inf
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether the ball has a smooth boundary that Newton's method can follow."""
+        return 1 < self.exponent <= SMOOTHEST
+
+    @property
+    def has_ball(self) -> bool:
+        """Whether `ball` describes the feasible weights."""
+        return self.is_sparse or self.is_curved
+
+    @property
+    def is_given(self) -> bool:
+        return self.is_plain_sum
+
+    @property
+    def allows_zeros(self) -> bool:
+        return True
+
+    @property
+    def dual_exponent(self) -> float:
+        """The r with dual(s) = (sum_m (sqrt(s_m) / scale_m)^r)^(2/r), or NaN.
+
+        `dual_scales` are the scale_m.
+        """
+        return np.nan
+
+    def dual_scales(self, M: int) -> np.ndarray:
+        """Return the scales of `dual_exponent`, shape (M,)."""
+        return np.ones(M)
+
+    def among(self, kernels: np.ndarray) -> Norm:
+        """Return the norm of the weights of some kernels, the others being 0."""
+        return self
 
     @abstractmethod
     def value(self, theta: np.ndarray) -> float:
@@ -42,13 +101,13 @@ class Norm(ABC):
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return a convex function that is at most 0 for feasible weights, and its gradient, (M,).
 
-        Solvers say which norms they ask for it.
+        Norms with `has_ball` have it.
         """
-        raise NotImplementedError(f"{type(self).__name__} has no such function")
+        raise TypeError(f"the feasible weights of {self!r} are not described by such a function")
 
-    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
-        raise NotImplementedError(f"{type(self).__name__} has no such function")
+    def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
+        raise TypeError(f"the feasible weights of {self!r} are not described by such a function")
 
     def costs(self, M: int) -> np.ndarray:
         """Return the factor of each kernel in the norm, shape (M,): 1 unless it is weighted."""

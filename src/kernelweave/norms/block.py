@@ -50,6 +50,18 @@ class Block(Norm):
             return -1.0
         return np.inf if self.q == 2 else self.q / (2 - self.q)
 
+    @property
+    def exponent(self) -> float:
+        return self.p if self.q <= 2 else np.nan
+
+    @property
+    def allows_zeros(self) -> bool:
+        return self.q <= 2
+
+    @property
+    def dual_exponent(self) -> float:
+        return conjugate_exponent(self.q)
+
     def value(self, theta: np.ndarray) -> float:
         return power_sum(theta, self.p)
 
@@ -96,9 +108,9 @@ class Block(Norm):
         """Return ||theta||^p - 1 and its gradient, (M,); q < 2."""
         return Lp(self.p).ball(theta)
 
-    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
-        return Lp(self.p).bend(theta, chosen)
+    def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
+        return Lp(self.p).ball_hessian(theta, chosen)
 
     def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
         return power_sum(theta * np.sqrt(clip(s)), self.q) ** 2

@@ -30,6 +30,13 @@ class Elliptic(Norm):
     def __post_init__(self):
         object.__setattr__(self, "E", _positive_definite("E", self.E))
 
+    @property
+    def is_curved(self) -> bool:
+        return True
+
+    def among(self, kernels: np.ndarray) -> Elliptic:
+        return Elliptic(self.E[np.ix_(kernels, kernels)])
+
     def value(self, theta: np.ndarray) -> float:
         same_length("E", len(self.E), len(theta))
         return float(np.linalg.norm(self._factor.T @ theta))
@@ -60,8 +67,8 @@ class Elliptic(Norm):
         slope = 2.0 * self.E @ theta
         return float(0.5 * theta @ slope) - 1.0, slope
 
-    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
+    def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         return 2.0 * self.E[chosen][:, chosen]
 
     @cached_property

@@ -15,6 +15,13 @@ class Fixed(Norm):
 
     theta: np.ndarray
 
+    @property
+    def is_given(self) -> bool:
+        return True
+
+    def among(self, kernels: np.ndarray) -> Fixed:
+        return Fixed(self.theta[kernels])
+
     def value(self, theta: np.ndarray) -> float:
         return 1.0
 

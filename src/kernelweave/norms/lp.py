@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,22 @@ class Lp(Norm):
         object.__setattr__(self, "p", checked_exponent("p", self.p))
         if self.weights is not None:
             object.__setattr__(self, "weights", _positive("weights", self.weights))
+
+    @property
+    def exponent(self) -> float:
+        return self.p
+
+    @property
+    def dual_exponent(self) -> float:
+        return 2.0 * conjugate_exponent(self.p)
+
+    def dual_scales(self, M: int) -> np.ndarray:
+        return self.costs(M) ** (0.5 / self.p)
+
+    def among(self, kernels: np.ndarray) -> Lp:
+        if self.weights is None:
+            return self
+        return replace(self, weights=tuple(np.array(self.weights)[kernels]))
 
     def costs(self, M: int) -> np.ndarray:
         """Return the weights of the norm, shape (M,)."""
@@ -74,8 +90,8 @@ class Lp(Norm):
         costs, p = self.costs(len(theta)), self.p
         return float(costs @ theta**p) - 1.0, p * costs * theta ** (p - 1)
 
-    def bend(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the second derivative of `ball` in k of the weights, shape (k, k)."""
+    def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         costs, theta, p = self.costs(len(theta))[chosen], theta[chosen], self.p
         return np.diag(p * (p - 1) * costs * theta ** (p - 2) if p > 1 else 0.0 * theta)
 

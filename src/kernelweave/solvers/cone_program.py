@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..losses import DualTerm
-from ..norms import Block, Elliptic, Lp, Norm
+from ..norms import Elliptic, Norm
 from ..problem import Problem
 
 
@@ -42,7 +42,7 @@ class ConeProgram:
 
         Parameters
         ----------
-        exponent : that of the dual norm, see `dual_exponent`, or one near it.
+        exponent : that of the dual norm, see `Norm.dual_exponent`, or one near it.
         """
         program = cls(clarabel)
         program.alpha = program.loss(problem)
@@ -113,7 +113,7 @@ class ConeProgram:
         if isinstance(norm, Elliptic):
             self._elliptic(norm, a, factors)
             return None
-        scales = _scales(norm, len(factors))
+        scales = norm.dual_scales(len(factors))
         gamma = self.variables(1, quadratic=1.0)
         if exponent == np.inf:
             return self._sizes(a, factors, [gamma] * len(factors), scales)
@@ -184,21 +184,3 @@ class ConeProgram:
         parts = [(block.data, block.row + r, block.col + c) for r, c, block in self.blocks]
         data, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
         return sp.csc_matrix((data, (row, col)), (self.n_rows, self.n_columns))
-
-
-def dual_exponent(norm: Norm) -> float:
-    """Return r with dual(s) = (sum_m (sqrt(s_m) / c_m)^r)^(2/r); NaN for an elliptic norm."""
-    if isinstance(norm, Block):
-        return np.inf if norm.q == 1 else norm.q / (norm.q - 1)
-    if not isinstance(norm, Lp):
-        return np.nan
-    if norm.p == np.inf:
-        return 2.0
-    return np.inf if norm.p == 1 else 2 * norm.p / (norm.p - 1)
-
-
-def _scales(norm: Norm, M: int) -> np.ndarray:
-    """Return the c of `dual_exponent`, shape (M,)."""
-    if isinstance(norm, Lp) and norm.p < np.inf:
-        return norm.costs(M) ** (0.5 / norm.p)
-    return np.ones(M)

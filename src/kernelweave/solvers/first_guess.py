@@ -6,54 +6,49 @@ little. What the guess misses is found when all kernels are looked at (`sifting`
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
-from ..problem import Result
-from .sifting import among, spread
-from .start import first_task
-from .task import Task
-from .working_set import every_kth
+from ..engines.base import Engine
+from ..problem import Problem
+from ..training.feasible import feasible_alpha
+from ..training.history import History, ignore
+from ..training.violations import every_kth
+from .sifting import Solve, spread
 
 ROOM = 2**22  # values of kernels inside the sample of the examples: 32 MB
-MOST = 2000  # kernels that are tried
+MOST_KERNELS = 2000  # that are tried
 FEW = 8  # kernels that are guessed, or more where more have weight
-ROUGH = 1e-2  # gap of the sample's machine
+SAMPLE_TOL = 1e-2  # relative duality gap on the sample
 
 
-def first_guess(solve: Callable[[Task], Result], task: Task) -> tuple[Task, np.ndarray]:
-    """Return the task with a better start, and the kernels to begin with, sorted.
+def first_guess(
+    solve: Solve, problem: Problem, engine: Engine, weights: np.ndarray, history: History
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return better weights, shape (M,), and the kernels to begin with, sorted.
+
+    An engine at alpha = 0 is moved to the alphas of the sample, since costs are as they were.
 
     Parameters
     ----------
     solve : solves p = 1.
-    task : its engine is a `StreamedEngine`.
+    engine : one that streams.
     """
-    engine: Any = task.engine
-    tried = spread(np.arange(engine.n_kernels), MOST)
+    tried = spread(np.arange(engine.n_kernels), MOST_KERNELS)
     side = np.sqrt(ROOM / len(tried))
-    idx = every_kth(task.problem.y, int(np.ceil(engine.n / side)))
-    part = engine.subset(idx).part(tried)
-    small = first_task(_restricted(task, idx, tried), part, tol=ROUGH, max_iter=task.max_iter)
-    result = solve(small)
-    height = part.quadratic(result.alpha) / small.problem.norm.costs(len(tried))
+    idx = every_kth(problem.y, int(np.ceil(engine.n / side)))
+    tau = problem.tau * problem.C[idx].sum() / problem.C.sum()
+    small = replace(problem.restricted(idx, tau), norm=problem.norm.among(tried))
+    part = engine.subset(idx, tried)
+    part.move_to(feasible_alpha(small))
+    start = small.norm.start(len(tried))
+    inner = history.inner(SAMPLE_TOL, history.max_iter, observe=ignore)
+    result = solve(small, part, start, inner)
+    height = part.quadratic() / small.norm.costs(len(tried))
     likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
-    alpha, theta = task.alpha.copy(), np.zeros(engine.n_kernels)
-    theta[tried] = result.weights
-    if not alpha.any():  # zero is feasible, so this is
-        alpha[idx] = result.alpha
-    return replace(task, alpha=alpha, theta=theta), tried[likely]
-
-
-def _restricted(task: Task, idx: np.ndarray, kernels: np.ndarray) -> Any:
-    """Return the problem of some examples and kernels.
-
-    Costs are as they were, not raised as in `Problem.sample`: the alphas found here are kept.
-    """
-    problem = task.problem
-    y, C = problem.y[idx], problem.C[idx]
-    tau = problem.tau * C.sum() / problem.C.sum()
-    return replace(problem, y=y, C=C, tau=tau, norm=among(problem.norm, kernels))
+    weights = np.zeros(engine.n_kernels)
+    weights[tried] = result.weights
+    if not engine.alpha.any():  # zero is feasible, so this is
+        engine.change(idx, result.alpha)
+    return weights, tried[likely]

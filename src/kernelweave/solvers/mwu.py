@@ -33,13 +33,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..engines.base import Engine
-from ..losses import Loss, SquaredHinge
+from ..losses import Loss
 from ..norms import Norm
-from ..norms.kinds import is_sparse
 from ..problem import Certificate, Problem, Result
-from .journal import Journal
+from ..training.history import History
 from .sifting import sift, spread
-from .task import Task
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
 CERTIFIED = 40  # times in a run that its model is
@@ -89,35 +87,38 @@ class MWU:
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
-        return is_sparse(norm)
+        return norm.is_sparse
 
     def serves_loss(self, loss: Loss) -> bool:
         """Whether it is the squared hinge, whose dual is this game."""
-        return isinstance(loss, SquaredHinge)
+        return loss.name == "squared_hinge"
 
-    def solve(self, task: Task) -> Result:
-        """Solve a task; where it starts, (alpha, theta), makes no difference."""
-        if task.engine.streams:
-            first = spread(np.arange(task.engine.n_kernels), FIRST)
-            return sift(self.solve, task, first, _some, looks=LOOKS)
-        game, journal = Game(task.problem, task.engine), Journal(task)
+    def solve(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
+    ) -> Result:
+        """Solve a problem; where it starts makes no difference."""
+        if engine.streams:
+            first = spread(np.arange(engine.n_kernels), FIRST)
+            return sift(self.solve, problem, engine, weights, history, first, _some, looks=LOOKS)
+        game = Game(problem, engine)
         rate, rounds = self._rate(game), self.rounds(game)
-        rounds = min(rounds, task.max_iter or rounds)
+        rounds = min(rounds, history.turns_left or rounds)
         while True:
-            for _ in range(min(max(1, rounds // CERTIFIED), rounds - game.rounds)):
+            batch = min(max(1, rounds // CERTIFIED), rounds - game.rounds)
+            for _ in range(batch):
                 game.play(rate(game))
                 self._check_width(game)
             certificate = game.certificate()
-            journal.note(certificate, game.theta())
-            if certificate.gap <= task.tol or game.rounds >= rounds:
+            history.add(certificate, game.theta(), batch)
+            if history.converged or history.out_of_time or game.rounds >= rounds:
                 break
-        task.engine.scale(game.scale)
-        return journal.result(certificate, game.scale * game.alpha, game.theta(), game.rounds)
+        engine.move_to(game.scale * engine.alpha, game.scale * engine.outputs())
+        return history.result(certificate, engine.alpha, game.theta())
 
     def rounds(self, game: Game) -> int:
         """Return the bound of the paper on the number of rounds."""
         rho = 1.0 if self.scaling == "value" else self._rho(game)
-        return math.ceil(8 * rho**2 / self.eps**2 * math.log(len(game.alpha)))
+        return math.ceil(8 * rho**2 / self.eps**2 * math.log(game.engine.n))
 
     def _rho(self, game: Game) -> float:
         """1 + ||u||, and ||u||^2 is at most the largest diagonal element, in the units chosen."""
@@ -125,7 +126,7 @@ class MWU:
 
     def _rate(self, game: Game) -> Callable[[Game], float]:
         if self.scaling == "value":
-            top = 2 * math.log(len(game.alpha)) / self.eps
+            top = 2 * math.log(game.engine.n) / self.eps
             return lambda game: top / max(game.longest, 1e-300)
         rho, unit = self._rho(game), game.unit(self.scaling)
         rate = -math.log(1 - self.eps / (2 * rho)) / (2 * rho) / math.sqrt(unit)
@@ -157,8 +158,7 @@ class Game:
         self.positive, self.negative = (np.flatnonzero(problem.y * sign > 0) for sign in (1, -1))
         if not (self.positive.size and self.negative.size):
             raise ValueError("y must have examples of both classes")
-        engine.clear()
-        self.alpha = np.zeros(engine.n)
+        engine.move_to(np.zeros(engine.n))
         self.s = np.zeros(engine.n_kernels)  # a'G_m a without the ridge
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
@@ -179,7 +179,8 @@ class Game:
 
     def play(self, rate: float) -> None:
         """One round: the deepest example of each class, then new weights."""
-        F = self.mu @ self.engine.outputs + self.ridge * self.alpha
+        outputs = self.engine.outputs()
+        F = self.mu @ outputs + self.ridge * self.engine.alpha
         pair = np.array(
             [
                 self.positive[F[self.positive].argmin()],
@@ -187,10 +188,9 @@ class Game:
             ]
         )
         delta = np.array([0.5, -0.5])
-        before = self.engine.outputs[:, pair] @ delta
-        self.engine.add(pair, delta)
-        after = self.engine.outputs[:, pair] @ delta
-        self.alpha[pair] += delta
+        before = outputs[:, pair] @ delta
+        self.engine.change(pair, self.engine.alpha[pair] + delta)
+        after = self.engine.outputs()[:, pair] @ delta
         self.s += (before + after) / self.cost
         self.rounds += 1
         self.step = float(((after - before) / self.cost).max() + self.ridge[pair].sum() / 4)
@@ -198,7 +198,7 @@ class Game:
 
     def _weights(self, rate: float) -> np.ndarray:
         """mu, scaled so that nothing overflows; weights that underflow are kernels that are out."""
-        length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge @ self.alpha**2)
+        length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge @ self.engine.alpha**2)
         self.longest = float(length.max())
         exponent = rate * length
         top = rate * self.longest
@@ -215,10 +215,10 @@ class Game:
 
     def certificate(self) -> Certificate:
         """Certify the model of a and mu, scaled to the best dual value or to margin 1."""
-        total = np.abs(self.alpha).sum()
-        value = self.s.max() + self.ridge @ self.alpha**2
+        total = np.abs(self.engine.alpha).sum()
+        value = self.s.max() + self.ridge @ self.engine.alpha**2
         theta = self.theta()
-        F = theta @ self.engine.outputs
+        F = self.engine.combined(theta)
         margin = 0.5 * (F[self.positive].min() - F[self.negative].max())
         scales = [total / value] + ([1.0 / margin] if margin > 0 else [])
         certificates = [self._scaled(scale, F, theta) for scale in scales]
@@ -228,4 +228,4 @@ class Game:
 
     def _scaled(self, scale: float, F: np.ndarray, theta: np.ndarray) -> Certificate:
         s = scale**2 * self.s * self.cost
-        return self.problem.certificate(scale * self.alpha, scale * F, s, theta)
+        return self.problem.certificate(scale * self.engine.alpha, scale * F, s, theta)

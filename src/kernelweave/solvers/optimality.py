@@ -6,7 +6,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ..problem import Problem
-from .working_set import Violations
+from ..training.violations import Violations
 
 
 def optimality(

@@ -19,8 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engines.base import Engine
-from ..norms import Block, Elliptic, Lp, Norm
-from ..norms.kinds import is_plain_sum, is_sparse
+from ..norms import Norm
 from ..problem import Problem
 
 SINGULAR = 1e-13  # singular values below this part of the largest count as zero
@@ -41,8 +40,8 @@ def polish(problem: Problem, engine: Engine, point: Point) -> Point:
     The result satisfies the bounds only as far as the point was close enough to the optimum.
     """
     alpha, free = _settled(problem, engine, point)
-    engine.rebuild(alpha)
-    weighted = _weighted(problem.norm, engine.outputs @ alpha, point.theta)
+    engine.move_to(alpha)
+    weighted = _weighted(problem.norm, engine.quadratic(), point.theta)
     step = _step(problem, engine, Point(alpha, point.theta, point.bias), free, weighted)
     alpha, theta = alpha.copy(), point.theta.copy()
     alpha[free] += step[: len(free)]
@@ -57,7 +56,7 @@ def _settled(problem: Problem, engine: Engine, point: Point) -> tuple[np.ndarray
     relative to the largest of its kind.
     """
     term, alpha = problem.term, point.alpha
-    F = point.theta @ engine.outputs
+    F = engine.combined(point.theta)
     places = np.stack([term.lo, np.where(term.eps > 0, 0.0, term.lo), term.hi])
     place = places[np.abs(alpha - places).argmin(axis=0), np.arange(len(alpha))]
     residual = _slope(problem, alpha) + F + point.bias
@@ -73,9 +72,9 @@ def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
 
 def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """Return the kernels whose weights are unknown."""
-    if is_plain_sum(norm):
+    if norm.is_plain_sum:
         return np.empty(0, dtype=int)
-    if not is_sparse(norm):
+    if not norm.is_sparse:
         return np.flatnonzero(theta)
     height = s / norm.costs(len(s))
     return np.flatnonzero(theta / theta.max() > 1.0 - height / height.max())
@@ -89,14 +88,14 @@ def _step(
     Those of theta are relative: near p = 1 weights differ by hundreds of orders of magnitude.
     """
     alpha, theta = point.alpha, point.theta
-    g = engine.outputs[:, free]
+    g = engine.outputs_at(free)
     kernel = engine.block(free, theta) + np.diag(problem.term.curv[free])
     one = np.ones((len(free), 1))
     first = _slope(problem, alpha)[free] + theta @ g + point.bias
     if not weighted.size:
         matrix = np.block([[kernel, one], [one.T, np.zeros((1, 1))]])
         return _solved(matrix, np.append(first, alpha.sum() - problem.tau))
-    s = (engine.outputs @ alpha)[weighted]
+    s = engine.quadratic()[weighted]
     value, slope, bend = _ball(problem.norm, theta, weighted)
     multiplier = slope @ s / (slope @ slope)
     k, G, slope, size = len(weighted), g[weighted], slope[:, None], theta[weighted]
@@ -121,10 +120,10 @@ def _ball(
     norm: Norm, theta: np.ndarray, weighted: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return ball(theta), its gradient, and the derivative of that in log theta, where weighted."""
-    if isinstance(norm, Elliptic):
+    if np.isnan(norm.exponent):
         value, slope = norm.ball(theta)
-        return value, slope[weighted], norm.bend(theta, weighted) * theta[weighted]
-    assert isinstance(norm, Lp | Block)
-    costs, theta = norm.costs(len(theta))[weighted], theta[weighted]
-    slope = norm.p * costs * theta ** (norm.p - 1)
-    return float(costs @ theta**norm.p) - 1.0, slope, np.diag((norm.p - 1) * slope)
+        return value, slope[weighted], norm.ball_hessian(theta, weighted) * theta[weighted]
+    # The product of Hessian and theta, without the powers of either that overflow near p = 1.
+    costs, theta, p = norm.costs(len(theta))[weighted], theta[weighted], norm.exponent
+    slope = p * costs * theta ** (p - 1)
+    return float(costs @ theta**p) - 1.0, slope, np.diag((p - 1) * slope)

@@ -14,20 +14,20 @@ served, at O(M n^3) a step; Newton's method (`polish`) then makes an accurate so
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from ..engines.base import Engine
-from ..norms import Block, Elliptic, Lp, Norm
-from ..norms.kinds import is_sparse
+from ..losses import Loss
+from ..norms import Norm
 from ..problem import Certificate, Problem, Result
-from .cone_program import ConeProgram, dual_exponent
-from .journal import Journal
+from ..training.history import History
+from .cone_program import ConeProgram
 from .polish import Point, polish
-from .task import Task
 
 MOST_ENTRIES = 50_000_000  # M n^2: about 4 GB
 BYTES_PER_ENTRY = 75  # of M n^2, measured: constraints, KKT matrix and factors at full rank
@@ -47,37 +47,54 @@ RANK = 1e-11  # pivots below this part of the largest diagonal element count as 
 NEAR = 1e-7  # how close to a bound, relative to the largest alpha, counts as being there
 
 
-def serves(norm: Norm) -> bool:
-    """Whether the weights of a norm follow from alpha or from multipliers: not at q = inf."""
-    return isinstance(norm, Lp | Elliptic) or (isinstance(norm, Block) and norm.q < np.inf)
+@dataclass(frozen=True)
+class QCQP:
+    """The solver."""
 
+    name: ClassVar[str] = "qcqp"
+    shares: ClassVar[bool] = False
+    combines: ClassVar[bool] = False
 
-def qcqp(task: Task) -> Result:
-    """Solve a task with Clarabel; where it starts, (alpha, theta), makes no difference.
+    def serves(self, norm: Norm) -> bool:
+        """Whether the weights follow from alpha or from multipliers: not for a block at q = inf."""
+        return norm.is_curved or norm.dual_exponent > 1
 
-    Raises
-    ------
-    ImportError : without Clarabel, which the extra ``kernelweave[conic]`` installs.
-    ValueError : where M n^2 exceeds `MOST_ENTRIES`.
-    """
-    problem, engine, clarabel = task.problem, task.engine, _clarabel()
-    _refuse_large(engine.n, engine.n_kernels)
-    journal, factors = Journal(task), _factors(engine)
-    exponents = dual_exponents(problem.norm)
-    programs = [ConeProgram.of(clarabel, problem, factors, exponent) for exponent in exponents]
-    results: list[Result] = []
-    for settings, program in product(ATTEMPTS, programs):
-        solution = program.solve(**settings)
-        x, turns = np.array(solution.x)[program.alpha], solution.iterations
-        sizes = None if program.sizes is None else np.array(solution.z)[program.sizes]
-        for certificate, point in _refined(problem, engine, x, sizes):
-            journal.note(certificate, point.theta)
-            results.append(journal.result(certificate, point.alpha, point.theta, turns))
-        best = min(results, key=lambda result: result.gap)
-        if best.converged:
-            break
-    engine.rebuild(best.alpha)
-    return best
+    def serves_loss(self, loss: Loss) -> bool:
+        """All of them: they share the form of their dual terms."""
+        return True
+
+    def streams(self, M: int, n: int) -> bool:
+        """No: it needs all kernels."""
+        return False
+
+    def solve(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
+    ) -> Result:
+        """Solve a problem with Clarabel; where it starts makes no difference.
+
+        Raises
+        ------
+        ImportError : without Clarabel, which the extra ``kernelweave[conic]`` installs.
+        ValueError : where M n^2 exceeds `MOST_ENTRIES`.
+        """
+        clarabel = _clarabel()
+        _refuse_large(engine.n, engine.n_kernels)
+        factors, exponents = _factors(engine), dual_exponents(problem.norm)
+        programs = [ConeProgram.of(clarabel, problem, factors, exponent) for exponent in exponents]
+        results: list[Result] = []
+        for settings, program in product(ATTEMPTS, programs):
+            solution = program.solve(**settings)
+            x = np.array(solution.x)[program.alpha]
+            sizes = None if program.sizes is None else np.array(solution.z)[program.sizes]
+            for certificate, point in _refined(problem, engine, x, sizes):
+                history.add(certificate, point.theta, 0)
+                result = history.result(certificate, point.alpha, point.theta)
+                results.append(replace(result, n_iter=solution.iterations))
+            best = min(results, key=lambda result: result.gap)
+            if best.converged or history.out_of_time:
+                break
+        engine.move_to(best.alpha)
+        return best
 
 
 def dual_exponents(norm: Norm) -> list[float]:
@@ -86,7 +103,7 @@ def dual_exponents(norm: Norm) -> list[float]:
     Near p = 1 it is all but flat: the maximum differs from it by a factor of M^(1/r), which
     Newton's method makes up for, and needs no power cones, which lose their digits there.
     """
-    exponent = dual_exponent(norm)
+    exponent = norm.dual_exponent
     return [np.inf, exponent] if FLAT <= exponent < np.inf else [exponent]
 
 
@@ -117,22 +134,22 @@ def _refined(
 def _placed(problem: Problem, engine: Engine, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Make alpha feasible, tell the engine, and return it with its s, (M,)."""
     alpha = feasible(problem, alpha)
-    engine.rebuild(alpha)
-    return alpha, engine.outputs @ alpha
+    engine.move_to(alpha)
+    return alpha, engine.quadratic()
 
 
 def _certified(
     problem: Problem, engine: Engine, alpha: np.ndarray, s: np.ndarray, theta: np.ndarray
 ) -> tuple[Certificate, Point]:
     """Certify the alpha whose outputs the engine holds, with weights theta."""
-    certificate = problem.certificate(alpha, theta @ engine.outputs, s, theta)
+    certificate = problem.certificate(alpha, engine.combined(theta), s, theta)
     return certificate, Point(alpha, theta, certificate.bias)
 
 
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
     """Return theta, (M,), from theta_m sqrt(s_m)."""
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))
-    if is_sparse(norm):
+    if norm.is_sparse:
         theta[theta < NEAR * theta.max()] = 0.0
     return theta / norm.value(theta)
 

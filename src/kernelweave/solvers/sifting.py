@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from ..norms import Lp, Norm
-from ..problem import Certificate, Result
-from .journal import Journal
-from .task import Task, silent
+from ..engines.base import Engine
+from ..problem import Certificate, Problem, Result
+from ..training.history import History
 
-INNER = 0.5  # part of the tolerance to which the last sample is solved,
-EARLIER = 0.1  # and part of the gap among all kernels to which the next sample is
+INNER_FALL = 0.5  # part of the tolerance to which the last sample is solved,
+EARLIER_FALL = 0.1  # and part of the gap among all kernels to which the next sample is
+
+Solve = Callable[[Problem, Engine, np.ndarray, History], Result]
 
 
 def any_result(result: Result, excess: float) -> bool:
@@ -28,8 +28,11 @@ def any_result(result: Result, excess: float) -> bool:
 
 
 def sift(
-    solve: Callable[[Task], Result],
-    task: Task,
+    solve: Solve,
+    problem: Problem,
+    engine: Engine,
+    weights: np.ndarray,
+    history: History,
     chosen: np.ndarray,
     join: Callable[[np.ndarray, np.ndarray], np.ndarray],
     *,
@@ -37,11 +40,13 @@ def sift(
     rough: float = 0.0,
     enough: Callable[[Result, float], bool] = any_result,
 ) -> Result:
-    """Solve a task by solving it on samples of the kernels of its `StreamedEngine`.
+    """Solve a problem by solving it on samples of the kernels of an engine that streams.
 
     Parameters
     ----------
     solve : solves p = 1, keeping the outputs of all the kernels that it is given.
+    weights : array of shape (M,)
+        Where the weights start.
     chosen : the first sample, sorted.
     join : from kernels beyond the sample and their s_m / c_m to those that join it.
     looks : at all kernels, at most.
@@ -49,23 +54,25 @@ def sift(
     enough : says of the result of a sample, and of how far s_m / c_m of other kernels exceeds that
         of the sample, whether it will do where the gap does.
     """
-    journal, turns, tol = Journal(task), 0, max(INNER * task.tol, rough)
+    last = INNER_FALL * history.tol
+    tol = max(last, rough)
     while True:
-        sample = replace(_sample(task, chosen, turns), tol=tol)
-        result = solve(sample)
-        turns += result.n_iter
-        look = _Look.at(task, chosen, sample, result)
-        journal.note(look.certificate, look.theta)
-        good = look.certificate.gap <= task.tol and enough(result, look.excess)
-        spent = turns == task.max_iter or len(journal.history) == looks
-        exact = tol == INNER * task.tol or not result.converged
+        observe = history.among(chosen, engine.n_kernels)
+        inner = history.inner(tol, history.turns_left, observe=observe)
+        norm, part = problem.norm.among(chosen), engine.subset(kernels=chosen)
+        theta = weights[chosen] / norm.value(weights[chosen])
+        result = solve(replace(problem, norm=norm), part, theta, inner)
+        engine.move_to(result.alpha)
+        look = _Look.at(problem, engine, chosen, part, result)
+        weights = look.theta
+        history.add(look.certificate, weights, result.n_iter)
+        good = history.converged and enough(result, look.excess)
+        spent = history.spent or len(history.entries) == looks
+        exact = tol == last or not result.converged
         if good or spent or (exact and not look.beyond.size):
-            task.engine.rebuild(result.alpha)
-            result = journal.result(look.certificate, result.alpha, look.theta, turns)
-            return replace(result, converged=good)
-        task = replace(task, alpha=result.alpha, theta=look.theta)
+            return replace(history.result(look.certificate, result.alpha, weights), converged=good)
         chosen = np.union1d(chosen, join(look.beyond, look.height[look.beyond]))
-        tol = max(INNER * task.tol, min(rough, EARLIER * look.certificate.gap))
+        tol = max(last, min(rough, EARLIER_FALL * look.certificate.gap))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,41 +97,20 @@ class _Look:
     excess: float
 
     @classmethod
-    def at(cls, task: Task, chosen: np.ndarray, sample: Task, result: Result) -> _Look:
-        """Look at all kernels."""
-        s, theta = task.engine.quadratic(result.alpha), np.zeros_like(task.theta)
+    def at(
+        cls, problem: Problem, engine: Engine, chosen: np.ndarray, part: Engine, result: Result
+    ) -> _Look:
+        """Look at all kernels of an engine at the alpha of a result on some of them."""
+        s, theta = engine.quadratic(), np.zeros(engine.n_kernels)
         theta[chosen] = result.weights
-        F = sample.engine.combined(result.weights)
-        certificate = task.problem.certificate(result.alpha, F, s, theta)
-        height = s / task.problem.norm.costs(len(s))
+        F = part.combined(result.weights)
+        certificate = problem.certificate(result.alpha, F, s, theta)
+        height = s / problem.norm.costs(len(s))
         highest = height[chosen].max()
         beyond = np.flatnonzero(height > highest)
         return cls(certificate, theta, height, beyond, float(height.max() - highest))
 
 
-def _sample(task: Task, chosen: np.ndarray, turns: int) -> Task:
-    """Return the task on some of the kernels, after some turns."""
-    engine: Any = task.engine
-    part = engine.part(chosen)
-    part.rebuild(task.alpha)
-    norm, theta = among(task.problem.norm, chosen), task.theta[chosen]
-    return replace(
-        task,
-        problem=replace(task.problem, norm=norm),
-        engine=part,
-        theta=theta / norm.value(theta),
-        max_iter=None if task.max_iter is None else task.max_iter - turns,
-        watch=silent,
-    )
-
-
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
     """Return about `count` of the kernels, evenly spread: neighbours are often alike."""
     return kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
-
-
-def among(norm: Norm, chosen: np.ndarray) -> Norm:
-    """Return the norm of the weights of some kernels."""
-    if isinstance(norm, Lp) and norm.weights is not None:
-        return replace(norm, weights=tuple(np.array(norm.weights)[chosen]))
-    return norm

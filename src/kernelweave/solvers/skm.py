@@ -33,16 +33,13 @@ from ..core import _core
 from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
-from ..norms.kinds import is_sparse
-from ..problem import Certificate, Result
+from ..problem import Certificate, Problem, Result
+from ..training.history import History
+from ..training.violations import Violations, strictly_inside
 from .first_guess import FEW, ROOM, first_guess
-from .journal import Journal
 from .optimality import optimality
 from .sifting import sift
 from .sparsify import sparsify
-from .state import inside
-from .task import Task
-from .working_set import Violations
 
 HALVING = 0.5
 INNER = 0.3  # gap of a smoothed problem, relative to that of the model, that counts as solved
@@ -84,7 +81,7 @@ class SKM:
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
-        return is_sparse(norm)
+        return norm.is_sparse
 
     def serves_loss(self, loss: Loss) -> bool:
         """All of them: they share the form of their dual terms."""
@@ -94,13 +91,20 @@ class SKM:
         """Whether the kernels are many, and too large to be worked on together."""
         return M > FEW and M * n * n > ROOM
 
-    def solve(self, task: Task) -> Result:
-        """Solve a task from its alpha; where that is not zero, from its weights too."""
-        result = self._sifted(task) if task.engine.streams else self._solved(task)
-        return sparsify(task, result) if result.converged and self.sparsify else result
+    def solve(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
+    ) -> Result:
+        """Solve a problem from the engine's alpha; where that is not zero, from the weights too."""
+        run = self._sifted if engine.streams else self._solved
+        result = run(problem, engine, weights, history)
+        if not (result.converged and self.sparsify):
+            return result
+        return sparsify(problem, engine, result, history.tol)
 
-    def _sifted(self, task: Task) -> Result:
-        """Solve a task on some of its kernels at a time."""
+    def _sifted(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
+    ) -> Result:
+        """Solve a problem on some of its kernels at a time."""
         stricter = replace(self, eps1=0.5 * self.eps1)
 
         def enough(result: Result, excess: float) -> bool:
@@ -108,21 +112,28 @@ class SKM:
                 return True
             return result.converged and 0.5 * excess <= stricter.eps1
 
-        started, likely = first_guess(SKM(block_mb=self.block_mb)._solved, task)
-        return sift(stricter._solved, started, likely, _highest, rough=ROUGH, enough=enough)
+        plain = SKM(block_mb=self.block_mb)
+        weights, likely = first_guess(plain._solved, problem, engine, weights, history)
+        return sift(
+            stricter._solved, problem, engine, weights, history, likely, _highest,
+            rough=ROUGH, enough=enough,
+        )  # fmt: skip
 
-    def _solved(self, task: Task) -> Result:
-        """Solve a task on all of its kernels."""
-        machine, journal = SmoothedMachine(task, self._room(task.engine)), Journal(task)
+    def _solved(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
+    ) -> Result:
+        """Solve a problem on all of its kernels."""
+        machine, turns = SmoothedMachine(problem, engine, weights, self._room(engine)), 0
         while True:
             certificate = machine.certify()
-            journal.note(certificate, machine.theta)
-            good = certificate.gap <= task.tol and self._optimal(machine)
-            ended = certificate.gap <= LEAST or journal.stuck or journal.turns == task.max_iter
-            if good or ended:
+            history.add(certificate, machine.theta, turns)
+            good = history.converged and self._optimal(machine)
+            if good or certificate.gap <= LEAST or history.stuck or history.spent:
                 break
             machine.improve(certificate)
-        result = journal.result(certificate, machine.alpha, machine.theta)
+            history.observe(engine.alpha, machine.theta)
+            turns = 1
+        result = history.result(certificate, engine.alpha, machine.theta)
         return replace(result, converged=good)
 
     def _room(self, engine: Engine) -> int:
@@ -131,7 +142,7 @@ class SKM:
 
     def _optimal(self, machine: SmoothedMachine) -> bool:
         eps1, eps2 = optimality(
-            machine.problem, machine.alpha, machine.engine.outputs, machine.s, machine.theta
+            machine.problem, machine.alpha, machine.engine.outputs(), machine.s, machine.theta
         )
         return eps1 <= self.eps1 and eps2 <= self.eps2
 
@@ -150,14 +161,16 @@ class SmoothedMachine:
 
     Parameters
     ----------
-    task : the problem, and where alpha starts.
+    problem, engine : what is solved, and who holds alpha.
+    weights : array of shape (M,)
+        Where the weights start.
     room : number of examples worked on at a time, at most.
     """
 
-    def __init__(self, task: Task, room: int):
-        self.problem, self.engine, self.alpha = task.problem, task.engine, task.alpha.copy()
+    def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, room: int):
+        self.problem, self.engine = problem, engine
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
-        self.theta = task.theta.copy()
+        self.theta = weights.copy()
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
         self.solved = np.inf
         self.idle, self.aside, self.returned = np.zeros((3, len(self.cost)), dtype=bool)
@@ -167,9 +180,14 @@ class SmoothedMachine:
         if self.mu.any():
             self._centre(self.theta * self.cost * self.mu.max())
 
+    @property
+    def alpha(self) -> np.ndarray:
+        """The engine's alpha, shape (n,)."""
+        return self.engine.alpha
+
     def refresh(self) -> None:
         """Take s from the engine, and eta from s."""
-        self.s = np.maximum(self.engine.outputs @ self.alpha, 0.0)
+        self.s = np.maximum(self.engine.quadratic(), 0.0)
         self.mu = np.sqrt(self.s / self.cost)
         self.pull = smoothed(self.mu + self.shift, self.kappa, self.d)
         self.eta = np.divide(self.pull, self.mu, out=np.ones_like(self.mu), where=self.mu > 0)
@@ -194,12 +212,12 @@ class SmoothedMachine:
         return theta / self.problem.norm.value(theta) if theta.any() else self.theta
 
     def _certificate(self, theta: np.ndarray) -> Certificate:
-        F = theta @ self.engine.outputs
+        F = self.engine.combined(theta)
         return self.problem.certificate(self.alpha, F, self.s, theta)
 
     def violations(self) -> Violations:
         """How far alpha is from the optimum of the smoothed problem."""
-        F = (self.eta / self.cost) @ self.engine.outputs
+        F = self.engine.combined(self.eta / self.cost)
         return Violations(self.problem.term, self.alpha, F)
 
     def improve(self, certificate: Certificate) -> None:
@@ -215,7 +233,9 @@ class SmoothedMachine:
 
     def free(self) -> np.ndarray:
         """Return the examples that are between their bounds."""
-        return np.flatnonzero(inside(self.problem.term, self.alpha, np.arange(self.engine.n)))
+        return np.flatnonzero(
+            strictly_inside(self.problem.term, self.alpha, np.arange(self.engine.n))
+        )
 
     def _rounding(self, certificate: Certificate) -> float:
         """A violation that is rounding: times sum |alpha| it is about what it adds to the gap."""
@@ -227,7 +247,7 @@ class SmoothedMachine:
 
         The violation is no measure of it: with a large C, a small one can be most of the primal.
         """
-        problem, F = self.problem, (self.eta / self.cost) @ self.engine.outputs
+        problem, F = self.problem, self.engine.combined(self.eta / self.cost)
         bias = problem.loss.best_bias(F, problem.y, problem.C, problem.tau)
         value = problem.C @ problem.loss.value(F + bias, problem.y) + problem.tau * bias
         return float(value + np.sum(problem.term.conjugate(self.alpha)) + self.alpha @ F)
@@ -253,7 +273,7 @@ class SmoothedMachine:
 
     def _work(self, work: np.ndarray, tolerance: float) -> None:
         term = self.problem.term.take(work)
-        alpha, outputs = self.alpha[work], np.ascontiguousarray(self.engine.outputs[:, work])
+        alpha, outputs = self.alpha[work], np.ascontiguousarray(self.engine.outputs_at(work))
         chosen = np.flatnonzero(~self.aside)
         _core.solve_skm(
             self._blocks(work), chosen, self.cost, *term.arrays,
@@ -267,10 +287,9 @@ class SmoothedMachine:
         delta = alpha - self.alpha[work]
         if self._everyone is None:
             changed = np.flatnonzero(delta)
-            self.engine.add(work[changed], delta[changed])
+            self.engine.change(work[changed], alpha[changed])
         else:
-            self.engine.restore(alpha, self.engine.outputs + self._everyone @ delta)
-        self.alpha[work] = alpha
+            self.engine.move_to(alpha, self.engine.outputs() + self._everyone @ delta)
 
     def _blocks(self, work: np.ndarray) -> np.ndarray:
         """The kernels inside a working set, kept where it is all of the examples."""

@@ -6,30 +6,32 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..problem import Result
+from ..engines.base import Engine
+from ..problem import Problem, Result
 from .optimality import best_weights
-from .task import Task
 
 
-def sparsify(task: Task, result: Result) -> Result:
+def sparsify(problem: Problem, engine: Engine, result: Result, tol: float) -> Result:
     """Return a result of p = 1 without the kernels that others can take over, lightest first.
 
     Removing kernels one by one, with a linear program for the weights of the others (Bach et al.,
-    2004). alpha stays, and with it the dual value.
+    2004). alpha stays, and with it the dual value. The relative duality gap stays within `tol`.
     """
     support = np.flatnonzero(result.weights)
-    g = task.engine.outputs_of(support)
+    g = engine.outputs(support)
     for m in support[np.argsort(result.weights[support], kind="stable")]:
         others = np.flatnonzero((result.weights[support] > 0) & (support != m))
         if result.weights[m] > 0 and others.size:
-            lighter = _with_weights(task, result, support[others], g[others])
-            result = lighter if lighter is not None and lighter.gap <= task.tol else result
+            lighter = _with_weights(problem, result, support[others], g[others])
+            result = lighter if lighter is not None and lighter.gap <= tol else result
     return result
 
 
-def _with_weights(task: Task, result: Result, kernels: np.ndarray, g: np.ndarray) -> Result | None:
+def _with_weights(
+    problem: Problem, result: Result, kernels: np.ndarray, g: np.ndarray
+) -> Result | None:
     """Return the result with the best weights of some kernels, given their outputs, (k, n)."""
-    problem, M = task.problem, len(result.weights)
+    M = len(result.weights)
     weights = best_weights(problem, result.alpha, g, problem.norm.costs(M)[kernels])
     if weights is None:
         return None

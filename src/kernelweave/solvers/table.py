@@ -1,4 +1,4 @@
-"""Which solver serves which norm and loss, as a Markdown table made from the registry.
+"""Which solver serves which norm and loss, as a Markdown table made from `plan.METHODS`.
 
 ``python -m kernelweave.solvers.table`` prints it; the documentation holds what it prints.
 """
@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import losses
 from ..norms import Block, Elliptic, Lp, Norm
-from .registry import SOLVERS
+from ..plan import METHODS
 
 NORMS: dict[str, Norm] = {
     "p = 1": Lp(1),
@@ -36,7 +36,7 @@ def markdown() -> str:
     """Return the table: a row for each solver, a column for each norm, and the losses."""
     head = ["solver", *NORMS, "losses", "shared weights"]
     rule = ["---", *[":-:"] * len(NORMS), "---", ":-:"]
-    return "\n".join(_line(cells) for cells in (head, rule, *map(_row, SOLVERS.values())))
+    return "\n".join(_line(cells) for cells in (head, rule, *map(_row, METHODS.values())))
 
 
 def _row(solver: Any) -> list[str]:

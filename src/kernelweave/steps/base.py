@@ -1,10 +1,12 @@
-"""What a solver asks of a weight step."""
+"""What a weight step sees and returns.
+
+J(theta) stands for the optimal value of the inner problem, in which the weights theta are given.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
@@ -13,7 +15,7 @@ from ..norms import Norm
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """What a weight step sees of a solver.
+    """What a weight step sees of the present model.
 
     Attributes
     ----------
@@ -23,12 +25,15 @@ class Turn:
         alpha' K_m alpha.
     linear : float
         The part of the dual value that does not depend on the weights, so that the dual value of
-        alpha under weights theta is linear - 1/2 theta . s. It bounds the value J(theta) of the
-        best machine with these weights from below; -1/2 s is the gradient of J if alpha is optimal.
+        alpha under weights theta is linear - 1/2 theta . s. It bounds J(theta) from below; -1/2 s
+        is the gradient of J if alpha is optimal.
     primal : callable
         Returns the primal value of the model, which bounds J(theta) from above.
-    curvature : callable
-        Returns the second derivative of J at theta, shape (M, M), as far as it is known.
+    hessian : callable
+        Returns the Hessian of J at theta, shape (M, M), as far as it is known.
+    at : callable
+        Solves the inner problem with other weights, shape (M,), and returns its turn. Line searches
+        use it.
     tol : float
         The relative duality gap that the solver is to reach.
     """
@@ -37,7 +42,8 @@ class Turn:
     s: np.ndarray
     linear: float
     primal: Callable[[], float]
-    curvature: Callable[[], np.ndarray]
+    hessian: Callable[[], np.ndarray]
+    at: Callable[[np.ndarray], Turn]
     tol: float = field(kw_only=True)
 
     @property
@@ -50,27 +56,10 @@ class Turn:
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
 
 
-@dataclass(frozen=True, eq=False)
-class SolvedTurn(Turn):
-    """What a weight step sees when alpha solves the machine with the present weights.
-
-    Attributes
-    ----------
-    at : callable
-        Solves the machine with other weights, shape (M,), and returns its turn. Line searches
-        use it; each call costs a complete solve.
-    """
-
-    at: Callable[[np.ndarray], SolvedTurn]
-
-
-class Step(Protocol):
-    """A rule for the kernel weights."""
-
-    def __call__(self, turn: Turn) -> np.ndarray:
-        """Return the next weights, shape (M,)."""
+Step = Callable[[Turn], np.ndarray]
+"""A rule for the kernel weights: from a turn to the next weights, shape (M,)."""
 
 
 def keep_weights(turn: Turn) -> np.ndarray:
-    """Leave the weights as they are: one machine on a fixed combination."""
+    """Leave the weights as they are: one kernel machine on a given combination."""
     return turn.theta

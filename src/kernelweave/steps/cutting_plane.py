@@ -15,7 +15,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..norms import Norm
-from ..norms.kinds import is_sparse
 from .base import Turn
 from .cuts import Cuts
 
@@ -36,7 +35,7 @@ class CuttingPlane:
         if not turn.s.any():
             return turn.theta
         self.cuts.add(turn.linear, turn.s)
-        if not is_sparse(self.norm):
+        if not self.norm.is_sparse:
             theta = self.cuts.lowest(self.norm)[0]
             self.cuts.retire(theta)
             return theta

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..norms import Norm
-from .base import SolvedTurn
+from .base import Turn
 from .trust_region import least_weights, model_minimum
 
 DECREASE = 1e-4  # part of the decrease that the slope promises, which a step must bring
@@ -31,7 +31,7 @@ class Gradient:
         self.norm = norm
         self.metric: Metric | None = None
 
-    def __call__(self, turn: SolvedTurn) -> np.ndarray:
+    def __call__(self, turn: Turn) -> np.ndarray:
         if not turn.s.any():
             return turn.theta
         primal, gradient = turn.primal(), -0.5 * turn.s
@@ -74,7 +74,7 @@ def _damped(changed: np.ndarray, push: np.ndarray, along: float, size: float) ->
     return share * changed + (1 - share) * push
 
 
-def _search(turn: SolvedTurn, primal: float, direction: np.ndarray, slope: float) -> np.ndarray:
+def _search(turn: Turn, primal: float, direction: np.ndarray, slope: float) -> np.ndarray:
     """Return weights along the direction, less far while J has risen beyond doubt.
 
     Dual values bound J from below, and `primal` bounds it from above where the step starts.

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from ..kkt_system import longest_step
 from ..norms import Norm
 
 ROUNDS = 80
@@ -54,9 +55,9 @@ class Ball:
         value, slope = self.norm.ball(self.at(v))
         return value, slope[self.free]
 
-    def bend(self, v: np.ndarray) -> np.ndarray:
-        """Return its second derivative, shape (k, k)."""
-        return self.norm.bend(self.at(v), self.free)
+    def hessian(self, v: np.ndarray) -> np.ndarray:
+        """Return its Hessian, shape (k, k)."""
+        return self.norm.ball_hessian(self.at(v), self.free)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,8 +147,8 @@ class _Point:
         d_ball_price = (target - self.ball_price * d_ball) / self.ball_slack - self.ball_price
         slacks = [(self.room, dv * self.bounded), (self.row_slack, d_rows)]
         prices = [(self.bound_price, d_bound_price), (self.row_price, d_row_price)]
-        ball = [(self.ball_slack, d_ball), (self.ball_price, d_ball_price)]
-        length = min(1.0, *(SAFE * _reach(*pair) for pair in slacks + prices + ball))
+        ball = [(np.array([self.ball_slack, self.ball_price]), np.array([d_ball, d_ball_price]))]
+        length = min(1.0, *(SAFE * longest_step(*pair) for pair in slacks + prices + ball))
         self.v = self.v + length * dv
         self.row_slack = self.row_slack + length * d_rows
         self.ball_slack += length * d_ball
@@ -162,7 +163,7 @@ class _Point:
         ball_pull = self.ball_price / self.ball_slack
         system = self.master.P + (rows.T * pull) @ rows
         system += ball_pull * np.outer(self.ball_slope, self.ball_slope)
-        system[: self.M, : self.M] += self.ball_price * self.master.ball.bend(self.v[: self.M])
+        system[: self.M, : self.M] += self.ball_price * self.master.ball.hessian(self.v[: self.M])
         system[np.diag_indices_from(system)] += self.bound_price / self.room
         right = -self.off_dual - self.bound_price + self.bounded * target / self.room
         right -= rows.T @ (target / self.row_slack - self.row_price + pull * self.off_rows)
@@ -172,10 +173,3 @@ class _Point:
             return cho_solve(cho_factor(system), right)
         except (LinAlgError, ValueError):  # not positive definite, or not finite: rounding rules
             return None
-
-
-def _reach(value, change) -> float:
-    """Return how far `value` > 0 can follow `change` before a part of it is 0."""
-    value, change = np.atleast_1d(value), np.atleast_1d(change)
-    falling = change < 0
-    return float(np.min(-value[falling] / change[falling], initial=np.inf))

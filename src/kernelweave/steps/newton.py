@@ -92,6 +92,6 @@ class Newton:
 def _bend(turn: Turn) -> np.ndarray:
     """Return the second derivative of J, shape (M, M), or none where rounding hides it."""
     try:
-        return turn.curvature()
+        return turn.hessian()
     except LinAlgError:
         return np.zeros((len(turn.theta),) * 2)

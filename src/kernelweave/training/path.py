@@ -13,12 +13,9 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ..engines.base import Engine
+from ..engines.base import Engine, Snapshot
 from ..norms import Norm
-from ..norms.kinds import is_sparse
 from ..problem import Problem, Result
-from .start import first_task
-from .task import Task
 
 FRESH = 1e-3  # share of equal weights in a start: a weight of 0 could never come back
 MOST, LEAST = 1e4, np.exp(-10.0)  # factors of alpha that are considered
@@ -29,7 +26,7 @@ def follow(
     engine: Engine,
     norms: Sequence[Norm],
     Cs: np.ndarray,
-    solve: Callable[[Task], Result],
+    solve: Callable[[Problem, np.ndarray | None], Result],
 ) -> Iterator[tuple[int, int, Result]]:
     """Solve a problem for every norm and cost.
 
@@ -39,7 +36,7 @@ def follow(
     engine : the examples.
     norms : the more neighbours are alike, the better.
     Cs : factors of the costs, in any order, shape (costs,).
-    solve : ``solve(task) -> Result``.
+    solve : solves a problem afresh, or from the engine's alpha and given weights, shape (M,).
 
     Yields
     ------
@@ -47,45 +44,40 @@ def follow(
     holds until the next one is asked for.
     """
     order = np.argsort(Cs, kind="stable").tolist()
-    lowest: Result | None = None
-    kept = np.empty(0)
+    lowest: tuple[Snapshot, np.ndarray] | None = None
     for i, norm in enumerate(norms):
         here = replace(problem, norm=norm, C=Cs[order[0]] * problem.C)
         if lowest is None:
-            task = first_task(here, engine)
+            result = solve(here, None)
         else:
-            engine.restore(lowest.alpha, kept)
-            task = at_norm(Task(here, engine, lowest.alpha, lowest.weights))
-        result = lowest = solve(task)
-        kept = engine.keep()
+            engine.move_to(*lowest[0])
+            result = solve(here, at_norm(here, engine, lowest[1]))
+        lowest = engine.snapshot(), result.weights
         yield i, order[0], result
         for j in order[1:]:
             here = replace(problem, norm=norm, C=Cs[j] * problem.C)
-            result = solve(at_cost(Task(here, engine, result.alpha, result.weights)))
+            result = solve(here, at_cost(here, engine, result.weights))
             yield i, j, result
 
 
-def at_norm(task: Task) -> Task:
+def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
     """Make a start of the solution for another norm: best weights are often unique."""
-    norm = task.problem.norm
-    if is_sparse(norm):
-        return at_cost(task)
-    return at_cost(replace(task, theta=norm.best(task.engine.quadratic(task.alpha))))
+    norm = problem.norm
+    return at_cost(problem, engine, weights if norm.is_sparse else norm.best(engine.quadratic()))
 
 
-def at_cost(task: Task) -> Task:
+def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
     """Make a start of another solution: alpha times the best factor, no weight quite 0.
 
     Where costs rise, alphas at their bounds rise with them. Others need not: the dual value says
-    how far to go. The outputs follow.
+    how far to go. Moves the engine, and returns weights of shape (M,).
     """
-    norm, term = task.problem.norm, task.problem.term
-    factor = best_factor(task.problem, task.alpha, task.engine.quadratic(task.alpha))
-    task.engine.scale(factor)
-    equal = norm.start(len(task.theta))
-    theta = (1 - FRESH) * task.theta / norm.value(task.theta) + FRESH * equal
-    alpha = np.clip(factor * task.alpha, term.lo, term.hi)
-    return replace(task, alpha=alpha, theta=theta / norm.value(theta))
+    norm, term = problem.norm, problem.term
+    factor = best_factor(problem, engine.alpha, engine.quadratic())
+    alpha, outputs, theta = engine.snapshot().scaled(factor)
+    engine.move_to(np.clip(alpha, term.lo, term.hi), outputs, theta)
+    weights = (1 - FRESH) * weights / norm.value(weights) + FRESH * norm.start(len(weights))
+    return weights / norm.value(weights)
 
 
 def best_factor(problem: Problem, alpha: np.ndarray, s: np.ndarray) -> float:

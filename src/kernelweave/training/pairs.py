@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core import _core
 from .interior_points import interior_points
-from .margins import newton_on_margins
+from .margin_newton import margin_newton
 from .subproblem import Subproblem
 
 PAIRS = 50  # pairs per example; they take about as long as the method after them
@@ -26,7 +26,7 @@ Method = Callable[[Subproblem], Iterator[np.ndarray]]
 
 def solve_subproblem(problem: Subproblem, tolerance: float) -> np.ndarray:
     """Return the best alphas of a working set, shape (q,), up to a violation if possible."""
-    method = newton_on_margins if problem.term.ent.any() else interior_points
+    method = margin_newton if problem.term.ent.any() else interior_points
     for _ in range(ROUNDS):
         problem, violation = _by_pairs(problem, tolerance)
         if not violation > tolerance:

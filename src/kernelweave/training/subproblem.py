@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..losses import DualTerm
-from .working_set import Violations
+from .violations import Violations
 
 
 @dataclass(frozen=True, eq=False)

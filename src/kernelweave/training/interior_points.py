@@ -17,7 +17,7 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..saddle import Saddle
+from ..kkt_system import KKTSystem, longest_step
 from .subproblem import Subproblem, balanced
 
 MOST = 60  # steps
@@ -105,7 +105,7 @@ class _Path:
         stiff = self.curv + (z / room).sum(axis=0)
         # Two parts of an alpha give way like two springs in a row.
         springs = 1.0 / self._sums(self.signs / stiff)
-        saddle = Saddle.definite(self.problem.kernel, springs)
+        system = KKTSystem.definite(self.problem.kernel, springs)
         residual = self._residual() - z[0] + z[1]
         missing = self.total - self._sums(self.y).sum()
 
@@ -114,7 +114,7 @@ class _Path:
             pull = np.where(self.bounded, products / room, 0.0)
             force = pull[0] - pull[1] - residual
             give = self._sums(force / stiff)
-            dalpha, dbias = saddle.solve(springs * give, missing)
+            dalpha, dbias = system.solve(springs * give, missing)
             dslope = springs * (give - dalpha)
             dy = (force - self._slopes(dslope)) / stiff
             droom = np.where(self.bounded, [dy, -dy], 0.0)
@@ -122,17 +122,13 @@ class _Path:
 
         dy, dbias, droom, dz = newton(-z * room)
         if self.bounded.any():
-            foreseen = (z + _longest(z, dz) * dz) * (room + _longest(room, droom) * droom)
+            foreseen = (z + longest_step(z, dz, 1.0) * dz) * (
+                room + longest_step(room, droom, 1.0) * droom
+            )
             mu = (z * room).sum() / self.bounded.sum()
             centre = mu * (foreseen.sum() / (z * room).sum()) ** 3
             dy, dbias, droom, dz = newton(centre - z * room - dz * droom)
-        step = min(_longest(room, droom), _longest(z, dz))
+        step = min(longest_step(room, droom, 1.0), longest_step(z, dz, 1.0))
         step = step if step == 1.0 else SHORT * step
         self.y, self.bias = self.y + step * dy, self.bias + step * dbias
         self.room, self.z = room + step * droom, z + step * dz
-
-
-def _longest(x: np.ndarray, dx: np.ndarray) -> float:
-    """Return the largest step, at most 1, that leaves x + step dx >= 0."""
-    falls = dx < 0
-    return float((-x[falls] / dx[falls]).min(initial=1.0))

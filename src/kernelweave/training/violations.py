@@ -60,6 +60,11 @@ class Violations:
         return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
 
 
+def strictly_inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
+    """Return which of the examples idx have their alpha strictly between its bounds."""
+    return (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
+
+
 def every_kth(y: np.ndarray, k: int) -> np.ndarray:
     """Return every k-th example of each kind, sorted.
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,31 +14,59 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from . import model_file
-from .checkpoint import Checkpoint
-from .core import single_threaded_blas
-from .distinct import Distinct, mergeable
-from .engines import DenseEngine, Engine, MixtureEngine, StackedEngine, Supplies
-from .engines.remembering import RememberingEngine
-from .engines.streamed import StreamedEngine
-from .kernels import CompiledKernels, Kernel, Precomputed
-from .kernels.default import default_kernels
-from .kernels.examples import Examples
-from .kernels.prepare import prepare, resolve
-from .model import Model, alphas
-from .norms import Norm
-from .norms.kinds import is_plain_sum
-from .problem import Problem, Result
-from .progress import live_line
-from .solvers.registry import solver_for
-from .solvers.start import first_task
-from .solvers.task import Task
-from .validation import check_examples
+from .. import model_file
+from ..checkpoint import Checkpoint
+from ..core import single_threaded_blas
+from ..engines import Engine, OutputsEngine, TrainingSet
+from ..kernels import CompiledKernels, Kernel, Precomputed
+from ..kernels.default import default_kernels
+from ..kernels.examples import Examples
+from ..kernels.prepare import prepare, resolve
+from ..merged_examples import MergedExamples, mergeable
+from ..model import Model, alphas
+from ..norms import Norm
+from ..plan import ENGINES, Method, choose_engine, find_method, make_plan, suited_norm
+from ..problem import Problem, Progress, Result
+from ..progress import live_line
+from ..training.history import History, ignore
+from ..training.solve import solve
+from ..validation import check_examples
 
-ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
+ZERO_OBJECTIVE = 1e-9  # an objective that is 0 but for rounding, relative to where it came from
 
 
-class Machine(BaseEstimator):
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Kernels on the training examples, and the engine that holds both.
+
+    Attributes
+    ----------
+    compiled : the M kernels, normalised.
+    examples : the n training examples as the kernels read them.
+    engine, name : the engine, and its name.
+    """
+
+    compiled: CompiledKernels
+    examples: Examples
+    engine: Engine
+    name: str
+
+    def suited_norm(self, norm: Norm) -> Norm:
+        """Return a norm of M weights for the engine."""
+        return suited_norm(norm, self.name, self.compiled.n_kernels)
+
+    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
+        """Return the problems to solve one after the other, and the engine for them.
+
+        Those of outputs that share their weights are one problem.
+        """
+        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
+        if not shared:
+            return problems, self.engine
+        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
+
+
+class MKLEstimator(BaseEstimator):
     """What the estimators share: kernels in, certified solutions out."""
 
     def _train(
@@ -52,42 +80,44 @@ class Machine(BaseEstimator):
         shared : whether the outputs share their weights.
         """
         shared = shared and len(problems) > 1
-        solver = solver_for(self.solver, problems[0].norm, problems[0].loss, shared=shared)
+        method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         kernels = self.kernels
         if kernels is not None:  # parameters that depend on the data depend on all of it
             kernels = resolve(kernels, X)
-        distinct = None
+        merged = None
         if mergeable(kernels or [], X):
-            distinct = Distinct.of(X, targets, problems[0].C)
-        if distinct:
-            X, problems = X[distinct.chosen], [distinct.merge(problem) for problem in problems]
+            merged = MergedExamples.of(X, targets, problems[0].C)
+        if merged:
+            X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
         with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
             norms = [problem.norm for problem in problems]
-            compiled, examples, engine = self._prepare(
-                kernels, X, problems[0].C, [solver], norms, shared=shared
-            )
-            problems, engine = sharing(problems, engine) if shared else (problems, engine)
+            prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
+            problems, engine = prepared.suited(problems, shared=shared)
             results = [
-                self._solve_kept(problem, engine, watch, compiled.names, number)
+                self._solve_kept(problem, prepared, engine, watch, number)
                 for number, problem in enumerate(problems)
             ]
-        self._learn(compiled, examples, results, distinct)
+        self._learn(prepared, results, merged)
 
     def _solve_kept(
-        self, problem: Problem, engine: Engine, watch: Any, names: tuple[str, ...], number: int
+        self,
+        problem: Problem,
+        prepared: Prepared,
+        engine: Engine,
+        watch: Callable[[Progress], None],
+        number: int,
     ) -> Result:
         """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
         if self.checkpoint is None:
-            return self._solve(first_task(problem, engine, watch=watch))
-        checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, names)
-        kept = checkpoint.load()
-        if kept is None:
-            task = first_task(problem, engine, watch=watch)
-        else:
-            task = Task(problem, engine, *kept, watch=watch)
-            engine.rebuild(task.alpha)
-        remembering: Any = RememberingEngine(engine, task.alpha, task.theta, checkpoint.keep)
-        result = self._solve(replace(task, engine=remembering))
+            return self._solve(problem, engine, prepared.name, watch=watch)
+        checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, prepared.compiled.names)
+        weights = None
+        if (kept := checkpoint.load()) is not None:
+            alpha, weights = kept
+            engine.move_to(alpha)
+        result = self._solve(
+            problem, engine, prepared.name, weights, watch=watch, observe=checkpoint.keep
+        )
         checkpoint.remove()
         return result
 
@@ -96,55 +126,63 @@ class Machine(BaseEstimator):
         kernels: list[Kernel] | None,
         X: Any,
         costs: np.ndarray,
-        solvers: Sequence[Any],
+        methods: Sequence[Method],
         norms: Sequence[Norm],
         *,
         shared: bool,
-    ) -> tuple[CompiledKernels, Examples, Engine]:
+    ) -> Prepared:
         """Normalise and compile the kernels on the examples X, and give them an engine.
 
-        It suits the solvers and norms that will be asked for. `shared`: whether machines share
-        their weights, each with outputs of its own.
+        It suits the methods and norms that will be asked for. `shared`: whether outputs share
+        their weights, each with an alpha of its own.
         """
         n_jobs = effective_n_jobs(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
-        supplies = Supplies(compiled.listing, examples, self.cache_mb, n_jobs)
-        return compiled, examples, engine_for(supplies, solvers, norms, shared=shared)
+        training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
+        name = choose_engine(training_set, methods, norms, shared=shared)
+        return Prepared(compiled, examples, ENGINES[name](training_set), name)
 
-    def _solve(self, task: Task) -> Result:
-        """Solve a task as the parameters say."""
-        problem, size = task.problem, self.working_set
-        solver = solver_for(self.solver, problem.norm, problem.loss, shared=problem.machines > 1)
-        return solver.solve(
-            replace(
-                task,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                working_set=Task.working_set if size == "auto" else size,
-                interleaved=self.interleaved,
-            )
+    def _solve(
+        self,
+        problem: Problem,
+        engine: Engine,
+        name: str,
+        weights: np.ndarray | None = None,
+        *,
+        watch: Callable[[Progress], None] = ignore,
+        observe: Callable[[np.ndarray, np.ndarray], None] = ignore,
+    ) -> Result:
+        """Solve a problem as the parameters say, afresh or from given weights, shape (M,)."""
+        shared = problem.n_outputs > 1
+        method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
+        self.plan_ = make_plan(
+            method,
+            problem,
+            engine,
+            name,
+            interleaved=self.interleaved,
+            working_set=self.working_set,
         )
+        history = History(self.tol, self.max_iter, watch=watch, observe=observe)
+        return solve(problem, engine, self.plan_, history, weights)
 
     def _learn(
-        self,
-        compiled: CompiledKernels,
-        examples: Examples,
-        results: list[Result],
-        distinct: Distinct | None = None,
+        self, prepared: Prepared, results: list[Result], merged: MergedExamples | None = None
     ) -> None:
-        """Keep what the results say of all examples, or of the distinct ones."""
+        """Keep what the results say of all examples, or of the merged ones."""
+        compiled, examples = prepared.compiled, prepared.examples
         results = [result.spread(compiled.n_kernels) for result in results]
         self._warn_unless_converged(results)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
-        self._store(results, distinct.expand(alpha) if distinct else alpha)
+        self._store(results, merged.expand(alpha) if merged else alpha)
 
     def _warn_unless_converged(self, results: list[Result]) -> None:
         worst = max(results, key=lambda result: result.gap)
         if worst.converged:
             return
-        nothing = ZERO * max(abs(past.dual) for past in worst.history)
+        nothing = ZERO_OBJECTIVE * max(abs(past.dual) for past in worst.history)
         advice = "raise max_iter or tol"
         if abs(worst.primal) < nothing:
             advice = (
@@ -217,29 +255,6 @@ class Machine(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = _all_precomputed(self.kernels)
         return tags
-
-
-def engine_for(
-    supplies: Supplies, solvers: Sequence[Any], norms: Sequence[Norm], *, shared: bool
-) -> Any:
-    """Return the engine that suits some kernels and examples, and what solvers can do with.
-
-    Where nothing but the plain sum is asked for it may have one kernel only.
-    """
-    M, n = supplies.kernels.n_kernels, supplies.examples.n
-    combines = not shared and all(solver.combines for solver in solvers)
-    if combines and MixtureEngine.serves(supplies):
-        return MixtureEngine.of(supplies)
-    if combines and all(map(is_plain_sum, norms)) and DenseEngine.sums(supplies):
-        return DenseEngine.of_sum(supplies)
-    if not shared and all(solver.streams(M, n) for solver in solvers):
-        return StreamedEngine(supplies)
-    return DenseEngine.of(supplies)
-
-
-def sharing(problems: list[Problem], engine: Engine) -> tuple[list[Problem], Engine]:
-    """Return the one problem of machines that share their weights, and the engine for it."""
-    return [Problem.sharing(problems)], StackedEngine(engine, len(problems))
 
 
 def _all_precomputed(kernels: Any) -> bool:

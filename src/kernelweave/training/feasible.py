@@ -1,24 +1,10 @@
-"""Where to start: a feasible alpha for every loss, and equal weights."""
+"""A feasible alpha for every loss."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
-from ..engines.base import Engine
 from ..problem import Problem
-from .task import Task
-
-
-def first_task(problem: Problem, engine: Engine, **how: Any) -> Task:
-    """Return the task of a problem from a feasible alpha, of which the engine is told.
-
-    `how` is what else a `Task` may say.
-    """
-    alpha = feasible_alpha(problem)
-    engine.rebuild(alpha)
-    return Task(problem, engine, alpha, problem.norm.start(engine.n_kernels), **how)
 
 
 def feasible_alpha(problem: Problem) -> np.ndarray:
@@ -27,11 +13,11 @@ def feasible_alpha(problem: Problem) -> np.ndarray:
     Zero does where it may be; losses with an entropy need every alpha strictly inside its bounds,
     and one-class problems need a positive sum.
     """
-    return np.concatenate([_feasible(machine) for machine in problem.alone])
+    return np.concatenate([_feasible(output) for output in problem.per_output])
 
 
 def _feasible(problem: Problem) -> np.ndarray:
-    """Return the start of one machine."""
+    """Return the start of one output."""
     term = problem.term
     if problem.tau == 0 and not term.ent.any():
         return np.zeros_like(problem.y)

@@ -19,9 +19,9 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.special import expit
 
-from ..saddle import Saddle
+from ..kkt_system import KKTSystem
 from .subproblem import Subproblem, balanced
-from .working_set import Violations
+from .violations import Violations
 
 MOST = 60  # steps
 FADE = 0.2  # part of the additional entropy that is left after a step which succeeded
@@ -31,7 +31,7 @@ SHORTEST = 1e-8  # step
 FLATTEST = 1e-14  # second derivative of a conjugate, relative to its largest
 
 
-def newton_on_margins(problem: Subproblem) -> Iterator[np.ndarray]:
+def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
     """Yield alphas on the way to the best ones, each of shape (q,).
 
     The dual terms consist of an entropy and a linear part.
@@ -53,10 +53,10 @@ def newton_on_margins(problem: Subproblem) -> Iterator[np.ndarray]:
         yield balanced(alpha, term.lo, term.hi, total, everything)
         stiff = ent / (width**2 * np.maximum(share * (1.0 - share), FLATTEST))
         try:
-            saddle = Saddle.definite(kernel, stiff)
+            system = KKTSystem.definite(kernel, stiff)
         except LinAlgError:
             return
-        dbeta, dbias = saddle.solve(stiff * (alpha - beta), total - beta.sum())
+        dbeta, dbias = system.solve(stiff * (alpha - beta), total - beta.sum())
         dv = kernel @ dbeta
         slope = dv @ (beta - alpha) + dbias * (total - alpha.sum())
         now, step = value(beta, v, bias, ent), 1.0

@@ -1,4 +1,4 @@
-"""The linear system behind every method that moves alphas between their bounds.
+"""The KKT system of alphas between their bounds, and the ratio test of interior point methods.
 
     (K + diag(d)) x + b = right,      sum x = total
 
@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-RIDGES = 1e-14, 1e-12, 1e-10, 1e-8  # relative to the mean diagonal of the kernel
+# Ridges that are tried in turn until rounding leaves the system positive definite,
+RIDGES = 1e-14, 1e-12, 1e-10, 1e-8  # relative to the mean diagonal
 
 
-class Saddle:
+class KKTSystem:
     """The system with a kernel K, shape (q, q), and a diagonal d, (q,), factorised.
 
     Raises
@@ -31,7 +32,7 @@ class Saddle:
         self._level = self._solve(np.ones(q))
 
     @classmethod
-    def definite(cls, kernel: np.ndarray, diagonal: np.ndarray) -> Saddle:
+    def definite(cls, kernel: np.ndarray, diagonal: np.ndarray) -> KKTSystem:
         """Return the system with the smallest ridge with which rounding leaves it definite."""
         size = np.trace(kernel) / len(kernel)
         for ridge in RIDGES:
@@ -49,3 +50,9 @@ class Saddle:
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
         return cho_solve(self._factor, right, check_finite=False)
+
+
+def longest_step(x: np.ndarray, dx: np.ndarray, most: float = np.inf) -> float:
+    """Return the largest step, at most `most`, that leaves x + step dx >= 0: the ratio test."""
+    falling = dx < 0
+    return float(np.min(-x[falling] / dx[falling], initial=most))

@@ -28,7 +28,7 @@ def mergeable(kernels: Sequence[Kernel], X: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Distinct:
+class MergedExamples:
     """The distinct examples of a data set.
 
     Attributes
@@ -43,7 +43,7 @@ class Distinct:
     shares: np.ndarray
 
     @classmethod
-    def of(cls, X: Any, targets: np.ndarray, costs: np.ndarray) -> Distinct | None:
+    def of(cls, X: Any, targets: np.ndarray, costs: np.ndarray) -> MergedExamples | None:
         """Find the distinct rows; None where each occurs once and costs the same.
 
         Parameters
@@ -66,7 +66,7 @@ class Distinct:
         return cls._with_cost(order[new], kind, costs)
 
     @classmethod
-    def _with_cost(cls, chosen: np.ndarray, kind: np.ndarray, costs: np.ndarray) -> Distinct:
+    def _with_cost(cls, chosen: np.ndarray, kind: np.ndarray, costs: np.ndarray) -> MergedExamples:
         total = np.bincount(kind, costs)
         shares = np.divide(costs, total[kind], out=np.zeros_like(costs), where=costs > 0)
         kept = np.cumsum(total > 0) - 1

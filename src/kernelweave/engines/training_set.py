@@ -13,7 +13,7 @@ from ..kernels.program import Listing
 
 
 @dataclass(frozen=True, eq=False)
-class Supplies:
+class TrainingSet:
     """Kernels on examples, and what their evaluation may use.
 
     Attributes
@@ -29,7 +29,7 @@ class Supplies:
     cache_mb: float = 1024.0
     n_jobs: int = 1
 
-    def part(self, chosen: np.ndarray) -> Supplies:
+    def part(self, chosen: np.ndarray) -> TrainingSet:
         """Return the same with some of the kernels."""
         kernels = self.kernels.part(chosen)
         numbers = {source: number for number, source in enumerate(self.kernels.layout.sources)}

@@ -1,0 +1,81 @@
+"""Several decision functions over the same examples: one engine computes, each has its alphas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .base import Engine
+from .kept_outputs import KeptOutputs
+
+
+class OutputsEngine(KeptOutputs):
+    """The engine of decision functions that share kernels, weights and examples.
+
+    Its examples are those of the engine below once for every decision function, one function after
+    the other; kernels between examples of different functions are 0. Rows that one function needs
+    are in the cache for the next.
+
+    Parameters
+    ----------
+    engine : the engine of the examples; its alpha is lost.
+    n_outputs : number of decision functions.
+    """
+
+    def __init__(self, engine: Engine, n_outputs: int):
+        super().__init__(n_outputs * engine.n, engine.n_kernels)
+        self._engine, self._n_outputs = engine, n_outputs
+        self._values = np.zeros((self.n_kernels, self.n))
+
+    @property
+    def _outputs(self) -> np.ndarray:
+        return self._values
+
+    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
+        values = np.zeros((len(idx), len(idx)))
+        for where, _, local in self._split(idx):
+            values[np.ix_(where, where)] = self._engine.block(local, theta)
+        return values
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        """Return every k_m between q examples, shape (M, q, q)."""
+        values = np.zeros((self.n_kernels, len(idx), len(idx)))
+        for where, _, local in self._split(idx):
+            values[:, where[:, None], where] = self._engine.blocks(local)
+        return values
+
+    def diagonal(self) -> np.ndarray:
+        """Return k_m(x_i, x_i), shape (M, n)."""
+        return np.tile(self._engine.diagonal(), self._n_outputs)
+
+    def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
+        for where, output, local in self._split(idx):
+            changed = np.zeros(self._engine.n)
+            changed[local] = delta[where]
+            self._engine.move_to(changed)
+            self._of(output)[:] += self._engine.outputs()
+
+    def subset(
+        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> OutputsEngine:
+        """Return an engine for some examples, all of one decision function."""
+        if examples is None or kernels is not None:
+            raise self._cannot("choose among its kernels")
+        ((_, output, local),) = self._split(examples)
+        smaller = OutputsEngine(self._engine.subset(local), 1)
+        smaller._alpha[:] = self._alpha[examples]
+        smaller._values = np.ascontiguousarray(self._of(output)[:, local])
+        return smaller
+
+    def _of(self, output: int) -> np.ndarray:
+        """The outputs of a decision function."""
+        return self._values[:, output * self._engine.n : (output + 1) * self._engine.n]
+
+    def _split(self, idx: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
+        """Give where in idx the examples of each function are, the function, and the examples."""
+        outputs, local = np.divmod(idx, self._engine.n)
+        for output in np.unique(outputs):
+            where = np.flatnonzero(outputs == output)
+            yield where, output, local[where]

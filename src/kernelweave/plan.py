@@ -1,0 +1,309 @@
+"""The plan of a fit: the only place that chooses how a problem is solved.
+
+`solver=` names a method (`METHODS`). The method, the norm and the data give the engine
+(`choose_engine`). These and the problem give the plan (`make_plan`), whose `repr` is a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from .alignment import alignment_weights, centered_alignment_weights
+from .engines import DenseEngine, Engine, FamilyEngine, StreamedEngine, TrainingSet
+from .losses import Loss
+from .norms import Lp, Norm
+from .problem import Problem
+from .solvers.mwu import MWU
+from .solvers.qcqp import QCQP
+from .solvers.skm import SKM
+from .steps.analytic import Analytic
+from .steps.base import Step, keep_weights
+from .steps.cutting_plane import CuttingPlane
+from .steps.gradient import Gradient
+from .steps.level import Level
+from .steps.newton import Newton
+from .steps.pace import ACCURATE, COMPLETE, Pace
+
+WORKING_SET = 1000  # examples, where the user does not say
+MANY_EXAMPLES = 20_000  # from which on active sets grow from a sample
+# Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
+# cost no kernel evaluation, and where they cost a pass over the support.
+NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
+
+ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
+    "family": FamilyEngine.of,
+    "plain sum": DenseEngine.of_sum,
+    "streamed": StreamedEngine,
+    "dense": DenseEngine.of,
+}
+STEPS: dict[str, Callable[[Norm], Step]] = {
+    "analytic": Analytic,
+    "Newton": Newton,
+    "cutting plane": CuttingPlane,
+    "level": Level,
+    "gradient": Gradient,
+}
+
+
+@runtime_checkable
+class Method(Protocol):
+    """What a value of `solver=` can do.
+
+    Attributes
+    ----------
+    name : what a user calls it.
+    shares : whether it serves outputs that share their weights.
+    combines : whether it asks little of single kernels, so that a family engine suits it.
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shares(self) -> bool: ...
+    @property
+    def combines(self) -> bool: ...
+
+    def serves(self, norm: Norm) -> bool:
+        """Whether it can solve problems with this norm."""
+
+    def serves_loss(self, loss: Loss) -> bool:
+        """Whether it can solve problems with this loss."""
+
+    def streams(self, M: int, n: int) -> bool:
+        """Whether it wants M kernels on n examples to be streamed."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A method of the training loop.
+
+    Attributes
+    ----------
+    name : what a user calls it.
+    norms : says which norms it serves.
+    step : name of its weight step; None where the weights are given.
+    pace : what an interleaved step asks of the inner problem; None where it acts on every turn.
+    weigh : gives the weights from an engine and the targets, (n,), before the loop; or None.
+    """
+
+    name: str
+    norms: Callable[[Norm], bool]
+    step: str | None = None
+    pace: Pace | None = None
+    weigh: Callable[[Engine, np.ndarray], np.ndarray] | None = None
+
+    @property
+    def shares(self) -> bool:
+        return self.weigh is None
+
+    @property
+    def combines(self) -> bool:
+        return self.weigh is None
+
+    def serves(self, norm: Norm) -> bool:
+        return self.norms(norm)
+
+    def serves_loss(self, loss: Loss) -> bool:
+        return self.weigh is None or loss.kind != "one-class"  # there are targets to align with
+
+    def streams(self, M: int, n: int) -> bool:
+        return False
+
+
+AUTO = Trained("auto", lambda norm: True)
+
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        Trained("analytic", lambda norm: not norm.is_sparse, "analytic"),
+        Trained("newton", lambda norm: norm.is_curved, "Newton", ACCURATE),
+        Trained("hessian", lambda norm: norm.is_sparse, "Newton", ACCURATE),
+        Trained("cutting-plane", lambda norm: norm.has_ball, "cutting plane"),
+        Trained("level", lambda norm: norm.has_ball, "level"),
+        Trained("gradient", lambda norm: norm.is_sparse, "gradient", COMPLETE),
+        Trained("uniform", lambda norm: norm.is_plain_sum),
+        Trained("alignment", lambda norm: norm.allows_zeros, weigh=alignment_weights),
+        Trained(
+            "centered-alignment", lambda norm: norm.allows_zeros, weigh=centered_alignment_weights
+        ),
+        QCQP(),
+        SKM(),
+        MWU(),
+    )
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """How a problem is solved.
+
+    Attributes
+    ----------
+    engine : name of the engine, a key of `ENGINES`.
+    algorithm : an algorithm with a loop of its own, or None for the training loop.
+    step : name of the weight step, a key of `STEPS`; None where the weights are given.
+    pace : what the step asks of the inner problem; None where it acts on every turn.
+    weigh : gives the weights before the loop, or None.
+    working_set : number of examples worked on in a turn.
+    conjugate : whether conjugate gradients are tried before working sets.
+    grows : whether working sets come from an active set that grows from a sample.
+    samples : whether weights start from those of a sample.
+    drops : whether small weights are dropped at the end.
+    """
+
+    engine: str
+    algorithm: Any = None
+    step: str | None = None
+    pace: Pace | None = None
+    weigh: Callable[[Engine, np.ndarray], np.ndarray] | None = None
+    working_set: int = WORKING_SET
+    conjugate: bool = False
+    grows: bool = False
+    samples: bool = False
+    drops: bool = False
+
+    @property
+    def inner(self) -> Plan:
+        """The plan of the inner problem, in which the weights are given."""
+        return replace(self, step=None, pace=None)
+
+    def make_step(self, norm: Norm) -> Step:
+        """Return a new weight step: what one remembers is wrong for another problem."""
+        return keep_weights if self.step is None else STEPS[self.step](norm)
+
+    @property
+    def certifies(self) -> str:
+        """What the duality gap of the result certifies."""
+        return "weights and machine" if self.weigh is None else "machine at given weights"
+
+    def __repr__(self) -> str:
+        parts = [f"{self.engine} engine"]
+        if self.algorithm is not None:
+            return "; ".join([*parts, repr(self.algorithm)])
+        where = " on a growing active set" if self.grows else ""
+        how = "conjugate gradients, then " if self.conjugate else ""
+        parts.append(f"{how}working sets of {self.working_set:,}{where}")
+        if self.weigh is not None:
+            parts.append(f"given weights ({self.weigh.__name__.replace('_', ' ')})")
+        elif self.step is None:
+            parts.append("given weights")
+        elif self.pace is None:
+            parts.append(f"{self.step} steps after every turn")
+        else:
+            parts.append(f"{self.step} steps on {self.pace.name} solutions of the inner problem")
+        parts += ["weights start from a sample"] * self.samples
+        parts += ["small weights dropped at the end"] * self.drops
+        return "; ".join(parts)
+
+
+def find_method(choice: Any, norm: Norm, loss: Loss, *, shared: bool = False) -> Method:
+    """Return the method of a name, or an object such as `SKM(...)` as it is.
+
+    Raises
+    ------
+    ValueError
+        When there is no such method, or when it cannot serve the norm, the loss, or (`shared`)
+        outputs that share their weights.
+    """
+
+    def able(method: Method) -> bool:
+        return method.serves(norm) and method.serves_loss(loss) and (method.shares or not shared)
+
+    known: dict[str, Method] = {"auto": AUTO, **METHODS}
+    method = known.get(choice) if isinstance(choice, str) else choice
+    if not isinstance(method, Method) or isinstance(method, type):
+        raise ValueError(f"solver must be one of {list(known)}, got {choice!r}")
+    if not able(method):
+        sharing = " and share_weights=True" if shared else ""
+        raise ValueError(
+            f"solver={choice!r} cannot serve norm={norm!r} with loss={loss.name!r}{sharing}; "
+            f"these can: {[name for name, other in known.items() if able(other)]}"
+        )
+    return method
+
+
+def choose_engine(
+    training_set: TrainingSet, methods: Sequence[Method], norms: Sequence[Norm], *, shared: bool
+) -> str:
+    """Return the name of the engine that suits kernels and examples, and all of some methods.
+
+    `shared`: whether several outputs share their weights.
+    """
+    M, n = training_set.kernels.n_kernels, training_set.examples.n
+    combines = not shared and all(method.combines for method in methods)
+    if combines and FamilyEngine.serves(training_set):
+        return "family"
+    if combines and all(norm.is_plain_sum for norm in norms) and DenseEngine.sums(training_set):
+        return "plain sum"
+    if not shared and all(method.streams(M, n) for method in methods):
+        return "streamed"
+    return "dense"
+
+
+def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
+    """Return the norm of M weights for an engine: that of a plain sum has a single kernel."""
+    norm.start(M)  # refuses a norm for another number of kernels
+    return Lp(np.inf) if engine == "plain sum" else norm
+
+
+def make_plan(
+    method: Method,
+    problem: Problem,
+    engine: Engine,
+    name: str,
+    *,
+    interleaved: bool = True,
+    working_set: int | str = "auto",
+) -> Plan:
+    """Return the plan of a problem.
+
+    Parameters
+    ----------
+    engine, name : the engine, and its name.
+    interleaved : whether weights may move before the inner problem is solved completely.
+    working_set : number of examples; a number also rules out methods without working sets.
+    """
+    if method is AUTO:
+        method = METHODS[automatic(problem.norm, engine.keeps_outputs)]
+    if not isinstance(method, Trained):
+        return Plan(name, algorithm=method)
+    step = None if engine.n_kernels == 1 else method.step
+    pace = (method.pace if interleaved else COMPLETE) if step else None
+    single = problem.n_outputs == 1
+    starts_at_zero = single and problem.tau == 0 and not problem.term.ent.any()
+    return Plan(
+        name,
+        step=step,
+        pace=pace,
+        weigh=method.weigh,
+        working_set=working_set if isinstance(working_set, int) else WORKING_SET,
+        conjugate=working_set == "auto" and single and multiplies(problem, engine),
+        grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
+        samples=single and pace is ACCURATE and not engine.keeps_outputs,
+        drops=step is not None and problem.norm.is_sparse,
+    )
+
+
+def automatic(norm: Norm, cheap_weights: bool) -> str:
+    """Name the method that suits a norm, and an engine for which new weights cost little or not."""
+    if norm.is_plain_sum:
+        return "uniform"
+    if norm.is_sparse:
+        return "hessian"
+    limit = NEWTON_UP_TO_CHEAP if cheap_weights else NEWTON_UP_TO_EXPENSIVE
+    return "newton" if norm.exponent <= limit else "analytic"
+
+
+def multiplies(problem: Problem, engine: Engine) -> bool:
+    """Return whether conjugate gradients suit a problem: a quadratic dual, one fast kernel.
+
+    Whether a kernel can be multiplied with cheaply shows on two examples.
+    """
+    term = problem.term
+    quadratic = not (term.eps.any() or term.ent.any())
+    one = engine.n_kernels == 1 and engine.n > WORKING_SET
+    return quadratic and one and engine.subset(np.arange(2)).multiplies

@@ -1,0 +1,176 @@
+"""The way of a solver: every certified model on it, the clock, and what is left of the budget.
+
+One history goes with a fit. Problems that are solved on the way have histories of their own
+(`inner`), which share its clock and its observer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..problem import Certificate, Progress, Result
+
+STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit
+DUAL_ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest
+GAP_ROUNDING = 1e-3  # a relative change of the gap that is no progress
+ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
+SMALLEST_TOL = 1e-12  # no inner problem is solved beyond rounding
+
+Observer = Callable[[np.ndarray, np.ndarray], None]
+
+
+def ignore(*anything: Any) -> None:
+    """Tell nobody."""
+
+
+class History:
+    """What a solver has reached so far, and when it has to stop.
+
+    Parameters
+    ----------
+    tol : relative duality gap at which to stop.
+    max_iter : bound on the number of turns, or None.
+    max_time : bound on the seconds since the start, or None.
+    watch : is told of every entry.
+    observe : is told alpha, (n,), and the weights, (M,), whenever they have changed.
+
+    Attributes
+    ----------
+    entries : list of Progress
+        The certified models, oldest first.
+    n_iter : int
+        Number of turns.
+    """
+
+    def __init__(
+        self,
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        *,
+        watch: Callable[[Progress], None] = ignore,
+        observe: Observer = ignore,
+    ):
+        self.tol, self.max_iter = tol, max_iter
+        self.watch, self.observe = watch, observe
+        self.entries: list[Progress] = []
+        self.n_iter = 0
+        self._started = time.monotonic()
+        self._deadline = np.inf if max_time is None else self._started + max_time
+        self._fall = 1.0
+
+    def inner(
+        self,
+        tol: float,
+        max_iter: int | None = None,
+        *,
+        fall: float = 1.0,
+        observe: Observer | None = None,
+    ) -> History:
+        """Return the history of a problem that is solved on the way.
+
+        Parameters
+        ----------
+        fall : the gap has to fall to this part of what it is at the start, too.
+        observe : is told of its alpha and weights; by default the observer of this history.
+        """
+        other = History(tol, max_iter, observe=self.observe if observe is None else observe)
+        other._started, other._deadline, other._fall = self._started, self._deadline, fall
+        return other
+
+    def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
+        """Return an observer of the alphas of some examples, those of the others being as given.
+
+        `alpha` has shape (n,), and what the observer is told the shape of `examples`.
+        """
+        if self.observe is ignore:
+            return ignore
+        outside = alpha.copy()
+
+        def observe(inside: np.ndarray, weights: np.ndarray) -> None:
+            outside[examples] = inside
+            self.observe(outside, weights)
+
+        return observe
+
+    def among(self, kernels: np.ndarray, M: int) -> Observer:
+        """Return an observer of the weights of some of M kernels, those of the others being 0."""
+        if self.observe is ignore:
+            return ignore
+
+        def observe(alpha: np.ndarray, weights: np.ndarray) -> None:
+            everywhere = np.zeros(M)
+            everywhere[kernels] = weights
+            self.observe(alpha, everywhere)
+
+        return observe
+
+    def add(self, certificate: Certificate, weights: np.ndarray, turns: int = 1) -> None:
+        """Note a certified model with weights, shape (M,), that took some turns."""
+        seconds = time.monotonic() - self._started
+        progress = Progress(**vars(certificate), seconds=seconds, weights=weights.copy())
+        if not self.entries and self._fall < 1:
+            self.tol = max(min(self.tol, self._fall * certificate.gap), SMALLEST_TOL)
+        self.entries.append(progress)
+        self.n_iter += turns
+        self.watch(progress)
+
+    @property
+    def turns_left(self) -> int | None:
+        """The number of turns that are left, or None."""
+        return None if self.max_iter is None else max(self.max_iter - self.n_iter, 0)
+
+    @property
+    def out_of_time(self) -> bool:
+        """Whether the time is used up."""
+        return time.monotonic() >= self._deadline
+
+    @property
+    def spent(self) -> bool:
+        """Whether no turn or no time is left."""
+        return self.turns_left == 0 or self.out_of_time
+
+    @property
+    def converged(self) -> bool:
+        """Whether the last model is good enough."""
+        return self.entries[-1].gap <= self.tol
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last model is good enough, or nothing more can be hoped for."""
+        return self.converged or self.spent or self.stuck
+
+    @property
+    def stuck(self) -> bool:
+        """Whether neither gap nor dual value have improved for many turns, or the optimum is 0.
+
+        Values are compared with the largest one, since the optimum may be 0.
+        """
+        if len(self.entries) <= STUCK_TURNS or self.vanished:
+            return self.vanished
+        before, lately = self.entries[:-STUCK_TURNS], self.entries[-STUCK_TURNS:]
+        gap = (1 - GAP_ROUNDING) * min(past.gap for past in before)
+        largest = max(abs(past.dual) for past in before)
+        dual = max(past.dual for past in before) + DUAL_ROUNDING * largest
+        return all(past.gap >= gap and past.dual <= dual for past in lately)
+
+    @property
+    def vanished(self) -> bool:
+        """Whether both objectives are 0 but for rounding, as those of one class may be."""
+        last, largest = self.entries[-1], max(abs(past.primal) for past in self.entries)
+        return max(abs(last.primal), abs(last.dual)) <= ZERO_OBJECTIVE * largest
+
+    def result(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> Result:
+        """Return a certified model with alpha, shape (n,), and weights, shape (M,)."""
+        return Result(
+            **vars(certificate),
+            alpha=alpha.copy(),
+            weights=weights,
+            n_iter=self.n_iter,
+            history=self.entries,
+            converged=certificate.gap <= self.tol,
+        )

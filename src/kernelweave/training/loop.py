@@ -1,0 +1,61 @@
+"""The training loop: alpha and the kernel weights are improved in turn.
+
+Interleaved, it is the algorithm of Sonnenburg et al. (2006) and Kloft et al. (2011): a weight step
+after every working set. A step that needs more waits until the inner problem, in which the weights
+are given, is solved as accurately as it asks for; with complete solutions that is their wrapper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..plan import Plan
+from ..problem import Problem, Result
+from ..steps.base import Turn
+from ..steps.pace import PacedStep
+from .conjugate_gradients import conjugate_gradients
+from .history import History
+from .working_sets import WorkingSets
+
+INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
+INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw
+
+
+def train(
+    problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
+) -> Result:
+    """Improve alpha and the weights, shape (M,), until the history is finished.
+
+    The engine starts at any feasible alpha, and ends at that of the result.
+    """
+    if plan.conjugate and engine.n > plan.working_set and engine.multiplies:
+        result = conjugate_gradients(problem, engine, weights, history)
+        if result is not None:
+            return result
+    sets = WorkingSets(problem, engine, plan.working_set, history)
+    step = plan.make_step(problem.norm)
+    paced = None if plan.pace is None else PacedStep(step, plan.pace, history.tol)
+
+    def solve_inner(theta: np.ndarray) -> Turn:
+        accuracy = history.tol if paced is None else paced.accuracy
+        inner = history.inner(accuracy, INNER_TURNS, fall=INNER_FALL)
+        train(problem.given(theta), engine, theta, plan.inner, inner)
+        return sets.view(theta, solve_inner)
+
+    turn, turns = sets.view(weights, solve_inner), 0
+    while True:
+        if paced is None:
+            weights = step(turn)
+        certificate = sets.certify(weights)
+        history.add(certificate, weights, turns)
+        if history.finished:
+            return history.result(certificate, engine.alpha, weights)
+        if paced is None:
+            wanted = history.tol / certificate.gap
+            sets.advance(weights, shrink=plan.step is None, wanted=wanted)
+            turn = sets.view(weights, solve_inner)
+        else:
+            weights = paced(turn, certificate.gap) if turns else weights
+            turn = solve_inner(weights)
+        turns = 1

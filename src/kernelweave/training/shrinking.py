@@ -1,0 +1,79 @@
+"""Growing active sets: from a sample to all examples, by way of those that matter.
+
+With many examples most alphas end at zero. So the problem is solved on a sample. Then all outputs
+are brought up to date once, and the next set holds the support, the examples that violate the KKT
+conditions, and those nearest to it. An alpha that is zero adds nothing to any sum, so the
+restricted problem is the same problem with fewer losses: the same loop solves it, weight steps
+included. Only the certificate on all examples ends the search. This is shrinking (Joachims, 1999)
+and a coarse-to-fine start in one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..plan import MANY_EXAMPLES, Plan
+from ..problem import Problem, Result
+from .history import History
+from .loop import train
+from .violations import Violations, every_kth
+from .working_sets import WorkingSets
+
+SMALLEST_SHARE = 0.02  # part of the examples in the first sample, if that is not small
+LARGEST_GROWTH = 4  # a set may become so many times larger
+SPARE = 0.5  # examples that nearly violate the conditions, relative to those that matter
+# A restricted problem is solved to this part of the gap on all examples. Weights that are learned
+# settle slowly, and those of a set that is wrong are of no use.
+FALL_ONE_KERNEL, FALL_MANY_KERNELS = 0.05, 0.2
+LAST_FALL = 0.5  # and to no less than this part of the tolerance
+
+
+def train_on_active_sets(
+    problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
+) -> Result:
+    """Train on active sets while they are smaller than half of the examples, then on all."""
+    sets = WorkingSets(problem, engine, plan.working_set, history)
+    fall = FALL_ONE_KERNEL if engine.n_kernels == 1 else FALL_MANY_KERNELS
+    active, gap, changed = first_set(problem, engine.alpha), 1.0, True
+    while changed and len(active) <= engine.n // 2:
+        inner = history.inner(
+            max(fall * gap, LAST_FALL * history.tol),
+            history.turns_left,
+            observe=history.within(active, engine.alpha),
+        )
+        restricted = problem.restricted(active, problem.tau)
+        result = train(restricted, engine.subset(active), weights, plan, inner)
+        sets.assign(active, result.alpha, weights := result.weights)
+        sets.measure(weights)
+        certificate = sets.certify(weights)
+        history.add(certificate, weights, inner.n_iter)
+        if history.finished:
+            return history.result(certificate, engine.alpha, weights)
+        gap, changed = min(gap, certificate.gap), inner.n_iter > 0
+        active = next_set(sets.violations(), engine.alpha, certificate.bias, len(active))
+    return train(problem, engine, weights, plan, history)
+
+
+def first_set(problem: Problem, alpha: np.ndarray) -> np.ndarray:
+    """Return evenly spaced examples of each kind, and all with an alpha that is not zero."""
+    share = max(MANY_EXAMPLES / len(alpha), SMALLEST_SHARE)
+    return np.union1d(every_kth(problem.y, max(1, int(1 / share))), np.flatnonzero(alpha))
+
+
+def next_set(violations: Violations, alpha: np.ndarray, bias: float, size: int) -> np.ndarray:
+    """Return the support, the examples that violate the KKT conditions, and those nearest to it.
+
+    They are judged with the best bias: the middle of the two worst says little before the end.
+    `size` is the size of the last set.
+    """
+    violations.middle = -bias
+    idle = np.flatnonzero(alpha == 0)
+    excess = violations.excess(idle)
+    support = len(alpha) - len(idle)
+    wanted = int((1 + SPARE) * (support + np.count_nonzero(excess > 0)))
+    most = min(LARGEST_GROWTH * max(size, MANY_EXAMPLES), len(alpha) // 2)
+    room = min(wanted, most) - support
+    if 0 < room < len(idle):
+        idle = idle[np.argpartition(-excess, room)[:room]]
+    return np.union1d(np.flatnonzero(alpha), idle)

@@ -1,0 +1,201 @@
+"""How alpha is improved: the problem restricted to the worst examples is solved, again and again.
+
+This is the decomposition method of Joachims (1999), called chunking in Sonnenburg et al. (2006).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..problem import Certificate, Problem
+from ..steps.base import Turn
+from ..steps.hessian import value_hessian
+from .history import History
+from .pairs import solve_subproblem
+from .subproblem import Subproblem
+from .violations import Violations, strictly_inside
+
+# A subproblem is solved to this part of the violation that the turn starts from. With many kernels
+# a changed alpha is expensive, and less exact subproblems change fewer of them.
+PRECISION_ONE_KERNEL, PRECISION_MANY_KERNELS = 0.1, 0.3
+SHRINK_BELOW = 0.5  # part of the examples still in question at which the others are set aside
+SHRUNK_FALL = 0.3  # part of its violation to which a shrunk problem is solved,
+SHRUNK_END = 0.9  # or part of the violation that the tolerance asks for, if that comes first
+SHRUNK_TURNS = 100  # working sets after which the examples set aside are looked at in any case
+# Where new weights cost a pass over the support, this many working sets at least lie between two
+# weight steps, and about as many as take the time of that pass.
+LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
+HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
+TINY = np.finfo(float).tiny
+
+
+class WorkingSets:
+    """A problem and an engine whose alpha is improved working set by working set.
+
+    Parameters
+    ----------
+    problem : what is solved.
+    engine : holds the examples and alpha.
+    size : number of examples in a working set.
+    history : is told of every change of alpha, and knows when time is up.
+
+    Attributes
+    ----------
+    s, F : arrays of shape (M,) and (n,)
+        alpha' K_m alpha of the last `measure`, and the combined outputs of the last `certify`.
+    """
+
+    def __init__(self, problem: Problem, engine: Engine, size: int, history: History):
+        self.problem, self.engine, self.size, self.history = problem, engine, size, history
+        every = np.arange(engine.n)
+        self._work = [every[part] for part in problem.output_slices]  # last set of each output,
+        none = (np.empty(0), np.empty((0, 0)))
+        self._kernel = [none] * problem.n_outputs  # and its weights and kernel block
+
+    def view(self, weights: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
+        """Take s from the engine, and describe the present model for a weight step.
+
+        `at` solves the inner problem with other weights.
+        """
+        self.measure(weights)
+        linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
+        primal = cache(lambda: self._primal(weights))  # steps within steps ask for it again
+        hessian = cache(lambda: self._hessian(weights))
+        return Turn(weights, self.s, linear, primal, hessian, at, tol=self.history.tol)
+
+    def measure(self, weights: np.ndarray) -> None:
+        """Take s from the engine.
+
+        Where weights are given only its sum under them matters, which combined outputs tell.
+        """
+        if not self.problem.norm.is_given:
+            self.s = self.engine.quadratic()
+            return
+        energy = float(self.engine.alpha @ self.engine.combined(weights))
+        self.s = np.full(len(weights), energy / max(weights.sum(), TINY))
+
+    def certify(self, weights: np.ndarray) -> Certificate:
+        """Certify the model of alpha and weights, shape (M,); s has been measured before."""
+        self.F = self.engine.combined(weights)
+        return self.problem.certificate(self.engine.alpha, self.F, self.s, weights)
+
+    def _primal(self, weights: np.ndarray) -> float:
+        """Return the primal value with these weights; a block norm puts better ones in its own."""
+        own = self.problem.norm.regularizer(weights, self.s)
+        return self.certify(weights).primal + 0.5 * (float(weights @ self.s) - own)
+
+    def _hessian(self, weights: np.ndarray) -> np.ndarray:
+        """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
+        outputs = range(self.problem.n_outputs)
+        return np.sum([self._output_hessian(output, weights) for output in outputs], axis=0)
+
+    def _output_hessian(self, output: int, weights: np.ndarray) -> np.ndarray:
+        """Return what one output adds to the Hessian.
+
+        All its free examples respond to new weights. Where there are too many, every k-th of them
+        counts k times: with a Hessian that is too small the weights would oscillate.
+        """
+        alpha, term = self.engine.alpha, self.problem.term
+        free = np.arange(self.engine.n)[self.problem.output_slices[output]]
+        free = free[strictly_inside(term, alpha, free)]
+        times = 1 + len(free) // HESSIAN_EXAMPLES
+        free = free[::times]
+        known, kernel = self._kernel[output]
+        if known is weights and np.isin(free, self._work[output]).all():
+            at = np.searchsorted(self._work[output], free)
+            kernel = kernel[np.ix_(at, at)]
+        else:
+            kernel = self.engine.block(free, weights)
+        curvature = term.take(free).curvature(alpha[free])
+        return times * value_hessian(kernel, curvature, self.engine.outputs_at(free))
+
+    def violations(self, output: int = 0) -> Violations:
+        """Return how far each alpha of an output is from where it should be."""
+        part = self.problem.output_slices[output]
+        term = self.problem.per_output[output].term
+        return Violations(term, self.engine.alpha[part], self.F[part])
+
+    def advance(self, weights: np.ndarray, *, shrink: bool, wanted: float) -> None:
+        """Work on the outputs that are furthest from their optimum, on a working set of each.
+
+        Parameters
+        ----------
+        shrink : whether examples that stay at their bounds may be set aside for a while.
+        wanted : the gap to reach, relative to the present one. It falls with the violation.
+        """
+        outputs = [self.violations(output) for output in range(self.problem.n_outputs)]
+        target = self._precision * max(violations.size for violations in outputs)
+        for output, violations in enumerate(outputs):
+            if violations.size <= target:
+                continue
+            active = np.flatnonzero(~violations.settled(violations.size))
+            if shrink and self.size < len(active) <= SHRINK_BELOW * len(violations.up):
+                goal = max(SHRUNK_FALL, SHRUNK_END * wanted) * violations.size
+                self._improve_shrunk(active, goal, weights, output)
+            else:
+                self._improve(violations, target, self._turns_per_step, weights, output)
+
+    @property
+    def _precision(self) -> float:
+        return PRECISION_ONE_KERNEL if self.engine.n_kernels == 1 else PRECISION_MANY_KERNELS
+
+    @property
+    def _turns_per_step(self) -> int:
+        if self.engine.keeps_outputs:
+            return 1
+        support = int(np.count_nonzero(self.engine.alpha))
+        return max(LEAST_TURNS_PER_STEP, support // EXAMPLES_PER_TURN)
+
+    def _improve(
+        self, violations: Violations, target: float, turns: int, weights: np.ndarray, output: int
+    ) -> None:
+        """Solve at most `turns` working sets of an output, until its violation is `target`."""
+        while True:
+            self._solve_worst(violations, weights, output)
+            turns -= 1
+            if turns == 0 or self.history.out_of_time:
+                return
+            self.F = self.engine.combined(weights)
+            violations = self.violations(output)
+            if violations.size <= target:
+                return
+
+    def _solve_worst(self, violations: Violations, weights: np.ndarray, output: int) -> None:
+        """Solve the problem of an output restricted to its worst examples."""
+        first = self.problem.output_slices[output].start
+        last = self._work[output]
+        free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
+        work = first + violations.select(min(self.size, len(violations.up)), free - first)
+        kernel = self.engine.block(work, weights)
+        term, alpha = self.problem.term.take(work), self.engine.alpha[work]
+        subproblem = Subproblem(kernel, term, alpha, self.F[work])
+        self._work[output], self._kernel[output] = work, (weights, kernel)
+        self.assign(work, solve_subproblem(subproblem, self._precision * violations.size), weights)
+
+    def assign(self, idx: np.ndarray, alpha: np.ndarray, weights: np.ndarray) -> None:
+        """Give the examples idx new alphas, and tell the history."""
+        changed = np.flatnonzero(alpha != self.engine.alpha[idx])
+        self.engine.change(idx[changed], alpha[changed])
+        self.history.observe(self.engine.alpha, weights)
+
+    def _improve_shrunk(
+        self, active: np.ndarray, target: float, weights: np.ndarray, output: int
+    ) -> None:
+        """Work on some examples of an output, with its others set aside, down to a violation.
+
+        The weights stay as they are. The outputs of the others are brought up to date at the end,
+        each changed alpha being told once, and the next certificate checks them all.
+        """
+        part, alpha = self.problem.output_slices[output], self.engine.alpha
+        active = active + part.start
+        set_aside = float(alpha[part].sum() - alpha[active].sum())
+        problem = self.problem.restricted(active, self.problem.tau - set_aside)
+        observed = self.history.inner(self.history.tol, observe=self.history.within(active, alpha))
+        small = WorkingSets(problem, self.engine.subset(active), self.size, observed)
+        small.F = small.engine.combined(weights)
+        small._improve(small.violations(), target, SHRUNK_TURNS, weights, 0)
+        self.assign(active, small.engine.alpha, weights)
