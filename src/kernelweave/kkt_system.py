@@ -15,6 +15,8 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 # Ridges that are tried in turn until rounding leaves the system positive definite,
 RIDGES = 1e-14, 1e-12, 1e-10, 1e-8  # relative to the mean diagonal
 
+HESSIAN_RIDGE = 1e-10  # relative to it, too: keeps the system of the Hessian solvable
+
 
 class KKTSystem:
     """The system with a kernel K, shape (q, q), and a diagonal d, (q,), factorised.
@@ -56,3 +58,29 @@ def longest_step(x: np.ndarray, dx: np.ndarray, most: float = np.inf) -> float:
     """Return the largest step, at most `most`, that leaves x + step dx >= 0: the ratio test."""
     falling = dx < 0
     return float(np.min(-x[falling] / dx[falling], initial=most))
+
+
+def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+    """Return the Hessian of J(theta), shape (M, M), as far as f free examples make it.
+
+    J is the optimal value of the inner problem with weights theta. The free alphas, those strictly
+    between their bounds, satisfy conj'(alpha) + sum_m theta_m g_m + b = 0. Differentiating this in
+    theta gives their rates and, since dJ/dtheta_m = -1/2 s_m, the Hessian of Chapelle and
+    Rakotomamonjy (2008), here for every loss.
+
+    Parameters
+    ----------
+    kernel : array of shape (f, f)
+        The combined kernel of the free examples.
+    curvature : array of shape (f,)
+        The second derivatives of their dual terms.
+    outputs : array of shape (M, f)
+        Their outputs per kernel.
+    """
+    M, f = outputs.shape
+    if f < 2:
+        return np.zeros((M, M))
+    system = KKTSystem(kernel, curvature + HESSIAN_RIDGE * np.trace(kernel) / f)
+    rates, _ = system.solve(outputs.T)
+    hessian = outputs @ rates
+    return 0.5 * (hessian + hessian.T)

@@ -21,15 +21,14 @@ from .solvers.mwu import MWU
 from .solvers.qcqp import QCQP
 from .solvers.skm import SKM
 from .steps.analytic import Analytic
-from .steps.base import Step, keep_weights
+from .steps.base import ACCURATE, COMPLETE, Pace, Step, keep_weights
 from .steps.cutting_plane import CuttingPlane
 from .steps.gradient import Gradient
 from .steps.level import Level
 from .steps.newton import Newton
-from .steps.pace import ACCURATE, COMPLETE, Pace
+from .training.shrinking import MANY_EXAMPLES
 
 WORKING_SET = 1000  # examples, where the user does not say
-MANY_EXAMPLES = 20_000  # from which on active sets grow from a sample
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
 # cost no kernel evaluation, and where they cost a pass over the support.
 NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0

@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from numbers import Real
 
-from .base import Norm
+from .base import Fixed, Norm
 from .block import Block
 from .elliptic import Elliptic
-from .fixed import Fixed
 from .lp import Lp
 
 __all__ = ["Block", "Elliptic", "Fixed", "Lp", "Norm", "as_norm"]

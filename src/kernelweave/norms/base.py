@@ -1,8 +1,10 @@
-"""What a solver asks of a norm."""
+"""What a solver asks of a norm; weights that are given; sums of powers."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
@@ -135,3 +137,54 @@ def same_length(name: str, have: int, want: int) -> None:
     """Refuse what is made for another number of kernels."""
     if have != want:
         raise ValueError(f"{name} is for {have} kernels, but there are {want}")
+
+
+@dataclass(frozen=True, eq=False)
+class Fixed(Norm):
+    """The norm that leaves no choice: one machine on the combination with these weights, (M,)."""
+
+    theta: np.ndarray
+
+    @property
+    def is_given(self) -> bool:
+        return True
+
+    def among(self, kernels: np.ndarray) -> Fixed:
+        return Fixed(self.theta[kernels])
+
+    def value(self, theta: np.ndarray) -> float:
+        return 1.0
+
+    def dual(self, s: np.ndarray) -> float:
+        return float(self.theta @ s)
+
+    def best(self, s: np.ndarray) -> np.ndarray:
+        return self.theta
+
+    def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
+        return self.theta
+
+    def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
+        return float(self.theta @ s)
+
+
+def power_sum(x: np.ndarray, p: float, costs: np.ndarray | float = 1.0) -> float:
+    """(sum costs x^p)^(1/p) of x >= 0 for a p that is not 0, scaled so that no power overflows."""
+    scale = float(x.max() if p > 0 else x.min())
+    if scale == 0 or p == np.inf:
+        return scale
+    return scale * float(np.sum(costs * (x / scale) ** p) ** (1 / p))
+
+
+def conjugate_exponent(p: float) -> float:
+    """The exponent p* with 1/p + 1/p* = 1."""
+    if p == 1:
+        return np.inf
+    return 1.0 if p == np.inf else p / (p - 1)
+
+
+def checked_exponent(name: str, value: float) -> float:
+    """Return an exponent as a float; refuse what is none."""
+    if not isinstance(value, Real) or not value >= 1:
+        raise ValueError(f"{name} must be a number >= 1 or inf, got {value!r}")
+    return float(value)

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .base import Norm, clip
+from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum
 from .lp import Lp
-from .powers import checked_exponent, conjugate_exponent, power_sum
 
 
 @dataclass(frozen=True)

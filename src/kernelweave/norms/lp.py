@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .base import Norm, clip, same_length
-from .powers import checked_exponent, conjugate_exponent, power_sum
+from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum, same_length
 
 # A step to the best weights for the present w leaves each at least this part of itself: a kernel
 # whose w happens to vanish would never come back from no weight at all.

@@ -1,11 +1,17 @@
-"""When a model of p = 1 is optimal, and the weights that make it so (Bach et al., 2004)."""
+"""When a model of p = 1 is optimal, and the weights that make it so (Bach et al., 2004).
+
+With the same alpha, other weights may do: `sparsify` removes kernels that others can take over.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import linprog
 
-from ..problem import Problem
+from ..engines.base import Engine
+from ..problem import Problem, Result
 from ..training.violations import Violations
 
 
@@ -57,3 +63,36 @@ def best_weights(
 def _rows(g: np.ndarray, sign: float) -> np.ndarray:
     """Rows g theta + sign b - eps2."""
     return np.column_stack([g, np.full(len(g), sign), np.full(len(g), -1.0)])
+
+
+def sparsify(problem: Problem, engine: Engine, result: Result, tol: float) -> Result:
+    """Return a result of p = 1 without the kernels that others can take over, lightest first.
+
+    Removing kernels one by one, with a linear program for the weights of the others (Bach et al.,
+    2004). alpha stays, and with it the dual value. The relative duality gap stays within `tol`.
+    """
+    support = np.flatnonzero(result.weights)
+    g = engine.outputs(support)
+    for m in support[np.argsort(result.weights[support], kind="stable")]:
+        others = np.flatnonzero((result.weights[support] > 0) & (support != m))
+        if result.weights[m] > 0 and others.size:
+            lighter = _with_weights(problem, result, support[others], g[others])
+            result = lighter if lighter is not None and lighter.gap <= tol else result
+    return result
+
+
+def _with_weights(
+    problem: Problem, result: Result, kernels: np.ndarray, g: np.ndarray
+) -> Result | None:
+    """Return the result with the best weights of some kernels, given their outputs, (k, n)."""
+    M = len(result.weights)
+    weights = best_weights(problem, result.alpha, g, problem.norm.costs(M)[kernels])
+    if weights is None:
+        return None
+    theta, s = np.zeros((2, M))
+    theta[kernels], s[kernels] = weights, g @ result.alpha
+    F = weights @ g
+    bias = problem.loss.best_bias(F, problem.y, problem.C, problem.tau)
+    primal = problem.primal(F, s, theta, bias)
+    gap = problem.gap(primal, result.dual)
+    return replace(result, primal=primal, gap=gap, bias=bias, weights=theta)

@@ -37,9 +37,8 @@ from ..problem import Certificate, Problem, Result
 from ..training.history import History
 from ..training.violations import Violations, strictly_inside
 from .first_guess import FEW, ROOM, first_guess
-from .optimality import optimality
+from .optimality import optimality, sparsify
 from .sifting import sift
-from .sparsify import sparsify
 
 HALVING = 0.5
 INNER = 0.3  # gap of a smoothed problem, relative to that of the model, that counts as solved

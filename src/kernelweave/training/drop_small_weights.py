@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engines.base import Engine
-from ..plan import Plan
 from ..problem import Problem, Result
 from .history import History
 from .loop import train
+
+if TYPE_CHECKING:
+    from ..plan import Plan
 
 SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest: all below are dropped, first or next
 FEW_TURNS = 3  # in which alpha adapts to fewer kernels

@@ -7,16 +7,19 @@ are given, is solved as accurately as it asks for; with complete solutions that 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..engines.base import Engine
-from ..plan import Plan
 from ..problem import Problem, Result
-from ..steps.base import Turn
-from ..steps.pace import PacedStep
+from ..steps.base import PacedStep, Turn
 from .conjugate_gradients import conjugate_gradients
 from .history import History
 from .working_sets import WorkingSets
+
+if TYPE_CHECKING:
+    from ..plan import Plan
 
 INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
 INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw

@@ -10,16 +10,21 @@ and a coarse-to-fine start in one.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..engines.base import Engine
-from ..plan import MANY_EXAMPLES, Plan
 from ..problem import Problem, Result
 from .history import History
 from .loop import train
 from .violations import Violations, every_kth
 from .working_sets import WorkingSets
 
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+MANY_EXAMPLES = 20_000  # from which on active sets grow from a sample of about as many
 SMALLEST_SHARE = 0.02  # part of the examples in the first sample, if that is not small
 LARGEST_GROWTH = 4  # a set may become so many times larger
 SPARE = 0.5  # examples that nearly violate the conditions, relative to those that matter

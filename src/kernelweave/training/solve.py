@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..engines.base import Engine
-from ..plan import Plan
 from ..problem import Problem, Result
 from .drop_small_weights import drop_small_weights
 from .history import History
 from .loop import train
 from .shrinking import train_on_active_sets
 from .starts import first_weights
+
+if TYPE_CHECKING:
+    from ..plan import Plan
 
 
 def solve(

@@ -11,9 +11,9 @@ from functools import cache
 import numpy as np
 
 from ..engines.base import Engine
+from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
 from ..steps.base import Turn
-from ..steps.hessian import value_hessian
 from .history import History
 from .pairs import solve_subproblem
 from .subproblem import Subproblem

@@ -1,6 +1,6 @@
 """Which solver serves which norm and loss, as a Markdown table made from `plan.METHODS`.
 
-``python -m kernelweave.solvers.table`` prints it; the documentation holds what it prints.
+``python docs/solver_table.py`` prints it; the documentation holds what it prints.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import losses
-from ..norms import Block, Elliptic, Lp, Norm
-from ..plan import METHODS
+from kernelweave import losses
+from kernelweave.norms import Block, Elliptic, Lp, Norm
+from kernelweave.plan import METHODS
 
 NORMS: dict[str, Norm] = {
     "p = 1": Lp(1),
