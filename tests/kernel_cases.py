@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import (
 )
 
 from kernelweave.core import single_threaded_blas
-from kernelweave.engines import DenseEngine, Supplies
+from kernelweave.engines import DenseEngine, TrainingSet
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -29,16 +29,16 @@ from kernelweave.kernels import (
 )
 
 
-def supplies(kernels: Any, X: Any, how: str | None = None, **resources: float) -> Supplies:
+def training_set(kernels: Any, X: Any, how: str | None = None, **resources: float) -> TrainingSet:
     """Return kernels, normalised, and the examples X, for any kind of engine."""
     with single_threaded_blas():
         compiled, examples = prepare(kernels, how, X)
-    return Supplies(compiled.listing, examples, **resources)
+    return TrainingSet(compiled.listing, examples, **resources)
 
 
 def dense(kernels: Any, X: Any, how: str | None = None, **resources: float) -> DenseEngine:
     """Return an engine for kernels and the examples X."""
-    return DenseEngine.of(supplies(kernels, X, how, **resources))
+    return DenseEngine.of(training_set(kernels, X, how, **resources))
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class SumCase(Case):
 
     def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> DenseEngine:
         """Return an engine for the examples X."""
-        parts = supplies(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
+        parts = training_set(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
         return DenseEngine.of_sum(parts)
 
     def oracle(self, X: Any) -> np.ndarray:

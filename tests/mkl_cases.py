@@ -10,9 +10,11 @@ from kernelweave import losses
 from kernelweave.core import single_threaded_blas
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Polynomial
+from kernelweave.plan import find_method, make_plan
 from kernelweave.problem import Problem
-from kernelweave.solvers.registry import solver_for
-from kernelweave.solvers.start import first_task
+from kernelweave.training.starts import feasible_alpha
+from kernelweave.training.history import History
+from kernelweave.training.solve import solve
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
 REGRESSION = ("boston_housing", "concrete", "abalone", "cpusmall")
@@ -26,16 +28,26 @@ class Case:
     engine: DenseEngine
     K: np.ndarray
 
-    def task(self, **how):
-        return first_task(self.problem, self.engine, **how)
-
-    def solve(self, solver, *, max_iter=400, working_set=60, **how):
-        chosen = solver_for(solver, self.problem.norm, self.problem.loss)
+    def solve(self, solver, *, max_iter=400, working_set=60, interleaved=True, **how):
+        ways = {"working_set": working_set, "interleaved": interleaved}
+        plan = planned(solver, self.problem, self.engine, **ways)
         with single_threaded_blas():
-            return chosen.solve(self.task(max_iter=max_iter, working_set=working_set, **how))
+            return solve(self.problem, self.engine, plan, History(max_iter=max_iter, **how))
 
     def naive_gap(self, result):
         return naive_mkl.certificate(self.K, self.problem, result)[2]
+
+
+def planned(solver, problem, engine, name="dense", **ways):
+    """The plan of a problem for a named solver, on an engine of some name."""
+    method = find_method(solver, problem.norm, problem.loss, shared=problem.n_outputs > 1)
+    return make_plan(method, problem, engine, name, **ways)
+
+
+def begin(problem, engine):
+    """Move an engine to a feasible alpha, and return the first weights."""
+    engine.move_to(feasible_alpha(problem))
+    return problem.norm.start(engine.n_kernels)
 
 
 def standardised(X):

@@ -14,7 +14,7 @@ from kernelweave.kernels import RBF, Polynomial
 from kernelweave.norms import Fixed
 from kernelweave.problem import Problem
 from kernelweave.solvers.mwu import MWU
-from kernelweave.solvers.registry import SOLVERS
+from kernelweave.plan import METHODS
 
 N, C, NU = 40, 2.0, 0.3
 COUNTS = (1, 5, 20, 100)  # of kernels
@@ -50,7 +50,7 @@ ESTIMATORS = {
 JUDGES = {cls.name: cls() for cls in (losses.SquaredHinge, losses.OneClass)}
 OFFERED = [
     (solver, norm, loss)
-    for solver, entry in SOLVERS.items()
+    for solver, entry in METHODS.items()
     for norm, make in NORMS.items()
     for loss in ESTIMATORS
     if entry.serves(make(3)) and entry.serves_loss(JUDGES.get(loss, losses.Hinge()))

@@ -1,43 +1,35 @@
-"""Conjugate gradients: the optimum of chunking, with the same support, for every quadratic loss."""
-
-from dataclasses import replace
+"""Conjugate gradients: the optimum of working sets, with the same support, for quadratic losses."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import dense
+from mkl_cases import begin, planned
 
 from kernelweave import losses, norms
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, WeightedDegree
+from kernelweave.plan import Plan
 from kernelweave.problem import Problem
-from kernelweave.solvers import conjugate as module
-from kernelweave.solvers.chunking import chunking
-from kernelweave.solvers.conjugate import conjugate, project
-from kernelweave.solvers.start import first_task
-from kernelweave.steps.base import keep_weights
+from kernelweave.training import conjugate_gradients as module
+from kernelweave.training.conjugate_gradients import conjugate_gradients, project
+from kernelweave.training.history import History
+from kernelweave.training.loop import train
+
+WORKING_SETS = Plan("dense", working_set=50)
+CONJUGATE = Plan("dense", working_set=50, conjugate=True)
 
 
-@pytest.fixture
-def alone(monkeypatch):
-    """Let chunking be of no help."""
-
-    def refuse(*_):
-        raise AssertionError("chunking was asked for help")
-
-    monkeypatch.setattr(module, "alternate", refuse)
-
-
-def task(loss="hinge", C=1.0, kernel=None, n=800, **how):
-    """Return a task of many examples for their working sets."""
+def make(loss="hinge", C=1.0, kernel=None, n=800):
+    """Return a problem of many examples, an engine at a feasible alpha, and first weights."""
     X, y = make_splice(n, 0.3, seed=1)
     kind = "one-class" if loss == "one_class" else "classifier"
     cost = np.where(np.arange(n) % 7 == 0, 0.0, C)
     tau = 0.2 * cost.sum() if kind == "one-class" else 0.0
     problem = Problem(losses.get(loss, kind), norms.Lp(2.0), y.astype(float), cost, tau)
     engine = dense(kernel or WeightedDegree(8), X, "unit")
-    return first_task(problem, engine, **{"working_set": 50, "tol": 1e-4, **how})
+    return problem, engine, begin(problem, engine)
 
 
 every_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "one_class"])
@@ -45,57 +37,60 @@ every_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "one_cla
 
 @every_loss
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-def test_the_same_optimum_as_chunking(loss, C, alone):
-    given = task(loss, C)
-    found, expected = conjugate(given, keep_weights), chunking(task(loss, C), keep_weights)
+def test_the_same_optimum_as_working_sets(loss, C):
+    problem, engine, weights = make(loss, C)
+    found = conjugate_gradients(problem, engine, weights, History(1e-4))
+    expected = train(*make(loss, C), WORKING_SETS, History(1e-4))
     assert found.converged
     assert found.gap <= 1e-4
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
-    outputs = given.engine.outputs.copy()
-    given.engine.rebuild(found.alpha)
-    np.testing.assert_allclose(outputs, given.engine.outputs, rtol=0, atol=1e-9 * max(C, 1.0))
+    np.testing.assert_array_equal(engine.alpha, found.alpha)
+    outputs = engine.outputs().copy()
+    engine.move_to(found.alpha)
+    np.testing.assert_allclose(outputs, engine.outputs(), rtol=0, atol=1e-9 * max(C, 1.0))
 
 
-def test_what_does_not_count_is_exactly_zero(alone):
-    found = conjugate(task(tol=1e-6), keep_weights)
-    expected = chunking(task(tol=1e-6), keep_weights)
+def test_what_does_not_count_is_exactly_zero():
+    found = conjugate_gradients(*make(), History(1e-6))
+    expected = train(*make(), WORKING_SETS, History(1e-6))
     counts = [np.count_nonzero(result.alpha) for result in (found, expected)]
     assert abs(counts[0] - counts[1]) <= 0.02 * counts[1]
     at_bound = [np.count_nonzero(np.abs(result.alpha) == 1.0) for result in (found, expected)]
     assert abs(at_bound[0] - at_bound[1]) <= 0.02 * counts[1]
 
 
-def test_from_an_alpha_that_is_not_zero(alone):
-    first = conjugate(task(tol=1e-2), keep_weights)
-    given = replace(task(tol=1e-5), alpha=first.alpha)
-    given.engine.rebuild(first.alpha)
-    found = conjugate(given, keep_weights)
+def test_from_an_alpha_that_is_not_zero():
+    problem, engine, weights = make()
+    first = conjugate_gradients(problem, engine, weights, History(1e-2))
+    engine.move_to(first.alpha)
+    found = conjugate_gradients(problem, engine, weights, History(1e-5))
     assert found.gap <= 1e-5
     assert found.history[0].gap == pytest.approx(first.gap, rel=1e-6)
-    again = conjugate(replace(given, alpha=found.alpha), keep_weights)
+    again = conjugate_gradients(problem, engine, weights, History(1e-5))
     assert again.n_iter == 0
     np.testing.assert_array_equal(again.alpha, found.alpha)
 
 
 @pytest.mark.parametrize("most", [0, 1, 5])
-def test_a_bounded_number_of_moves(most, alone):
-    found = conjugate(task(max_iter=most, tol=1e-9), keep_weights)
+def test_a_bounded_number_of_moves(most):
+    found = conjugate_gradients(*make(), History(1e-9, most))
     assert not found.converged
     assert found.n_iter == most == len(found.history) - 1
 
 
-def test_chunking_takes_over_where_moves_lead_nowhere(monkeypatch):
+def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
+    assert conjugate_gradients(*make(C=1000.0), History(1e-4)) is None
     told = []
-    found = conjugate(task(C=1000.0, watch=told.append), keep_weights)
+    found = train(*make(C=1000.0), CONJUGATE, History(1e-4, watch=told.append))
     assert found.gap <= 1e-4
     assert told == found.history
     assert found.n_iter >= 2
 
 
-def test_the_moves_that_are_left_are_for_chunking(monkeypatch):
+def test_the_moves_that_are_left_are_for_working_sets(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
-    found = conjugate(task(C=1000.0, max_iter=4, tol=1e-9), keep_weights)
+    found = train(*make(C=1000.0), CONJUGATE, History(1e-9, 4))
     assert found.n_iter == 4
 
 
@@ -105,22 +100,30 @@ def test_the_moves_that_are_left_are_for_chunking(monkeypatch):
         {"loss": "logistic"},
         {"kernel": WeightedDegree(4, split="degree")},
         {"kernel": WeightedDegree(4, store="rows")},
-        {"working_set": 800},
+        {"n": 1000},
     ],
     ids=str,
 )
-def test_chunking_does_what_does_not_suit(other, monkeypatch):
-    called = []
-    monkeypatch.setattr(module, "alternate", lambda *arguments: called.append(arguments))
-    conjugate(task(**other), keep_weights)
-    assert len(called) == 1
+def test_they_are_planned_only_where_they_suit(other):
+    suited, others = make(n=1100)[:2], make(**{"n": 1100, **other})[:2]
+    assert planned("auto", *suited).conjugate
+    assert not planned("auto", *suited, working_set=50).conjugate
+    assert not planned("auto", *others).conjugate
 
 
-def test_other_examples_are_chunked(rng):
+def test_a_set_of_few_examples_is_a_working_set(monkeypatch):
+    monkeypatch.setattr("kernelweave.training.loop.conjugate_gradients", None)
+    plan = Plan("dense", working_set=800, conjugate=True)
+    assert train(*make(), plan, History(1e-4)).gap <= 1e-4
+
+
+def test_kernels_without_a_fast_product_are_left_to_working_sets(rng, monkeypatch):
+    monkeypatch.setattr("kernelweave.training.loop.conjugate_gradients", None)
     X = rng.normal(size=(300, 3))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     problem = Problem(losses.get("hinge", "classifier"), norms.Lp(2.0), y, np.ones(300))
-    found = conjugate(first_task(problem, dense(RBF(0.5), X), working_set=50), keep_weights)
+    engine = dense(RBF(0.5), X)
+    found = train(problem, engine, begin(problem, engine), CONJUGATE, History(1e-3))
     assert found.gap <= 1e-3
 
 

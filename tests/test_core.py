@@ -66,7 +66,7 @@ def everything(case, X, n_jobs=1):
         "evaluate": _core.evaluate(program, side, side, n_jobs),
         "diagonal": _core.diagonal(program, side),
         "decide": _core.decide(program, side, side, coef, np.eye(M), n_jobs),
-        "outputs": engine.outputs.copy(),
+        "outputs": engine.outputs().copy(),
         "block": engine.block(idx, np.linspace(0.5, 1.0, M))[None],
         "blocks": engine.blocks(idx),
     }

@@ -10,7 +10,7 @@ from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Fixed
 from kernelweave.problem import Problem
 from kernelweave.solvers.mwu import MWU
-from kernelweave.solvers.registry import SOLVERS
+from kernelweave.plan import METHODS
 
 TOL, ROUGH = 1e-3, 0.05
 NORMS = {
@@ -23,7 +23,7 @@ NORMS = {
 }
 OFFERED = [
     (solver, name)
-    for solver, entry in SOLVERS.items()
+    for solver, entry in METHODS.items()
     for name, norm in NORMS.items()
     if entry.serves(norm)
 ]

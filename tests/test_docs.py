@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kernelweave.solvers.registry import SOLVERS
+from kernelweave.plan import METHODS
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
@@ -48,7 +48,7 @@ def test_links_lead_somewhere(page):
 
 def test_the_readme_names_every_solver():
     text = (ROOT / "README.md").read_text()
-    assert [name for name in SOLVERS if f'`"{name}"`' not in text] == []
+    assert [name for name in METHODS if f'`"{name}"`' not in text] == []
 
 
 def test_the_demo_finds_the_columns_that_matter(tmp_path, monkeypatch, capsys):

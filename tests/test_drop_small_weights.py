@@ -64,8 +64,8 @@ def test_the_engine_holds_the_outputs_of_what_is_returned(case, solved):
     task, result = solved
     for tol in (0.0, 1.01 * result.gap, 10 * TOL):  # the machine stays, moves, or fits at once
         pruned = prune(replace(task, tol=tol), result)
-        np.testing.assert_allclose(task.engine.outputs, case.K @ pruned.alpha, atol=1e-9)
-        task.engine.rebuild(result.alpha)
+        np.testing.assert_allclose(task.engine.outputs(), case.K @ pruned.alpha, atol=1e-9)
+        task.engine.move_to(result.alpha)
 
 
 def test_an_engine_that_remembers_knows_the_alpha_that_is_returned(solved):

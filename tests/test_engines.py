@@ -62,7 +62,7 @@ def clear(engine, naive, rng):
 def rebuild(engine, naive, rng):
     naive.alpha = np.zeros(engine.n)
     naive.alpha[some(rng, engine.n)] = rng.normal()
-    engine.rebuild(naive.alpha)
+    engine.move_to(naive.alpha)
 
 
 def scale(engine, naive, rng):
@@ -72,7 +72,7 @@ def scale(engine, naive, rng):
 
 def go_and_come_back(engine, naive, rng):
     kept = engine.keep()
-    engine.rebuild(rng.normal(size=engine.n))
+    engine.move_to(rng.normal(size=engine.n))
     engine.restore(naive.alpha, kept)
 
 
@@ -105,7 +105,7 @@ def test_blocks_and_diagonal(case, rng):
     close(engine.blocks(idx), naive.inside(idx))
     close(engine.diagonal(), np.einsum("mii->mi", naive.K))
     add(engine, naive, rng)
-    close(engine.outputs_of(np.array([engine.n_kernels - 1, 0])), naive.outputs[[-1, 0]])
+    close(engine.outputs(np.array([engine.n_kernels - 1, 0])), naive.outputs[[-1, 0]])
 
 
 @every_case
@@ -165,7 +165,7 @@ def test_the_cache_is_bounded(case, rows, rng):
         idx = some(rng, N)
         engine.add(idx, np.ones(len(idx)))
         assert engine._core.cached_rows <= (rows if case.planes else 0)
-    engine.rebuild(np.ones(N))
+    engine.move_to(np.ones(N))
     assert engine._core.cached_rows == (rows if case.planes else 0)
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from kernel_cases import supplies
+from kernel_cases import training_set
 
 from kernelweave import MKLClassifier
-from kernelweave.engines import DenseEngine, MixtureEngine, mixture
+from kernelweave.engines import DenseEngine, FamilyEngine, mixture
 from kernelweave.kernels import RBF, Linear, Polynomial
 
 FAMILIES = {
@@ -30,9 +30,9 @@ def three_hundred_are_many(monkeypatch):
 
 
 def engines(kernels, X, normalize=None, n_jobs=1):
-    given = supplies(kernels, X, normalize, cache_mb=1, n_jobs=n_jobs)
-    assert MixtureEngine.serves(given)
-    return DenseEngine.of(given), MixtureEngine.of(given)
+    given = training_set(kernels, X, normalize, cache_mb=1, n_jobs=n_jobs)
+    assert FamilyEngine.serves(given)
+    return DenseEngine.of(given), FamilyEngine.of(given)
 
 
 def close(got, wanted, scale):
@@ -56,9 +56,9 @@ def test_both_engines_agree(rng, X, kernels, n_jobs, normalize):
         close(family.combined(theta), dense.combined(theta), size)
         close(family.block(idx, theta), dense.block(idx, theta), size)
         if turn % 2:
-            close(family.quadratic(alpha), dense.quadratic(alpha), size * np.abs(alpha).sum())
-    close(family.outputs, dense.outputs, np.abs(dense.outputs).max())
-    error = np.abs(family.rough_outputs(idx) - dense.outputs[:, idx]).max(axis=1)
+            close(family.quadratic(), dense.quadratic(), size * np.abs(alpha).sum())
+    close(family.outputs(), dense.outputs(), np.abs(dense.outputs()).max())
+    error = np.abs(family.outputs_at(idx) - dense.outputs()[:, idx]).max(axis=1)
     sizes = np.abs(dense.blocks(np.arange(len(X)))).max(axis=(1, 2)) * np.abs(alpha).sum()
     assert np.all(error <= 1e-6 * sizes)
     np.testing.assert_array_equal(family.diagonal(), dense.diagonal())
@@ -80,7 +80,7 @@ def test_pairs_inside_a_set_are_the_same_whichever_rows_are_cached(rng, cached, 
     np.testing.assert_array_equal(block, block.T)
     close(block, np.einsum("m,mij->ij", theta, K), theta.sum())
     energies = np.einsum("i,mij,j->m", alpha[idx], K, alpha[idx])
-    close(family.quadratic(alpha), energies, np.abs(alpha).sum() ** 2)
+    close(family.quadratic(), energies, np.abs(alpha).sum() ** 2)
 
 
 def test_subset_scale_rebuild_and_clear(rng, X):
@@ -88,7 +88,7 @@ def test_subset_scale_rebuild_and_clear(rng, X):
     alpha, theta = rng.normal(size=len(X)), rng.random(dense.n_kernels)
     part = np.arange(0, len(X), 3)
     for engine in (dense, family):
-        engine.rebuild(alpha)
+        engine.move_to(alpha)
         engine.combined(theta)
         engine.scale(0.5)
     size = np.abs(dense.combined(theta)).max()
@@ -110,7 +110,7 @@ def test_subset_scale_rebuild_and_clear(rng, X):
     ],
 )
 def test_other_kernels_are_left_to_the_dense_engine(X, kernels, normalize):
-    assert not MixtureEngine.serves(supplies(kernels, X, normalize))
+    assert not FamilyEngine.serves(training_set(kernels, X, normalize))
 
 
 @pytest.mark.parametrize("norm", [1.0, 1.5, 2.0, np.inf])

@@ -6,7 +6,7 @@ from loss_cases import every_loss
 
 from kernelweave import losses, norms
 from kernelweave.problem import Problem
-from kernelweave.solvers.start import feasible_alpha
+from kernelweave.training.starts import feasible_alpha
 
 COSTS = {
     "equal": lambda y: np.full(len(y), 2.0),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import dense, supplies
+from kernel_cases import dense, training_set
 from scipy.linalg import expm
 
 from kernelweave import MKLClassifier, kernels, losses, norms
@@ -35,7 +35,7 @@ def test_certified_near_the_optimum(weights, rng):
     result = solve(problem, engine, MWU(eps=0.05), tol=0.02)
     assert result.converged
     assert 0 < result.gap <= 0.02
-    np.testing.assert_allclose(engine.outputs, rebuilt(engine, result.alpha), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(engine.outputs(), rebuilt(engine, result.alpha), rtol=1e-9, atol=1e-9)
     best = solve(problem, engine, SKM(), tol=1e-4)
     assert best.primal == pytest.approx(result.primal, rel=0.03)
     assert problem.norm.value(result.weights) == pytest.approx(1.0)
@@ -61,7 +61,7 @@ def test_large_C_is_the_hard_margin(rng):
     engine = dense(kernels.Linear(), X)
     problem = Problem(losses.SquaredHinge(), norms.Lp(1), y, np.full(40, 1e8))
     result = solve(problem, engine, MWU(eps=0.05), tol=0.02)
-    margin = y * (result.weights @ engine.outputs + result.bias)
+    margin = y * (result.weights @ engine.outputs() + result.bias)
     assert result.converged
     assert margin.min() > 1 - 1e-3
 
@@ -145,7 +145,7 @@ def test_through_the_estimator(solver, rng):
 
 
 def streamed(X, family=KERNELS):
-    return StreamedEngine(supplies(family, X, "unit", n_jobs=2))
+    return StreamedEngine(training_set(family, X, "unit", n_jobs=2))
 
 
 def test_core_refuses_coefficients_of_another_length(rng):
@@ -166,8 +166,8 @@ def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
     assert result.converged
     assert result.weights.shape == (40,)
     engine = dense(family, X, "unit")
-    engine.rebuild(result.alpha)
-    s, F = engine.quadratic(result.alpha), engine.combined(result.weights)
+    engine.move_to(result.alpha)
+    s, F = engine.quadratic(), engine.combined(result.weights)
     again = problem.certificate(result.alpha, F, s, result.weights)
     assert again.gap == pytest.approx(result.gap, rel=1e-9)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import losses, norms
-from kernelweave.solvers.registry import SOLVERS, automatic, solver_for
+from kernelweave.plan import METHODS, automatic, solver_for
 
 CHOICES = [  # norm, where new weights cost nothing, where they are dear
     (norms.Lp(1), "hessian", "hessian"),
@@ -25,8 +25,8 @@ CHOICES = [  # norm, where new weights cost nothing, where they are dear
 @pytest.mark.parametrize(("norm", "free", "dear"), CHOICES)
 def test_auto_takes_the_fastest_that_serves_the_norm(norm, free, dear):
     assert (automatic(norm, dear=False), automatic(norm, dear=True)) == (free, dear)
-    assert SOLVERS[free].serves(norm)
-    assert SOLVERS[dear].serves(norm)
+    assert METHODS[free].serves(norm)
+    assert METHODS[dear].serves(norm)
     assert solver_for("auto", norm, losses.Hinge()).name == "auto"
 
 

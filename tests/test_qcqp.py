@@ -12,8 +12,8 @@ from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.problem import Problem
 from kernelweave.solvers import qcqp
 from kernelweave.solvers.polish import Point, polish
-from kernelweave.solvers.registry import SOLVERS
-from kernelweave.solvers.start import feasible_alpha, first_task
+from kernelweave.plan import METHODS
+from kernelweave.training.starts import feasible_alpha, first_task
 
 pytest.importorskip("clarabel")
 
@@ -30,7 +30,7 @@ NORMS = [
     norms.Block(1.5),
     norms.Block(3),
 ]
-SMOOTH = [norm for norm in NORMS if SOLVERS["analytic"].serves(norm)]
+SMOOTH = [norm for norm in NORMS if METHODS["analytic"].serves(norm)]
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=lambda norm: repr(norm)[:18])
 
 
@@ -44,7 +44,7 @@ def make(loss, norm, rng, n=40):
 
 
 def solve(name, problem, engine, tol):
-    return SOLVERS[name].solve(first_task(problem, engine, tol=tol))
+    return METHODS[name].solve(first_task(problem, engine, tol=tol))
 
 
 @every_norm
@@ -106,7 +106,7 @@ def test_newton_makes_a_rough_solution_exact(norm, rng):
     problem, engine = make(losses.EpsilonInsensitive(epsilon=0.2), norm, rng)
     exact = solve("qcqp", problem, engine, 1e-8)
     rough = exact.alpha + 1e-6 * rng.normal(size=len(exact.alpha))
-    engine.rebuild(rough)
+    engine.move_to(rough)
     moved = polish(problem, engine, Point(rough, exact.weights, exact.bias))
     np.testing.assert_allclose(moved.alpha, exact.alpha, atol=1e-9)
     np.testing.assert_allclose(moved.theta, exact.weights, atol=1e-9)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import dense, supplies
+from kernel_cases import dense, training_set
 
 from kernelweave.engines.remembering import RememberingEngine
 from kernelweave.engines.streamed import StreamedEngine
@@ -34,7 +34,7 @@ def test_every_change_is_kept(X, kept, rng):
     engine, K = remembering(dense(KERNELS, X), kept), dense(KERNELS, X).blocks(np.arange(N))
     engine.block(np.arange(3), np.array([0.2, 0.3, 0.5]))
     engine.add(np.arange(4), np.ones(4))
-    np.testing.assert_allclose(K @ kept["alpha"], engine.outputs)
+    np.testing.assert_allclose(K @ kept["alpha"], engine.outputs())
     np.testing.assert_array_equal(kept["weights"], [0.2, 0.3, 0.5])
     before = engine.keep()
     engine.scale(2.0)
@@ -43,16 +43,16 @@ def test_every_change_is_kept(X, kept, rng):
     alpha = np.where(np.arange(N) < 4, 1.0, 0.0)
     engine.restore(alpha, before)
     np.testing.assert_array_equal(kept["alpha"], alpha)
-    np.testing.assert_allclose(K @ alpha, engine.outputs)
+    np.testing.assert_allclose(K @ alpha, engine.outputs())
     engine.clear()
     engine.add(np.array([1]), np.array([5.0]))
     assert kept["alpha"].sum() == 5.0
 
 
 def test_what_some_of_the_kernels_are_told_is_kept_of_all(X, kept):
-    engine = remembering(StreamedEngine(supplies(KERNELS, X)), kept)
+    engine = remembering(StreamedEngine(training_set(KERNELS, X)), kept)
     part = engine.part(np.array([0, 2]))
-    part.rebuild(np.ones(N))
+    part.move_to(np.ones(N))
     part.block(np.arange(3), np.array([0.25, 0.75]))
     part.add(np.array([4]), np.array([2.0]))
     np.testing.assert_array_equal(kept["weights"], [0.25, 0.0, 0.75])

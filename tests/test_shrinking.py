@@ -1,30 +1,25 @@
-"""Active sets: the same optimum as working on all examples at once, with any first sample."""
-
-from functools import partial
+"""Growing active sets: the same optimum as training on all examples, with any first sample."""
 
 import numpy as np
 import pytest
 from kernel_cases import dense
+from mkl_cases import begin
 
 from kernelweave import losses, norms
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Linear, WeightedDegree
+from kernelweave.plan import Plan
 from kernelweave.problem import Problem
-from kernelweave.solvers import active_sets as module
-from kernelweave.solvers.active_sets import active_sets, sample
-from kernelweave.solvers.chunking import chunking
-from kernelweave.solvers.registry import fixed
-from kernelweave.solvers.start import first_task
-from kernelweave.steps.analytic import Analytic
-from kernelweave.steps.base import keep_weights
-from kernelweave.steps.cutting_plane import CuttingPlane
-from kernelweave.steps.newton import Newton
+from kernelweave.training import shrinking
+from kernelweave.training.history import History
+from kernelweave.training.loop import train
+from kernelweave.training.shrinking import first_set, train_on_active_sets
 
 
 @pytest.fixture
 def small_sets(monkeypatch):
     """Make a thousand examples many."""
-    monkeypatch.setattr(module, "SMALL", 100)
+    monkeypatch.setattr(shrinking, "MANY_EXAMPLES", 100)
 
 
 def machine(kernel, X, y, norm=1.0, loss="hinge"):
@@ -32,44 +27,44 @@ def machine(kernel, X, y, norm=1.0, loss="hinge"):
     return problem, dense(kernel, X, "variance")
 
 
-def solve(loop, kernel, X, y, step=lambda norm: keep_weights, **kwargs):
+def solve(run, kernel, X, y, step=None, **kwargs):
     problem, engine = machine(kernel, X, y, **kwargs)
-    make_step = partial(step, problem.norm)
-    taken = make_step if loop is active_sets else make_step()
-    return loop(first_task(problem, engine, tol=1e-4, working_set=200), taken), engine
+    plan = Plan("dense", step=step, working_set=200)
+    return run(problem, engine, begin(problem, engine), plan, History(1e-4)), engine
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_one_machine(loss, small_sets):
     X, y = make_splice(1500, 0.1)
-    expected, _ = solve(chunking, WeightedDegree(8), X, y, loss=loss)
-    found, engine = solve(active_sets, WeightedDegree(8), X, y, loss=loss)
+    expected, _ = solve(train, WeightedDegree(8), X, y, loss=loss)
+    found, engine = solve(train_on_active_sets, WeightedDegree(8), X, y, loss=loss)
     assert found.converged
     assert found.gap <= 1e-4
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
-    outputs = engine.outputs.copy()
-    engine.rebuild(found.alpha)
-    np.testing.assert_allclose(outputs, engine.outputs, rtol=1e-9, atol=1e-9)
+    outputs = engine.outputs().copy()
+    np.testing.assert_array_equal(engine.alpha, found.alpha)
+    engine.move_to(found.alpha)
+    np.testing.assert_allclose(outputs, engine.outputs(), rtol=1e-9, atol=1e-9)
 
 
 def test_weights_are_learned_too(small_sets):
     X, y = make_splice(1500, 0.1)
     family = WeightedDegree(6, split="degree")
-    expected, _ = solve(chunking, family, X, y, step=Analytic, norm=2.0)
-    found, _ = solve(active_sets, family, X, y, step=Analytic, norm=2.0)
+    expected, _ = solve(train, family, X, y, step="analytic", norm=2.0)
+    found, _ = solve(train_on_active_sets, family, X, y, step="analytic", norm=2.0)
     assert found.gap <= 1e-4
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
     np.testing.assert_allclose(found.weights, expected.weights, atol=0.02)
 
 
-@pytest.mark.parametrize(("step", "p"), [(Newton, 1), (Newton, 1.5), (CuttingPlane, 1)])
+@pytest.mark.parametrize(("step", "p"), [("Newton", 1), ("Newton", 1.5), ("cutting plane", 1)])
 def test_what_a_step_remembers_of_one_set_does_not_hold_the_next_up(step, p, rng, small_sets):
     """Each larger set has a larger objective; a step that compares them would never move again."""
     X = rng.normal(size=(2000, 4))
     y = np.where(X[:, 0] * X[:, 1] + 0.05 * rng.normal(size=2000) > 0, 1.0, -1.0)
     family = RBF(gamma=[0.01, 0.1, 0.3, 1.0, 10.0])
-    expected, _ = solve(chunking, family, X, y, step=step, norm=p)
-    found, _ = solve(active_sets, family, X, y, step=step, norm=p)
+    expected, _ = solve(train, family, X, y, step=step, norm=p)
+    found, _ = solve(train_on_active_sets, family, X, y, step=step, norm=p)
     assert found.gap <= 1e-4
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
     assert found.n_iter < 3 * expected.n_iter
@@ -78,14 +73,14 @@ def test_what_a_step_remembers_of_one_set_does_not_hold_the_next_up(step, p, rng
 def test_duplicates_with_opposite_labels(small_sets):
     X, y = make_splice(600, 0.3)
     X, y = X[np.tile(np.arange(600), 2)], np.concatenate([y, -y])
-    found, _ = solve(active_sets, WeightedDegree(5), X, y)
+    found, _ = solve(train_on_active_sets, WeightedDegree(5), X, y)
     assert found.gap <= 1e-4
 
 
 def test_when_every_example_counts(small_sets, rng):
     X = rng.normal(size=(800, 3))
     y = np.where(rng.random(800) < 0.5, 1.0, -1.0)
-    found, _ = solve(active_sets, Linear(), X, y)
+    found, _ = solve(train_on_active_sets, Linear(), X, y)
     assert found.gap <= 1e-4
 
 
@@ -94,8 +89,8 @@ def test_the_way_to_all_examples_is_part_of_the_result(most, small_sets, rng):
     """Sets that grow to half of the examples give way to all, with the turns that are left."""
     problem, engine = machine(Linear(), rng.normal(size=(800, 3)), np.sign(rng.random(800) - 0.5))
     told = []
-    task = first_task(problem, engine, tol=1e-6, max_iter=most, working_set=50, watch=told.append)
-    found = active_sets(task, fixed)
+    history, plan = History(1e-6, most, watch=told.append), Plan("dense", working_set=50)
+    found = train_on_active_sets(problem, engine, begin(problem, engine), plan, history)
     assert told == found.history
     seconds = [progress.seconds for progress in told]
     assert seconds == sorted(seconds)
@@ -106,18 +101,18 @@ def test_the_way_to_all_examples_is_part_of_the_result(most, small_sets, rng):
 def test_a_bounded_number_of_turns(small_sets):
     X, y = make_splice(1500, 0.1)
     problem, engine = machine(WeightedDegree(8), X, y)
-    task = first_task(problem, engine, tol=1e-9, max_iter=3, working_set=20)
-    found = active_sets(task, fixed)
+    history, plan = History(1e-9, 3), Plan("dense", working_set=20)
+    found = train_on_active_sets(problem, engine, begin(problem, engine), plan, history)
     assert not found.converged
     assert found.n_iter <= 3
 
 
-def test_samples_hold_both_classes_and_all_support(small_sets):
+def test_first_sets_hold_both_classes_and_all_support(small_sets):
     y = np.where(np.arange(5000) % 1000 == 999, 1.0, -1.0)
     problem = Problem(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(5000))
     alpha = np.zeros(5000)
     alpha[[1234, 1999]] = -0.5, 0.5
-    chosen = sample(problem, alpha)
+    chosen = first_set(problem, alpha)
     assert {1234, 1999} <= set(chosen)
     assert (y[chosen] > 0).any()
     assert (y[chosen] < 0).any()

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import dense, supplies
+from kernel_cases import dense, training_set
 from loss_cases import every_loss
 
 from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
@@ -44,7 +44,7 @@ def case(rng):
 
 
 def streamed(X):
-    return StreamedEngine(supplies(KERNELS, X, "unit"))
+    return StreamedEngine(training_set(KERNELS, X, "unit"))
 
 
 @every_norm
@@ -57,8 +57,8 @@ def test_same_optimum_as_with_all_kernels_at_once(loss, norm, case, few_examples
     result = SKM().solve(first_task(problem, stream, tol=1e-4))
     assert result.converged
     assert result.primal == pytest.approx(expected.primal, rel=1e-4)
-    engine.rebuild(result.alpha)
-    F, s = engine.combined(result.weights), engine.quadratic(result.alpha)
+    engine.move_to(result.alpha)
+    F, s = engine.combined(result.weights), engine.quadratic()
     again = problem.certificate(result.alpha, F, s, result.weights)
     assert result.gap == pytest.approx(again.gap, abs=1e-9)
     np.testing.assert_allclose(stream.combined(result.weights), F, atol=1e-9)
@@ -103,9 +103,9 @@ def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_exam
     result = SKM(eps1=1e-3, eps2=1e-3).solve(task)
     assert result.converged
     engine = dense(KERNELS, X, "unit")
-    engine.rebuild(result.alpha)
-    s = engine.quadratic(result.alpha)
-    eps1, eps2 = optimality(problem, result.alpha, engine.outputs, s, result.weights)
+    engine.move_to(result.alpha)
+    s = engine.quadratic()
+    eps1, eps2 = optimality(problem, result.alpha, engine.outputs(), s, result.weights)
     assert eps1 <= 1e-3 + 1e-9
     assert eps2 <= 1e-3 + 1e-9
 

@@ -75,7 +75,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
         machine.refresh()
         machine._work(np.arange(30), 1e-8)
         assert machine.violations().size <= 2e-8
-        np.testing.assert_allclose(machine.s, engine.outputs @ machine.alpha)
+        np.testing.assert_allclose(machine.s, engine.outputs() @ machine.alpha)
         assert machine.alpha.sum() == pytest.approx(problem.tau, abs=1e-10)
         assert np.isfinite(problem.term.conjugate(machine.alpha)).all()
 
@@ -88,9 +88,9 @@ def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng)
     machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
     machine.refresh()
     weights = machine.eta / machine.cost
-    bias = problem.certificate(machine.alpha, weights @ engine.outputs, machine.s, weights).bias
+    bias = problem.certificate(machine.alpha, weights @ engine.outputs(), machine.s, weights).bias
     lengths = weights * np.sqrt(machine.s * machine.cost)  # sqrt(c_m) ||w_m||
-    primal = problem.C @ loss.value(weights @ engine.outputs + bias, problem.y)
+    primal = problem.C @ loss.value(weights @ engine.outputs() + bias, problem.y)
     primal += problem.tau * bias + 0.5 * lengths.sum() ** 2 + 0.125 * lengths @ lengths
     dual = -problem.term.conjugate(machine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
     assert machine.own_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
@@ -199,10 +199,10 @@ def test_signs_at_the_optimum_on_real_data(name, load_real):
     result = solve(problem, engine, tol=1e-4)
     assert result.converged
     eps1, eps2 = optimality(
-        problem, result.alpha, engine.outputs, engine.outputs @ result.alpha, result.weights
+        problem, result.alpha, engine.outputs(), engine.outputs() @ result.alpha, result.weights
     )
     assert eps1 <= 1e-3 * result.primal
-    margin = y * (result.weights @ engine.outputs + result.bias)
+    margin = y * (result.weights @ engine.outputs() + result.bias)
     a = y * result.alpha
     assert np.all(margin[a == 0] >= 1 - 3 * eps2)
     assert np.all(margin[a == 1] <= 1 + 3 * eps2)
@@ -214,7 +214,7 @@ def test_goes_on_to_the_optimality_that_is_asked_for(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     result = solve(problem, engine, SKM(eps1=1e-3, eps2=1e-3), tol=0.5)
     eps1, eps2 = optimality(
-        problem, result.alpha, engine.outputs, engine.outputs @ result.alpha, result.weights
+        problem, result.alpha, engine.outputs(), engine.outputs() @ result.alpha, result.weights
     )
     assert eps1 <= 1e-3
     assert eps2 <= 1e-3
@@ -238,14 +238,14 @@ def test_sparsify_removes_a_kernel_given_twice(rng):
 def test_best_weights_are_no_worse_than_those_of_the_solver(rng):
     problem, engine = make(losses.Hinge(), NORMS[1], rng)
     result = solve(problem, engine, tol=1e-3)
-    s = engine.outputs @ result.alpha
+    s = engine.outputs() @ result.alpha
     used = np.flatnonzero(result.weights)
     costs = problem.norm.costs(M)[used]
     theta = np.zeros(M)
-    theta[used] = best_weights(problem, result.alpha, engine.outputs[used], costs)
+    theta[used] = best_weights(problem, result.alpha, engine.outputs()[used], costs)
     assert problem.norm.value(theta) == pytest.approx(1.0)
-    given = optimality(problem, result.alpha, engine.outputs, s, result.weights)[1]
-    assert optimality(problem, result.alpha, engine.outputs, s, theta)[1] <= given + 1e-9
+    given = optimality(problem, result.alpha, engine.outputs(), s, result.weights)[1]
+    assert optimality(problem, result.alpha, engine.outputs(), s, theta)[1] <= given + 1e-9
 
 
 @pytest.mark.parametrize("name", ["eps1", "eps2", "block_mb"])

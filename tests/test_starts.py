@@ -4,16 +4,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from kernel_cases import dense, supplies
+from kernel_cases import dense, training_set
 from loss_cases import every_loss
 
 from kernelweave import losses, norms
-from kernelweave.engines import MixtureEngine
+from kernelweave.engines import FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.problem import Problem
 from kernelweave.solvers import sampled
 from kernelweave.solvers.chunking import chunking
-from kernelweave.solvers.registry import SOLVERS
+from kernelweave.plan import METHODS
 from kernelweave.solvers.sampled import sampled_weights
 from kernelweave.solvers.start import first_task
 from kernelweave.steps.base import keep_weights
@@ -41,8 +41,8 @@ def make_problem(loss, X, C=1.0):
     return Problem(loss, L1, y, costs, tau=0.3 * costs.sum() if loss.kind == "one-class" else 0.0)
 
 
-def make_task(X, engine=MixtureEngine.of, loss=None, **how):
-    return first_task(make_problem(loss or losses.Hinge(), X), engine(supplies(WIDTHS, X)), **how)
+def make_task(X, engine=FamilyEngine.of, loss=None, **how):
+    return first_task(make_problem(loss or losses.Hinge(), X), engine(training_set(WIDTHS, X)), **how)
 
 
 def step():
@@ -62,7 +62,7 @@ def test_machines_with_these_weights_are_better_than_with_equal_ones(X):
         return chunking(make_task(X, tol=1e-5).with_weights(theta), keep_weights).dual
 
     task = make_task(X)
-    best = SOLVERS["hessian"].solve(make_task(X, tol=1e-5)).dual
+    best = METHODS["hessian"].solve(make_task(X, tol=1e-5)).dual
     found = sampled_weights(task, step)
     assert L1.value(found) == pytest.approx(1.0)
     assert value(found) - best < 0.2 * (value(task.theta) - best)
@@ -71,8 +71,8 @@ def test_machines_with_these_weights_are_better_than_with_equal_ones(X):
 @every_loss
 def test_the_optimum_is_that_of_other_solvers(loss, X):
     reference = make_task(X, lambda given: dense(WIDTHS, X), loss, tol=1e-5)
-    expected = SOLVERS["level"].solve(reference)
-    found = SOLVERS["hessian"].solve(make_task(X, loss=loss, tol=1e-4))
+    expected = METHODS["level"].solve(reference)
+    found = METHODS["hessian"].solve(make_task(X, loss=loss, tol=1e-4))
     assert found.gap <= 1e-4
     assert found.primal == pytest.approx(expected.primal, rel=2e-4)
 
@@ -105,5 +105,5 @@ def test_the_clock_runs_while_the_sample_is_solved(X, monkeypatch):
         return task.theta
 
     monkeypatch.setattr("kernelweave.solvers.registry.sampled_weights", slow)
-    history = SOLVERS["hessian"].solve(make_task(X)).history
+    history = METHODS["hessian"].solve(make_task(X)).history
     assert history[0].seconds > 1e6

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
-from kernelweave.solvers.registry import SOLVERS, solver_for
+from kernelweave.plan import METHODS, solver_for
 from kernelweave.steps.base import Turn
 from kernelweave.steps.newton import Newton
 
@@ -44,7 +44,7 @@ def test_any_number_of_kernels(p, table, count, load_real):
 @pytest.mark.parametrize("norm", ["l1", "weighted l1", "l1.2", "weighted l2", "elliptic"])
 def test_all_solvers_find_the_same_optimum(norm, load_real):
     case = make_case(load_real("pima"), "hinge", NORMS[norm], n=100, M=M)
-    able = [solver for solver in STEPS if SOLVERS[solver].serves(case.problem.norm)]
+    able = [solver for solver in STEPS if METHODS[solver].serves(case.problem.norm)]
     assert len(able) >= 3
     results = [case.solve(solver, tol=5e-5) for solver in able]
     np.testing.assert_allclose([r.primal for r in results], results[0].primal, rtol=1e-4)

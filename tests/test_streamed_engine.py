@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, supplies
+from kernel_cases import CASES, training_set
 
 from kernelweave.engines.streamed import StreamedEngine
 
@@ -18,7 +18,7 @@ def alpha(rng):
 
 
 def streamed(case, X):
-    return StreamedEngine(supplies(case.kernels, X, case.how, n_jobs=2))
+    return StreamedEngine(training_set(case.kernels, X, case.how, n_jobs=2))
 
 
 def close(actual, expected):
@@ -40,11 +40,11 @@ def test_outputs_of_the_alpha_it_was_told(case, alpha, rng):
     X = case.data(rng, N)
     engine, outputs = streamed(case, X), case.oracle(X) @ alpha
     theta = rng.exponential(size=engine.n_kernels) * (np.arange(engine.n_kernels) % 2 == 0)
-    engine.rebuild(alpha)
+    engine.move_to(alpha)
     kept = engine.keep()
     close(engine.combined(theta), theta @ outputs)
     engine.scale(2.0)
-    close(engine.outputs_of(np.array([0])), 2.0 * outputs[:1])
+    close(engine.outputs(np.array([0])), 2.0 * outputs[:1])
     engine.clear()
     assert not engine.combined(theta).any()
     engine.restore(alpha, kept)
@@ -55,11 +55,11 @@ def test_outputs_of_the_alpha_it_was_told(case, alpha, rng):
 def test_some_of_the_examples_and_kernels(case, alpha, rng):
     X, idx = case.data(rng, N), np.arange(5, N, 2)
     engine, K = streamed(case, X), case.oracle(X)
-    engine.rebuild(alpha)
+    engine.move_to(alpha)
     smaller, inside = engine.subset(idx), K[:, idx[:, None], idx]
     last = np.array([len(K) - 1])
-    close(smaller.outputs_of(last), inside[last] @ alpha[idx])
+    close(smaller.outputs(last), inside[last] @ alpha[idx])
     part = smaller.part(last)
     assert (part.n, part.n_kernels) == (len(idx), 1)
-    assert not part.outputs.any()
+    assert not part.outputs().any()
     close(part.blocks(np.arange(len(idx))), inside[last])

@@ -10,11 +10,11 @@ from scipy.optimize import minimize
 from kernelweave import losses
 from kernelweave.core import _core
 from kernelweave.losses import DualTerm
-from kernelweave.solvers import pairs
-from kernelweave.solvers.interior_points import interior_points
-from kernelweave.solvers.margins import newton_on_margins
-from kernelweave.solvers.pairs import solve_subproblem
-from kernelweave.solvers.subproblem import Subproblem, balanced
+from kernelweave.training import pairs
+from kernelweave.training.interior_points import interior_points
+from kernelweave.training.margin_newton import margin_newton
+from kernelweave.training.pairs import solve_subproblem
+from kernelweave.training.subproblem import Subproblem, balanced
 
 LOSSES = [*loss_cases.LOSSES, losses.EpsilonInsensitive(epsilon=0.0)]
 TOLERANCE = 1e-9
@@ -246,7 +246,7 @@ def test_methods_without_pairs_agree_with_a_general_solver(loss, seed):
     term = loss.dual_term(y, rng.choice([0.1, 1.0, 10.0], size=q)).take(np.arange(q))
     kernel, outputs = random_kernel(q, rng) + 0.1 * np.eye(q), rng.normal(size=q)
     start = Subproblem(kernel, term, random_start(term, rng), outputs)
-    method = newton_on_margins if term.ent.any() else interior_points
+    method = margin_newton if term.ent.any() else interior_points
     found = min(map(start.after, method(start)), key=lambda point: point.violation)
     best = solve_slowly(kernel, term, start.alpha, outputs)
     value = objective(kernel, term, start.alpha, outputs, found.alpha)

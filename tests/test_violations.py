@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import losses
-from kernelweave.solvers.working_set import Violations
+from kernelweave.training.violations import Violations
 
 LOSSES = [
     losses.Hinge(),

@@ -1,4 +1,4 @@
-"""The chunking loop: its certificate recomputed in plain NumPy, from any start, in any sets."""
+"""Working sets: the certificate recomputed in plain NumPy, from any start, with sets of any size."""
 
 from dataclasses import replace
 
@@ -11,12 +11,11 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
 from kernelweave.kernels import RBF, Linear, Precomputed
+from kernelweave.plan import Plan
 from kernelweave.problem import Problem
-from kernelweave.solvers.chunking import chunking
-from kernelweave.solvers.start import feasible_alpha
-from kernelweave.solvers.task import Task
-from kernelweave.steps.analytic import Analytic
-from kernelweave.steps.base import keep_weights
+from kernelweave.training.starts import feasible_alpha
+from kernelweave.training.history import History
+from kernelweave.training.loop import train
 
 N = 90
 
@@ -33,11 +32,11 @@ def make_problem(loss, signal, norm, rng):
     return Problem(loss, norm, y, C, tau=0.3 * C.sum() if loss.kind == "one-class" else 0.0)
 
 
-def solve(problem, engine, *, start=None, theta=None, step=keep_weights, **how):
-    alpha = feasible_alpha(problem) if start is None else start
+def solve(problem, engine, *, start=None, theta=None, step=None, working_set=1000, **how):
     theta = problem.norm.start(engine.n_kernels) if theta is None else theta
-    engine.rebuild(alpha)
-    return chunking(Task(problem, engine, alpha, theta, **how), step)
+    engine.move_to(feasible_alpha(problem) if start is None else start)
+    plan = Plan("dense", step=step, working_set=working_set)
+    return train(problem, engine, theta, plan, History(**how))
 
 
 def random_start(problem, rng):
@@ -54,7 +53,7 @@ def random_start(problem, rng):
 def test_the_certificate_is_that_of_plain_numpy(loss, p, tol, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(p), rng)
-    step = keep_weights if p == np.inf else Analytic(problem.norm)
+    step = None if p == np.inf else "analytic"
     result = solve(problem, dense([RBF([0.1, 0.5]), Linear()], X), step=step, tol=tol)
     K = np.stack([rbf_kernel(X, gamma=0.1), rbf_kernel(X, gamma=0.5), linear_kernel(X)])
     primal, dual, gap = naive_mkl.certificate(K, problem, result)
@@ -75,7 +74,7 @@ def test_the_history_tells_the_way(loss, rng):
     seen = []
     engine = dense([RBF([0.1, 0.5])], X)
     result = solve(
-        problem, engine, step=Analytic(problem.norm), tol=1e-5, working_set=20, watch=seen.append
+        problem, engine, step="analytic", tol=1e-5, working_set=20, watch=seen.append
     )
     assert seen == result.history
     assert len(seen) == result.n_iter + 1
@@ -89,7 +88,7 @@ def test_the_history_tells_the_way(loss, rng):
 def test_any_start_reaches_the_same_optimum(loss, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(2), rng)
-    engine, step = dense([RBF([0.1, 0.5])], X), Analytic(problem.norm)
+    engine, step = dense([RBF([0.1, 0.5])], X), "analytic"
     best = solve(problem, engine, step=step, tol=1e-8)
     for _ in range(3):
         start, theta = random_start(problem, rng), rng.exponential(size=2)
@@ -123,7 +122,7 @@ def test_setting_examples_aside_changes_no_optimum(loss, rng):
     K = rbf_kernel(X, gamma=0.2)[None]
     primal, _, gap = naive_mkl.certificate(K, problem, found)
     assert gap <= 1e-6 + 1e-9
-    np.testing.assert_allclose(engine.outputs, np.einsum("mij,j->mi", K, found.alpha), atol=1e-9)
+    np.testing.assert_allclose(engine.outputs(), np.einsum("mij,j->mi", K, found.alpha), atol=1e-9)
     assert solve(problem, engine, tol=1e-6).primal == pytest.approx(primal, rel=2e-6)
 
 
@@ -139,7 +138,7 @@ def test_a_fixed_combination_is_one_machine_on_the_weighted_sum(loss, rng):
     alone = solve(replace(problem, norm=norms.Lp(np.inf)), one, tol=1e-9)
     assert combined.primal == pytest.approx(alone.primal, rel=2e-9)
     np.testing.assert_allclose(
-        weights @ several.outputs + combined.bias, one.outputs[0] + alone.bias, atol=1e-3
+        weights @ several.outputs() + combined.bias, one.outputs()[0] + alone.bias, atol=1e-3
     )
 
 
@@ -165,7 +164,7 @@ def test_the_start_is_left_alone(loss, rng):
     problem = make_problem(loss, signal, norms.Lp(2), rng)
     start, theta = random_start(problem, rng), problem.norm.start(2)
     before = start.copy(), theta.copy()
-    engine, step = dense(RBF([0.1, 0.5]), X), Analytic(problem.norm)
-    solve(problem, engine, start=start, theta=theta, step=step, tol=1e-2)
+    engine = dense(RBF([0.1, 0.5]), X)
+    solve(problem, engine, start=start, theta=theta, step="analytic", tol=1e-2)
     np.testing.assert_array_equal(start, before[0])
     np.testing.assert_array_equal(theta, before[1])

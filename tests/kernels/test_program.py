@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from kernelweave.core import _core
-from kernelweave.engines import Supplies
+from kernelweave.engines import TrainingSet
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -98,7 +98,7 @@ def test_sources_are_shared():
 def test_some_kernels_read_no_sources_but_theirs(how):
     kernels = [per_feature(RBF([0.1, 0.2])), Linear(columns=[1, 2]), ChiSquared() + Linear()]
     compiled, examples = prepare(kernels, how, X)
-    whole = Supplies(compiled.listing, examples)
+    whole = TrainingSet(compiled.listing, examples)
     values = _core.evaluate(compiled.program, examples.side, examples.side, 1)
     for chosen, sources, tables in (([9], 2, 2), ([5, 8, 2], 3, 3), (range(10), 7, 7)):
         part = whole.part(np.array(chosen))
