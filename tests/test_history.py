@@ -1,89 +1,175 @@
-"""The journal of a solver: what it keeps, and when it says that enough is enough."""
-
-from dataclasses import replace
+"""The history of a solver: what it keeps, whom it tells, and when it is finished."""
 
 import numpy as np
 import pytest
-from mkl_cases import hinge_case
 
-from kernelweave import norms
-from kernelweave.kernels import RBF
 from kernelweave.problem import Certificate
-from kernelweave.solvers.journal import PATIENCE, Journal
+from kernelweave.training.history import SMALLEST_TOL, STUCK_TURNS, History
+
+THETA = np.array([0.6, 0.8])
 
 
 @pytest.fixture
-def task(load_real):
-    return hinge_case(load_real("wdbc"), norms.Lp(2), RBF([0.1, 1.0]), n=20).task(tol=1e-3)
+def clock(monkeypatch):
+    """A clock that moves when it is told to."""
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
 
 
 def certificate(gap, dual=1.0):
     return Certificate(primal=dual / (1 - gap), dual=dual, gap=gap, bias=0.5)
 
 
-def test_it_keeps_and_tells_every_model(task):
+def test_it_keeps_and_tells_every_model():
     told = []
-    journal, theta = Journal(replace(task, watch=told.append)), np.array([0.6, 0.8])
+    history, theta = History(watch=told.append), THETA.copy()
     for gap in (0.5, 0.1):
-        journal.note(certificate(gap), theta)
+        history.add(certificate(gap), theta)
         theta *= 0.5  # a solver may go on with the same array
-    assert told == journal.history
+    assert told == history.entries
     assert [past.gap for past in told] == [0.5, 0.1]
     np.testing.assert_array_equal(told[0].weights, [0.6, 0.8])
     np.testing.assert_array_equal(told[1].weights, [0.3, 0.4])
     assert 0 <= told[0].seconds <= told[1].seconds
 
 
-def test_it_is_over_at_the_tolerance_or_after_the_last_turn(task):
-    journal = Journal(replace(task, max_iter=2))
-    over = []
-    for gap in (0.5, 0.2, 0.1):
-        journal.note(certificate(gap), task.theta)
-        over.append(journal.over)
-    assert over == [False, False, True]
-    journal = Journal(task)
-    journal.note(certificate(1e-3), task.theta)
-    assert journal.over
+def test_it_is_finished_at_the_tolerance_or_after_the_last_turn():
+    history = History(max_iter=2)
+    finished, left = [], []
+    for turns, gap in enumerate((0.5, 0.2, 0.1)):
+        history.add(certificate(gap), THETA, min(turns, 1))
+        finished.append(history.finished)
+        left.append(history.turns_left)
+    assert finished == [False, False, True]
+    assert left == [2, 1, 0]
+    history = History(1e-3)
+    assert history.turns_left is None
+    history.add(certificate(1e-3), THETA)
+    assert history.converged
+    assert history.finished
+
+
+def test_it_is_finished_when_time_is_up(clock):
+    history = History(1e-3, max_time=10.0)
+    clock[0] = 9.0
+    history.add(certificate(0.5), THETA)
+    assert not history.finished
+    inner = history.inner(1e-6)
+    clock[0] = 10.0
+    assert history.finished
+    assert inner.out_of_time
+    history.add(certificate(0.4), THETA)
+    assert [past.seconds for past in history.entries] == [9.0, 10.0]
+
+
+def test_an_inner_problem_has_the_same_clock_and_observer_but_tells_nobody(clock):
+    told, seen = [], []
+    history = History(1e-3, 7, watch=told.append, observe=lambda *both: seen.append(both))
+    clock[0] = 3.0
+    inner = history.inner(1e-2, 5)
+    inner.add(certificate(0.5), THETA)
+    inner.observe(np.ones(2), THETA)
+    assert (inner.tol, inner.max_iter) == (1e-2, 5)
+    assert inner.entries[0].seconds == 3.0
+    assert told == history.entries == []
+    assert len(seen) == 1
+    history.inner(1e-2, observe=lambda *both: None).observe(np.ones(2), THETA)
+    assert len(seen) == 1
+
+
+@pytest.mark.parametrize(("first", "tol"), [(0.5, 0.1), (0.1, 0.03), (1e-20, SMALLEST_TOL)])
+def test_the_gap_of_an_inner_problem_falls_from_where_it_starts(first, tol):
+    inner = History().inner(0.1, fall=0.3)
+    inner.add(certificate(first), THETA)
+    assert inner.tol == pytest.approx(tol)
+    inner.add(certificate(0.2 * first), THETA)
+    assert inner.tol == pytest.approx(tol)  # only the first gap counts
+
+
+def test_alphas_of_some_examples_are_observed_among_those_of_all():
+    seen = []
+    history = History(observe=lambda alpha, weights: seen.append((alpha.copy(), weights.copy())))
+    alpha, examples = np.array([1.0, 2.0, 3.0, 4.0]), np.array([3, 1])
+    observe = history.within(examples, alpha)
+    observe(np.array([-4.0, -2.0]), THETA)
+    observe(np.array([0.0, 5.0]), 2 * THETA)
+    np.testing.assert_array_equal(seen[0][0], [1.0, -2.0, 3.0, -4.0])
+    np.testing.assert_array_equal(seen[1][0], [1.0, 5.0, 3.0, 0.0])
+    np.testing.assert_array_equal(seen[1][1], 2 * THETA)
+    np.testing.assert_array_equal(alpha, [1.0, 2.0, 3.0, 4.0])
+
+
+def test_weights_of_some_kernels_are_observed_among_those_of_all():
+    seen = []
+    history = History(observe=lambda alpha, weights: seen.append((alpha.copy(), weights.copy())))
+    observe = history.among(np.array([0, 3]), 5)
+    observe(np.ones(2), np.array([0.25, 0.75]))
+    np.testing.assert_array_equal(seen[0][0], np.ones(2))
+    np.testing.assert_array_equal(seen[0][1], [0.25, 0.0, 0.0, 0.75, 0.0])
+
+
+def test_some_examples_of_some_kernels_are_observed_among_all():
+    seen = []
+    history = History(observe=lambda alpha, weights: seen.append((alpha.copy(), weights.copy())))
+    kernels = history.inner(1e-3, observe=history.among(np.array([2]), 3))
+    examples = kernels.inner(1e-3, observe=kernels.within(np.array([1]), np.zeros(3)))
+    examples.observe(np.array([7.0]), np.array([1.0]))
+    np.testing.assert_array_equal(seen[0][0], [0.0, 7.0, 0.0])
+    np.testing.assert_array_equal(seen[0][1], [0.0, 0.0, 1.0])
+
+
+def test_nothing_is_copied_where_nobody_observes():
+    history, alpha = History(), np.ones(3)
+    assert history.within(np.arange(2), alpha) is history.observe
+    assert history.among(np.arange(2), 3) is history.observe
 
 
 @pytest.mark.parametrize(
     ("gap", "dual", "stuck"), [(0.1, 1.0, True), (0.09, 1.0, False), (0.1, 1.1, False)]
 )
-def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck, task):
-    journal = Journal(task)
-    for _ in range(PATIENCE):
-        journal.note(certificate(0.1), task.theta)
-    assert not journal.stuck
-    journal.note(certificate(gap, dual), task.theta)
-    assert journal.stuck == stuck
+def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck):
+    history = History()
+    for _ in range(STUCK_TURNS):
+        history.add(certificate(0.1), THETA)
+    assert not history.stuck
+    history.add(certificate(gap, dual), THETA)
+    assert history.stuck == stuck
 
 
-def test_it_is_stuck_where_values_fall_to_rounding_of_zero(task):
-    journal = Journal(task)
-    journal.note(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), task.theta)
-    for turn in range(PATIENCE + 1):
+def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
+    history = History()
+    history.add(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), THETA)
+    for turn in range(STUCK_TURNS + 1):
         dual = -1e-14 * (1 - 1e-4 * turn)  # rising, relative to itself
-        gap = 1 + 1e-8 * (PATIENCE - turn)
-        journal.note(Certificate(primal=1e-12, dual=dual, gap=gap, bias=0.0), task.theta)
-    assert journal.stuck
+        gap = 1 + 1e-8 * (STUCK_TURNS - turn)
+        history.add(Certificate(primal=1e-12, dual=dual, gap=gap, bias=0.0), THETA)
+    assert history.stuck
 
 
 @pytest.mark.parametrize(
-    ("primal", "tau", "stuck"), [(4e-15, 1, True), (4e-14, 1, False), (0, 0, False)]
+    ("primal", "dual", "stuck"),
+    [
+        (4e-15, -4e-15, True),
+        (4e-14, -4e-14, False),
+        (4e-15, 3e-15, False),  # the optimum is above 0: a large C makes it small
+        (0.0, 0.0, False),
+    ],
 )
-def test_one_class_may_have_an_objective_that_vanishes(primal, tau, stuck, task):
-    journal = Journal(replace(task, problem=replace(task.problem, tau=tau)))
-    journal.note(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), task.theta)
-    assert not journal.stuck
-    journal.note(Certificate(primal=primal, dual=-primal, gap=2.0, bias=0.0), task.theta)
-    assert journal.stuck == stuck
+def test_one_class_may_have_an_objective_that_vanishes(primal, dual, stuck):
+    history = History()
+    history.add(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), THETA)
+    assert not history.stuck
+    history.add(Certificate(primal=primal, dual=dual, gap=2.0, bias=0.0), THETA)
+    assert history.stuck == stuck
 
 
-def test_the_result_is_judged_by_the_tolerance(task):
-    journal = Journal(task)
-    journal.note(certificate(0.5), task.theta)
-    journal.note(certificate(1e-4), task.theta)
-    result = journal.result(certificate(1e-4), task.alpha, task.theta)
-    assert (result.n_iter, result.converged, result.history) == (1, True, journal.history)
-    assert not journal.result(certificate(0.5), task.alpha, task.theta, n_iter=7).converged
-    assert journal.result(certificate(0.5), task.alpha, task.theta, n_iter=7).n_iter == 7
+def test_the_result_is_judged_by_the_tolerance():
+    history, alpha = History(1e-3), np.zeros(20)
+    history.add(certificate(0.5), THETA, 0)
+    history.add(certificate(1e-4), THETA, 7)
+    result = history.result(certificate(1e-4), alpha, THETA)
+    assert (result.n_iter, result.converged, result.history) == (7, True, history.entries)
+    assert not history.result(certificate(0.5), alpha, THETA).converged
+    alpha[0] = 1.0  # an engine may go on with the same array
+    assert not result.alpha.any()

@@ -8,7 +8,6 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from kernelweave import norms
-from kernelweave.norms import kinds
 
 M = 5
 COSTS = (0.3, 1.0, 2.0, 5.0, 0.7)
@@ -166,14 +165,14 @@ def test_the_ball_is_convex_with_its_derivatives(norm, rng):
     theta, step, every = rng.uniform(0.2, 1.0, size=M), 1e-6, np.arange(M)
     some = np.array([3, 1])
     value, slope = norm.ball(theta)
-    bend = norm.bend(theta, every)
+    hessian = norm.ball_hessian(theta, every)
     for m in range(M):
         move = step * (every == m)
         (above, after), (below, before) = norm.ball(theta + move), norm.ball(theta - move)
         assert slope[m] == pytest.approx((above - below) / (2 * step), rel=1e-6)
-        np.testing.assert_allclose(bend[m], (after - before) / (2 * step), rtol=1e-5, atol=1e-8)
-    assert np.linalg.eigvalsh(bend).min() >= 0
-    np.testing.assert_array_equal(norm.bend(theta, some), bend[np.ix_(some, some)])
+        np.testing.assert_allclose(hessian[m], (after - before) / (2 * step), rtol=1e-5, atol=1e-8)
+    assert np.linalg.eigvalsh(hessian).min() >= 0
+    np.testing.assert_array_equal(norm.ball_hessian(theta, some), hessian[np.ix_(some, some)])
     assert np.sign(value) == np.sign(norm.value(theta) - 1)
     assert norm.ball(theta / norm.value(theta))[0] == pytest.approx(0.0, abs=1e-12)
 
@@ -349,26 +348,55 @@ def test_costs_are_the_weights_of_the_norm():
 @pytest.mark.parametrize(
     ("norm", "found"),
     [
-        (norms.Lp(1), {"sparse", "ball", "scale"}),
-        (norms.Block(1), {"sparse", "ball", "scale"}),
-        (norms.Lp(1.5), {"smooth", "curved", "ball", "scale"}),
-        (norms.Block(1.5), {"smooth", "curved", "ball", "scale"}),
-        (norms.Elliptic(np.eye(2)), {"smooth", "curved", "ball", "scale"}),
-        (norms.Lp(64), {"smooth", "scale"}),
-        (norms.Lp(np.inf), {"smooth", "plain sum", "scale"}),
-        (norms.Block(2), {"smooth", "plain sum", "scale"}),
-        (norms.Block(3), {"smooth"}),
-        (norms.Block(np.inf), {"smooth"}),
+        (norms.Lp(1), {"is_sparse", "has_ball", "allows_zeros"}),
+        (norms.Block(1), {"is_sparse", "has_ball", "allows_zeros"}),
+        (norms.Lp(1.5), {"is_curved", "has_ball", "allows_zeros"}),
+        (norms.Block(1.5), {"is_curved", "has_ball", "allows_zeros"}),
+        (norms.Elliptic(np.eye(2)), {"is_curved", "has_ball", "allows_zeros"}),
+        (norms.Lp(64), {"allows_zeros"}),
+        (norms.Lp(np.inf), {"is_plain_sum", "is_given", "allows_zeros"}),
+        (norms.Block(2), {"is_plain_sum", "is_given", "allows_zeros"}),
+        (norms.Block(3), set()),
+        (norms.Block(np.inf), set()),
+        (norms.Fixed(np.array([0.3, 0.7])), {"is_given", "allows_zeros"}),
     ],
     ids=lambda given: repr(given) if isinstance(given, norms.Norm) else "-".join(sorted(given)),
 )
-def test_kinds(norm, found):
-    tests = {
-        "sparse": kinds.is_sparse,
-        "smooth": kinds.is_smooth,
-        "curved": kinds.is_curved,
-        "ball": kinds.has_ball,
-        "plain sum": kinds.is_plain_sum,
-        "scale": kinds.is_scale,
-    }
-    assert {name for name, test in tests.items() if test(norm)} == found
+def test_a_norm_says_what_it_can_do(norm, found):
+    properties = (
+        "is_sparse", "is_curved", "has_ball", "is_plain_sum", "is_given", "allows_zeros"
+    )  # fmt: skip
+    assert {name for name in properties if getattr(norm, name)} == found
+
+
+@pytest.mark.parametrize(
+    ("norm", "p"),
+    [
+        (norms.Lp(1.5), 1.5),
+        (norms.Lp(np.inf), np.inf),
+        (norms.Block(1), 1.0),
+        (norms.Block(4 / 3), 2.0),
+        (norms.Block(2), np.inf),
+        (norms.Block(3), np.nan),
+        (norms.Elliptic(np.eye(2)), np.nan),
+        (norms.Fixed(np.ones(2)), np.nan),
+    ],
+    ids=repr,
+)
+def test_the_exponent_is_that_of_the_lp_norm_with_the_same_problem(norm, p):
+    np.testing.assert_allclose(norm.exponent, p)
+
+
+def test_the_norm_among_some_kernels_is_that_of_weights_with_zeros(rng):
+    some, theta = np.array([3, 1]), rng.random(2)
+    among = np.zeros(4)
+    among[some] = theta
+    for norm in (norms.Lp(1), norms.Lp(1.5, (1.0, 2.0, 0.5, 3.0)), norms.Block(1)):
+        assert norm.among(some).value(theta) == pytest.approx(norm.value(among))
+
+
+def test_a_norm_without_a_ball_says_so():
+    norm, theta = norms.Fixed(np.array([0.5, 0.5])), np.array([0.5, 0.5])
+    for ask in (norm.ball, lambda theta: norm.ball_hessian(theta, np.arange(2))):
+        with pytest.raises(TypeError, match=r"weights of Fixed.* are not described by such"):
+            ask(theta)

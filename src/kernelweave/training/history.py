@@ -160,9 +160,13 @@ class History:
 
     @property
     def vanished(self) -> bool:
-        """Whether both objectives are 0 but for rounding, as those of one class may be."""
+        """Whether both objectives are 0 but for rounding, as those of one class may be.
+
+        A dual value above 0 is progress: with a large C the optimum is small next to the start.
+        """
         last, largest = self.entries[-1], max(abs(past.primal) for past in self.entries)
-        return max(abs(last.primal), abs(last.dual)) <= ZERO_OBJECTIVE * largest
+        size = max(abs(last.primal), abs(last.dual))
+        return last.dual < 0 and size <= ZERO_OBJECTIVE * largest
 
     def result(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> Result:
         """Return a certified model with alpha, shape (n,), and weights, shape (M,)."""
