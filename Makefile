@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench bench-strings bench-mnist bench-accuracy lint format sanitize clean
+.PHONY: demo test bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -28,6 +28,10 @@ test: $(VENV)/installed
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
+
+# This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"].
+bench-against: $(VENV)/installed
+	$(BIN)/python -m benchmarks.against $(REV) $(TABLES)
 
 # All 60,000 digits: three fits of at most an hour each.
 bench-mnist: $(VENV)/installed

@@ -18,7 +18,9 @@ def find() -> dict[str, ModuleType]:
     """Return the modules of this package that are benchmarks."""
     names = [info.name for info in pkgutil.iter_modules(benchmarks.__path__)]
     modules = {
-        name: importlib.import_module(f"benchmarks.{name}") for name in names if name != "__main__"
+        name: importlib.import_module(f"benchmarks.{name}")
+        for name in names
+        if name not in ("__main__", "against")
     }
     return {name: module for name, module in modules.items() if hasattr(module, "run")}
 
@@ -36,6 +38,7 @@ def arguments(found: dict[str, ModuleType]) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="NAME", help="tables; all quick ones if none")
     parser.add_argument("--tiny", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--repeats", type=int, default=3, help="how often each side is timed")
+    parser.add_argument("--ours", action="store_true", help="without peers that take minutes")
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.names) - set(found)):
         parser.error(f"no such table: {', '.join(unknown)}; there are {', '.join(found)}")
@@ -47,7 +50,7 @@ def main() -> None:
     found = find()
     chosen = arguments(found)
     quick = [name for name, module in found.items() if getattr(module, "QUICK", True)]
-    settings = Settings(tiny=chosen.tiny, repeats=chosen.repeats)
+    settings = Settings(tiny=chosen.tiny, repeats=chosen.repeats, peers=not chosen.ours)
     place, tables = report.machine(), {}
     print(report.header(place), end="\n\n", flush=True)
     try:

@@ -66,7 +66,7 @@ def run(settings: Settings) -> Table:
         others: dict[str, Callable[[], Any]] = {}
         if p == 1:
             others["gradient"] = partial(fit, problem, family, p, "gradient", False)
-            others |= by_hand if "widths" in name else {}
+            others |= by_hand if "widths" in name and settings.peers else {}
         times = compare(problem, family, p, others, settings.repeats)
         for way, timing in times.items():
             factor, model = timing.best / times["interleaved"].best, timing.result

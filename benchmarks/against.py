@@ -1,0 +1,105 @@
+"""This version against another one: ``python -m benchmarks.against REV [NAME ...] [--rounds N]``.
+
+Builds the other revision in an environment of its own, runs the tables of this tree with both
+versions in turn, and prints for every row how long this version takes relative to the other.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from .report import Table, header, machine
+
+ROOT = Path(__file__).parents[1]
+TABLES = (
+    "svm_speed",
+    "svm_condition",
+    "mkl_speed",
+    "mkl_interleaved",
+    "mkl_many_kernels",
+    "strings_training",
+    "strings_motif",
+    "solvers_skm",
+    "solvers_mwu",
+)
+UNITS = ("s", "seconds")  # last words of the columns that hold times
+OTHERS = ("scikit-learn", "SVC", "Clarabel")  # first words of the columns that hold times of peers
+
+
+def build(revision: str) -> Path:
+    """Return the Python that has another revision of the package; it is built once."""
+    describe = ["git", "-C", str(ROOT), "rev-parse", "--short=12", f"{revision}^{{commit}}"]
+    commit = subprocess.run(describe, check=True, capture_output=True, text=True).stdout.strip()
+    place = ROOT / "build" / "against" / commit
+    python = place / "venv" / "bin" / "python"
+    if not (place / "done").exists():
+        source = place / "source"
+        source.mkdir(parents=True, exist_ok=True)
+        archive = subprocess.Popen(["git", "-C", ROOT, "archive", commit], stdout=subprocess.PIPE)
+        subprocess.run(["tar", "-x", "-C", source], stdin=archive.stdout, check=True)
+        subprocess.run([sys.executable, "-m", "venv", place / "venv"], check=True)
+        install = [python, "-m", "pip", "install", "--quiet", f"{source}[conic,frames]"]
+        subprocess.run(install, check=True)
+        (place / "done").touch()
+    return python
+
+
+def measure(python: Path | str, name: str, tiny: bool) -> dict[str, Any]:
+    """Return one table, run once with a Python."""
+    command = [str(python), "-m", "benchmarks", name, "--repeats", "1", "--ours"]
+    command += ["--tiny"] if tiny else []
+    run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    path = Path(run.stdout.rpartition("Written to ")[2].strip())
+    table = json.loads(path.read_text())["tables"].get(name)
+    path.unlink()
+    return table or {"columns": [], "rows": []}
+
+
+def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
+    """Return our times of a table: keys are what tells rows apart, and the name of the column."""
+    found = {}
+    for number, row in enumerate(table["rows"]):
+        label = " ".join(str(cell) for cell in row if isinstance(cell, str | int))[:60]
+        for column, cell in zip(table["columns"], row, strict=True):
+            ours = column.split()[-1] in UNITS and not column.startswith(OTHERS)
+            if ours and isinstance(cell, float):
+                found[str(number), label, column] = cell
+    return found
+
+
+def compare(name: str, other: Path, rounds: int, tiny: bool) -> Table:
+    """Return the best times of both versions on a table, taken in turn."""
+    best: dict[tuple[str, str], list[float]] = {}
+    for _ in range(rounds):
+        for side, python in enumerate((sys.executable, other)):
+            for (number, label, column), seconds in times(measure(python, name, tiny)).items():
+                # Counts such as turns may differ: rows are matched by their place.
+                entry = best.setdefault((number, column), [float("inf"), float("inf"), label])
+                entry[side] = min(entry[side], seconds)
+    table = Table(name, ("row", "column", "this s", "other s", "ratio"))
+    for (_, column), (ours, theirs, label) in best.items():
+        table.add(label, column, ours, theirs, ours / theirs)
+    return table
+
+
+def main() -> None:
+    """Compare the tables that were asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
+    parser.add_argument("revision", help="what git calls the other version, such as HEAD~1")
+    parser.add_argument("names", nargs="*", default=TABLES, metavar="NAME", help="tables")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each side runs")
+    parser.add_argument("--tiny", action="store_true", help="small sizes, to see that it works")
+    chosen = parser.parse_args()
+    other = build(chosen.revision)
+    print(header(machine()), f"this version against {chosen.revision}", sep="; ", end="\n\n")
+    for name in chosen.names:
+        print(compare(name, other, chosen.rounds, chosen.tiny).markdown(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
