@@ -66,14 +66,18 @@ class MKLOneClass(OutlierMixin, Machine):
         self._forget()
         check_parameters(self)
         X = check_examples(self, X, reset=True)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        costs = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
-        problem = Problem(
-            losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
-        )
+        problem = self._problem(X, sample_weight)
         self._train(X, [problem], problem.y)
         self.offset_ = -float(self.intercept_[0])
         return self
+
+    def _problem(self, X, sample_weight):
+        """Return the only problem."""
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        costs = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+        return Problem(
+            losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
+        )
 
     def decision_function(self, X):
         """Return how far inside the region each example lies, shape (n,)."""
