@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,12 +29,13 @@ from .kernels.prepare import prepare, resolve
 from .model import Model, alphas
 from .norms import Norm
 from .norms.kinds import is_plain_sum
+from .overflow import explained
 from .problem import Problem, Result
 from .progress import live_line
 from .solvers.registry import solver_for
 from .solvers.start import first_task
 from .solvers.task import Task
-from .validation import check_examples
+from .validation import check_examples, check_values
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 
@@ -51,6 +53,7 @@ class Machine(BaseEstimator):
         targets : what tells examples with equal x apart, shape (n,).
         shared : whether the outputs share their weights.
         """
+        deadline = self._deadline()
         shared = shared and len(problems) > 1
         solver = solver_for(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         kernels = self.kernels
@@ -67,18 +70,37 @@ class Machine(BaseEstimator):
                 kernels, X, problems[0].C, [solver], norms, shared=shared
             )
             problems, engine = sharing(problems, engine) if shared else (problems, engine)
-            results = [
-                self._solve_kept(problem, engine, watch, compiled.names, number)
-                for number, problem in enumerate(problems)
-            ]
+            with explained(compiled, examples, problems):
+                results = [
+                    self._solve_kept(
+                        problem,
+                        engine,
+                        number,
+                        watch=watch,
+                        names=compiled.names,
+                        deadline=_portion(deadline, len(problems) - number),
+                    )
+                    for number, problem in enumerate(problems)
+                ]
         self._learn(compiled, examples, results, distinct)
 
+    def _deadline(self) -> float:
+        """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
+        return np.inf if self.max_time is None else time.monotonic() + self.max_time
+
     def _solve_kept(
-        self, problem: Problem, engine: Engine, watch: Any, names: tuple[str, ...], number: int
+        self,
+        problem: Problem,
+        engine: Engine,
+        number: int,
+        *,
+        watch: Any,
+        names: tuple[str, ...],
+        deadline: float,
     ) -> Result:
         """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
         if self.checkpoint is None:
-            return self._solve(first_task(problem, engine, watch=watch))
+            return self._solve(first_task(problem, engine, watch=watch), deadline)
         checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, names)
         kept = checkpoint.load()
         if kept is None:
@@ -87,7 +109,7 @@ class Machine(BaseEstimator):
             task = Task(problem, engine, *kept, watch=watch)
             engine.rebuild(task.alpha)
         remembering: Any = RememberingEngine(engine, task.alpha, task.theta, checkpoint.keep)
-        result = self._solve(replace(task, engine=remembering))
+        result = self._solve(replace(task, engine=remembering), deadline)
         checkpoint.remove()
         return result
 
@@ -112,8 +134,8 @@ class Machine(BaseEstimator):
         supplies = Supplies(compiled.listing, examples, self.cache_mb, n_jobs)
         return compiled, examples, engine_for(supplies, solvers, norms, shared=shared)
 
-    def _solve(self, task: Task) -> Result:
-        """Solve a task as the parameters say."""
+    def _solve(self, task: Task, deadline: float) -> Result:
+        """Solve a task as the parameters say, until a time."""
         problem, size = task.problem, self.working_set
         solver = solver_for(self.solver, problem.norm, problem.loss, shared=problem.machines > 1)
         return solver.solve(
@@ -121,6 +143,7 @@ class Machine(BaseEstimator):
                 task,
                 tol=self.tol,
                 max_iter=self.max_iter,
+                deadline=deadline,
                 working_set=Task.working_set if size == "auto" else size,
                 interleaved=self.interleaved,
             )
@@ -144,18 +167,27 @@ class Machine(BaseEstimator):
         worst = max(results, key=lambda result: result.gap)
         if worst.converged:
             return
-        nothing = ZERO * max(abs(past.dual) for past in worst.history)
-        advice = "raise max_iter or tol"
-        if abs(worst.primal) < nothing:
-            advice = (
+        warnings.warn(
+            f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
+            f"gap of {worst.gap:.2e}, above tol={self.tol:g}; {self._advice(worst)}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+    def _advice(self, result: Result) -> str:
+        """Return what to do about a result that has not converged."""
+        if abs(result.primal) < ZERO * max(abs(past.dual) for past in result.history):
+            return (
                 "its objective is 0, relative to which there is no gap: with these kernels nothing "
                 "tells the examples apart from the origin (RBF kernels do)"
             )
-        warnings.warn(
-            f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
-            f"gap of {worst.gap:.2e}, above tol={self.tol:g}; {advice}",
-            ConvergenceWarning,
-            stacklevel=5,
+        if result.late:
+            return f"raise max_time={self.max_time:g} or tol"
+        if self.max_iter is not None and result.n_iter >= self.max_iter:
+            return f"raise max_iter={self.max_iter} or tol"
+        return (
+            "it could get no further: raise tol, scale the data, lower C or the weights of "
+            "examples, or take another solver"
         )
 
     def _store(self, results: list[Result], alpha: np.ndarray) -> None:
@@ -188,7 +220,8 @@ class Machine(BaseEstimator):
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        return self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+        values = self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+        return check_values("decision values", values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
@@ -210,6 +243,7 @@ class Machine(BaseEstimator):
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
         values = self._model.contributions(X, n_jobs=effective_n_jobs(self.n_jobs))
+        check_values("contributions", values)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self):
@@ -217,6 +251,12 @@ class Machine(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = _all_precomputed(self.kernels)
         return tags
+
+
+def _portion(deadline: float, problems: int) -> float:
+    """Return when the first of some problems has to end, each having as much time."""
+    now = time.monotonic()
+    return now + (deadline - now) / problems
 
 
 def engine_for(

@@ -24,12 +24,14 @@ from .kernels import resolve
 from .machine import Machine, sharing
 from .norms import Norm, as_norm
 from .norms.kinds import exponent
+from .overflow import explained
 from .problem import Problem, Result
 from .progress import live_line, progress_bar
 from .solvers.path import follow
 from .solvers.registry import solver_for
 from .solvers.start import first_task
 from .solvers.task import Task
+from .validation import weighed
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -89,7 +91,7 @@ class Search(Machine):
         """
         grid, splits = Grid.of(self.norms, self.Cs), self._splits(X, y, groups)
         every = costs(np.arange(len(y)))
-        first = self._machines(targets, every, grid.norms[0])
+        first = self._machines(targets, weighed(grid.Cs.max(), every), grid.norms[0])
         solvers, shared = self._solvers(grid, first), self._shared(first)
         scorer = self._scorer()
         kernels = None if self.kernels is None else resolve(self.kernels, X)
@@ -105,15 +107,22 @@ class Search(Machine):
             compiled, examples, engine = self._prepare(
                 kernels, X, every, solvers, grid.norms, shared=shared
             )
-            self.scores_ = self._score(grid, engine, splits, machines, score)
-            best = grid.best(self.scores_.mean(axis=2))
-            self.best_score_ = float(self.scores_[best].mean())
-            self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
-            problems = self._machines(targets, self.C_ * every, grid.norms[best[0]])
-            problems, engine = self._arranged(problems, engine)
-            with live_line(type(self).__name__, self.verbose) as watch:
-                results = [self._solve(first_task(one, engine, watch=watch)) for one in problems]
+            with explained(compiled, examples, first):
+                self.scores_ = self._score(grid, engine, splits, machines, score)
+                best = grid.best(self.scores_.mean(axis=2))
+                self.best_score_ = float(self.scores_[best].mean())
+                self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
+                problems = self._machines(targets, self.C_ * every, grid.norms[best[0]])
+                results = self._solve_all(*self._arranged(problems, engine))
         self._learn(compiled, examples, results)
+
+    def _solve_all(self, problems: list[Problem], engine: Engine) -> list[Result]:
+        """Solve problems in turn."""
+        with live_line(type(self).__name__, self.verbose) as watch:
+            return [
+                self._solve(first_task(one, engine, watch=watch), self._deadline())
+                for one in problems
+            ]
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""
@@ -159,7 +168,7 @@ class Search(Machine):
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
             def solve(task: Task) -> Result:
-                result = self._solve(task)
+                result = self._solve(task, self._deadline())
                 gaps.append(result.gap)
                 advance()
                 return result
@@ -173,12 +182,16 @@ class Search(Machine):
         self._warn_of_gaps(np.array(gaps))
         return scores
 
+    def _limits(self) -> list[str]:
+        """Return the parameters that bound a fit."""
+        return [name for name in ("max_iter", "max_time") if getattr(self, name) is not None]
+
     def _warn_of_gaps(self, gaps: np.ndarray) -> None:
         if (wide := np.count_nonzero(gaps > self.tol)) > 0:
             warnings.warn(
                 f"{type(self).__name__}: {wide} of {len(gaps)} fits of the search stopped above "
                 f"tol={self.tol:g}, the worst at a relative duality gap of {gaps.max():.2e}; raise "
-                "max_iter or tol",
+                f"{' or '.join([*self._limits(), 'tol'])}",
                 ConvergenceWarning,
                 stacklevel=5,
             )

@@ -9,7 +9,7 @@ from sklearn.utils.validation import _check_sample_weight
 from .. import losses, norms
 from ..machine import Machine
 from ..problem import Problem
-from ..validation import check_examples, check_parameters
+from ..validation import check_examples, check_parameters, weighed
 
 
 class MKLOneClass(OutlierMixin, Machine):
@@ -39,6 +39,7 @@ class MKLOneClass(OutlierMixin, Machine):
         normalize="variance",
         tol=1e-3,
         max_iter=None,
+        max_time=None,
         working_set="auto",
         cache_mb=1024,
         n_jobs=None,
@@ -54,6 +55,7 @@ class MKLOneClass(OutlierMixin, Machine):
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
@@ -74,7 +76,8 @@ class MKLOneClass(OutlierMixin, Machine):
     def _problem(self, X, sample_weight):
         """Return the only problem."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        costs = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+        weights = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+        costs = weighed(1.0, weights)
         return Problem(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )

@@ -102,7 +102,7 @@ def active_sets(task: Task, make_step: Callable[[], Step], before: Journal | Non
         certificate = state.refresh(keep_weights)
         journal.note(certificate, state.theta)
         gap = min(gap, certificate.gap)
-        if certificate.gap <= task.tol or state.turns == task.max_iter:
+        if certificate.gap <= task.tol or state.turns == task.max_iter or task.late:
             return journal.result(certificate, state.alpha, state.theta, n_iter=state.turns)
         state.choose(certificate.bias)
     result = conjugate(state.now(), make_step(), journal)

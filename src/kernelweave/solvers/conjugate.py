@@ -66,7 +66,7 @@ class Descent(State):
             move = conjugate if slope @ conjugate < 0 else move
         change = self.matrix @ move
         best = self.best_length(slope, move, change)
-        if best <= 0:
+        if not best > 0:  # or NaN
             return False
         length = best if best < 1 else min(best, max(1.0, self.room(move)))
         return self.go(length, move, change)
@@ -80,7 +80,7 @@ class Descent(State):
             best = self.best_length(slope, move, change)
             if best >= 0.5:  # otherwise the value at 1 would be above that at 0
                 return self.go(1.0, move, change)
-            if best <= 0:
+            if not best > 0:  # or NaN
                 return False
             self.step *= best
 
@@ -120,7 +120,7 @@ def conjugate(task: Task, step: Step, before: Journal | None = None) -> Result:
         certificate = state.refresh(keep_weights)
         journal.note(certificate, state.theta)
         good = certificate.gap <= task.tol
-        if journal.turns == task.max_iter or (good and settled):
+        if journal.spent or (good and settled):
             return journal.result(certificate, state.alpha, state.theta)
         settled = good
         moving = state.settle() if good else state.descend()

@@ -37,7 +37,8 @@ def first_guess(solve: Callable[[Task], Result], task: Task) -> tuple[Task, np.n
     side = np.sqrt(ROOM / len(tried))
     idx = every_kth(task.problem.y, int(np.ceil(engine.n / side)))
     part = engine.subset(idx).part(tried)
-    small = first_task(_restricted(task, idx, tried), part, tol=ROUGH, max_iter=task.max_iter)
+    limits = {"max_iter": task.max_iter, "deadline": task.deadline}
+    small = first_task(_restricted(task, idx, tried), part, tol=ROUGH, **limits)
     result = solve(small)
     height = part.quadratic(result.alpha) / small.problem.norm.costs(len(tried))
     likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))

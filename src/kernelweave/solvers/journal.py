@@ -10,8 +10,8 @@ from ..problem import Certificate, Progress, Result
 from .task import Task
 
 PATIENCE = 300  # turns without any progress after which rounding is taken to be the limit
-ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest so far
-SLIGHT = 1e-3  # a relative change of the gap that is none
+ROUNDING = 1e-9  # a change of values that is no progress, relative to the largest so far
+SLIGHT = 1e-3  # a relative change of the gap that is none, or of what is between the best values
 NOTHING = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest value
 
 
@@ -31,7 +31,14 @@ class Journal:
         self._started: float = before._started if before else time.perf_counter()
 
     def note(self, certificate: Certificate, theta: np.ndarray) -> None:
-        """Write down a certified model with weights theta, shape (M,), and tell of it."""
+        """Write down a certified model with weights theta, shape (M,), and tell of it.
+
+        Raises
+        ------
+        FloatingPointError : where its values are no numbers, since no turn would mend that.
+        """
+        if not certificate.finite:
+            raise FloatingPointError("the objective is not finite")
         seconds = time.perf_counter() - self._started
         self.history.append(Progress(**vars(certificate), seconds=seconds, weights=theta.copy()))
         self.task.watch(self.history[-1])
@@ -44,21 +51,28 @@ class Journal:
     @property
     def over(self) -> bool:
         """Whether the last model is good enough, or no turn is left."""
-        return self.history[-1].gap <= self.task.tol or self.turns == self.task.max_iter
+        return self.history[-1].gap <= self.task.tol or self.spent
+
+    @property
+    def spent(self) -> bool:
+        """Whether no turn or no time is left."""
+        return self.turns == self.task.max_iter or self.task.late
 
     @property
     def stuck(self) -> bool:
-        """Whether neither the gap has fallen nor the dual value risen for many turns, or all is 0.
+        """Whether neither the gap has fallen for many turns nor the best values met, or all is 0.
 
-        Values are compared with the largest one, since the optimum may be 0.
+        Values are compared with the largest one, since the optimum may be 0. A dual value may rise
+        for ever, and by next to nothing of what is missing.
         """
         if len(self.history) <= PATIENCE or self.vanished:
             return self.vanished
         before, lately = self.history[:-PATIENCE], self.history[-PATIENCE:]
-        gap = (1 - SLIGHT) * min(past.gap for past in before)
-        largest = max(abs(past.dual) for past in before)
-        dual = max(past.dual for past in before) + ROUNDING * largest
-        return all(past.gap >= gap and past.dual <= dual for past in lately)
+        if min(past.gap for past in lately) < (1 - SLIGHT) * min(past.gap for past in before):
+            return False
+        largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
+        apart = _apart(before)
+        return apart - _apart(self.history) <= max(SLIGHT * apart, ROUNDING * largest)
 
     @property
     def vanished(self) -> bool:
@@ -78,11 +92,18 @@ class Journal:
 
         `n_iter` is for solvers whose turns are not those of the journal.
         """
+        converged = certificate.gap <= self.task.tol
         return Result(
             **vars(certificate),
             alpha=alpha,
             weights=theta,
             n_iter=self.turns if n_iter is None else n_iter,
             history=self.history,
-            converged=certificate.gap <= self.task.tol,
+            converged=converged,
+            late=self.task.late and not converged,
         )
+
+
+def _apart(history: list[Progress]) -> float:
+    """Return how far the best primal value is above the best dual value."""
+    return min(past.primal for past in history) - max(past.dual for past in history)

@@ -107,9 +107,11 @@ class MWU:
             for _ in range(min(max(1, rounds // CERTIFIED), rounds - game.rounds)):
                 game.play(rate(game))
                 self._check_width(game)
+                if task.late:
+                    break
             certificate = game.certificate()
             journal.note(certificate, game.theta())
-            if certificate.gap <= task.tol or game.rounds >= rounds:
+            if certificate.gap <= task.tol or game.rounds >= rounds or task.late:
                 break
         task.engine.scale(game.scale)
         return journal.result(certificate, game.scale * game.alpha, game.theta(), game.rounds)

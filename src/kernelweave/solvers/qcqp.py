@@ -13,6 +13,7 @@ served, at O(M n^3) a step; Newton's method (`polish`) then makes an accurate so
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
@@ -67,15 +68,17 @@ def qcqp(task: Task) -> Result:
     programs = [ConeProgram.of(clarabel, problem, factors, exponent) for exponent in exponents]
     results: list[Result] = []
     for settings, program in product(ATTEMPTS, programs):
-        solution = program.solve(**settings)
+        solution = program.solve(**settings, time_limit=max(0.0, task.deadline - time.monotonic()))
         x, turns = np.array(solution.x)[program.alpha], solution.iterations
         sizes = None if program.sizes is None else np.array(solution.z)[program.sizes]
         for certificate, point in _refined(problem, engine, x, sizes):
             journal.note(certificate, point.theta)
             results.append(journal.result(certificate, point.alpha, point.theta, turns))
-        best = min(results, key=lambda result: result.gap)
-        if best.converged:
+        if task.late or any(result.converged for result in results):
             break
+    if not results:
+        raise FloatingPointError("Clarabel found no alpha that is finite")
+    best = min(results, key=lambda result: result.gap)
     engine.rebuild(best.alpha)
     return best
 
@@ -100,6 +103,8 @@ def _refined(
     """
     norm = problem.norm
     alpha, s = _placed(problem, engine, alpha)
+    if not np.isfinite(s).all():  # Clarabel has failed
+        return
     models = [_certified(problem, engine, alpha, s, norm.best(s))]
     if sizes is not None:
         models.append(_certified(problem, engine, alpha, s, _weights(norm, sizes, s)))

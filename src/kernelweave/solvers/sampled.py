@@ -38,6 +38,7 @@ def sampled_weights(task: Task, make_step: Callable[[], Step]) -> np.ndarray:
         task.engine.subset(chosen),
         tol=max(ROUGH, task.tol),
         max_iter=task.max_iter,
+        deadline=task.deadline,
         working_set=task.working_set,
     )
     small = replace(small, theta=sampled_weights(small, make_step))

@@ -57,7 +57,7 @@ def sift(
         look = _Look.at(task, chosen, sample, result)
         journal.note(look.certificate, look.theta)
         good = look.certificate.gap <= task.tol and enough(result, look.excess)
-        spent = turns == task.max_iter or len(journal.history) == looks
+        spent = turns == task.max_iter or len(journal.history) == looks or task.late
         exact = tol == INNER * task.tol or not result.converged
         if good or spent or (exact and not look.beyond.size):
             task.engine.rebuild(result.alpha)

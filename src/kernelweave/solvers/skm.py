@@ -51,6 +51,8 @@ ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
 LEAST = 1e-12  # a gap that is rounding
 ROUGH = 5e-4  # gap on some kernels that will do as long as others are missing
+STEPS = 1000  # of pairs per example in a working set, at most,
+LOOK = 50  # and between two looks at the clock
 ENTER = 16  # kernels that join those worked on after a look at all of them, at most
 
 
@@ -118,7 +120,7 @@ class SKM:
             certificate = machine.certify()
             journal.note(certificate, machine.theta)
             good = certificate.gap <= task.tol and self._optimal(machine)
-            ended = certificate.gap <= LEAST or journal.stuck or journal.turns == task.max_iter
+            ended = certificate.gap <= LEAST or journal.stuck or journal.spent
             if good or ended:
                 break
             machine.improve(certificate)
@@ -155,7 +157,8 @@ class SmoothedMachine:
     """
 
     def __init__(self, task: Task, room: int):
-        self.problem, self.engine, self.alpha = task.problem, task.engine, task.alpha.copy()
+        self.task, self.problem, self.engine = task, task.problem, task.engine
+        self.alpha = task.alpha.copy()
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
         self.theta = task.theta.copy()
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
@@ -254,11 +257,14 @@ class SmoothedMachine:
     def _work(self, work: np.ndarray, tolerance: float) -> None:
         term = self.problem.term.take(work)
         alpha, outputs = self.alpha[work], np.ascontiguousarray(self.engine.outputs[:, work])
-        chosen = np.flatnonzero(~self.aside)
-        _core.solve_skm(
-            self._blocks(work), chosen, self.cost, *term.arrays,
-            self.kappa, self.d, self.shift, tolerance, 1000 * len(work), alpha, outputs, self.s,
-        )  # fmt: skip
+        chosen, most = np.flatnonzero(~self.aside), LOOK * len(work)
+        for _ in range(STEPS // LOOK):
+            steps, _ = _core.solve_skm(
+                self._blocks(work), chosen, self.cost, *term.arrays,
+                self.kappa, self.d, self.shift, tolerance, most, alpha, outputs, self.s,
+            )  # fmt: skip
+            if steps < most or self.task.late:
+                break
         self._move(work, alpha)
         self.refresh()
 

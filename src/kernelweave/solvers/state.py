@@ -54,6 +54,8 @@ class State:
     def view(self) -> Turn:
         """Take s from the engine, and describe this state for a weight step."""
         self.s = self._energies()
+        if not np.isfinite(self.s).all():
+            raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(self.problem.term.conjugate(self.alpha).sum())
         primal = cache(self._primal)  # steps within steps ask for it again
         return Turn(self.theta, self.s, linear, primal, self.curvature, tol=self.task.tol)
@@ -119,7 +121,10 @@ class State:
     def violations(self, machine: int = 0) -> Violations:
         """Return how far each alpha of a machine is from where it should be."""
         part = self.problem.parts[machine]
-        return Violations(self.problem.alone[machine].term, self.alpha[part], self.F[part])
+        found = Violations(self.problem.alone[machine].term, self.alpha[part], self.F[part])
+        if np.isnan(found.size):
+            raise FloatingPointError("outputs are not finite")
+        return found
 
     def advance(self, shrink: bool, wanted: float) -> None:
         """Work on the machines that are furthest from their optimum, on a working set of each.
@@ -139,11 +144,14 @@ class State:
                 self.improve(violations, target, self.engine.turns_per_step, machine)
 
     def improve(self, violations: Violations, target: float, turns: int, machine: int = 0) -> None:
-        """Solve subproblems of a machine, at most `turns`, until its violation is `target`."""
+        """Solve subproblems of a machine, at most `turns`, until its violation is `target`.
+
+        At least one, however late it is.
+        """
         while True:
             self.solve_worst(violations, machine)
             turns -= 1
-            if turns == 0:
+            if turns == 0 or self.task.late:
                 return
             self.F = self.engine.combined(self.theta)
             violations = self.violations(machine)
@@ -158,7 +166,8 @@ class State:
         kernel = self.engine.block(work, self.theta)
         term = self.problem.term.take(work)
         subproblem = Subproblem(kernel, term, self.alpha[work], self.F[work])
-        alpha = solve_subproblem(subproblem, self.precision * violations.size)
+        tolerance = self.precision * violations.size
+        alpha = solve_subproblem(subproblem, tolerance, lambda: self.task.late)
         self.work[machine], self.kernel[machine] = work, (self.theta, kernel)
         self.move(work, alpha)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,7 @@ class Task:
     theta : array of shape (M,), feasible
     tol : relative duality gap at which to stop.
     max_iter : bound on the number of turns, or None.
+    deadline : time (`time.monotonic`) at which to stop; whoever works for long looks at `late`.
     working_set : number of examples worked on in a turn.
     interleaved : whether weights may change before a machine is complete.
     watch : is told of every turn.
@@ -39,9 +41,15 @@ class Task:
     theta: np.ndarray
     tol: float = 1e-3
     max_iter: int | None = None
+    deadline: float = np.inf
     working_set: int = 1000
     interleaved: bool = True
     watch: Callable[[Progress], None] = silent
+
+    @property
+    def late(self) -> bool:
+        """Whether time has run out."""
+        return time.monotonic() >= self.deadline
 
     def subset(self, idx: np.ndarray, set_aside: float = 0.0) -> Task:
         """Return the task of some examples of one machine.
