@@ -133,7 +133,10 @@ class SquaredDistance : public Dot {
     }
   }
 
-  void diagonal(const Table& a, double* out) const override { std::fill_n(out, vectors(a).n, 0.0); }
+  // 0, or NaN for a vector whose distances may overflow.
+  void diagonal(const Table& a, double* out) const override {
+    for (double norm : vectors(a).norms) *out++ = 4.0 * norm - 4.0 * norm;
+  }
   double bound(const Table& a) const override { return 4.0 * largest_norm(a); }
   bool both_signs() const override { return false; }
 

@@ -36,10 +36,10 @@ inline Vec broadcast(double x) { return x - Vec{}; }
 
 // exp(x) for x <= 0 to about one unit in the last place: x = k ln 2 + r, |r| <= ln 2 / 2, a
 // near-minimax polynomial of degree 11 in r (relative error 3.4e-17), and k added to the exponent
-// bits. Below -708 the result stays at exp(-708), which no sum can tell from zero.
+// bits. Below -708 the result stays at exp(-708), which no sum can tell from zero. NaN stays NaN.
 inline Vec exp_vec(Vec x) {
   const Vec shift = broadcast(0x1.8p52), least = broadcast(-708.0);
-  x = x > least ? x : least;
+  x = least > x ? least : x;
   const Vec biased = x * 0x1.71547652b82fep0 + shift;
   const Vec k = biased - shift;
   const Vec r = (x - k * 0x1.62e42fee00000p-1) - k * 0x1.a39ef35793c76p-33;
@@ -107,7 +107,7 @@ void center_tile(double ci, const double* __restrict r, double* __restrict v, in
 void sqdist_tile(double ni, const double* __restrict norms, double* __restrict v, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
     const double s = ni + norms[j] - 2.0 * v[j];
-    v[j] = s > 0.0 ? s : 0.0;
+    v[j] = 0.0 > s ? 0.0 : s;  // NaN, a difference of infinite norms, stays NaN
   }
 }
 

@@ -8,6 +8,7 @@ from .linearized import LinearizedMKL
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .selection import MKLClassifierCV, MKLRegressorCV
+from .verify import Verification, verify
 
 __all__ = [
     "AlignmentDisplay",
@@ -19,6 +20,7 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRegressorCV",
+    "Verification",
     "WeightsDisplay",
     "compare",
     "datasets",
@@ -28,5 +30,6 @@ __all__ = [
     "losses",
     "norms",
     "plots",
+    "verify",
 ]
 __version__ = "0.1.0"

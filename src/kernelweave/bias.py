@@ -77,7 +77,7 @@ def _root(slope: Callable, lo: float, hi: float) -> float:
         value, rate = slope(b)
         with np.errstate(over="ignore"):  # far from the zero a slope may be all but constant
             step = -value / rate if rate > 0 else np.inf
-        if value == 0 or abs(step) <= resolution or hi - lo <= resolution:
+        if value == 0 or abs(step) <= resolution or not hi - lo > resolution:  # or NaN
             return b
         lo, hi = (b, hi) if value < 0 else (lo, b)
         if not lo < b + step < hi or abs(step) > 0.5 * abs(before):

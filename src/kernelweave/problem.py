@@ -46,6 +46,11 @@ class Certificate:
     gap: float
     bias: Any
 
+    @property
+    def finite(self) -> bool:
+        """Whether the values are numbers; the dual value of an infeasible alpha is -inf."""
+        return bool(np.isfinite(self.primal)) and self.dual < np.inf
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Progress(Certificate):
@@ -71,6 +76,8 @@ class Result(Certificate):
         The way there, oldest first.
     converged : bool
         Whether the gap reached the tolerance that was asked for.
+    late : bool
+        Whether time ran out before it did.
     """
 
     alpha: np.ndarray
@@ -78,6 +85,7 @@ class Result(Certificate):
     n_iter: int
     history: Sequence[Progress]
     converged: bool
+    late: bool
 
     def spread(self, M: int) -> Result:
         """Return the result for M kernels: if it is one for their sum, each has its weight."""
@@ -209,8 +217,9 @@ class Problem:
         return Certificate(primal=primal, dual=dual, gap=self.gap(primal, dual), bias=bias)
 
     def gap(self, primal: float, dual: float) -> float:
-        """Return the relative gap (primal - dual) / |primal|."""
-        return (primal - dual) / max(abs(primal), self._nothing)
+        """Return the relative gap (primal - dual) / |primal|; inf where that is no number."""
+        gap = (primal - dual) / max(abs(primal), self._nothing)
+        return gap if gap < np.inf else np.inf
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
         """Add up the values, shape (n,), of each output's examples."""

@@ -23,10 +23,12 @@ from .engines import Engine
 from .estimators.base import MKLEstimator, Prepared
 from .kernels import resolve
 from .norms import Norm, as_norm
+from .overflow import explained
 from .plan import Method, find_method
 from .problem import Problem, Result
 from .progress import live_line, progress_bar
 from .training.path import follow
+from .validation import weighed
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -86,7 +88,7 @@ class Search(MKLEstimator):
         """
         grid, splits = Grid.of(self.norms, self.Cs), self._splits(X, y, groups)
         every = costs(np.arange(len(y)))
-        first = self._machines(targets, every, grid.norms[0])
+        first = self._machines(targets, weighed(grid.Cs.max(), every), grid.norms[0])
         methods, shared = self._methods(grid, first), self._shared(first)
         scorer = self._scorer()
         kernels = None if self.kernels is None else resolve(self.kernels, X)
@@ -100,15 +102,22 @@ class Search(MKLEstimator):
 
         with single_threaded_blas():
             prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
-            self.scores_ = self._score(grid, prepared, splits, machines, score)
-            best = grid.best(self.scores_.mean(axis=2))
-            self.best_score_ = float(self.scores_[best].mean())
-            self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
-            problems = self._machines(targets, self.C_ * every, grid.norms[best[0]])
-            problems, engine = prepared.suited(problems, shared=shared)
-            with live_line(type(self).__name__, self.verbose) as watch:
-                results = [self._solve(one, engine, prepared.name, watch=watch) for one in problems]
+            with explained(prepared.compiled, prepared.examples, first):
+                self.scores_ = self._score(grid, prepared, splits, machines, score)
+                best = grid.best(self.scores_.mean(axis=2))
+                self.best_score_ = float(self.scores_[best].mean())
+                self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
+                problems = self._machines(targets, self.C_ * every, grid.norms[best[0]])
+                results = self._solve_all(*prepared.suited(problems, shared=shared), prepared.name)
         self._learn(prepared, results)
+
+    def _solve_all(self, problems: list[Problem], engine: Engine, name: str) -> list[Result]:
+        """Solve problems in turn."""
+        with live_line(type(self).__name__, self.verbose) as watch:
+            return [
+                self._solve(one, engine, name, deadline=self._deadline(), watch=watch)
+                for one in problems
+            ]
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""
@@ -153,7 +162,9 @@ class Search(MKLEstimator):
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
             def solve(problem: Problem, weights: np.ndarray | None) -> Result:
-                result = self._solve(problem, engine, prepared.name, weights)
+                result = self._solve(
+                    problem, engine, prepared.name, weights, deadline=self._deadline()
+                )
                 gaps.append(result.gap)
                 advance()
                 return result
@@ -169,12 +180,16 @@ class Search(MKLEstimator):
         self._warn_of_gaps(np.array(gaps))
         return scores
 
+    def _limits(self) -> list[str]:
+        """Return the parameters that bound a fit."""
+        return [name for name in ("max_iter", "max_time") if getattr(self, name) is not None]
+
     def _warn_of_gaps(self, gaps: np.ndarray) -> None:
         if (wide := np.count_nonzero(gaps > self.tol)) > 0:
             warnings.warn(
                 f"{type(self).__name__}: {wide} of {len(gaps)} fits of the search stopped above "
                 f"tol={self.tol:g}, the worst at a relative duality gap of {gaps.max():.2e}; raise "
-                "max_iter or tol",
+                f"{' or '.join([*self._limits(), 'tol'])}",
                 ConvergenceWarning,
                 stacklevel=5,
             )

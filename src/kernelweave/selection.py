@@ -60,6 +60,8 @@ class MKLClassifierCV(Search, MKLClassifier):
         None is the accuracy. A callable ``scoring(estimator, X, y)`` can ask the estimator for
         `predict` and `decision_function`; its X holds positions among the held-out examples. With
         sample weights it is also given their ``sample_weight``.
+    max_time : float or None
+        Bound on the seconds of each fit, those of the search and the last one.
     verbose : int
         1 shows a progress bar with the time left.
 
@@ -86,6 +88,7 @@ class MKLClassifierCV(Search, MKLClassifier):
         normalize="variance",
         tol=1e-3,
         max_iter=None,
+        max_time=None,
         working_set="auto",
         cache_mb=1024,
         n_jobs=None,
@@ -105,6 +108,7 @@ class MKLClassifierCV(Search, MKLClassifier):
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
@@ -162,6 +166,7 @@ class MKLRegressorCV(Search, MKLRegressor):
         normalize="variance",
         tol=1e-3,
         max_iter=None,
+        max_time=None,
         working_set="auto",
         cache_mb=1024,
         n_jobs=None,
@@ -180,6 +185,7 @@ class MKLRegressorCV(Search, MKLRegressor):
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs

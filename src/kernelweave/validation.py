@@ -69,6 +69,17 @@ def _holds_texts(X: Any) -> bool:
     return getattr(X, "ndim", 2) == 1 and len(X) > 0 and isinstance(X[0], str)
 
 
+def check_values(name: str, values: np.ndarray) -> np.ndarray:
+    """Return what a model says of n examples, shape (n, ...), if that is finite."""
+    finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    if not finite.all():
+        raise ValueError(
+            f"X: the {name} of example {int(np.argmin(finite))} are not finite: its numbers are "
+            "too large for the kernels; bring X to the scale of the training data"
+        )
+    return values
+
+
 def check_targets(estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool) -> np.ndarray:
     """Return y as a vector with one finite entry per example."""
     if y is None:
@@ -80,6 +91,29 @@ def check_targets(estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool) ->
     return y
 
 
+def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
+    """Return the costs of n examples, shape (n,): C times their weights, each a product.
+
+    Objectives are quadratic in alphas that may be as large as costs, so these have finite squares.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        weights = np.prod(factors, axis=0)
+        costs = C * weights
+        square = costs.sum() ** 2
+    if not np.isfinite(square):
+        raise ValueError(
+            f"C={C:g} times sample_weight and class_weight, which reach {weights.max():g}, adds up "
+            "to what numbers cannot hold the square of: scale the weights down, or lower C"
+        )
+    if np.any(costs[weights > 0] < np.finfo(float).tiny):
+        raise ValueError(
+            f"C={C:g} times sample_weight and class_weight, which go down to "
+            f"{weights[weights > 0].min():g}, is less than numbers can hold: scale the weights up, "
+            "or raise C; 0 leaves an example out"
+        )
+    return costs
+
+
 def check_parameters(estimator: BaseEstimator) -> None:
     """Raise ValueError for the first parameter that is not as it should be."""
     rules = {
@@ -87,11 +121,12 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "Cs": (_all_positive, "a sequence of finite numbers above 0, at least one"),
         "norms": (_several, "a sequence of numbers p >= 1 and norm objects, at least one"),
         "nu": (lambda nu: _positive(nu) and nu <= 1, "a number above 0 and at most 1"),
-        "epsilon": (lambda epsilon: _positive(epsilon) or epsilon == 0, "a number of at least 0"),
+        "epsilon": (_not_negative, "a number of at least 0"),
         "tol": (_positive, "a finite number above 0"),
         "max_iter": (lambda k: k is None or _count(k, 1), "None or an integer of at least 1"),
+        "max_time": (lambda t: t is None or _positive(t), "None or a finite number above 0"),
         "working_set": (lambda q: _is_auto(q) or _count(q, 2), '"auto" or an integer above 1'),
-        "cache_mb": (lambda size: _positive(size) or size == 0, "a number of at least 0"),
+        "cache_mb": (_not_negative, "a number of at least 0"),
         "normalize": (lambda how: how in NORMALIZATIONS, f"one of {NORMALIZATIONS}"),
         "n_jobs": (lambda jobs: jobs is None or _nonzero(jobs), "None or a non-zero integer"),
     }
@@ -108,16 +143,30 @@ def _all_positive(values: Any) -> bool:
     return _several(values) and all(_positive(value) for value in values)
 
 
+def _number(value: Any) -> float:
+    """Return a number as a float; NaN for what is none, inf for integers that are too large."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return np.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return np.inf
+
+
 def _positive(value: Any) -> bool:
-    return isinstance(value, Real) and 0 < float(value) < np.inf
+    return 0 < _number(value) < np.inf
+
+
+def _not_negative(value: Any) -> bool:
+    return 0 <= _number(value) < np.inf
 
 
 def _count(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and int(value) >= least
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
 
 
 def _nonzero(value: Any) -> bool:
-    return isinstance(value, Integral) and value != 0
+    return isinstance(value, Integral) and not isinstance(value, bool) and value != 0
 
 
 def _is_auto(value: Any) -> bool:

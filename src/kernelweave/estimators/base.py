@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,12 +26,13 @@ from ..kernels.prepare import prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
+from ..overflow import explained
 from ..plan import ENGINES, Method, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem, Progress, Result
 from ..progress import live_line
 from ..training.history import History, ignore
 from ..training.solve import solve
-from ..validation import check_examples
+from ..validation import check_examples, check_values
 
 ZERO_OBJECTIVE = 1e-9  # an objective that is 0 but for rounding, relative to where it came from
 
@@ -79,6 +81,7 @@ class MKLEstimator(BaseEstimator):
         targets : what tells examples with equal x apart, shape (n,).
         shared : whether the outputs share their weights.
         """
+        deadline = self._deadline()
         shared = shared and len(problems) > 1
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         kernels = self.kernels
@@ -93,33 +96,29 @@ class MKLEstimator(BaseEstimator):
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
-            results = [
-                self._solve_kept(problem, prepared, engine, watch, number)
-                for number, problem in enumerate(problems)
-            ]
+            with explained(prepared.compiled, prepared.examples, problems):
+                results = [
+                    self._solve(
+                        problem,
+                        engine,
+                        prepared.name,
+                        deadline=_portion(deadline, len(problems) - number),
+                        watch=watch,
+                        checkpoint=self._checkpoint(number, problem, prepared),
+                    )
+                    for number, problem in enumerate(problems)
+                ]
         self._learn(prepared, results, merged)
 
-    def _solve_kept(
-        self,
-        problem: Problem,
-        prepared: Prepared,
-        engine: Engine,
-        watch: Callable[[Progress], None],
-        number: int,
-    ) -> Result:
-        """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
+    def _deadline(self) -> float:
+        """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
+        return np.inf if self.max_time is None else time.monotonic() + self.max_time
+
+    def _checkpoint(self, number: int, problem: Problem, prepared: Prepared) -> Checkpoint | None:
+        """Return the checkpoint of a problem, if there is to be one."""
         if self.checkpoint is None:
-            return self._solve(problem, engine, prepared.name, watch=watch)
-        checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, prepared.compiled.names)
-        weights = None
-        if (kept := checkpoint.load()) is not None:
-            alpha, weights = kept
-            engine.move_to(alpha)
-        result = self._solve(
-            problem, engine, prepared.name, weights, watch=watch, observe=checkpoint.keep
-        )
-        checkpoint.remove()
-        return result
+            return None
+        return Checkpoint(f"{self.checkpoint}.{number}", problem, prepared.compiled.names)
 
     def _prepare(
         self,
@@ -150,22 +149,28 @@ class MKLEstimator(BaseEstimator):
         name: str,
         weights: np.ndarray | None = None,
         *,
+        deadline: float,
         watch: Callable[[Progress], None] = ignore,
-        observe: Callable[[np.ndarray, np.ndarray], None] = ignore,
+        checkpoint: Checkpoint | None = None,
     ) -> Result:
-        """Solve a problem as the parameters say, afresh or from given weights, shape (M,)."""
+        """Solve a problem as the parameters say, until a time.
+
+        It starts afresh, from the engine's alpha and given weights, shape (M,), or from what a
+        checkpoint says.
+        """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        self.plan_ = make_plan(
-            method,
-            problem,
-            engine,
-            name,
-            interleaved=self.interleaved,
-            working_set=self.working_set,
-        )
-        history = History(self.tol, self.max_iter, watch=watch, observe=observe)
-        return solve(problem, engine, self.plan_, history, weights)
+        how = {"interleaved": self.interleaved, "working_set": self.working_set}
+        self.plan_ = make_plan(method, problem, engine, name, **how)
+        observe = checkpoint.keep if checkpoint else ignore
+        history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
+        if checkpoint and (kept := checkpoint.load()):
+            alpha, weights = kept
+            engine.move_to(alpha)
+        result = solve(problem, engine, self.plan_, history, weights)
+        if checkpoint:
+            checkpoint.remove()
+        return result
 
     def _learn(
         self, prepared: Prepared, results: list[Result], merged: MergedExamples | None = None
@@ -182,18 +187,27 @@ class MKLEstimator(BaseEstimator):
         worst = max(results, key=lambda result: result.gap)
         if worst.converged:
             return
-        nothing = ZERO_OBJECTIVE * max(abs(past.dual) for past in worst.history)
-        advice = "raise max_iter or tol"
-        if abs(worst.primal) < nothing:
-            advice = (
+        warnings.warn(
+            f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
+            f"gap of {worst.gap:.2e}, above tol={self.tol:g}; {self._advice(worst)}",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+    def _advice(self, result: Result) -> str:
+        """Return what to do about a result that has not converged."""
+        if abs(result.primal) < ZERO_OBJECTIVE * max(abs(past.dual) for past in result.history):
+            return (
                 "its objective is 0, relative to which there is no gap: with these kernels nothing "
                 "tells the examples apart from the origin (RBF kernels do)"
             )
-        warnings.warn(
-            f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
-            f"gap of {worst.gap:.2e}, above tol={self.tol:g}; {advice}",
-            ConvergenceWarning,
-            stacklevel=5,
+        if result.late:
+            return f"raise max_time={self.max_time:g} or tol"
+        if self.max_iter is not None and result.n_iter >= self.max_iter:
+            return f"raise max_iter={self.max_iter} or tol"
+        return (
+            "it could get no further: raise tol, scale the data, lower C or the weights of "
+            "examples, or take another solver"
         )
 
     def _store(self, results: list[Result], alpha: np.ndarray) -> None:
@@ -226,7 +240,8 @@ class MKLEstimator(BaseEstimator):
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        return self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+        values = self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+        return check_values("decision values", values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
@@ -248,6 +263,7 @@ class MKLEstimator(BaseEstimator):
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
         values = self._model.contributions(X, n_jobs=effective_n_jobs(self.n_jobs))
+        check_values("contributions", values)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self):
@@ -255,6 +271,12 @@ class MKLEstimator(BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = _all_precomputed(self.kernels)
         return tags
+
+
+def _portion(deadline: float, problems: int) -> float:
+    """Return when the first of some problems has to end, each having as much time."""
+    now = time.monotonic()
+    return now + (deadline - now) / problems
 
 
 def _all_precomputed(kernels: Any) -> bool:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
-from ..validation import check_examples, check_parameters, check_targets
+from ..validation import check_examples, check_parameters, check_targets, weighed
 from .base import MKLEstimator
 
 
@@ -42,6 +42,11 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         Relative duality gap at which to stop.
     max_iter : int or None
         Bound on the number of turns of the outer loop.
+    max_time : float or None
+        Bound on the seconds that a fit takes, of which every class has its share. A fit that runs
+        out of time warns of the gap that it has reached. Solvers look at the clock after every
+        working set, and within those that take long; what comes before them (reading and
+        normalising kernels, weights from alignments) is always finished.
     working_set : int or "auto"
         Number of examples worked on in a turn.
     cache_mb : float
@@ -87,6 +92,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         normalize="variance",
         tol=1e-3,
         max_iter=None,
+        max_time=None,
         working_set="auto",
         cache_mb=1024,
         n_jobs=None,
@@ -105,6 +111,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
@@ -120,7 +127,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         check_parameters(self)
         X = check_examples(self, X, reset=True)
         classes, codes = self._labels(X, y)
-        costs = self.C * self._costs(classes, codes, sample_weight)
+        costs = weighed(self.C, self._costs(classes, codes, sample_weight))
         problems = self._machines(codes, costs, norms.as_norm(self.norm))
         self._train(X, problems, codes, self.share_weights)
         self.classes_ = classes
@@ -147,7 +154,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     def _costs(self, classes, codes, sample_weight=None):
         per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
         weights = _check_sample_weight(sample_weight, codes, ensure_non_negative=True)
-        costs = weights * per_class[codes]
+        costs = weighed(1.0, weights, per_class[codes])
         if np.count_nonzero(np.bincount(codes, costs)) < 2:
             raise ValueError("sample_weight must leave at least 2 classes with a positive weight")
         return costs

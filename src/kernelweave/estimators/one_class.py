@@ -8,7 +8,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
-from ..validation import check_examples, check_parameters
+from ..validation import check_examples, check_parameters, weighed
 from .base import MKLEstimator
 
 
@@ -39,6 +39,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         normalize="variance",
         tol=1e-3,
         max_iter=None,
+        max_time=None,
         working_set="auto",
         cache_mb=1024,
         n_jobs=None,
@@ -54,6 +55,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
@@ -66,14 +68,19 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         self._forget()
         check_parameters(self)
         X = check_examples(self, X, reset=True)
-        n = X.shape[0] if hasattr(X, "shape") else len(X)
-        costs = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
-        problem = Problem(
-            losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
-        )
+        problem = self._problem(X, sample_weight)
         self._train(X, [problem], problem.y)
         self.offset_ = -float(self.intercept_[0])
         return self
+
+    def _problem(self, X, sample_weight):
+        """Return the only problem."""
+        n = X.shape[0] if hasattr(X, "shape") else len(X)
+        weights = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
+        costs = weighed(1.0, weights)
+        return Problem(
+            losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
+        )
 
     def decision_function(self, X):
         """Return how far inside the region each example lies, shape (n,)."""

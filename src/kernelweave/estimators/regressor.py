@@ -7,7 +7,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
-from ..validation import check_examples, check_parameters, check_targets
+from ..validation import check_examples, check_parameters, check_targets, weighed
 from .base import MKLEstimator
 
 
@@ -36,6 +36,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         normalize="variance",
         tol=1e-3,
         max_iter=None,
+        max_time=None,
         working_set="auto",
         cache_mb=1024,
         n_jobs=None,
@@ -53,6 +54,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         self.normalize = normalize
         self.tol = tol
         self.max_iter = max_iter
+        self.max_time = max_time
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
@@ -66,7 +68,8 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         check_parameters(self)
         X = check_examples(self, X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
-        costs = self.C * _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        weights = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        costs = weighed(self.C, weights)
         self._train(X, self._machines(y, costs, norms.as_norm(self.norm)), y)
         return self
 

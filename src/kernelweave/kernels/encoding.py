@@ -152,6 +152,8 @@ def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
 
 def _offsets(values: np.ndarray) -> np.ndarray:
     """Return the mean of each column (the first axis counts examples) that is far from zero."""
-    means = values.mean(axis=0)
-    variances = np.einsum("i...,i...->...", values, values) / len(values) - means**2
-    return np.where(means**2 > FAR * np.maximum(variances, 0.0), means, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite stays where it is
+        means = values.mean(axis=0)
+        variances = np.einsum("i...,i...->...", values, values) / len(values) - means**2
+        far = means**2 > FAR * np.maximum(variances, 0.0)
+    return np.where(far, means, 0.0)

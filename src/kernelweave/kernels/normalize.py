@@ -98,19 +98,23 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
 
     Raises
     ------
-    ValueError : where a member is constant on the training data, or would be once normalised.
+    ValueError : where a member is constant on the training data, or would be once normalised, and
+        where its values are beyond what numbers can hold.
     """
-    if how is not None and how not in NORMALISATIONS:
-        raise ValueError(f"normalize must be one of {[*NORMALISATIONS, None]}, not {how!r}")
+    if how not in NORMALISATIONS:
+        raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, not {how!r}")
     reading = X if isinstance(X, Reading) else Reading(X, training=True, n_jobs=n_jobs)
     kernel = kernel.resolve(reading.X)
-    if how is None:
-        return kernel
     if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
         parts = tuple(normalize(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
     with single_threaded_blas():
         return NORMALISATIONS[how](kernel, reading)
+
+
+def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
+    _diagonal(kernel, reading)
+    return kernel
 
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
@@ -126,7 +130,7 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
         return kernel
     squares = _diagonal(kernel, reading)
     for name, row in zip(kernel.names, squares, strict=True):
-        if (row <= 0).any():
+        if (row < np.finfo(float).tiny).any():
             raise ValueError(
                 f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
@@ -150,21 +154,44 @@ def _center(kernel: Kernel, reading: Reading) -> Kernel:
     return Centered(kernel, tuple(totals.tolist()), sample.reference(np.arange(sample.n)), shares)
 
 
-NORMALISATIONS: dict[str, Callable[[Kernel, Reading], Kernel]] = {
+NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
     "variance": _variance,
     "unit": _unit,
     "trace": _trace,
     "center": _center,
+    None: _as_it_is,
 }
 
 
 def _divided(kernel: Kernel, scales: np.ndarray) -> Kernel:
-    return Rescaled(kernel, tuple((1.0 / scales).tolist()))
+    with np.errstate(over="ignore"):
+        factors = 1.0 / scales
+    for name, factor, scale in zip(kernel.names, factors, scales, strict=True):
+        if not np.isfinite(factor):
+            raise ValueError(
+                f"kernel {name!r} has values of about {scale:.3g} on the training data, which are "
+                "too small to be normalised: scale X up"
+            )
+    return Rescaled(kernel, tuple(factors.tolist()))
 
 
 def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return k_m(x, x), shape (M, n).
+
+    No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
+    So where these are finite, all are.
+    """
     compiled = CompiledKernels((kernel,))
-    return _core.diagonal(compiled.program, compiled.read(reading).side)
+    values = _core.diagonal(compiled.program, compiled.read(reading).side)
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        member, example = bad[0].tolist()
+        raise ValueError(
+            f"kernel {kernel.names[member]!r} has no finite value k(x, x) for example {example}: "
+            "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
+            "with StandardScaler"
+        )
+    return values
 
 
 def _sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
@@ -211,11 +238,11 @@ def _mean_of_pairs(
 
 def _refuse_constant(kernel: Kernel, reading: Reading) -> None:
     """Raise where all training examples are one point in the feature space of a member."""
+    diagonal = _diagonal(kernel, reading)
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
     first = examples.take(np.array([0]))
     values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
-    diagonal = _core.diagonal(compiled.program, examples.side)
     distances = diagonal + diagonal[:, :1] - 2 * values
     for name, far, norms in zip(kernel.names, distances, diagonal, strict=True):
         if far.max() <= CONSTANT * norms.max():

@@ -104,12 +104,14 @@ class MWU:
         rate, rounds = self._rate(game), self.rounds(game)
         rounds = min(rounds, history.turns_left or rounds)
         while True:
-            batch = min(max(1, rounds // CERTIFIED), rounds - game.rounds)
-            for _ in range(batch):
+            before = game.rounds
+            for _ in range(min(max(1, rounds // CERTIFIED), rounds - before)):
                 game.play(rate(game))
                 self._check_width(game)
+                if history.out_of_time:
+                    break
             certificate = game.certificate()
-            history.add(certificate, game.theta(), batch)
+            history.add(certificate, game.theta(), game.rounds - before)
             if history.converged or history.out_of_time or game.rounds >= rounds:
                 break
         engine.move_to(game.scale * engine.alpha, game.scale * engine.outputs())

@@ -13,6 +13,7 @@ served, at O(M n^3) a step; Newton's method (`polish`) then makes an accurate so
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
@@ -83,16 +84,19 @@ class QCQP:
         programs = [ConeProgram.of(clarabel, problem, factors, exponent) for exponent in exponents]
         results: list[Result] = []
         for settings, program in product(ATTEMPTS, programs):
-            solution = program.solve(**settings)
+            left = max(0.0, history.deadline - time.monotonic())
+            solution = program.solve(**settings, time_limit=left)
             x = np.array(solution.x)[program.alpha]
             sizes = None if program.sizes is None else np.array(solution.z)[program.sizes]
             for certificate, point in _refined(problem, engine, x, sizes):
                 history.add(certificate, point.theta, 0)
                 result = history.result(certificate, point.alpha, point.theta)
                 results.append(replace(result, n_iter=solution.iterations))
-            best = min(results, key=lambda result: result.gap)
-            if best.converged or history.out_of_time:
+            if history.out_of_time or any(result.converged for result in results):
                 break
+        if not results:
+            raise FloatingPointError("Clarabel found no alpha that is finite")
+        best = min(results, key=lambda result: result.gap)
         engine.move_to(best.alpha)
         return best
 
@@ -117,6 +121,8 @@ def _refined(
     """
     norm = problem.norm
     alpha, s = _placed(problem, engine, alpha)
+    if not np.isfinite(s).all():  # Clarabel has failed
+        return
     models = [_certified(problem, engine, alpha, s, norm.best(s))]
     if sizes is not None:
         models.append(_certified(problem, engine, alpha, s, _weights(norm, sizes, s)))

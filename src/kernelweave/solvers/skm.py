@@ -47,6 +47,8 @@ ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
 SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
 LEAST = 1e-12  # a gap that is rounding
 ROUGH = 5e-4  # gap on some kernels that will do as long as others are missing
+STEPS = 1000  # of pairs per example in a working set, at most,
+LOOK = 50  # and between two looks at the clock
 ENTER = 16  # kernels that join those worked on after a look at all of them, at most
 
 
@@ -122,7 +124,8 @@ class SKM:
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
     ) -> Result:
         """Solve a problem on all of its kernels."""
-        machine, turns = SmoothedMachine(problem, engine, weights, self._room(engine)), 0
+        machine = SmoothedMachine(problem, engine, weights, history, self._room(engine))
+        turns = 0
         while True:
             certificate = machine.certify()
             history.add(certificate, machine.theta, turns)
@@ -163,11 +166,14 @@ class SmoothedMachine:
     problem, engine : what is solved, and who holds alpha.
     weights : array of shape (M,)
         Where the weights start.
+    history : knows when time is up.
     room : number of examples worked on at a time, at most.
     """
 
-    def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, room: int):
-        self.problem, self.engine = problem, engine
+    def __init__(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History, room: int
+    ):
+        self.problem, self.engine, self.history = problem, engine, history
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
         self.theta = weights.copy()
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
@@ -273,11 +279,14 @@ class SmoothedMachine:
     def _work(self, work: np.ndarray, tolerance: float) -> None:
         term = self.problem.term.take(work)
         alpha, outputs = self.alpha[work], np.ascontiguousarray(self.engine.outputs_at(work))
-        chosen = np.flatnonzero(~self.aside)
-        _core.solve_skm(
-            self._blocks(work), chosen, self.cost, *term.arrays,
-            self.kappa, self.d, self.shift, tolerance, 1000 * len(work), alpha, outputs, self.s,
-        )  # fmt: skip
+        chosen, most = np.flatnonzero(~self.aside), LOOK * len(work)
+        for _ in range(STEPS // LOOK):
+            steps, _ = _core.solve_skm(
+                self._blocks(work), chosen, self.cost, *term.arrays,
+                self.kappa, self.d, self.shift, tolerance, most, alpha, outputs, self.s,
+            )  # fmt: skip
+            if steps < most or self.history.out_of_time:
+                break
         self._move(work, alpha)
         self.refresh()
 

@@ -72,7 +72,7 @@ class Descent:
             move = conjugate if slope @ conjugate < 0 else move
         change = self.engine.matvec(move)
         best = self.best_length(slope, move, change)
-        if best <= 0:
+        if not best > 0:  # or NaN
             return False
         length = best if best < 1 else min(best, max(1.0, self.room(move)))
         return self.go(length, move, change)

@@ -16,7 +16,7 @@ from ..problem import Certificate, Progress, Result
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit
 DUAL_ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest
-GAP_ROUNDING = 1e-3  # a relative change of the gap that is no progress
+GAP_ROUNDING = 1e-3  # a relative change of a gap that is no progress
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
 SMALLEST_TOL = 1e-12  # no inner problem is solved beyond rounding
 
@@ -34,7 +34,7 @@ class History:
     ----------
     tol : relative duality gap at which to stop.
     max_iter : bound on the number of turns, or None.
-    max_time : bound on the seconds since the start, or None.
+    deadline : when to stop, in the time of `time.monotonic`.
     watch : is told of every entry.
     observe : is told alpha, (n,), and the weights, (M,), whenever they have changed.
 
@@ -50,7 +50,7 @@ class History:
         self,
         tol: float = 1e-3,
         max_iter: int | None = None,
-        max_time: float | None = None,
+        deadline: float = np.inf,
         *,
         watch: Callable[[Progress], None] = ignore,
         observe: Observer = ignore,
@@ -59,8 +59,8 @@ class History:
         self.watch, self.observe = watch, observe
         self.entries: list[Progress] = []
         self.n_iter = 0
+        self.deadline = deadline
         self._started = time.monotonic()
-        self._deadline = np.inf if max_time is None else self._started + max_time
         self._fall = 1.0
 
     def inner(
@@ -78,8 +78,9 @@ class History:
         fall : the gap has to fall to this part of what it is at the start, too.
         observe : is told of its alpha and weights; by default the observer of this history.
         """
-        other = History(tol, max_iter, observe=self.observe if observe is None else observe)
-        other._started, other._deadline, other._fall = self._started, self._deadline, fall
+        watcher = self.observe if observe is None else observe
+        other = History(tol, max_iter, self.deadline, observe=watcher)
+        other._started, other._fall = self._started, fall
         return other
 
     def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
@@ -110,7 +111,14 @@ class History:
         return observe
 
     def add(self, certificate: Certificate, weights: np.ndarray, turns: int = 1) -> None:
-        """Note a certified model with weights, shape (M,), that took some turns."""
+        """Note a certified model with weights, shape (M,), that took some turns.
+
+        Raises
+        ------
+        FloatingPointError : where its values are no numbers, since no turn would mend that.
+        """
+        if not certificate.finite:
+            raise FloatingPointError("the objective is not finite")
         seconds = time.monotonic() - self._started
         progress = Progress(**vars(certificate), seconds=seconds, weights=weights.copy())
         if not self.entries and self._fall < 1:
@@ -127,7 +135,7 @@ class History:
     @property
     def out_of_time(self) -> bool:
         """Whether the time is used up."""
-        return time.monotonic() >= self._deadline
+        return time.monotonic() >= self.deadline
 
     @property
     def spent(self) -> bool:
@@ -146,17 +154,19 @@ class History:
 
     @property
     def stuck(self) -> bool:
-        """Whether neither gap nor dual value have improved for many turns, or the optimum is 0.
+        """Whether the gap has not fallen for many turns nor the best values met, or all is 0.
 
-        Values are compared with the largest one, since the optimum may be 0.
+        Values are compared with the largest one, since the optimum may be 0. A dual value may rise
+        for ever, and by next to nothing of what is missing.
         """
         if len(self.entries) <= STUCK_TURNS or self.vanished:
             return self.vanished
         before, lately = self.entries[:-STUCK_TURNS], self.entries[-STUCK_TURNS:]
-        gap = (1 - GAP_ROUNDING) * min(past.gap for past in before)
-        largest = max(abs(past.dual) for past in before)
-        dual = max(past.dual for past in before) + DUAL_ROUNDING * largest
-        return all(past.gap >= gap and past.dual <= dual for past in lately)
+        if min(past.gap for past in lately) < (1 - GAP_ROUNDING) * min(past.gap for past in before):
+            return False
+        largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
+        apart = _apart(before)
+        return apart - _apart(self.entries) <= max(GAP_ROUNDING * apart, DUAL_ROUNDING * largest)
 
     @property
     def vanished(self) -> bool:
@@ -177,4 +187,10 @@ class History:
             n_iter=self.n_iter,
             history=self.entries,
             converged=certificate.gap <= self.tol,
+            late=self.out_of_time and not certificate.gap <= self.tol,
         )
+
+
+def _apart(entries: list[Progress]) -> float:
+    """Return how far the best primal value is above the best dual value."""
+    return min(past.primal for past in entries) - max(past.dual for past in entries)

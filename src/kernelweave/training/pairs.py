@@ -22,16 +22,25 @@ FEW = 1000  # pairs that cost nothing
 ROUNDS = 3  # of pairs, and of what takes over
 
 Method = Callable[[Subproblem], Iterator[np.ndarray]]
+Late = Callable[[], bool]
 
 
-def solve_subproblem(problem: Subproblem, tolerance: float) -> np.ndarray:
-    """Return the best alphas of a working set, shape (q,), up to a violation if possible."""
+def never() -> bool:
+    """Return False: there is time enough."""
+    return False
+
+
+def solve_subproblem(problem: Subproblem, tolerance: float, late: Late = never) -> np.ndarray:
+    """Return the best alphas of a working set, shape (q,), up to a violation if possible.
+
+    Where `late` says so, what has been found until then.
+    """
     method = margin_newton if problem.term.ent.any() else interior_points
     for _ in range(ROUNDS):
         problem, violation = _by_pairs(problem, tolerance)
-        if not violation > tolerance:
+        if not violation > tolerance or late():
             break
-        found = _without_pairs(problem, tolerance, method)
+        found = _without_pairs(problem, tolerance, method, late)
         if found is problem:
             break
         problem = found
@@ -47,7 +56,7 @@ def _by_pairs(problem: Subproblem, tolerance: float) -> tuple[Subproblem, float]
     return Subproblem(problem.kernel, problem.term, alpha, F), violation
 
 
-def _without_pairs(problem: Subproblem, tolerance: float, method: Method) -> Subproblem:
+def _without_pairs(problem: Subproblem, tolerance: float, method: Method, late: Late) -> Subproblem:
     """Return the best of what a method finds before it reaches the tolerance.
 
     Alphas near a bound, put there, may violate little and yet be far from the best ones: what does
@@ -63,6 +72,6 @@ def _without_pairs(problem: Subproblem, tolerance: float, method: Method) -> Sub
             violation = found.violation
             if violation < lowest and problem.gain(found) > 0:
                 best, lowest = found, violation
-            if lowest <= tolerance:
+            if lowest <= tolerance or late():
                 break
     return best

@@ -62,6 +62,8 @@ class WorkingSets:
         `at` solves the inner problem with other weights.
         """
         self.measure(weights)
+        if not np.isfinite(self.s).all():
+            raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
         primal = cache(lambda: self._primal(weights))  # steps within steps ask for it again
         hessian = cache(lambda: self._hessian(weights))
@@ -117,7 +119,10 @@ class WorkingSets:
         """Return how far each alpha of an output is from where it should be."""
         part = self.problem.output_slices[output]
         term = self.problem.per_output[output].term
-        return Violations(term, self.engine.alpha[part], self.F[part])
+        found = Violations(term, self.engine.alpha[part], self.F[part])
+        if np.isnan(found.size):
+            raise FloatingPointError("outputs are not finite")
+        return found
 
     def advance(self, weights: np.ndarray, *, shrink: bool, wanted: float) -> None:
         """Work on the outputs that are furthest from their optimum, on a working set of each.
@@ -153,7 +158,10 @@ class WorkingSets:
     def _improve(
         self, violations: Violations, target: float, turns: int, weights: np.ndarray, output: int
     ) -> None:
-        """Solve at most `turns` working sets of an output, until its violation is `target`."""
+        """Solve at most `turns` working sets of an output, until its violation is `target`.
+
+        At least one, however late it is.
+        """
         while True:
             self._solve_worst(violations, weights, output)
             turns -= 1
@@ -174,7 +182,9 @@ class WorkingSets:
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
         subproblem = Subproblem(kernel, term, alpha, self.F[work])
         self._work[output], self._kernel[output] = work, (weights, kernel)
-        self.assign(work, solve_subproblem(subproblem, self._precision * violations.size), weights)
+        tolerance = self._precision * violations.size
+        alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
+        self.assign(work, alpha, weights)
 
     def assign(self, idx: np.ndarray, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Give the examples idx new alphas, and tell the history."""

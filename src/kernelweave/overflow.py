@@ -1,0 +1,58 @@
+"""Numbers beyond what a float can hold: an error that names what is too large.
+
+A solver whose objective is not finite raises FloatingPointError, since no further turn would mend
+that. It knows neither the names of kernels nor where costs come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from .core import _core
+from .engines import TrainingSet
+from .kernels import CompiledKernels
+from .kernels.examples import Examples
+from .problem import Problem
+
+BLOCK = 1000  # kernels looked at together
+
+
+@contextmanager
+def explained(
+    compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]
+) -> Iterator[None]:
+    """Name what is too large where a solver finds that its objective is not finite.
+
+    NumPy's warnings on the way there are held back: the objective tells.
+    """
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except FloatingPointError as error:
+        raise ValueError(_explanation(compiled, examples, problems)) from error
+
+
+def _explanation(compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]) -> str:
+    sizes = largest_values(compiled, examples)
+    costs = max(float(problem.C.max()) for problem in problems)
+    targets = max(float(np.abs(problem.y).max()) for problem in problems)
+    causes = {
+        f"the costs, C times sample_weight and class_weight, reach {costs:.3g}": costs,
+        f"the targets y reach {targets:.3g}": targets,
+        f"kernel {compiled.names[sizes.argmax()]!r} has values of {sizes.max():.3g}": sizes.max(),
+    }
+    return (
+        f"the objective is not finite: {max(causes, key=lambda cause: causes[cause])}, which is "
+        "too much for floating point numbers; scale it down"
+    )
+
+
+def largest_values(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
+    """Return the largest k_m(x, x) of each kernel, shape (M,)."""
+    whole, every = TrainingSet(compiled.listing, examples), np.arange(compiled.n_kernels)
+    parts = [whole.part(every[m : m + BLOCK]) for m in range(0, len(every), BLOCK)]
+    diagonals = [_core.diagonal(part.kernels.program, part.examples.side) for part in parts]
+    return np.concatenate([values.max(axis=1) for values in diagonals])

@@ -1,0 +1,197 @@
+"""An independent judge of fitted models: their two objective values from the definitions.
+
+    P = sum_i C_i V(f_i, y_i) + tau b + 1/2 sum_m ||w_m||^2 / theta_m,   theta >= 0, ||theta|| <= 1
+    D = -sum_i C_i V*(-alpha_i / C_i, y_i) - 1/2 max { theta . s },      sum_i alpha_i = tau
+
+with s_m = alpha' K_m alpha, ||w_m||^2 = theta_m^2 s_m, f_i = sum_m theta_m (K_m alpha)_i + b. For
+block norms the last term of P is 1/2 (sum_m ||w_m||^q)^(2/q), and that of D its conjugate.
+
+Only NumPy is used and nothing of the library: what a fit leaves behind (`weights_`, `dual_coef_`,
+`support_`, `intercept_`) comes in as arrays. Machines that share their weights are rows of y and
+alpha. With kernel matrices of extended precision (`np.longdouble`) everything is computed in it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+FEASIBLE = 1e-9  # how far rounding may carry weights and alphas out of their sets, relative to them
+
+
+class Infeasible(ValueError):
+    """Weights outside their ball, or alphas outside their box or off their sum: no certificate."""
+
+
+@dataclass(frozen=True)
+class Norm:
+    """A norm by its kind: "lp" (p, costs), "elliptic" (E), "block" (p is its q), "fixed" (none)."""
+
+    kind: str
+    p: float = 1.0
+    costs: np.ndarray | None = None
+    E: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a model is worth."""
+
+    primal: float
+    dual: float
+
+    @property
+    def gap(self) -> float:
+        """(primal - dual) / |primal|."""
+        return (self.primal - self.dual) / abs(self.primal)
+
+
+def normalised(K, how, shares=None):
+    """Return a kernel matrix, normalised from the definition; shares of examples in means, (n,)."""
+    n = len(K)
+    shares = np.full(n, 1.0 / n) if shares is None else shares / np.sum(shares)
+    diagonal, means = np.diag(K), K @ shares
+    if how == "variance":
+        return K / (diagonal @ shares - means @ shares)
+    if how == "trace":
+        return K / (diagonal @ shares)
+    if how == "unit":
+        return K / np.sqrt(np.outer(diagonal, diagonal))
+    if how == "center":
+        return K - means[:, None] - means[None, :] + means @ shares
+    return K
+
+
+def spread(coef, support, n):
+    """Return the alphas of all n examples, shape (machines, n), from `dual_coef_`, `support_`."""
+    alpha = np.zeros((len(coef), n))
+    alpha[:, support] = coef
+    return alpha
+
+
+def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0):
+    """Return the values of a model.
+
+    Parameters
+    ----------
+    K : kernel matrices after normalisation, shape (M, n, n); theta : weights, shape (M,).
+    y : targets, shape (n,) or (machines, n): -1 and 1 for margins; not used for one class.
+    C : costs, shape (n,): the C of the estimator times sample and class weights.
+    alpha : signed dual variables, shape (n,) or (machines, n).
+    bias : a number or (machines,); tau : what alpha (of each machine) must add up to.
+    loss : its name; parameter : its epsilon or sigma, where it has one; norm : a `Norm`.
+
+    Raises
+    ------
+    Infeasible : where alpha or theta are not in their sets.
+    """
+    alpha, y, bias = np.atleast_2d(alpha), np.atleast_2d(y), np.reshape(bias, (-1, 1))
+    if not all(np.isfinite(array).all() for array in (K, y, C, alpha, theta, bias)):
+        raise Infeasible("there are values that are not finite")
+    _check_sum(alpha, tau)
+    _check_box(alpha, y, C, loss)
+    size = _check_weights(theta, norm)
+    g = np.einsum("mij,cj->mci", K, alpha)
+    s = np.maximum(np.einsum("mci,ci->m", g, alpha), 0)
+    f = np.einsum("m,mci->ci", theta, g) + bias
+    cost = np.sum(C * LOSS[loss](f, y, parameter)) + tau * np.sum(bias)
+    paid = C > 0
+    conjugate = CONJUGATE[loss](alpha[:, paid], y[:, paid], C[paid], parameter).sum()
+    blocks = norm.kind == "block"
+    term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
+    primal, dual = cost + 0.5 * term, -conjugate - 0.5 * _dual_norm(s, theta, norm)
+    return Values(float(primal), float(dual))
+
+
+def _check_sum(alpha, tau):
+    drift = np.abs(alpha.sum(axis=1) - tau)
+    if np.any(drift > FEASIBLE * (np.abs(alpha).sum(axis=1) + abs(tau))):
+        raise Infeasible(f"alphas add up to {alpha.sum(axis=1)}, not to {tau}")
+
+
+def _check_box(alpha, y, C, loss):
+    side = {"one_class": 1.0, "squared": 0.0, "epsilon_insensitive": 0.0}.get(loss, y)
+    bound = np.where(C > 0, np.inf, 0.0) if loss in ("squared", "squared_hinge") else C
+    if np.any(side * alpha < 0) or np.any(np.abs(alpha) > (1 + FEASIBLE) * bound):
+        raise Infeasible("an alpha is outside its box")
+
+
+def _check_weights(theta, norm):
+    """Return ||theta||, at least 1, by which weights that rounding made too long are charged."""
+    if np.any(theta < 0):
+        raise Infeasible(f"a weight is negative: {theta.min()}")
+    size = 1.0
+    if norm.kind == "lp":
+        size = _power_sum(theta, norm.p, 1.0 if norm.costs is None else norm.costs)
+    elif norm.kind == "elliptic":
+        size = np.sqrt(theta @ norm.E @ theta)
+    if size > 1 + FEASIBLE:
+        raise Infeasible(f"the weights have norm {size}, above 1")
+    return max(1.0, size)
+
+
+# V(f, y), with epsilon or sigma in place of p.
+LOSS = {
+    "hinge": lambda f, y, p: np.maximum(0, 1 - y * f),
+    "squared_hinge": lambda f, y, p: np.maximum(0, 1 - y * f) ** 2,
+    "logistic": lambda f, y, p: np.logaddexp(0, -y * f),
+    "smooth_hinge": lambda f, y, p: np.logaddexp(0, p * (1 - y * f)) / p,
+    "epsilon_insensitive": lambda f, y, p: np.maximum(0, np.abs(y - f) - p),
+    "squared": lambda f, y, p: (y - f) ** 2,
+    "one_class": lambda f, y, p: np.maximum(0, -f),
+}
+
+# C V*(-a / C, y) inside the box. Examples without cost have a = 0 and count nothing.
+CONJUGATE = {
+    "hinge": lambda a, y, C, p: -y * a,
+    "squared_hinge": lambda a, y, C, p: -y * a + a**2 / (4 * C),
+    "logistic": lambda a, y, C, p: C * _entropy(y * a / C),
+    "smooth_hinge": lambda a, y, C, p: -y * a + C / p * _entropy(y * a / C),
+    "epsilon_insensitive": lambda a, y, C, p: -y * a + p * np.abs(a),
+    "squared": lambda a, y, C, p: -y * a + a**2 / (4 * C),
+    "one_class": lambda a, y, C, p: 0 * a,
+}
+
+
+def _entropy(part):
+    part = np.clip(part, 0, 1)
+    return sum(x * np.log(np.where(x > 0, x, 1)) for x in (part, 1 - part))
+
+
+def _dual_norm(s, theta, norm):
+    """Return the largest weights . s over the ball, or for block norms the conjugate term."""
+    if norm.kind == "fixed":
+        return theta @ s
+    if norm.kind == "elliptic":
+        return _largest_on_ellipse(norm.E, s)
+    q = _conjugate_exponent(norm.p)
+    if norm.kind == "block":
+        return _power_sum(s, q / 2)
+    return _power_sum(s if norm.costs is None else s * norm.costs ** (-1 / norm.p), q)
+
+
+def _conjugate_exponent(p):
+    return np.inf if p == 1 else 1.0 if p == np.inf else p / (p - 1)
+
+
+def _power_sum(x, p, costs=1.0):
+    top = np.max(x)
+    if top == 0 or p == np.inf:
+        return top
+    return top * np.sum(costs * (x / top) ** p) ** (1 / p)
+
+
+def _largest_on_ellipse(E, s):
+    """Return an upper bound of theta . s on theta >= 0, theta' E theta <= 1 that is attained.
+
+    Every z >= s gives the bound sqrt(z' E^-1 z). The best one is z = E theta for the theta >= 0
+    that minimises theta' E theta / 2 - theta . s, found by moving one weight after the other.
+    """
+    theta = np.zeros(len(s))
+    for _ in range(10_000):
+        before = theta.copy()
+        for m in range(len(s)):
+            theta[m] = max(0.0, theta[m] + (s[m] - E[m] @ theta) / E[m, m])
+        if np.max(np.abs(theta - before)) <= 1e-15 * np.max(theta):
+            break
+    z = np.maximum(s, E @ theta).astype(float)
+    return np.sqrt(z @ np.linalg.solve(E, z))

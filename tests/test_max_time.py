@@ -1,0 +1,122 @@
+"""A bound on the time of a fit: a valid model, certified at the gap that was reached."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+from mkl_cases import make_case
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
+from kernelweave.kernels import RBF
+from kernelweave.selection import MKLClassifierCV
+from kernelweave.solvers.mwu import MWU
+from kernelweave.solvers.registry import SOLVERS
+from kernelweave.solvers.skm import SKM
+
+NO_TIME = 1e-9
+HARD = {"C": 1e4, "tol": 1e-9, "max_time": NO_TIME}
+
+
+@pytest.fixture
+def data(rng):
+    X = rng.normal(size=(80, 3))
+    return X, (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_stops_with_a_model(solver, load_real):
+    chosen = SOLVERS[solver]
+    norm = next(
+        norm for norm in (norms.Lp(1), norms.Lp(2), norms.Lp(np.inf)) if chosen.serves(norm)
+    )
+    case = make_case(load_real("wdbc"), losses.SquaredHinge(), norm, C=100.0)
+    result = case.solve(solver, tol=1e-12, max_iter=None, deadline=time.monotonic())
+    assert result.late
+    assert not result.converged
+    assert result.n_iter <= 200  # those of an iteration of Clarabel
+    if "alignment" not in solver:
+        assert case.naive_gap(result) == pytest.approx(result.gap, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        MKLClassifier(RBF([0.1, 1.0]), **HARD),
+        MKLRegressor(RBF([0.1, 1.0]), **HARD),
+        MKLOneClass(RBF([0.1, 1.0]), tol=1e-12, max_time=NO_TIME),
+    ],
+)
+def test_a_fit_that_runs_out_of_time_says_so(model, data):
+    message = r"relative duality gap of .*, above tol=1e-.*; raise max_time=1e-09 or tol"
+    with pytest.warns(ConvergenceWarning, match=message):
+        model.fit(*data)
+    gap = (model.primal_objective_ - model.dual_objective_) / abs(model.primal_objective_)
+    assert gap == pytest.approx(model.duality_gap_)
+    assert np.isfinite(model.predict(data[0])).all()
+
+
+def test_time_that_is_enough_changes_nothing(data):
+    plain = MKLClassifier(RBF([0.1, 1.0])).fit(*data)
+    bound = MKLClassifier(RBF([0.1, 1.0]), max_time=1e6).fit(*data)
+    np.testing.assert_array_equal(plain.dual_coef_, bound.dual_coef_)
+    assert plain.n_iter_ == bound.n_iter_
+
+
+def test_classes_share_the_time(rng, monkeypatch):
+    X, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
+    deadlines = []
+
+    def solve(self, task, deadline):
+        deadlines.append(deadline - time.monotonic())
+        return original(self, task, deadline)
+
+    original = MKLClassifier._solve
+    monkeypatch.setattr(MKLClassifier, "_solve", solve)
+    MKLClassifier(RBF(1.0), max_time=300.0).fit(X, y)
+    np.testing.assert_allclose(deadlines, [100.0, 150.0, 300.0], atol=5.0)
+
+
+def test_a_long_working_set_looks_at_the_clock(rng):
+    """One turn on all examples, which pairs and interior points would work on for long."""
+    X = rng.normal(size=(1500, 2))
+    y = np.sign(rng.normal(size=1500))
+    model = MKLClassifier(
+        RBF([1e-4, 1e-3]), C=1e8, tol=1e-12, working_set=1500, max_time=0.3, normalize="variance"
+    )
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        model.fit(X, y)
+    assert model.history_[-1]["seconds"] < 60.0
+
+
+def test_pairs_of_the_support_kernel_machine_look_at_the_clock(load_real):
+    case = make_case(load_real("wdbc"), losses.Hinge(), norms.Lp(1), C=1e6)
+    result = case.solve(SKM(), tol=1e-12, max_iter=None, deadline=time.monotonic() + 0.05)
+    assert result.late
+
+
+def test_a_search_bounds_each_fit(data):
+    search = MKLClassifierCV(RBF(1.0), norms=[2.0], Cs=[1e4], cv=2, tol=1e-9, max_time=NO_TIME)
+    with pytest.warns(ConvergenceWarning) as caught:
+        search.fit(*data)
+    assert any("raise max_time or tol" in str(one.message) for one in caught)
+    assert any("raise max_time=1e-09 or tol" in str(one.message) for one in caught)
+
+
+def test_a_limit_that_was_not_set_is_not_named(data):
+    with pytest.warns(ConvergenceWarning, match="raise max_iter=1 or tol") as caught:
+        MKLClassifier(RBF([0.1, 1.0]), C=1e4, tol=1e-9, max_iter=1, working_set=4).fit(*data)
+    assert "max_time" not in str(caught[0].message)
+    rough = {"norm": 1.0, "loss": "squared_hinge", "solver": MWU(eps=0.5)}
+    with pytest.warns(ConvergenceWarning, match="it could get no further: raise tol") as caught:
+        MKLClassifier(RBF([0.1, 1.0]), tol=1e-9, **rough).fit(*data)
+    assert "max_" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, np.nan, np.inf, "1", True, [1.0]])
+def test_max_time_is_a_positive_number(seconds, data):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(ValueError, match="max_time must be None or a finite number above 0"):
+            MKLClassifier(max_time=seconds).fit(*data)
