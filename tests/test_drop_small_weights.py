@@ -4,15 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from mkl_cases import make_case
+from mkl_cases import begin, make_case
 
 from kernelweave import norms
-from kernelweave.engines.remembering import RememberingEngine
-from kernelweave.solvers.active_sets import active_sets
-from kernelweave.solvers.prune import SMALL, prune
-from kernelweave.steps.newton import Newton
+from kernelweave.plan import Plan
+from kernelweave.steps.base import ACCURATE
+from kernelweave.training.drop_small_weights import SMALL_WEIGHTS, drop_small_weights
+from kernelweave.training.history import History, ignore
+from kernelweave.training.loop import train
 
 TOL = 1e-4
+PLAN = Plan("dense", step="Newton", pace=ACCURATE)
 
 
 @pytest.fixture
@@ -21,10 +23,17 @@ def case(load_real):
 
 
 @pytest.fixture
-def solved(case):
-    """A task, whose engine holds the outputs of the result, and the result."""
-    task = case.task(tol=TOL)
-    return task, active_sets(task, lambda: Newton(norms.Lp(1)))
+def result(case):
+    """A result, at whose alpha the engine is."""
+    weights = begin(case.problem, case.engine)
+    return train(case.problem, case.engine, weights, PLAN, History(TOL))
+
+
+def drop(case, result, tol, max_iter=None, observe=ignore):
+    """Drop small weights as far as a tolerance allows it."""
+    history = History(tol, max_iter, observe=observe)
+    history.entries, history.n_iter = list(result.history), result.n_iter
+    return drop_small_weights(case.problem, case.engine, result, PLAN, history)
 
 
 def gap_without(count, case, result):
@@ -35,57 +44,53 @@ def gap_without(count, case, result):
 
 
 @pytest.mark.parametrize("slack", [1.0, 1.01, 2.0, 10.0])
-def test_as_many_weights_go_as_the_gap_allows(slack, case, solved):
-    task, result = solved
+def test_as_many_weights_go_as_the_gap_allows(slack, case, result):
     limit = slack * result.gap
-    pruned = prune(replace(task, tol=limit), result)
-    left_out = np.count_nonzero(pruned.weights == 0)
+    dropped = drop(case, result, limit)
+    left_out = np.count_nonzero(dropped.weights == 0)
     sizes = result.weights / result.weights.max()
-    small = [np.count_nonzero(sizes < limit) for limit in SMALL]
+    small = [np.count_nonzero(sizes < limit) for limit in SMALL_WEIGHTS]
     assert np.count_nonzero(result.weights == 0) == 0
     assert left_out <= max(small)
-    assert case.naive_gap(pruned) <= limit + 1e-12
-    assert pruned.gap == pytest.approx(case.naive_gap(pruned), abs=1e-9)
+    assert case.naive_gap(dropped) <= limit + 1e-12
+    assert dropped.gap == pytest.approx(case.naive_gap(dropped), abs=1e-9)
     assert left_out in small or gap_without(left_out + 1, case, result) > limit
 
 
-def test_what_is_left_is_the_same_model_but_for_its_scale(solved):
-    task, result = solved
-    pruned = prune(replace(task, tol=10 * TOL), result)
-    kept = pruned.weights > 0
-    np.testing.assert_array_equal(pruned.alpha, result.alpha)  # it fits at once
-    assert pruned.weights.sum() == pytest.approx(1.0)
-    ratio = pruned.weights[kept] / result.weights[kept]
+def test_what_is_left_is_the_same_model_but_for_its_scale(case, result):
+    dropped = drop(case, result, 10 * TOL)
+    kept = dropped.weights > 0
+    np.testing.assert_array_equal(dropped.alpha, result.alpha)  # it fits at once
+    assert dropped.weights.sum() == pytest.approx(1.0)
+    ratio = dropped.weights[kept] / result.weights[kept]
     np.testing.assert_allclose(ratio, ratio[0])
     assert result.weights[kept].min() >= result.weights[~kept].max()
 
 
-def test_the_engine_holds_the_outputs_of_what_is_returned(case, solved):
-    task, result = solved
-    for tol in (0.0, 1.01 * result.gap, 10 * TOL):  # the machine stays, moves, or fits at once
-        pruned = prune(replace(task, tol=tol), result)
-        np.testing.assert_allclose(task.engine.outputs(), case.K @ pruned.alpha, atol=1e-9)
-        task.engine.move_to(result.alpha)
+def test_the_engine_is_at_the_alpha_that_is_returned(case, result):
+    for tol in (0.0, 1.01 * result.gap, 10 * TOL):  # alpha stays, moves, or fits at once
+        dropped = drop(case, result, tol)
+        np.testing.assert_array_equal(case.engine.alpha, dropped.alpha)
+        np.testing.assert_allclose(case.engine.outputs(), case.K @ dropped.alpha, atol=1e-9)
+        case.engine.move_to(result.alpha)
 
 
-def test_an_engine_that_remembers_knows_the_alpha_that_is_returned(solved):
-    task, result = solved
+def test_an_observer_knows_the_alpha_that_is_returned(case, result):
     kept = []
-    engine = RememberingEngine(
-        task.engine, result.alpha, result.weights, lambda alpha, _: kept.append(alpha.copy())
-    )
-    pruned = prune(replace(task, tol=0.0, engine=engine), result)
-    np.testing.assert_array_equal(kept[-1], pruned.alpha)
-    assert not np.array_equal(kept[0], pruned.alpha)  # turns that did not help
+    dropped = drop(case, result, 0.0, observe=lambda alpha, _: kept.append(alpha.copy()))
+    np.testing.assert_array_equal(kept[-1], dropped.alpha)
+    assert not np.array_equal(kept[0], dropped.alpha)  # turns that did not help
 
 
-def test_no_more_turns_than_the_task_allows(solved):
-    task, result = solved
-    last = replace(task, tol=1.01 * result.gap, max_iter=result.n_iter)
-    assert prune(last, result).n_iter == result.n_iter
+def test_no_more_turns_than_the_history_allows(case, result):
+    assert drop(case, result, 1.01 * result.gap, result.n_iter).n_iter == result.n_iter
 
 
-def test_nothing_goes_where_the_gap_would_widen_beyond_what_it_was(solved):
-    task, result = solved
-    pruned = prune(replace(task, tol=0.0), result)
-    assert pruned.gap <= result.gap
+def test_nothing_goes_where_the_gap_would_widen_beyond_what_it_was(case, result):
+    assert drop(case, result, 0.0).gap <= result.gap
+
+
+def test_the_way_there_is_that_of_the_result(case, result):
+    dropped = drop(case, result, 1.01 * result.gap)
+    assert dropped.history == result.history
+    assert dropped.n_iter >= result.n_iter

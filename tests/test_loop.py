@@ -1,13 +1,17 @@
-"""Wrapper training reaches the optimum of interleaved training, with complete machines."""
+"""The training loop: interleaved, or with complete inner problems, it reaches one optimum."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from mkl_cases import make_case
+from mkl_cases import begin, hinge_case, make_case
 
 from kernelweave import norms
-from kernelweave.solvers.wrapper import Machines, wrapper
-from kernelweave.steps.base import keep_weights
-from kernelweave.steps.patient import complete
+from kernelweave.kernels import RBF
+from kernelweave.plan import Plan
+from kernelweave.steps.base import ACCURATE, COMPLETE, PacedStep, keep_weights
+from kernelweave.training.history import History
+from kernelweave.training.loop import train
 
 STEPS = [
     ("analytic", norms.Lp(2)),
@@ -24,13 +28,13 @@ STEPS = [
 
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared"])
 @pytest.mark.parametrize(("solver", "norm"), STEPS, ids=lambda part: str(part)[:20])
-def test_it_is_certified_and_agrees_with_interleaved_training(solver, norm, loss, load_real):
+def test_complete_inner_problems_lead_to_the_optimum_of_interleaved_training(solver, norm, loss, load_real):
     table = load_real("concrete" if loss == "squared" else "wdbc")
     case = make_case(table, loss, norm, n=80)
-    wrapped = case.solve(solver, tol=1e-3, interleaved=False)
-    assert wrapped.gap <= 1e-3
-    assert case.naive_gap(wrapped) == pytest.approx(wrapped.gap, abs=1e-9)
-    assert wrapped.primal == pytest.approx(case.solve("auto", tol=1e-4).primal, rel=1.1e-3)
+    complete = case.solve(solver, tol=1e-3, interleaved=False)
+    assert complete.gap <= 1e-3
+    assert case.naive_gap(complete) == pytest.approx(complete.gap, abs=1e-9)
+    assert complete.primal == pytest.approx(case.solve("auto", tol=1e-4).primal, rel=1.1e-3)
 
 
 def test_the_history_tells_of_every_step(load_real):
@@ -51,33 +55,126 @@ def test_max_iter_bounds_the_weight_steps(load_real):
     assert np.isfinite(result.dual)
 
 
-def test_machines_are_solved_for_the_weights_they_are_given(load_real):
+class Recorded:
+    """A step that keeps the weights, and notes what it sees."""
+
+    def __init__(self):
+        self.turns = []
+
+    def __call__(self, turn):
+        self.turns.append(turn)
+        return turn.theta
+
+
+def solved_turns(case, monkeypatch, pace=COMPLETE, **how):
+    """The turns that a step with some pace sees."""
+    step = Recorded()
+    monkeypatch.setattr(Plan, "make_step", lambda plan, norm: step if plan.step else keep_weights)
+    plan, history = Plan("dense", step="Newton", pace=pace, working_set=60), History(**how)
+    train(case.problem, case.engine, begin(case.problem, case.engine), plan, history)
+    return step.turns
+
+
+def test_inner_problems_are_solved_for_the_weights_they_are_given(load_real, monkeypatch):
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=80)
-    state = Machines(case.task(), tol=1e-6)
-    theta = np.array([0.0, 0.2, 0.5, 0.0, 0.3])
-    turn = state.solve(np.ones(5) / 5).at(theta)
-    assert turn.primal() - turn.value <= 1e-6 * turn.primal()
-    np.testing.assert_array_equal(state.theta, theta)
+    turn = solved_turns(case, monkeypatch, tol=1e-6, max_iter=2)[0]
+    for theta in (np.array([0.0, 0.2, 0.5, 0.0, 0.3]), np.eye(5)[2]):
+        there = turn.at(theta)
+        assert there.primal() - there.value <= 1e-6 * there.primal()
+        np.testing.assert_array_equal(there.theta, theta)
+        np.testing.assert_allclose(there.s, case.engine.quadratic())
 
 
-def test_gradients_and_curvature_are_those_of_the_best_machine(load_real):
-    """-1/2 s and the curvature against differences of J and of its gradient."""
+@pytest.mark.parametrize("pace", [ACCURATE, COMPLETE], ids=lambda pace: pace.name)
+def test_a_step_sees_inner_problems_as_accurate_as_its_pace_asks_for(pace, load_real, monkeypatch):
+    case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=80)
+    turns = solved_turns(case, monkeypatch, pace, tol=1e-3, max_iter=4)
+    assert len(turns) == 3  # the last solution is certified, and nobody moves on from it
+    most = PacedStep(keep_weights, pace, 1e-3).accuracy
+    assert all(turn.primal() - turn.value <= most * turn.primal() for turn in turns)
+    assert {turn.tol for turn in turns} == {1e-3}
+
+
+def test_slopes_and_the_hessian_are_those_of_the_inner_problem(load_real, monkeypatch):
+    """-1/2 s and the Hessian against differences of J and of its gradient."""
     case = make_case(load_real("pima"), "squared_hinge", norms.Lp(2), n=60)
-    state = Machines(case.task(), tol=1e-12)
+    at = solved_turns(case, monkeypatch, tol=1e-12, max_iter=2)[0].at
     theta, step = np.array([0.3, 0.2, 0.5, 0.1, 0.3]), 1e-4
-    here = state.solve(theta)
-    slope, bend = -0.5 * here.s, here.curvature()
+    here = at(theta)
+    slope, hessian = -0.5 * here.s, here.hessian()
     for m in range(5):
-        there = state.solve(theta + step * np.eye(5)[m])
+        there = at(theta + step * np.eye(5)[m])
         assert (there.value - here.value) / step == pytest.approx(slope[m], rel=1e-2)
         np.testing.assert_allclose(
-            (-0.5 * there.s - slope) / step, bend[m], rtol=2e-2, atol=1e-3 * np.abs(bend).max()
+            (-0.5 * there.s - slope) / step, hessian[m], rtol=2e-2, atol=1e-3 * np.abs(hessian).max()
         )
 
 
-def test_steps_that_keep_the_weights_end_when_nothing_gets_better(load_real):
-    """No machine with equal weights closes the gap of the whole problem; the loop must not hang."""
+def test_steps_that_keep_the_weights_end_when_nothing_gets_better(load_real, monkeypatch):
+    """Equal weights do not close the gap of the whole problem; the loop must not hang."""
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=40)
-    result = wrapper(case.task(tol=1e-3), complete(keep_weights))
+    monkeypatch.setattr(Plan, "make_step", lambda plan, norm: keep_weights)
+    weights = begin(case.problem, case.engine)
+    plan = Plan("dense", step="Newton", pace=COMPLETE)
+    result = train(case.problem, case.engine, weights, plan, History(1e-3))
     assert not result.converged
     assert result.gap > 1e-3
+
+
+KERNELS = RBF([0.01, 0.1, 1.0])
+GIVEN = Plan("dense")
+
+
+@pytest.fixture
+def case(load_real):
+    return hinge_case(load_real("wdbc"), norms.Lp(np.inf), KERNELS, n=120)
+
+
+def test_some_examples_are_a_problem_like_any_other(case):
+    even, equal = np.arange(120) % 2 == 0, begin(case.problem, case.engine)
+    idx = np.flatnonzero(even)
+    some = case.problem.restricted(idx, 0.0)
+    part = train(some, case.engine.subset(idx), equal, GIVEN, History(1e-8))
+    without = replace(case.problem, C=even.astype(float))  # without costs they are as good as none
+    alone = train(without, case.engine, equal, GIVEN, History(1e-8))
+    assert part.primal == pytest.approx(alone.primal, rel=1e-7)
+    np.testing.assert_allclose(part.alpha, alone.alpha[even], atol=1e-3)
+
+
+def test_examples_set_aside_leave_the_sum_of_alphas_as_it_is(case):
+    weights = begin(case.problem, case.engine)
+    done = train(case.problem, case.engine, weights, GIVEN, History(1e-3))
+    first = np.arange(60)
+    rest = case.problem.restricted(first, case.problem.tau - float(done.alpha[60:].sum()))
+    part = train(rest, case.engine.subset(first), weights, GIVEN, History(1e-8))
+    assert part.n_iter > 0
+    assert part.alpha.sum() == pytest.approx(done.alpha[:60].sum(), abs=1e-9)
+
+
+def test_given_weights_are_certified_as_one_machine(load_real):
+    case = hinge_case(load_real("wdbc"), norms.Lp(1), KERNELS, n=120)
+    theta, equal = np.array([0.0, 0.9, 0.1]), begin(case.problem, case.engine)
+    result = train(case.problem.given(theta), case.engine, theta, GIVEN, History(1e-6))
+    assert result.converged
+    np.testing.assert_array_equal(result.weights, theta)
+    begin(case.problem, case.engine)
+    with_equal = train(case.problem, case.engine, equal, GIVEN, History(1e-3, 50))
+    assert with_equal.gap > 1e-3  # p = 1 has better ones
+
+
+def test_the_engine_ends_at_the_alpha_of_the_result(load_real):
+    case = make_case(load_real("pima"), "hinge", norms.Lp(1.5), n=80)
+    for interleaved in (True, False):
+        result = case.solve("newton", tol=1e-4, interleaved=interleaved)
+        np.testing.assert_array_equal(case.engine.alpha, result.alpha)
+        np.testing.assert_allclose(case.engine.outputs(), case.K @ result.alpha, atol=1e-9)
+
+
+def test_a_fit_ends_when_time_is_up(load_real, monkeypatch):
+    case = make_case(load_real("pima"), "hinge", norms.Lp(1), n=80)
+    ticks = iter(range(10**9))
+    monkeypatch.setattr("time.monotonic", lambda: float(next(ticks)))
+    result = case.solve("hessian", tol=1e-12, max_iter=None, max_time=40.0)
+    assert not result.converged
+    assert np.isfinite(result.dual)
+    assert case.naive_gap(result) == pytest.approx(result.gap, abs=1e-9)

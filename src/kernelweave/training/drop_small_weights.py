@@ -67,6 +67,7 @@ def _adapted(
     if lighter.converged:
         return replace(lighter, n_iter=result.n_iter + lighter.n_iter, history=result.history)
     engine.move_to(*before)
+    history.observe(engine.alpha, result.weights)
     return None
 
 

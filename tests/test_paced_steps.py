@@ -1,0 +1,60 @@
+"""A paced step acts at once, and says how accurate the next inner problem must be."""
+
+import numpy as np
+import pytest
+
+from kernelweave.steps.base import ACCURATE, COMPLETE, PacedStep, Turn
+
+OLD, NEW, TOL = np.array([0.5, 0.5]), np.array([1.0, 0.0]), 1e-3
+
+
+def turn(primal, value):
+    """Return a turn with these two values."""
+    s = np.array([3.0, 1.0])  # from OLD to NEW the value falls by 1/2, to first order
+    linear = value + 0.5 * float(OLD @ s)
+    return Turn(OLD, s, linear, lambda: primal, lambda: np.zeros((2, 2)), nowhere, tol=TOL)
+
+
+def nowhere(theta):
+    raise AssertionError("a paced step solves nothing itself")
+
+
+def move(seen):
+    return NEW
+
+
+def test_the_value_of_a_turn():
+    assert turn(10.0, 6.0).value == pytest.approx(6.0)
+
+
+def test_the_first_solution_may_be_rough():
+    assert PacedStep(move, ACCURATE, TOL).accuracy == ACCURATE.most
+
+
+@pytest.mark.parametrize(
+    ("primal", "accuracy"),
+    [(100.0, 0.005), (-100.0, 0.005), (10.0, ACCURATE.most), (0.0, ACCURATE.most)],
+)
+def test_the_gain_of_a_step_must_be_seen(primal, accuracy):
+    step = PacedStep(move, ACCURATE, TOL)
+    assert step(turn(primal, primal - 1.0), 0.1) is NEW
+    assert step.accuracy == pytest.approx(accuracy)
+
+
+def test_complete_solutions_are_asked_for_whatever_a_step_gains():
+    step = PacedStep(move, COMPLETE, TOL)
+    assert step.accuracy == pytest.approx(COMPLETE.least * TOL)
+    assert step(turn(100.0, 99.0), 0.1) is NEW
+    assert step.accuracy == pytest.approx(COMPLETE.least * TOL)
+    assert COMPLETE.most == 0.0
+    assert COMPLETE.least > ACCURATE.least
+
+
+@pytest.mark.parametrize("pace", [ACCURATE, COMPLETE], ids=lambda pace: pace.name)
+def test_solutions_become_more_accurate_where_the_gap_does_not_fall(pace):
+    step = PacedStep(lambda seen: seen.theta, pace, TOL)  # a step that gains nothing
+    asked = []
+    for gap in (0.5, 0.4, 0.4, 0.45, 0.3):
+        step(turn(10.0, 9.0), gap)
+        asked.append(step.accuracy / (pace.least * TOL))
+    np.testing.assert_allclose(asked, [1.0, 1.0, 0.5, 0.25, 0.25])
