@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize clean
+.PHONY: demo test bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize fuzz clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -67,6 +67,13 @@ sanitize: $(BIN)/python
 	  build/sanitize-venv/bin/python -m pytest -x \
 	  tests/test_core.py tests/test_subproblem.py tests/test_engines.py tests/test_mixture.py \
 	  tests/test_stores.py tests/test_sequences.py tests/test_skm.py tests/test_mwu.py tests/kernels
+
+# Random, Hypothesis's and (where it can be installed) atheris's inputs for fits, sequence files, model
+# files and checkpoints, under limits of memory and time; findings are written to fuzz/findings.
+FUZZ_SECONDS ?= 60
+fuzz: $(VENV)/installed
+	$(BIN)/pip install --quiet atheris || echo 'without atheris'
+	$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
 
 clean:
 	rm -rf $(VENV) build

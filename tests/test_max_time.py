@@ -10,9 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.kernels import RBF
+from kernelweave.plan import METHODS
 from kernelweave.selection import MKLClassifierCV
 from kernelweave.solvers.mwu import MWU
-from kernelweave.solvers.registry import SOLVERS
 from kernelweave.solvers.skm import SKM
 
 NO_TIME = 1e-9
@@ -25,9 +25,9 @@ def data(rng):
     return X, (X[:, 0] + rng.normal(size=80) > 0).astype(int)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", METHODS)
 def test_every_solver_stops_with_a_model(solver, load_real):
-    chosen = SOLVERS[solver]
+    chosen = METHODS[solver]
     norm = next(
         norm for norm in (norms.Lp(1), norms.Lp(2), norms.Lp(np.inf)) if chosen.serves(norm)
     )

@@ -16,8 +16,8 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
+from .estimators.base import MKLEstimator
 from .kernels import CompiledKernels, Kernel
-from .machine import Machine
 from .norms import Fixed, as_norm
 from .problem import Problem
 from .sequences import Sequences
@@ -69,7 +69,7 @@ class Verification:
         return "\n".join(lines)
 
 
-def verify(model: Machine, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
+def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
     """Compute the certificate of a fitted model from its training data.
 
     Parameters
@@ -91,7 +91,7 @@ def verify(model: Machine, X: Any, y: Any = None, sample_weight: Any = None) -> 
         Where X and y cannot be what the model was trained on: other columns, fewer examples than
         it has seen, other classes.
     """
-    if not isinstance(model, Machine):
+    if not isinstance(model, MKLEstimator):
         raise TypeError(f"model must be an estimator of kernelweave, got {type(model).__name__}")
     check_is_fitted(model)
     X = check_examples(model, X, reset=False)

@@ -1,0 +1,118 @@
+"""Certificates of fuzzed models, recomputed by the checker that shares no code with the library."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kernelweave as kw
+from kernelweave import kernels as k
+from kernelweave import verify
+
+from .examples import Given
+from .verdicts import Lie
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+import checker
+from naive_mkl import plain_norm
+
+TWO_STAGE = ("alignment", "centered-alignment")
+SLACK = 1e-6  # of the primal value, that the true gap may exceed the reported one by
+ROUNDING = 1e-13  # of the terms that cancel in the primal value, below which nothing is known
+
+
+def check_certificate(model: Any, examples: Given, y: Any, weights: Any, told: list[str]) -> None:
+    """Raise a `Lie` where the reported values are better than what the checker finds."""
+    proof = verify(model, examples.X, y, weights)
+    if model.kernels is None or any("repaired" in words for words in told):
+        size = np.abs(proof.primal)
+    else:
+        rows = list(judged(model, matrices(model, examples.X), y, weights))
+        primal, dual, size = (np.array(column) for column in zip(*rows, strict=True))
+        compare(model, primal, dual, size, "checker")
+    compare(model, proof.primal, proof.dual, size, "verify")
+
+
+def compare(model: Any, primal: Any, dual: Any, size: Any, who: str) -> None:
+    """Raise where a gap is larger than the one that a model reports; all have one shape."""
+    said, scale = np.atleast_1d(model.duality_gap_), np.abs(primal)
+    allowed = (1.01 * np.abs(said) + SLACK) * scale + ROUNDING * size
+    if not np.all(primal - dual <= allowed):
+        raise Lie(
+            f"{who}: primal {primal} and dual {dual}, but reported {model.primal_objective_} and "
+            f"{model.dual_objective_} with a gap of {said}; terms of size {size}"
+        )
+
+
+def matrices(model: Any, X: Any) -> np.ndarray:
+    """Return the kernel matrices before normalisation in extended precision, shape (M, n, n)."""
+    listed = model.kernels if isinstance(model.kernels, list) else [model.kernels]
+    stacks = [exact(kernel, X) for kernel in listed]
+    return np.concatenate(stacks)
+
+
+def exact(kernel: Any, X: Any) -> np.ndarray:
+    """Return the matrices of a kernel: from its formula where that is short, else as it says."""
+    whole = isinstance(X, np.ndarray) and X.dtype.kind in "fiub" and getattr(kernel, "columns", 0)
+    if whole is None and isinstance(kernel, k.Linear | k.RBF):
+        Z = X.astype(np.float64).astype(np.longdouble)
+        if isinstance(kernel, k.Linear):
+            return np.einsum("id,jd->ij", Z, Z)[None]
+        if isinstance(kernel.gamma, float | tuple):
+            distances = np.sum((Z[:, None] - Z[None]) ** 2, axis=2)
+            return np.stack([np.exp(-g * distances) for g in np.atleast_1d(kernel.gamma)])
+    values = kernel(X)
+    return values.reshape(-1, *values.shape[-2:]).astype(np.longdouble)
+
+
+def judged(model: Any, K: np.ndarray, y: Any, weights: Any) -> Any:
+    """Give the primal and the dual value of each row of weights, and the size of their terms."""
+    n = K.shape[-1]
+    sample = np.ones(n) if weights is None else np.broadcast_to(weights, n).astype(float)
+    kind, parameter, tau = "one_class", 0.0, 0.0
+    signs, costs = np.ones((1, n)), sample
+    if isinstance(model, kw.MKLOneClass):
+        tau = model.nu * sample.sum()
+    elif isinstance(model, kw.MKLRegressor):
+        kind, signs, costs = model.loss, np.ravel(y).astype(float)[None], model.C * sample
+        parameter = float(model.epsilon)
+    else:
+        kind, parameter = model.loss, 10.0
+        y = np.ravel(y)
+        classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
+        signs = np.where(y == classes[:, None], 1.0, -1.0)
+        costs = model.C * sample * class_weights(model, y)
+    paid = costs > 0
+    with np.errstate(all="ignore"):
+        K = np.stack([checker.normalised(one, model.normalize, costs) for one in K])
+    K = K[:, paid][:, :, paid]
+    alpha = checker.spread(model.dual_coef_, model.support_, n)[:, paid]
+    theta = np.atleast_2d(model.weights_)
+    groups = [slice(0, len(alpha))] if len(theta) < len(alpha) else [[i] for i in range(len(alpha))]
+    for row, group in zip(theta, groups, strict=True):
+        norm = checker.Norm("fixed") if model.solver in TWO_STAGE else plain_norm(model.norm)
+        try:
+            found = checker.certificate(
+                K, signs[group][:, paid], costs[paid], alpha[group], row, model.intercept_[group],
+                kind, norm, parameter, tau,
+            )  # fmt: skip
+        except checker.Infeasible as error:
+            raise Lie(f"checker: {error}") from None
+        F = np.einsum("m,mij,cj->ci", row, np.abs(K), np.abs(alpha[group]))
+        reach = np.abs(signs[group][:, paid]) + F + np.abs(model.intercept_[group])[:, None]
+        yield found.primal, found.dual, float(np.sum(costs[paid] * reach))
+
+
+def class_weights(model: Any, y: np.ndarray) -> np.ndarray:
+    """Return the factor of each example for its class, shape (n,)."""
+    if model.class_weight is None:
+        return np.ones(len(y))
+    if model.class_weight == "balanced":
+        counts = np.array([np.sum(y == label) for label in model.classes_])
+        factors = len(y) / (len(counts) * counts)
+    else:
+        factors = np.array([model.class_weight.get(label, 1.0) for label in model.classes_])
+    return factors[np.searchsorted(model.classes_, y)]

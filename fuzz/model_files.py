@@ -1,0 +1,227 @@
+"""Model files: damaged by accident, and crafted to harm with a document and arrays of their own."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import warnings
+import zipfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import kernelweave as kw
+from kernelweave import kernels as k
+from kernelweave import norms
+from kernelweave.sequences import as_sequences
+
+from .choices import Choices
+from .damage import damaged
+from .verdicts import Lie
+
+ODD_VALUES: list[Any] = [
+    *(None, True, 0, -1, 1, 2, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, "", "x", "__class__"),
+    *(
+        [],
+        {},
+        [0],
+        {"array": 0},
+        {"array": -1},
+        {"array": 10**9},
+        {"tuple": []},
+        {"dict": [[1, 2]]},
+    ),
+    *(
+        {"float": "nan"},
+        {"float": "inf"},
+        {"slice": [0, 5, 0]},
+        {"bytes": "ACGT"},
+        {"objects": [1]},
+    ),
+    *({"decode": 1}, {"object": "Model", "fields": {}}, {"object": "Lp", "fields": {"p": 1}}),
+    *({"object": "Polynomial", "fields": {"degree": 10**9}}, "(a+)+$", "/dev/zero", "../x"),
+]
+DTYPES = ["f8", "f4", "i8", "i4", "u8", "u1", "?", "c16", ">f8", "S3", "U2", "M8[s]"]
+
+
+@cache
+def templates() -> list[tuple[bytes, Any]]:
+    """Return files of fitted models of every kind, each with examples to predict on."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(14, 3)), np.arange(14) % 2
+    dna = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(14)]
+    uneven = [text[: 6 + i % 7] for i, text in enumerate(dna)]
+    words = ["red green", "blue", "red blue", "green"] * 3 + ["red", "blue"]
+    proteins = ["".join(rng.choice(list("ACDEFGHIKL"), 9)) for _ in range(14)]
+    positive, K = np.abs(X), X @ X.T
+    fitted = [
+        (kw.MKLClassifier([k.RBF([0.1, 1.0]), k.Linear()]), X),
+        (kw.MKLClassifier(k.RBF(0.5), normalize="center", norm=norms.Block(3)), X),
+        (kw.MKLClassifier([k.Polynomial(2), k.Laplacian()], norm=1, normalize="unit"), X),
+        (kw.MKLClassifier([k.ChiSquared(), k.Intersection()], norm=norms.Lp(2, [1, 2])), positive),
+        (kw.MKLRegressor(k.RBF(0.5) * k.Linear() + 2 * k.RBF(0.1), loss="squared"), X),
+        (kw.MKLOneClass(k.per_feature(k.RBF(0.5))), X),
+        (kw.MKLClassifier(k.Precomputed(), normalize=None), K),
+        (kw.MKLClassifier(k.WeightedDegree(3, split="degree")), dna),
+        (kw.MKLClassifier([k.WeightedDegreeShift(3, 2), k.LocalityImproved()]), dna),
+        (kw.MKLClassifier(k.Spectrum(2)), as_sequences(uneven)),
+        (kw.MKLClassifier(k.Spectrum(2, alphabet="protein")), proteins),
+        (kw.MKLClassifier([k.BagOfWords()]), words),
+        (kw.MKLClassifierCV(k.RBF([0.1, 1.0]), norms=(1, 2), Cs=(1.0,), cv=2), X),
+    ]
+    return [(_saved(model.fit(examples, y)), examples) for model, examples in fitted]
+
+
+def _saved(model: Any) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m.kw")
+        model.save(path)
+        return path.read_bytes()
+
+
+def run(data: bytes) -> None:
+    """Load a changed file: refused by a ValueError, or a model that can be asked for anything."""
+    c = Choices(data)
+    content, examples = c.pick(templates())
+    content = damaged(c, content) if c.chance(0.3) else crafted(c, content)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "m.kw")
+        path.write_bytes(content)
+        try:
+            model = kw.load(path)
+        except (ValueError, MemoryError):
+            raise
+        except Exception as error:
+            raise Lie(f"load raised {type(error).__name__}, not ValueError: {error}") from error
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # wrong numbers may overflow; memory is what matters
+        use(model, examples)
+
+
+def use(model: Any, examples: Any) -> None:
+    """Ask a model whose numbers may be wrong; documented errors are answers, too."""
+    for ask in (model.predict, model._decide, model.contributions):
+        try:
+            ask(examples)
+        except (ValueError, TypeError, MemoryError, AttributeError):
+            continue
+    repr(model)
+
+
+def crafted(c: Choices, content: bytes) -> bytes:
+    """Return a file with another document, other arrays, or other members."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    for _ in range(c.integer(1, 3)):
+        change = c.pick([changed_document] * 3 + [changed_array] * 3 + [changed_members])
+        change(c, members)
+    return packed(c, members)
+
+
+def changed_document(c: Choices, members: dict[str, bytes]) -> None:
+    """Replace, swap, drop or wrap something inside the document."""
+    try:
+        document = json.loads(members["model.json"])
+    except (ValueError, KeyError, RecursionError):
+        return
+    places = list(_places(document))
+    if not places:
+        return
+    holder, key = c.pick(places)
+    other, place = c.pick(places)
+    how = c.integer(0, 5)
+    if how <= 1:
+        holder[key] = c.pick(ODD_VALUES)
+    elif how == 2:
+        holder[key] = json.loads(json.dumps(other[place]))
+    elif how == 3 and isinstance(holder, dict):
+        del holder[key]
+    elif how == 4:
+        for _ in range(c.usual(3, [400], 0.1)):
+            holder[key] = c.pick([[holder[key]], {"tuple": [holder[key]]}])
+    elif isinstance(holder[key], int) and not isinstance(holder[key], bool):
+        holder[key] += c.pick([-1, 1, 1000, 2**40])
+    text = json.dumps(document)
+    if c.chance(0.01):
+        text = "[" * 100_000 + text
+    members["model.json"] = text.encode()
+
+
+def _places(node: Any) -> Any:
+    """Give every (container, key) of a document."""
+    items = node.items() if isinstance(node, dict) else enumerate(node)
+    for key, value in list(items):
+        yield node, key
+        if isinstance(value, dict | list):
+            yield from _places(value)
+
+
+def changed_array(c: Choices, members: dict[str, bytes]) -> None:
+    """Give an array another dtype, shape, size or content, or a header that lies."""
+    names = [name for name in members if name.endswith(".npy")]
+    if not names:
+        return
+    name = c.pick(names)
+    try:
+        array = np.load(io.BytesIO(members[name]), allow_pickle=False)
+    except (ValueError, EOFError, OSError):
+        return
+    how = c.integer(0, 6)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if how == 0 and array.dtype.kind in "fiub":
+            array = array.astype(c.pick(DTYPES))
+        elif how == 1:
+            array = array.ravel()[: c.integer(0, array.size)]
+        elif how == 2:
+            array = np.resize(array, c.pick([(1,), (2, 2), (100,), (1, 1, 1), (0,), ()]))
+        elif how == 3 and array.size and array.dtype.kind in "fiu":
+            array = array.copy()
+            array.flat[c.integer(0, array.size - 1)] = c.pick([0, 1, 3, 100, 127])
+        elif how == 4 and array.size and array.dtype.kind in "fi":
+            array = array.copy()
+            array.flat[c.integer(0, array.size - 1)] = c.pick([-1, -(2**31), 2**31 - 1])
+        elif how == 5 and array.size and array.dtype.kind == "f":
+            array = array * c.pick([np.nan, np.inf, 1e300, -1.0])
+    file = io.BytesIO()
+    np.save(file, array)
+    stored = file.getvalue()
+    if how == 6:  # a shape far above what follows, in a header of the same length
+        shape = str(array.shape).encode()
+        lie = b"(9" + shape[2:] if len(shape) > 3 else shape
+        stored = stored.replace(shape, lie, 1)
+        stored = stored.replace(b"(14,", c.pick([b"(99,", b"(-1,", b"(0x,"]), 1)
+    members[name] = stored
+
+
+def changed_members(c: Choices, members: dict[str, bytes]) -> None:
+    """Drop, swap or spoil a member."""
+    if not members:
+        return
+    one, two = c.pick(sorted(members)), c.pick(sorted(members))
+    how = c.integer(0, 3)
+    if how == 0:
+        del members[one]
+    elif how == 1:
+        members[one], members[two] = members[two], members[one]
+    elif how == 2:
+        members[one] = damaged(c, members[one])
+    else:
+        members[c.pick(["../x", "99.npy", "model.json ", "0.npy/"])] = members[one]
+
+
+def packed(c: Choices, members: dict[str, bytes]) -> bytes:
+    """Return members as an archive."""
+    file = io.BytesIO()
+    how = c.pick([zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        with zipfile.ZipFile(file, "w", how) as archive:
+            for name, content in members.items():
+                archive.writestr(name, content)
+                if c.chance(0.01):
+                    archive.writestr(name, content)
+    return file.getvalue()

@@ -1,0 +1,82 @@
+"""A worker process that runs inputs under limits, and is replaced when it dies or hangs."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+
+from .verdicts import Verdict, judged
+
+SECONDS = 60.0  # longer is a hang
+MEMORY = 3 << 30  # bytes of address space on top of what the process starts with
+LIFE = 5000  # inputs after which a worker is replaced, so that leaks cannot hide behind its limit
+
+
+class Worker:
+    """Runs inputs of one target in a child process."""
+
+    def __init__(self, run: Callable[[bytes], None]):
+        self.run = run
+        self._start()
+
+    def judge(self, data: bytes) -> Verdict:
+        """Run an input and return what came of it."""
+        if self._left == 0:
+            self.close()
+            self._start()
+        self._left -= 1
+        try:
+            self._pipe.send_bytes(data)
+            if not self._pipe.poll(SECONDS):
+                return self._dead(Verdict("hang", f"no answer after {SECONDS:g} s"))
+            return self._pipe.recv()
+        except (EOFError, OSError):
+            self._child.join()
+            return self._dead(Verdict("crash", _ending(self._child.exitcode)))
+
+    def close(self) -> None:
+        """End the worker."""
+        self._child.kill()
+        self._child.join()
+        self._pipe.close()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self._pipe, theirs = context.Pipe()
+        self._child = context.Process(target=_serve, args=(self.run, theirs), daemon=True)
+        self._child.start()
+        theirs.close()
+        self._left = LIFE
+
+    def _dead(self, verdict: Verdict) -> Verdict:
+        self.close()
+        self._start()
+        return verdict
+
+
+def _serve(run: Callable[[bytes], None], pipe: Connection) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit = _address_space() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    while True:
+        try:
+            data = pipe.recv_bytes()
+        except EOFError:
+            os._exit(0)
+        pipe.send(judged(run, data))
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _ending(code: int | None) -> str:
+    if code is not None and code < 0:
+        return f"killed by {signal.Signals(-code).name}"
+    return f"exit status {code}"

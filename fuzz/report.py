@@ -1,0 +1,46 @@
+"""What a run has seen: counts, and findings as files that can be run again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from pathlib import Path
+
+from .verdicts import FINDINGS, Verdict
+
+FOLDER = Path("fuzz", "findings")
+
+
+class Report:
+    """Counts the verdicts of one target, and writes inputs down that are findings."""
+
+    def __init__(self, target: str, folder: Path = FOLDER):
+        self.target = target
+        self.folder = folder
+        self.counts: Counter[str] = Counter()
+        self.slowest = 0.0
+
+    def note(self, data: bytes, verdict: Verdict, seconds: float) -> None:
+        """Count a verdict."""
+        self.counts[verdict.kind] += 1
+        self.slowest = max(self.slowest, seconds)
+        if not verdict.is_finding:
+            return
+        self.folder.mkdir(parents=True, exist_ok=True)
+        name = f"{self.target}-{verdict.kind}-{hashlib.sha256(data).hexdigest()[:12]}"
+        (self.folder / name).write_bytes(data)
+        (self.folder / f"{name}.txt").write_text(verdict.detail)
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs."""
+        return sum(self.counts.values())
+
+    @property
+    def findings(self) -> int:
+        """Number of inputs that are findings."""
+        return sum(self.counts[kind] for kind in FINDINGS)
+
+    def __str__(self) -> str:
+        kinds = ", ".join(f"{kind} {self.counts[kind]}" for kind in ("done", "refused", *FINDINGS))
+        return f"{self.target}: {self.inputs} inputs: {kinds}; slowest {self.slowest:.1f} s"

@@ -1,0 +1,19 @@
+"""The targets by name."""
+
+from __future__ import annotations
+
+from . import checkpoints, fits, model_files, sequence_files
+
+TARGETS = {
+    "fits": fits.run,
+    "sequence_files": sequence_files.run,
+    "model_files": model_files.run,
+    "checkpoints": checkpoints.run,
+}
+
+
+def warm_up() -> None:
+    """Make what every worker needs, once, before workers are forked."""
+    model_files.templates()
+    for name in checkpoints.MODELS:
+        checkpoints.template(name)

@@ -1,0 +1,49 @@
+"""What counts as a finding: crashes, hangs, errors outside the documented types, and lies."""
+
+from __future__ import annotations
+
+import traceback
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sklearn.exceptions import NotFittedError
+
+DOCUMENTED = (ValueError, TypeError, NotFittedError)  # exactly these, and any MemoryError
+FINDINGS = ("crash", "hang", "error", "warning", "lie")
+
+
+class Lie(Exception):
+    """What a model says of itself is not so."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of an input: `kind` is "done", "refused" or one of `FINDINGS`."""
+
+    kind: str
+    detail: str = ""
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether it has to be mended."""
+        return self.kind in FINDINGS
+
+
+def judged(run: Callable[[bytes], None], data: bytes) -> Verdict:
+    """Run a target on an input and say what came of it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", RuntimeWarning)  # NumPy's: something went wrong unseen
+            run(data)
+    except Lie as error:
+        return Verdict("lie", str(error))
+    except RuntimeWarning:
+        return Verdict("warning", traceback.format_exc())
+    except MemoryError:
+        return Verdict("refused", "MemoryError")
+    except Exception as error:
+        documented = type(error) in DOCUMENTED and str(error)
+        return Verdict("refused" if documented else "error", traceback.format_exc())
+    return Verdict("done")
