@@ -80,7 +80,7 @@ class Search(MKLEstimator):
         Parameters
         ----------
         y : what scorers compare with, shape (n,).
-        targets : what machines learn, shape (n,).
+        targets : what is learned, shape (n,).
         groups : what splitters may ask for, shape (n,) or None.
         weights : what scorers weigh examples with, shape (n,) or None.
         costs : gives the costs of all n examples at C = 1 when only some train.
@@ -88,7 +88,7 @@ class Search(MKLEstimator):
         """
         grid, splits = Grid.of(self.norms, self.Cs), self._splits(X, y, groups)
         every = costs(np.arange(len(y)))
-        first = self._machines(targets, weighed(grid.Cs.max(), every), grid.norms[0])
+        first = self._problems(targets, weighed(grid.Cs.max(), every), grid.norms[0])
         methods, shared = self._methods(grid, first), self._shared(first)
         scorer = self._scorer()
         kernels = None if self.kernels is None else resolve(self.kernels, X)
@@ -97,17 +97,17 @@ class Search(MKLEstimator):
             weighing = {} if weights is None else {"sample_weight": weights[test]}
             return scorer(held_out(values), np.arange(len(test))[:, None], y[test], **weighing)
 
-        def machines(train: np.ndarray) -> list[Problem]:
-            return self._machines(targets, costs(train), grid.norms[0])
+        def problems_of(train: np.ndarray) -> list[Problem]:
+            return self._problems(targets, costs(train), grid.norms[0])
 
         with single_threaded_blas():
             prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
             with explained(prepared.compiled, prepared.examples, first):
-                self.scores_ = self._score(grid, prepared, splits, machines, score)
+                self.scores_ = self._score(grid, prepared, splits, problems_of, score)
                 best = grid.best(self.scores_.mean(axis=2))
                 self.best_score_ = float(self.scores_[best].mean())
                 self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
-                problems = self._machines(targets, self.C_ * every, grid.norms[best[0]])
+                problems = self._problems(targets, self.C_ * every, grid.norms[best[0]])
                 results = self._solve_all(*prepared.suited(problems, shared=shared), prepared.name)
         self._learn(prepared, results)
 
@@ -136,26 +136,26 @@ class Search(MKLEstimator):
             f"got {self.scoring!r}"
         )
 
-    def _methods(self, grid: Grid, machines: list[Problem]) -> list[Method]:
+    def _methods(self, grid: Grid, problems: list[Problem]) -> list[Method]:
         """Return the method of each norm; one that cannot serve is refused before all else."""
-        shared, loss = self._shared(machines), machines[0].loss
+        shared, loss = self._shared(problems), problems[0].loss
         return [find_method(self.solver, norm, loss, shared=shared) for norm in grid.norms]
 
-    def _shared(self, machines: list[Problem]) -> bool:
-        return len(machines) > 1 and self.share_weights
+    def _shared(self, problems: list[Problem]) -> bool:
+        return len(problems) > 1 and self.share_weights
 
     def _score(
         self,
         grid: Grid,
         prepared: Prepared,
         splits: list[Split],
-        machines: Callable[[np.ndarray], list[Problem]],
+        problems_of: Callable[[np.ndarray], list[Problem]],
         score: Callable[[np.ndarray, np.ndarray], float],
     ) -> np.ndarray:
         """Return the scores of every point and fold, shape (norms, Cs, folds)."""
         scores = np.empty((*grid.shape, len(splits)))
         gaps: list[float] = []
-        first = machines(splits[0][0])
+        first = problems_of(splits[0][0])
         shared = self._shared(first)
         paths = (1 if shared else len(first)) * len(splits)
         title = f"{type(self).__name__}: {len(splits)} folds"
@@ -172,7 +172,7 @@ class Search(MKLEstimator):
             norms = [prepared.suited_norm(norm) for norm in grid.norms]
             suited = Grid(norms, grid.Cs)
             for fold, (train, test) in enumerate(splits):
-                problems, engine = prepared.suited(machines(train), shared=shared)
+                problems, engine = prepared.suited(problems_of(train), shared=shared)
                 along = [held_out_values(one, engine, suited, test, solve) for one in problems]
                 values = np.concatenate(along, axis=3)
                 for at in np.ndindex(grid.shape):

@@ -127,11 +127,11 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
                 f"y must hold the classes of the model, {model.classes_.tolist()}, "
                 f"got {classes.tolist()}"
             )
-        return model._machines(codes, _C(model) * model._costs(classes, codes, sample_weight), norm)
+        return model._problems(codes, _C(model) * model._costs(classes, codes, sample_weight), norm)
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True).astype(float)
         costs = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
-        return model._machines(y, _C(model) * costs, norm)
+        return model._problems(y, _C(model) * costs, norm)
     return [model._problem(X, sample_weight)]
 
 

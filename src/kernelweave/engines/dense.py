@@ -13,7 +13,7 @@ from .training_set import TrainingSet
 
 
 class DenseEngine(KeptOutputs):
-    """All examples on this machine, and the outputs of every kernel.
+    """All examples in this process, and the outputs of every kernel.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ MANY_EXAMPLES = 1000  # examples from which on a pass takes longer than tabulati
 
 
 class FamilyEngine(Engine):
-    """All examples on this machine, their kernels combined.
+    """All examples in this process, their kernels combined.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ BLOCK = 20_000  # kernels evaluated at a time
 
 
 class StreamedEngine(Engine):
-    """All examples on this machine, and engines for some of the kernels.
+    """All examples in this process, and engines for some of the kernels.
 
     It notes alpha, and computes what is asked for.
 

@@ -35,7 +35,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     solver : str
         "auto", or a solver by name.
     interleaved : bool
-        Whether weights may change before a machine is complete.
+        Whether weights may change before the inner problem, with the weights given, is solved.
     normalize : {"variance", "unit", "trace", "center", None}
         How kernels are made comparable.
     tol : float
@@ -128,7 +128,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         X = check_examples(self, X, reset=True)
         classes, codes = self._labels(X, y)
         costs = weighed(self.C, self._costs(classes, codes, sample_weight))
-        problems = self._machines(codes, costs, norms.as_norm(self.norm))
+        problems = self._problems(codes, costs, norms.as_norm(self.norm))
         self._train(X, problems, codes, self.share_weights)
         self.classes_ = classes
         return self
@@ -145,7 +145,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
             )
         return classes, codes
 
-    def _machines(self, codes, costs, norm):
+    def _problems(self, codes, costs, norm):
         """Return one problem per class, or a single one for two."""
         loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
         positives = [1] if count == 2 else range(count)

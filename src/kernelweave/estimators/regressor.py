@@ -70,10 +70,10 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         y = check_targets(self, X, y, numeric=True).astype(float)
         weights = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
         costs = weighed(self.C, weights)
-        self._train(X, self._machines(y, costs, norms.as_norm(self.norm)), y)
+        self._train(X, self._problems(y, costs, norms.as_norm(self.norm)), y)
         return self
 
-    def _machines(self, y, costs, norm):
+    def _problems(self, y, costs, norm):
         """Return the only problem."""
         params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
         return [Problem(losses.get(self.loss, "regressor", **params), norm, y, costs)]

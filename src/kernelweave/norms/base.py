@@ -141,7 +141,7 @@ def same_length(name: str, have: int, want: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Fixed(Norm):
-    """The norm that leaves no choice: one machine on the combination with these weights, (M,)."""
+    """The norm that leaves no choice: the kernels are combined with these weights, shape (M,)."""
 
     theta: np.ndarray
 

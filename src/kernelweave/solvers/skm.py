@@ -7,7 +7,7 @@ for each kernel in the primal, makes it
     R(s) = min over gamma of  gamma^2 / 2 + sum_m (mu_m - d gamma)_+^2 / (2 kappa^2),
 
 whose gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma / mu_m)_+ / kappa^2: the
-machine on weights eta / c. kappa starts at 1 with d = 0, one machine on the sum of all kernels, and
+kernel machine on weights eta / c. kappa starts at 1 with d = 0, where all kernels are summed up, and
 is halved with d = 1. The weights of the original problem are eta~_m = eta_m / (1 - kappa^2 eta_m),
 which add up to 1.
 
@@ -18,7 +18,7 @@ method of multipliers): mu_m + kappa^2 lambda_m takes the place of mu_m, lambda_
 of the last solution, and kappa is halved only where that brings too little. An alpha and weights to
 start from are such a solution too.
 
-Of many kernels few have weight. So the machine is solved on those that seem to matter, and then all
+Of many kernels few have weight. So the problem is solved on those that seem to matter, and then all
 are looked at (`sifting`).
 """
 
@@ -124,27 +124,31 @@ class SKM:
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
     ) -> Result:
         """Solve a problem on all of its kernels."""
-        machine = SmoothedMachine(problem, engine, weights, history, self._room(engine))
+        smooth = SmoothedProblem(problem, engine, weights, history, self._room(engine))
         turns = 0
         while True:
-            certificate = machine.certify()
-            history.add(certificate, machine.theta, turns)
-            good = history.converged and self._optimal(machine)
+            certificate = smooth.certify()
+            history.add(certificate, smooth.theta, turns)
+            good = history.converged and self._optimal(smooth)
             if good or certificate.gap <= LEAST or history.stuck or history.spent:
                 break
-            machine.improve(certificate)
-            history.observe(engine.alpha, machine.theta)
+            smooth.improve(certificate)
+            history.observe(engine.alpha, smooth.theta)
             turns = 1
-        result = history.result(certificate, engine.alpha, machine.theta)
+        result = history.result(certificate, engine.alpha, smooth.theta)
         return replace(result, converged=good)
 
     def _room(self, engine: Engine) -> int:
         """How many examples are worked on at a time, at most."""
         return int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
 
-    def _optimal(self, machine: SmoothedMachine) -> bool:
+    def _optimal(self, smooth: SmoothedProblem) -> bool:
         eps1, eps2 = optimality(
-            machine.problem, machine.alpha, machine.engine.outputs(), machine.s, machine.theta
+            smooth.problem,
+            smooth.alpha,
+            smooth.engine.outputs(),
+            smooth.s,
+            smooth.theta,
         )
         return eps1 <= self.eps1 and eps2 <= self.eps2
 
@@ -158,7 +162,7 @@ def _highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
     return kernels[np.argsort(-height)[ranks[: len(kernels)]]]
 
 
-class SmoothedMachine:
+class SmoothedProblem:
     """alpha, kappa, and what follows from them.
 
     Parameters

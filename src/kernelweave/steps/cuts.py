@@ -1,4 +1,4 @@
-"""Cuts: what every alpha seen so far says about the value of the best machine.
+"""Cuts: what every alpha seen so far says about J(theta), the optimal value of the inner problem.
 
 J(theta) >= linear_t - 1/2 theta . s_t      for every feasible alpha_t, optimal or not
 """
@@ -52,7 +52,7 @@ class Cuts:
     def lowest(self, norm: Norm) -> tuple[np.ndarray, float]:
         """Return the feasible weights, (M,), where the largest cut is lowest, and its value there.
 
-        No machine with feasible weights has a smaller value, so this bounds the optimum from below.
+        J is nowhere smaller over the feasible weights, so this bounds the optimum from below.
         """
         M = self.s.shape[1]
         rows, ends = self.rows(), -self.linear / self.scale

@@ -1,6 +1,6 @@
 """The gradient step, for p = 1: descend with complete solves and nothing but gradients.
 
-J(theta), the value of the best machine with weights theta, is convex and has the gradient -s / 2.
+J(theta), the optimal value of the inner problem, is convex and has the gradient -s / 2.
 SimpleMKL (Rakotomamonjy et al., 2008) descends along the reduced gradient, which zigzags where
 kernels are alike. Here the gradients of earlier turns make a metric (BFGS), and the step goes to
 the minimum over all feasible weights of

@@ -1,13 +1,13 @@
-"""The Newton weight step: minimise a quadratic model of the best machine's value.
+"""The Newton weight step: minimise a quadratic model of the inner problem's optimal value.
 
     J(theta) = max over alpha of  linear(alpha) - 1/2 theta . s(alpha)
 
-is convex. Its gradient is -1/2 s, and its second derivative H is known on the free examples, so
+is convex. Its gradient is -1/2 s, and its Hessian H follows from the free examples, so
 
     min over feasible theta of  -1/2 s . theta + 1/2 (theta - theta_0)' H (theta - theta_0)
 
 is the step of HessianMKL (Chapelle and Rakotomamonjy, 2008) at p = 1, and Newton's method on the
-ball of the norm otherwise. It needs no complete machine: theta moves on while alpha is on its way.
+ball of the norm otherwise. The inner problem need not be solved exactly.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
 ROUNDING = 1e-9  # relative difference of values that tells nothing
-TIGHT = 0.1  # part of the gap that an accurate machine accounts for
-SECANT = 0.05, 2.0  # a model is bent at least and at most so many times as its second derivative
+TIGHT = 0.1  # part of the gap that an accurately solved inner problem accounts for
+SECANT = 0.05, 2.0  # bounds of that ratio
 
 
 class Newton:
@@ -32,12 +32,13 @@ class Newton:
 
     A model is believed within a trust region, and the best primal value is the judge. When the dual
     value shows that J has risen above it, or when neither it nor the gap has fallen for some turns,
-    the weights go back to where it was found and the region shrinks. Where the machine is accurate
-    its dual value, too, tells that J falls: weights that grow from nearly nothing gain less at
-    first than a primal value can show.
+    the weights go back to where it was found and the region shrinks. Where the inner problem is
+    solved accurately its dual value, too, tells that J falls: weights that grow from
+    nearly nothing gain less at first than a primal value can show.
 
-    A second derivative belongs to the free examples of one machine. Along a step examples come and
-    go, and the slope changes by another amount than it said: the next model is corrected by that.
+    A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
+    a bound, and the gradient changes by another amount than the Hessian predicts: the next Hessian
+    is multiplied by the ratio of the two.
     """
 
     def __init__(self, norm: Norm):
@@ -58,18 +59,18 @@ class Newton:
             return self._back()
         self.reach = max(REACH, self.reach**WIDEN)
         lower = least_weights(turn, self.norm, self.reach)
-        bend, scale = _bend(turn), turn.s.max()
-        H = self._secant(turn) * bend
-        self.last = turn.theta, turn.s, bend
+        hessian, scale = _hessian(turn), turn.s.max()
+        H = self._secant(turn) * hessian
+        self.last = turn.theta, turn.s, hessian
         return model_minimum(turn.theta, -0.5 * turn.s / scale, H / scale, lower, self.norm)
 
     def _secant(self, turn: Turn) -> float:
-        """Return how the slope changed along the last step, relative to what its bend said."""
+        """Return how the gradient changed along the last step, relative to its Hessian's word."""
         if self.last is None:
             return 1.0
-        theta, s, bend = self.last
+        theta, s, hessian = self.last
         step = turn.theta - theta
-        expected = step @ bend @ step
+        expected = step @ hessian @ step
         if expected <= 0:
             return 1.0
         return float(np.clip(0.5 * step @ (s - turn.s) / expected, *SECANT))
@@ -89,8 +90,8 @@ class Newton:
         return self.centre
 
 
-def _bend(turn: Turn) -> np.ndarray:
-    """Return the second derivative of J, shape (M, M), or none where rounding hides it."""
+def _hessian(turn: Turn) -> np.ndarray:
+    """Return the Hessian of J, shape (M, M), or zeros where rounding hides it."""
     try:
         return turn.hessian()
     except LinAlgError:

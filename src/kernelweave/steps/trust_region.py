@@ -1,4 +1,4 @@
-"""The minimum of a quadratic model of J(theta), the value of the best machine with weights theta.
+"""The minimum of a quadratic model of J(theta), the optimal value of the inner problem.
 
     gradient . theta + 1/2 (theta - theta_0)' H (theta - theta_0)
 

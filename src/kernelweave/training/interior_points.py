@@ -103,9 +103,9 @@ class _Path:
         """Take one step."""
         room, z = self.room, self.z
         stiff = self.curv + (z / room).sum(axis=0)
-        # Two parts of an alpha give way like two springs in a row.
-        springs = 1.0 / self._sums(self.signs / stiff)
-        system = KKTSystem.definite(self.problem.kernel, springs)
+        # The stiffness of an alpha with two parts is that of two springs in series.
+        stiffness = 1.0 / self._sums(self.signs / stiff)
+        system = KKTSystem.definite(self.problem.kernel, stiffness)
         residual = self._residual() - z[0] + z[1]
         missing = self.total - self._sums(self.y).sum()
 
@@ -113,9 +113,9 @@ class _Path:
             """The step that changes z * room by `products`, (2, k), to first order."""
             pull = np.where(self.bounded, products / room, 0.0)
             force = pull[0] - pull[1] - residual
-            give = self._sums(force / stiff)
-            dalpha, dbias = system.solve(springs * give, missing)
-            dslope = springs * (give - dalpha)
+            free_move = self._sums(force / stiff)
+            dalpha, dbias = system.solve(stiffness * free_move, missing)
+            dslope = stiffness * (free_move - dalpha)
             dy = (force - self._slopes(dslope)) / stiff
             droom = np.where(self.bounded, [dy, -dy], 0.0)
             return dy, dbias, droom, pull - z * droom / room

@@ -1,9 +1,10 @@
-"""How the problem inside a working set is solved: by pairs of examples, if they do not creep.
+"""How the problem inside a working set is solved: by pairs of examples, then by Newton's method.
 
-Pairs solve most such problems in no time. Where the kernel has directions of very different size
-(columns that differ in scale, large C, weights far apart) they may take millions of steps. So after
-a while a method takes over whose work hardly depends on condition. Its alphas are nearly the best,
-and pairs can do the rest.
+Steps on pairs (sequential minimal optimisation) solve most such problems quickly. Where the kernel
+is ill-conditioned (columns that differ in scale, large C, weights far apart) they may take millions
+of steps. So after a bounded number of pairs a method takes over whose work hardly depends on the
+condition number: interior points, or Newton's method on the primal where dual terms have entropies.
+Its alphas are nearly optimal, and pairs do the rest.
 """
 
 from __future__ import annotations
@@ -59,12 +60,12 @@ def _by_pairs(problem: Subproblem, tolerance: float) -> tuple[Subproblem, float]
 def _without_pairs(problem: Subproblem, tolerance: float, method: Method, late: Late) -> Subproblem:
     """Return the best of what a method finds before it reaches the tolerance.
 
-    Alphas near a bound, put there, may violate little and yet be far from the best ones: what does
-    not raise the dual value is no find.
+    Alphas near a bound that are moved to it may violate the KKT conditions little and yet be far
+    from the optimum: alphas are only taken if they raise the dual value.
     """
     live = np.flatnonzero(problem.term.hi > problem.term.lo)
     best, lowest = problem, problem.violation
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is no find either
+    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are not taken
         for part in method(problem.part(live)):
             alpha = problem.alpha.copy()
             alpha[live] = part

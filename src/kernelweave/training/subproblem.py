@@ -53,8 +53,8 @@ def balanced(
 ) -> np.ndarray:
     """Return alphas that add up to `total`, which alphas between the bounds can.
 
-    Those that are free give way, or all where those have not enough room. All arrays have shape
-    (q,).
+    The missing sum is spread over those that are free, or over all where those lack room. All
+    arrays have shape (q,).
     """
     missing = total - alpha.sum()
     room = hi - alpha if missing > 0 else alpha - lo
