@@ -27,7 +27,7 @@ class Block(Norm):
     maximum over alpha and theta of a function that is concave in (alpha, 1 / theta): steps in
     alpha and theta = best(s) in turn never lower it. The optimal s_m of a kernel without full rank
     can be 0, and its theta_m infinite. No number holds w_m = theta_m 0, so 1 / theta is `held` a
-    little above 0. The inner problem's optimal value h(1 / theta) is concave, not negative and grows
+    little above 0. The inner problem's optimal value h(1 / theta) is concave, positive and grows
     with each 1 / theta_m: of (1 - slack) / theta + slack / start it is at least 1 - slack times
     that of theta, so that the best weights of this kind miss at most that part of the optimum.
 

@@ -7,7 +7,7 @@ for each kernel in the primal, makes it
     R(s) = min over gamma of  gamma^2 / 2 + sum_m (mu_m - d gamma)_+^2 / (2 kappa^2),
 
 whose gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma / mu_m)_+ / kappa^2: the
-kernel machine on weights eta / c. kappa starts at 1 with d = 0, where all kernels are summed up, and
+kernel machine on weights eta / c. kappa starts at 1 with d = 0, the plain sum of all kernels, and
 is halved with d = 1. The weights of the original problem are eta~_m = eta_m / (1 - kappa^2 eta_m),
 which add up to 1.
 
