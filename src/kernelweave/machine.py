@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import model_file
-from .checkpoint import Checkpoint
+from .checkpoint import Checkpoint, data_key, try_out
 from .core import single_threaded_blas
 from .distinct import Distinct, mergeable
 from .engines import DenseEngine, Engine, MixtureEngine, StackedEngine, Supplies
@@ -55,6 +55,8 @@ class Machine(BaseEstimator):
         """
         deadline = self._deadline()
         shared = shared and len(problems) > 1
+        if self.checkpoint is not None:
+            try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         solver = solver_for(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         kernels = self.kernels
         if kernels is not None:  # parameters that depend on the data depend on all of it
@@ -70,6 +72,9 @@ class Machine(BaseEstimator):
                 kernels, X, problems[0].C, [solver], norms, shared=shared
             )
             problems, engine = sharing(problems, engine) if shared else (problems, engine)
+            data = None
+            if self.checkpoint is not None:
+                data = data_key(kernels, self.normalize, examples)
             with explained(compiled, examples, problems):
                 results = [
                     self._solve_kept(
@@ -77,7 +82,7 @@ class Machine(BaseEstimator):
                         engine,
                         number,
                         watch=watch,
-                        names=compiled.names,
+                        data=data,
                         deadline=_portion(deadline, len(problems) - number),
                     )
                     for number, problem in enumerate(problems)
@@ -95,13 +100,14 @@ class Machine(BaseEstimator):
         number: int,
         *,
         watch: Any,
-        names: tuple[str, ...],
+        data: Any,
         deadline: float,
     ) -> Result:
         """Solve a problem, where there is a checkpoint from what it says, keeping it up to date."""
         if self.checkpoint is None:
             return self._solve(first_task(problem, engine, watch=watch), deadline)
-        checkpoint = Checkpoint(f"{self.checkpoint}.{number}", problem, names)
+        path = f"{os.fspath(self.checkpoint)}.{number}"
+        checkpoint = Checkpoint(path, problem, data, engine.n_kernels)
         kept = checkpoint.load()
         if kept is None:
             task = first_task(problem, engine, watch=watch)
@@ -227,6 +233,11 @@ class Machine(BaseEstimator):
         """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
         check_is_fitted(self)
         model_file.save(self, path)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError where what a file says was learned does not fit the model."""
+        if len(self._model.intercept) != 1:
+            raise ValueError("there must be one decision function")
 
     def contributions(self, X: Any) -> np.ndarray:
         """Return what each kernel adds to the decision values.

@@ -8,9 +8,11 @@ from sklearn.utils.validation import _check_sample_weight
 from .. import losses, norms
 from ..machine import Machine
 from ..problem import Problem
+from ..stored import stored
 from ..validation import check_examples, check_parameters, check_targets, weighed
 
 
+@stored("MKLRegressor", fields=())
 class MKLRegressor(RegressorMixin, Machine):
     """Regression with learned kernel weights.
 

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..stored import stored
 from .base import Norm, clip
 from .lp import Lp
 from .powers import checked_exponent, conjugate_exponent, power_sum
 
 
+@stored("Block")
 @dataclass(frozen=True)
 class Block(Norm):
     """The block norm (sum_m ||w_m||^q)^(1/q) on the model (Kloft et al., 2011, section 4.3).

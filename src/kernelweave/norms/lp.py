@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..stored import stored
 from .base import Norm, clip, same_length
 from .powers import checked_exponent, conjugate_exponent, power_sum
 
@@ -14,6 +15,7 @@ from .powers import checked_exponent, conjugate_exponent, power_sum
 LEAST = 1e-3
 
 
+@stored("Lp")
 @dataclass(frozen=True)
 class Lp(Norm):
     """||theta|| = (sum_m weights_m theta_m^p)^(1/p) (Kloft et al., 2011).

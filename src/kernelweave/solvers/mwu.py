@@ -37,6 +37,7 @@ from ..losses import Loss, SquaredHinge
 from ..norms import Norm
 from ..norms.kinds import is_sparse
 from ..problem import Certificate, Problem, Result
+from ..stored import stored
 from .journal import Journal
 from .sifting import sift, spread
 from .task import Task
@@ -49,6 +50,7 @@ ENTER = 1000  # which so many join after a look at all of them, at most,
 LOOKS = 4  # of which there are so many at most
 
 
+@stored("MWU")
 @dataclass(frozen=True)
 class MWU:
     """The solver, and what it can be told.

@@ -35,6 +35,7 @@ from ..losses import Loss
 from ..norms import Norm
 from ..norms.kinds import is_sparse
 from ..problem import Certificate, Result
+from ..stored import stored
 from .first_guess import FEW, ROOM, first_guess
 from .journal import Journal
 from .optimality import optimality
@@ -56,6 +57,7 @@ LOOK = 50  # and between two looks at the clock
 ENTER = 16  # kernels that join those worked on after a look at all of them, at most
 
 
+@stored("SKM")
 @dataclass(frozen=True)
 class SKM:
     """The solver, and what it can be told.
