@@ -93,7 +93,7 @@ void bind_product(nb::module_& m) {
 // The engine of the sum of all kernels.
 std::unique_ptr<Engine> engine_of_sum(const Program& program, const Side& side, int64_t cache_bytes,
                                       int n_jobs) {
-  program.check(side);
+  program.check(side, side);
   return std::make_unique<Engine>(rows_of(sum_of(std::make_shared<const Program>(program)),
                                           examples_of_sum(side), cache_bytes, n_jobs));
 }

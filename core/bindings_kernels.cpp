@@ -52,6 +52,7 @@ void bind_side(nb::module_& m) {
   nb::class_<Side>(m, "Side", "Examples: one table per source, one vector per slot, in order.")
       .def("__init__",
            [](Side* side, int64_t n) {
+             require(n >= 0, "Side: the number of examples must be at least 0");
              new (side) Side();
              side->n = n;
            })
@@ -67,6 +68,7 @@ void bind_side(nb::module_& m) {
           "add_sparse",
           [](Side& side, Vector data, In<int32_t, 1> indices, Ids indptr, int64_t d) {
             require(int64_t(indptr.shape(0)) == side.n + 1, "add_sparse: wrong number of rows");
+            require(d >= 0, "add_sparse: d must be at least 0");
             require(indptr.data()[0] == 0 && size_t(indptr.data()[side.n]) <= data.shape(0) &&
                         indices.shape(0) == data.shape(0),
                     "add_sparse: the arrays do not fit together");
@@ -89,7 +91,7 @@ void bind_side(nb::module_& m) {
             std::vector<int64_t> rows(matrix.shape(0));
             for (size_t i = 0; i < rows.size(); ++i) rows[i] = int64_t(i);
             side.tables.push_back(std::make_shared<GivenTable>(
-                borrow(matrix), int64_t(matrix.shape(1)), std::move(rows),
+                borrow(matrix), side.n, int64_t(matrix.shape(1)), std::move(rows),
                 std::vector<int64_t>(ids.data(), ids.data() + ids.shape(0))));
           },
           "matrix"_a, "ids"_a)

@@ -18,35 +18,44 @@ namespace {
 constexpr int64_t kPiece = 16384;  // sequences that a thread looks up at a time
 
 struct NamedStore {
+  std::shared_ptr<const Quantity> quantity;
   std::unique_ptr<Store> store;
   std::string kind;
+
+  // The sequences of a side, which the store's kernel can read.
+  const Table& sequences(const Side& side) const {
+    require(side.tables.size() == 1, "a store reads one column of sequences");
+    quantity->check(*side.tables[0], *side.tables[0]);
+    return *side.tables[0];
+  }
 };
 
 // The store that a kernel asks for; `letters` are to be added.
 NamedStore store_of(const Source& source, int64_t letters) {
   if (const auto* wd = dynamic_cast<const WdKernel*>(source.quantity.get()))
-    return {std::make_unique<WdStore>(*wd, nullptr), "trie"};
+    return {source.quantity, std::make_unique<WdStore>(*wd, nullptr), "trie"};
   const auto& spectrum = dynamic_cast<const SpectrumKernel&>(*source.quantity);
   const bool open = spectrum.store == StoreKind::kAuto;
   const StoreKind kind = open ? best_store(spectrum.rule, letters) : spectrum.store;
-  return {make_store(kind, spectrum.rule, letters), store_name(kind)};
+  return {source.quantity, make_store(kind, spectrum.rule, letters), store_name(kind)};
 }
 
 void add(NamedStore& named, const Side& side, Vector delta) {
   require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
   std::vector<int64_t> all(side.n);
   std::iota(all.begin(), all.end(), 0);
-  named.store->add(*side.tables.at(0), all.data(), delta.data(), side.n);
+  named.store->add(named.sequences(side), all.data(), delta.data(), side.n);
 }
 
 Out lookup(NamedStore& named, const Side& side, int threads) {
+  const Table& sequences = named.sequences(side);
   Out values = make_array({size_t(side.n)});
   std::fill_n(values.data(), side.n, 0.0);
   without_lock([&] {
     named.store->settle(threads);
     run_team(threads, (side.n + kPiece - 1) / kPiece, [&](int64_t piece, int) {
       const int64_t j0 = piece * kPiece, j1 = std::min(side.n, j0 + kPiece);
-      named.store->lookup(*side.tables.at(0), j0, j1, values.data() + j0, 0);
+      named.store->lookup(sequences, j0, j1, values.data() + j0, 0);
     });
   });
   return values;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "bindings_packed.h"
 #include "locality_kernel.h"
 #include "plane_table.h"
 #include "program.h"
@@ -24,9 +25,6 @@ using namespace nb::literals;
 
 namespace kw {
 namespace {
-
-template <typename T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 LetterTable letter_table(const nb::bytes& codes) {
   if (codes.size() != 256) throw std::invalid_argument("a table of letters has 256 codes");
@@ -59,6 +57,11 @@ std::string_view letters_of(nb::handle item, int64_t position) {
   Py_ssize_t size = 0;
   if (PyUnicode_Check(item.ptr())) {
     const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+    if (!text && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+      PyErr_Clear();
+      throw std::invalid_argument("sequence " + std::to_string(position) +
+                                  " holds a surrogate, which is no character");
+    }
     if (!text) throw nb::python_error();
     return {text, size_t(size)};
   }
@@ -95,33 +98,6 @@ nb::dict pack_codes(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::de
   return packed(builder);
 }
 
-// Packed sequences that NumPy arrays hold.
-struct PackedSequences {
-  SequenceView view;
-  std::vector<nb::object> arrays;  // kept alive
-};
-
-std::shared_ptr<PackedSequences> view_packed(int64_t n, std::optional<int64_t> length,
-                                             nb::object data, bool planes, nb::object unknown,
-                                             nb::object lengths, nb::object starts) {
-  auto held = std::make_shared<PackedSequences>();
-  SequenceView& view = held->view;
-  view.n = n;
-  view.length = length.value_or(0);
-  view.planes = planes;
-  if (planes)
-    view.words = nb::cast<In<uint64_t>>(data).data();
-  else
-    view.bytes = nb::cast<In<uint8_t>>(data).data();
-  if (!unknown.is_none()) view.unknown = nb::cast<In<uint64_t>>(unknown).data();
-  if (!length) {
-    view.lengths = nb::cast<In<int64_t>>(lengths).data();
-    view.starts = nb::cast<In<int64_t>>(starts).data();
-  }
-  held->arrays = {data, unknown, lengths, starts};
-  return held;
-}
-
 nb::bytes codes_of(const PackedSequences& packed, int64_t i) {
   if (i < 0 || i >= packed.view.n) throw nb::index_error("no such sequence");
   std::vector<uint8_t> codes(size_t(packed.view.length_of(i)));
@@ -149,8 +125,13 @@ nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool 
 }
 
 KmerRule kmer_rule(int64_t k, uint64_t letters, std::optional<nb::bytes> partner) {
-  if (k < 1 || !kmers_fit(k, letters)) throw std::invalid_argument("k is out of range");
-  return {k, letters, partner.has_value(), partner ? letter_table(*partner) : LetterTable{}};
+  if (k < 1 || letters < 2 || !kmers_fit(k, letters))
+    throw std::invalid_argument("k is out of range");
+  const LetterTable partners = partner ? letter_table(*partner) : LetterTable{};
+  if (std::any_of(partners.begin(), partners.begin() + std::min<uint64_t>(letters, 256),
+                  [&](uint8_t code) { return code >= letters; }))
+    throw std::invalid_argument("the partner of a letter is no letter");
+  return {k, letters, partner.has_value(), partners};
 }
 
 WdValue wd_value(const std::string& split) {
@@ -184,15 +165,10 @@ void bind_sequences(nb::module_& m) {
   m.def("pack_strings", &pack_strings, "items"_a, "codes"_a, "planes"_a, "unknown_is_error"_a);
   m.def("pack_codes", &pack_codes, "codes"_a, "planes"_a);
   nb::class_<PackedSequences>(m, "PackedSequences", "Packed sequences that NumPy arrays hold.")
-      .def(
-          "__init__",
-          [](PackedSequences* self, int64_t n, std::optional<int64_t> length, nb::object data,
-             bool planes, nb::object unknown, nb::object lengths, nb::object starts) {
-            new (self)
-                PackedSequences(*view_packed(n, length, data, planes, unknown, lengths, starts));
-          },
-          "n"_a, "length"_a.none(), "data"_a, "planes"_a, "unknown"_a.none(), "lengths"_a.none(),
-          "starts"_a.none())
+      .def(nb::init<int64_t, std::optional<int64_t>, nb::object, int, nb::object, nb::object,
+                    nb::object>(),
+           "n"_a, "length"_a.none(), "data"_a, "letters"_a, "unknown"_a.none(), "lengths"_a.none(),
+           "starts"_a.none())
       .def("codes", &codes_of)
       .def("rewrite", &rewrite, "start"_a, "stop"_a, "backwards"_a, "mapping"_a);
 }
@@ -224,12 +200,12 @@ void bind_kernels(nb::module_& m) {
   m.def("kmers_fit", &kmers_fit, "k"_a, "letters"_a);
   m.def(
       "add_planes",
-      [](Side& side, const PackedSequences& packed, int letters) {
+      [](Side& side, const PackedSequences& packed) {
         if (packed.view.n != side.n) throw std::invalid_argument("add_planes: wrong size");
         auto owner = std::make_shared<PackedSequences>(packed);
-        side.tables.push_back(std::make_shared<PlaneTable>(packed.view, letters, owner));
+        side.tables.push_back(std::make_shared<PlaneTable>(packed.view, owner));
       },
-      "side"_a, "packed"_a, "letters"_a);
+      "side"_a, "packed"_a);
   m.def(
       "add_sequences",
       [](Side& side, const PackedSequences& packed) {

@@ -20,7 +20,7 @@ Decision::Decision(std::shared_ptr<const Program> program, Side a, std::vector<d
 }
 
 void Decision::decide(const Side& b, int threads, double* out) {
-  program_->check(b);
+  program_->check(a_, b);
   const std::lock_guard<std::mutex> lock(mutex_);
   const LinearPlan plan(*program_, a_, b);
   if (compiled_.empty() || plan.bundles() != bundles_) compile(plan, threads);

@@ -37,8 +37,7 @@ void reorder(double* matrix, const int64_t* order, int64_t n) {
 }
 
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out) {
-  program.check(a);
-  program.check(b);
+  program.check(a, b);
   const bool same = &a == &b;
   const std::vector<int64_t> rows = all_of(a);
   sweep(
@@ -55,7 +54,7 @@ void evaluate(const Program& program, const Side& a, const Side& b, int threads,
 }
 
 void diagonal(const Program& program, const Side& a, double* out) {
-  program.check(a);
+  program.check(a, a);
   std::vector<double> values(program.n_planes() * a.n), stack(program.stack_size());
   Planes planes(program.n_planes());
   double* next = values.data();
@@ -71,7 +70,7 @@ void diagonal(const Program& program, const Side& a, double* out) {
 }
 
 void quadratic(const Program& program, const Side& a, const double* coef, double* out) {
-  program.check(a);
+  program.check(a, a);
   const std::vector<int64_t> rows = all_of(a);
   std::fill_n(out, program.n_kernels(), 0.0);
   const int threads = 1;  // all pairs add to the same sums
@@ -90,8 +89,7 @@ void quadratic(const Program& program, const Side& a, const double* coef, double
 
 void decide(const Program& program, const Side& a, const Side& b, const double* coef,
             const double* weights, int64_t outputs, int threads, double* out) {
-  program.check(a);
-  program.check(b);
+  program.check(a, b);
   const int64_t kernels = program.n_kernels();
   const std::vector<int64_t> rows = all_of(a);
   std::fill_n(out, outputs * b.n, 0.0);

@@ -94,12 +94,16 @@ void SparseTable::mix(int64_t i, Fingerprint& print) const {
   for (int64_t e = indptr[i]; e < indptr[i + 1]; ++e) mix_value(indices[e], data[e], print);
 }
 
-GivenTable::GivenTable(Array<double> matrix, int64_t columns, std::vector<int64_t> rows,
+GivenTable::GivenTable(Array<double> matrix, int64_t n, int64_t columns, std::vector<int64_t> rows,
                        std::vector<int64_t> ids)
-    : matrix(std::move(matrix)), columns(columns), rows(std::move(rows)), ids(std::move(ids)) {}
+    : matrix(std::move(matrix)),
+      n(n),
+      columns(columns),
+      rows(std::move(rows)),
+      ids(std::move(ids)) {}
 
 std::shared_ptr<const Table> GivenTable::subset(const int64_t* chosen, int64_t count) const {
-  return std::make_shared<GivenTable>(matrix, columns, gather(rows, chosen, count),
+  return std::make_shared<GivenTable>(matrix, count, columns, gather(rows, chosen, count),
                                       gather(ids, chosen, count));
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 namespace kw {
@@ -32,6 +33,14 @@ class Table {
   // Mixes example i into a fingerprint. By default every example is one of its kind.
   virtual void mix(int64_t i, Fingerprint& print) const;
 };
+
+// A table as the kind that a quantity reads.
+template <typename Kind>
+const Kind& table_as(const Table& table) {
+  const auto* found = dynamic_cast<const Kind*>(&table);
+  if (!found) throw std::invalid_argument("the examples are of another kind than a kernel reads");
+  return *found;
+}
 
 // Vectors of d values.
 class VectorTable : public Table {
@@ -73,12 +82,12 @@ class SparseTable : public VectorTable {
 // columns. A side that only plays one of the two roles leaves the other empty.
 class GivenTable : public Table {
  public:
-  GivenTable(Array<double> matrix, int64_t columns, std::vector<int64_t> rows,
+  GivenTable(Array<double> matrix, int64_t n, int64_t columns, std::vector<int64_t> rows,
              std::vector<int64_t> ids);
   std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
 
   const Array<double> matrix;
-  const int64_t columns;
+  const int64_t n, columns;
   const std::vector<int64_t> rows;  // row of the matrix of each example
   const std::vector<int64_t> ids;   // column of the matrix of each example
 };

@@ -15,7 +15,7 @@ constexpr uint64_t kCachedTable = uint64_t{1} << 16;
 constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
 
 const SequenceView& sequences(const Table& table) {
-  return dynamic_cast<const SequenceTable&>(table).view;
+  return table_as<SequenceTable>(table).view;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ struct LocalityRows : Rows {
   std::vector<int64_t> ids;
 };
 
-const PlaneTable& sequences(const Table& table) { return dynamic_cast<const PlaneTable&>(table); }
+const PlaneTable& sequences(const Table& table) { return table_as<PlaneTable>(table); }
 
 // Letters of word w that agree and are known.
 uint64_t matches(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j, int64_t w) {
@@ -49,13 +49,17 @@ double LocalityKernel::value(const PlaneTable& a, int64_t i, const PlaneTable& b
   return sum;
 }
 
+void LocalityKernel::check(const Table& a, const Table& b) const {
+  if (sequences(a).length != sequences(b).length)
+    throw std::invalid_argument("the locality-improved kernel needs sequences of one length");
+  check_planes(sequences(a), sequences(b));
+}
+
 std::unique_ptr<Rows> LocalityKernel::pack(const Table& a, const int64_t* rows, int64_t count,
-                                           const Table& b) const {
+                                           const Table&) const {
   auto pack = std::make_unique<LocalityRows>();
   pack->table = &sequences(a);
   pack->ids.assign(rows, rows + count);
-  if (pack->table->length != sequences(b).length)
-    throw std::invalid_argument("the locality-improved kernel needs sequences of one length");
   return pack;
 }
 

@@ -7,8 +7,8 @@
 namespace kw {
 namespace {
 
-int64_t planes_for(const SequenceView& view, int letters) {
-  return view.planes ? 2 : std::max<int>(2, std::bit_width(static_cast<unsigned>(letters - 1)));
+int64_t planes_for(const SequenceView& view) {
+  return std::max<int>(2, std::bit_width(static_cast<unsigned>(view.letters - 1)));
 }
 
 Array<uint64_t> spread(const SequenceView& view, int64_t planes) {
@@ -42,11 +42,11 @@ const SequenceView& equally_long(const SequenceView& view) {
 
 }  // namespace
 
-PlaneTable::PlaneTable(const SequenceView& view, int letters, std::shared_ptr<const void> owner)
+PlaneTable::PlaneTable(const SequenceView& view, std::shared_ptr<const void> owner)
     : PlaneTable(equally_long(view).planes ? Array<uint64_t>{view.words, owner}
-                                           : spread(view, planes_for(view, letters)),
+                                           : spread(view, planes_for(view)),
                  view.planes ? Array<uint64_t>{view.unknown, owner} : hidden_letters(view), view.n,
-                 view.length, planes_for(view, letters)) {}
+                 view.length, planes_for(view)) {}
 
 PlaneTable::PlaneTable(Array<uint64_t> data, Array<uint64_t> hidden, int64_t n, int64_t length,
                        int64_t planes)
@@ -68,6 +68,11 @@ std::shared_ptr<const Table> PlaneTable::subset(const int64_t* ids, int64_t coun
   return std::make_shared<PlaneTable>(own(std::move(chosen)),
                                       masked ? own(std::move(mask)) : Array<uint64_t>{}, count,
                                       length, planes);
+}
+
+void check_planes(const PlaneTable& a, const PlaneTable& b) {
+  if (a.planes != b.planes)
+    throw std::invalid_argument("the two sets of sequences have different alphabets");
 }
 
 }  // namespace kw

@@ -8,8 +8,8 @@ namespace kw {
 
 class PlaneTable : public Table {
  public:
-  // Borrows the words of packed DNA; spreads bytes over as many planes as `letters` codes need.
-  PlaneTable(const SequenceView& view, int letters, std::shared_ptr<const void> owner);
+  // Borrows the words of packed DNA; spreads bytes over as many planes as their codes need.
+  PlaneTable(const SequenceView& view, std::shared_ptr<const void> owner);
   PlaneTable(Array<uint64_t> data, Array<uint64_t> hidden, int64_t n, int64_t length,
              int64_t planes);
   std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
@@ -25,5 +25,8 @@ class PlaneTable : public Table {
  private:
   Array<uint64_t> data, hidden;  // hidden: mask of unknown letters, or empty
 };
+
+// Throws where letters of a cannot be compared with letters of b.
+void check_planes(const PlaneTable& a, const PlaneTable& b);
 
 }  // namespace kw

@@ -72,6 +72,12 @@ void Program::check(const Side& side) const {
     throw std::invalid_argument("the examples do not hold what the kernels need");
 }
 
+void Program::check(const Side& a, const Side& b) const {
+  check(a);
+  check(b);
+  for (size_t s = 0; s < sources_.size(); ++s) sources_[s]->check(*a.tables[s], *b.tables[s]);
+}
+
 int64_t Program::plane_of(const Group& group) const {
   int64_t plane = -1;
   for (int64_t k = group.begin; k < group.end; ++k) {

@@ -10,7 +10,12 @@
 namespace kw {
 namespace {
 
-const VectorTable& vectors(const Table& table) { return dynamic_cast<const VectorTable&>(table); }
+const VectorTable& vectors(const Table& table) { return table_as<VectorTable>(table); }
+
+void check_vectors(const Table& a, const Table& b) {
+  if (vectors(a).d != vectors(b).d)
+    throw std::invalid_argument("the two sets of examples differ in their number of columns");
+}
 
 // Rows as dense vectors: one after the other for dense columns, or in panels (feature by feature,
 // `width` rows side by side) for sparse columns.
@@ -30,8 +35,6 @@ int64_t panel_width(int64_t d, int64_t count) { return d <= 16384 && count > 8 ?
 std::unique_ptr<VectorRows> pack_vectors(const Table& a, const int64_t* rows, int64_t count,
                                          const Table& b, bool panels) {
   const VectorTable& table = vectors(a);
-  if (table.d != vectors(b).d)
-    throw std::invalid_argument("the two sets of examples differ in their number of columns");
   auto pack = std::make_unique<VectorRows>();
   pack->same = &a == &b;
   pack->ids.assign(rows, rows + count);
@@ -55,6 +58,8 @@ std::unique_ptr<VectorRows> pack_vectors(const Table& a, const int64_t* rows, in
 
 class Dot : public Quantity {
  public:
+  void check(const Table& a, const Table& b) const override { check_vectors(a, b); }
+
   std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
                              const Table& b) const override {
     return pack_vectors(a, rows, count, b, vectors(b).sparse());
@@ -154,6 +159,8 @@ class FeatureSum : public Quantity {
   enum Kind { kL1, kChi2, kMinimum };
   explicit FeatureSum(Kind kind) : kind_(kind) {}
 
+  void check(const Table& a, const Table& b) const override { check_vectors(a, b); }
+
   std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
                              const Table& b) const override {
     return pack_vectors(a, rows, count, b, false);
@@ -208,12 +215,25 @@ struct GivenRows : Rows {
   std::vector<int64_t> ids;
 };
 
+bool lie_below(const std::vector<int64_t>& ids, int64_t end) {
+  return std::all_of(ids.begin(), ids.end(), [&](int64_t id) { return id >= 0 && id < end; });
+}
+
 class Given : public Quantity {
  public:
+  void check(const Table& first, const Table& second) const override {
+    const GivenTable &a = table_as<GivenTable>(first), &b = table_as<GivenTable>(second);
+    if (a.n == 0 || b.n == 0) return;
+    if (a.ids.empty() || b.rows.empty() || !lie_below(a.ids, b.columns))
+      throw std::invalid_argument("the given similarities are not those to the training examples");
+    if (a.matrix.data == b.matrix.data && (a.rows.empty() || !lie_below(b.ids, a.columns)))
+      throw std::invalid_argument("the given similarities are not those of the training examples");
+  }
+
   std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
                              const Table&) const override {
     auto pack = std::make_unique<GivenRows>();
-    pack->table = &dynamic_cast<const GivenTable&>(a);
+    pack->table = &table_as<GivenTable>(a);
     pack->ids.assign(rows, rows + count);
     return pack;
   }
@@ -222,7 +242,7 @@ class Given : public Quantity {
             TileOut out) const override {
     const auto& pack = static_cast<const GivenRows&>(rows);
     const GivenTable& a = *pack.table;
-    const auto& b = static_cast<const GivenTable&>(columns);
+    const auto& b = table_as<GivenTable>(columns);
     // Training matrices are symmetric: there a row is read along its length.
     const bool symmetric = a.matrix.data == b.matrix.data;
     for (int64_t r = r0; r < r1; ++r) {
@@ -239,7 +259,7 @@ class Given : public Quantity {
   }
 
   void diagonal(const Table& a, double* out) const override {
-    const auto& table = dynamic_cast<const GivenTable&>(a);
+    const auto& table = table_as<GivenTable>(a);
     for (size_t i = 0; i < table.rows.size(); ++i)
       out[i] = table.matrix[table.rows[i] * table.columns + table.ids[i]];
   }

@@ -45,6 +45,8 @@ class Quantity {
  public:
   virtual ~Quantity() = default;
   virtual int64_t planes() const { return 1; }
+  // Throws where examples of a cannot be compared with examples of b. All else relies on it.
+  virtual void check(const Table& a, const Table& b) const = 0;
   virtual std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
                                      const Table& b) const = 0;
   // Rows [r0, r1) of the pack against examples [j0, j1) of b. r0 is a multiple of 32.

@@ -2,10 +2,62 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdexcept>
 
 namespace kw {
 
 namespace {
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+constexpr int64_t kLongest = int64_t{1} << 48;  // letters of a sequence: no sum overflows
+
+int64_t items_for(int64_t length, bool planes) { return planes ? 2 * words_for(length) : length; }
+
+void check_equal_lengths(const SequenceView& view, int64_t size) {
+  require(view.n == 0 || (view.length >= 1 && view.length <= kLongest),
+          "sequences: length must be at least 1");
+  const int64_t each = items_for(view.length, view.planes);
+  require(view.n == 0 ? size == 0 : size / view.n == each && size % view.n == 0,
+          "sequences: data do not have the size that n and length say");
+}
+
+void check_own_lengths(const SequenceView& view, const SequenceSizes& sizes) {
+  require(sizes.lengths == view.n && sizes.starts == view.n + 1 && view.starts[0] == 0,
+          "sequences: lengths must be n numbers");
+  int64_t end = 0;
+  for (int64_t i = 0; i < view.n; ++i) {
+    const int64_t length = view.lengths[i];
+    require(length >= 1 && length <= kLongest, "sequences: lengths must be at least 1");
+    end += items_for(length, view.planes);
+    require(end <= sizes.data && view.starts[i + 1] == end,
+            "sequences: data do not have the size that lengths say");
+  }
+  require(end == sizes.data, "sequences: data do not have the size that lengths say");
+}
+
+bool known_bytes(const SequenceView& view, int64_t size) {
+  bool bad = false;
+  for (int64_t at = 0; at < size; ++at)
+    bad |= view.bytes[at] >= view.letters && view.bytes[at] != kUnknown;
+  return !bad;
+}
+
+// Two bits can tell four letters apart: an alphabet of fewer leaves codes that mean nothing.
+bool known_words(const SequenceView& view) {
+  uint64_t bad = 0;
+  for (int64_t i = 0; i < view.n && view.letters < 4; ++i) {
+    const int64_t width = words_for(view.length_of(i)), start = view.start_of(i);
+    const uint64_t *low = view.words + start, *high = low + width;
+    for (int64_t w = 0; w < width; ++w) {
+      const uint64_t known = view.unknown ? ~view.unknown[start / 2 + w] : ~uint64_t{0};
+      bad |= known & high[w] & (view.letters == 3 ? low[w] : ~uint64_t{0});
+    }
+  }
+  return bad == 0;
+}
 
 // Byte p of spread[b] is bit p of b.
 constexpr std::array<uint64_t, 256> make_spread() {
@@ -19,6 +71,17 @@ constexpr std::array<uint64_t, 256> kSpread = make_spread();
 uint64_t spread_byte(uint64_t word, int64_t p) { return kSpread[word >> (p % 64) & 255]; }
 
 }  // namespace
+
+void SequenceView::check(const SequenceSizes& sizes) const {
+  require(n >= 0, "sequences: n must be at least 0");
+  require(letters >= 2 && letters <= kMaxLetters && planes == (letters <= 4),
+          "sequences: the alphabet does not fit the data");
+  lengths ? check_own_lengths(*this, sizes) : check_equal_lengths(*this, sizes.data);
+  require(!unknown || (planes && sizes.unknown == sizes.data / 2),
+          "sequences: unknown must be one word for every two of data");
+  require(planes ? known_words(*this) : known_bytes(*this, sizes.data),
+          "sequences: data hold codes that are no letters of the alphabet");
+}
 
 // Eight letters at a time; the first letter of a word comes first in memory.
 void SequenceView::unpack(int64_t i, uint8_t* codes) const {

@@ -22,12 +22,18 @@ using LetterTable = std::array<uint8_t, 256>;
 
 inline int64_t words_for(int64_t length) { return (length + 63) / 64; }
 
+// How many items the arrays of a view have.
+struct SequenceSizes {
+  int64_t data = 0, unknown = 0, starts = 0, lengths = 0;
+};
+
 // Sequences that others own. `starts` (first word or byte) and `lengths` are null when all are
 // equally long.
 struct SequenceView {
   int64_t n = 0;
   int64_t length = 0;
   bool planes = true;
+  int letters = 4;  // of the alphabet; codes are below it, or unknown
   const uint64_t* words = nullptr;
   const uint64_t* unknown = nullptr;
   const uint8_t* bytes = nullptr;
@@ -41,6 +47,8 @@ struct SequenceView {
   }
   // The codes of sequence i, one byte a letter.
   void unpack(int64_t i, uint8_t* codes) const;
+  // Throws where the arrays, which have these sizes, do not hold n sequences of the alphabet.
+  void check(const SequenceSizes& sizes) const;
 };
 
 // Packs one sequence after another; `finish_record` closes what `append` collected.

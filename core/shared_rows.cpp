@@ -14,7 +14,7 @@ int64_t cached_values(const Program& program, const Side& side) {
 
 SharedRows::SharedRows(std::shared_ptr<const Program> program, Side side, int64_t cache_bytes,
                        int threads)
-    : program_((program->check(side), std::move(program))),
+    : program_((program->check(side, side), std::move(program))),
       side_(std::move(side)),
       cache_bytes_(cache_bytes),
       threads_(threads),

@@ -1,6 +1,7 @@
 #include "spectrum_kernel.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "open_map.h"
 #include "sequence_table.h"
@@ -11,9 +12,7 @@ namespace {
 constexpr int64_t kGroup = 32;          // rows that a column is compared with at once
 constexpr uint64_t kDenseSpace = 4096;  // so few k-mers have a place for every row of a group
 
-const SequenceView& sequences(const Table& table) {
-  return dynamic_cast<const SequenceTable&>(table).view;
-}
+const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
 
 // Some rows, found by the k-mers that they have.
 class Group {
@@ -80,6 +79,12 @@ int64_t typical_length(const Table& a) {
 }
 
 }  // namespace
+
+void SpectrumKernel::check(const Table& a, const Table& b) const {
+  for (const Table* table : {&a, &b})
+    if (uint64_t(sequences(*table).letters) != rule.letters)
+      throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
+}
 
 std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, const int64_t* rows, int64_t count,
                                            const Table&) const {

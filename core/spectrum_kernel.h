@@ -11,6 +11,7 @@ class SpectrumKernel : public Quantity {
   SpectrumKernel(const KmerRule& rule, StoreKind store, double scale = 1.0)
       : rule(rule), store(store), scale_(scale) {}
 
+  void check(const Table& a, const Table& b) const override;
   std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
                              const Table& b) const override;
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,

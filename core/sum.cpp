@@ -23,7 +23,7 @@ class SideTable : public Table {
   const Side side;
 };
 
-const Side& side_of(const Table& table) { return static_cast<const SideTable&>(table).side; }
+const Side& side_of(const Table& table) { return table_as<SideTable>(table).side; }
 
 struct PartRows : Rows {
   PartRows(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b)
@@ -37,6 +37,10 @@ struct PartRows : Rows {
 class Sum : public Quantity {
  public:
   explicit Sum(std::shared_ptr<const Program> parts) : parts_(std::move(parts)) {}
+
+  void check(const Table& a, const Table& b) const override {
+    parts_->check(side_of(a), side_of(b));
+  }
 
   std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
                              const Table& b) const override {

@@ -31,7 +31,7 @@ struct WdRows : Rows {
   std::vector<uint64_t> words;
 };
 
-const PlaneTable& sequences(const Table& table) { return dynamic_cast<const PlaneTable&>(table); }
+const PlaneTable& sequences(const Table& table) { return table_as<PlaneTable>(table); }
 
 // Bit p of the result is bit p + shift of the source, zero from outside.
 void shift_bits(const uint64_t* source, int64_t words, int64_t shift, uint64_t* out) {
@@ -183,13 +183,15 @@ void WdKernel::pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const {
   }
 }
 
-std::unique_ptr<Rows> WdKernel::pack(const Table& a, const int64_t* rows, int64_t count,
-                                     const Table& b) const {
-  const PlaneTable& table = sequences(a);
-  if (table.length != length || sequences(b).length != length)
+void WdKernel::check(const Table& a, const Table& b) const {
+  if (sequences(a).length != length || sequences(b).length != length)
     throw std::invalid_argument("the weighted degree kernel compares sequences of one length only");
-  if (table.planes != sequences(b).planes)
-    throw std::invalid_argument("the two sets of sequences have different alphabets");
+  check_planes(sequences(a), sequences(b));
+}
+
+std::unique_ptr<Rows> WdKernel::pack(const Table& a, const int64_t* rows, int64_t count,
+                                     const Table&) const {
+  const PlaneTable& table = sequences(a);
   auto pack = std::make_unique<WdRows>();
   const int64_t row_words = row_bytes(a) / int64_t(sizeof(uint64_t));
   pack->words.resize(count * row_words);

@@ -263,7 +263,7 @@ void WdStore::lookup_block(Block& block, double* out, int64_t stride) const {
 
 void WdStore::lookup(const Table& table, int64_t j0, int64_t j1, double* out,
                      int64_t stride) const {
-  const auto& b = dynamic_cast<const PlaneTable&>(table);
+  const auto& b = table_as<PlaneTable>(table);
   if (batches_.empty()) return;
   for (int64_t j = j0; j < j1; j += Block::kSize) {
     Block block(b, j, std::min(j1, j + Block::kSize));

@@ -69,7 +69,7 @@ void WdStore::expect(int64_t planes) {
 }
 
 void WdStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
-  if (dynamic_cast<const PlaneTable&>(a).length != length_)
+  if (table_as<PlaneTable>(a).length != length_)
     throw std::invalid_argument("a store of the weighted degree kernel holds one length only");
   auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows, count));
   expect(table->planes);

@@ -2,9 +2,14 @@
 
 import io
 import json
+import pathlib
+import subprocess
+import sys
+import time
 import zipfile
 
 import numpy as np
+import old_files
 import pandas as pd
 import pytest
 from sklearn.compose import make_column_selector
@@ -20,7 +25,8 @@ from kernelweave import (
     load,
     norms,
 )
-from kernelweave.model_file import DOCUMENT
+from kernelweave.model_file import DOCUMENT, ESTIMATORS, FORMAT, LEARNED
+from kernelweave.stored import stored_as
 
 
 @pytest.fixture
@@ -138,3 +144,261 @@ def test_pickled_arrays_are_refused(X, tmp_path):
             archive.writestr(name, evil.getvalue() if name == "0.npy" else content)
     with pytest.raises(ValueError, match="is not a kernelweave model"):
         load(path)
+
+
+OLD = {
+    "table": [-0.999999563697237, 1.266480033696615, 0.9999998845318323, 1.0000015257777055],
+    "sequences": [2.8999999732570045, 2.9000000088085898, 3.5490530368010895, 2.399999944703639],
+}
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_files_of_earlier_versions_are_read(name):
+    model = load(pathlib.Path(__file__).parent / "data" / f"{name}-1.kw")
+    X, _ = getattr(old_files, name)()
+    decide = model.decision_function if name == "table" else model.predict
+    np.testing.assert_allclose(decide(X)[:4], OLD[name], rtol=1e-9)
+
+
+def test_names_in_files_are_fixed():
+    # A class may be renamed; what files call it may not.
+    names = (
+        "Alphabet BagOfWords Block Centered ChiSquared Chosen Columns CompiledKernels Dense "
+        "Elliptic Encoded EpsilonInsensitive Examples Given Hinge Intersection Laplacian Linear "
+        "LocalityImproved Logistic Lp MWU Member Model NGram OneClass PerFeature PlaneTable "
+        "Polynomial Precomputed Product RBF Rescaled SKM Scaled SequenceTable Sequences "
+        "SmoothHinge Sparse Spectrum Squared SquaredHinge Stack Sum Unit WeightedDegree "
+        "WeightedDegreeShift"
+    )
+    for name in (*names.split(), *ESTIMATORS):
+        assert stored_as(name).name == name
+
+
+class RBF(kernels.RBF):
+    """A class of a user that has the name of one of ours."""
+
+
+def test_classes_of_others_are_not_taken_for_ours(X, tmp_path):
+    model = MKLClassifier(RBF(0.5)).fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="a RBF cannot be saved"):
+        model.save(tmp_path / "m.kw")
+
+
+def test_all_that_is_learned_can_be_saved(X):
+    for model in models(X):
+        learned = {name for name in vars(model) if name.endswith("_") or name == "_model"}
+        assert learned <= set(LEARNED)
+
+
+def test_paths_are_not_kept(X, tmp_path):
+    path = tmp_path / "m.kw"
+    MKLClassifier(checkpoint=tmp_path / "run").fit(X, X[:, 0] > 0).save(path)
+    assert load(path).checkpoint is None
+    rewrite(path, lambda document: set_parameter(document, "checkpoint", "/tmp/elsewhere"))
+    assert load(path).checkpoint is None
+
+
+def set_parameter(document, name, value):
+    """Change a parameter in a document."""
+    items = [item["tuple"] for item in document["parameters"]["dict"]]
+    next(item for item in items if item[0] == name)[1] = value
+
+
+def rewrite(path, change):
+    """Change the document of a file, and write it as the first format, without checksums."""
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist() if name != "SHA256SUMS"}
+    document = json.loads(parts[DOCUMENT])
+    document["kernelweave"] = 1
+    change(document)
+    parts[DOCUMENT] = json.dumps(document)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+
+
+def objects(value, name):
+    """Return the fields of all objects of a name in a document."""
+    if isinstance(value, list):
+        return [fields for item in value for fields in objects(item, name)]
+    if not isinstance(value, dict):
+        return []
+    own = [value["fields"]] if value.get("object") == name else []
+    return own + [fields for item in value.values() for fields in objects(item, name)]
+
+
+LONG = ["a" * 200_000 + "!", "ab" * 100_000, " a" * 100_000 + "!"]
+
+
+@pytest.mark.parametrize(
+    "pattern", [r"(?u)\b\w\w+\b", r"\w+", r"[a-z]{3}[a-z]*", r"\b[^a]+\b|\S", r"\b[a ]+\b"]
+)
+def test_patterns_that_take_linear_time_are_kept(tmp_path, pattern):
+    texts, y = ["red wine a", "blue beer ab", "red water abc"] * 4, [0, 1, 0] * 4
+    model = MKLClassifier(kernels.BagOfWords(token_pattern=pattern)).fit(texts, y)
+    model.save(tmp_path / "m.kw")
+    other = load(tmp_path / "m.kw")
+    start = time.process_time()
+    other.predict([*texts, *LONG])
+    assert time.process_time() - start < 5.0
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"(a+)+b",
+        r"(?:a|a)*b",
+        r"\w+\w+!",
+        r"\w+!",
+        r"\w+\b",
+        r"a*a*a*b",
+        r"(\w)\1",
+        r"(?=a+)",
+        "a" * 300,
+    ],
+)
+def test_patterns_that_may_take_forever_are_neither_written_nor_read(tmp_path, pattern):
+    texts, y = ["red wine", "blue beer", "red water"] * 4, [0, 1, 0] * 4
+    path = tmp_path / "m.kw"
+    model = MKLClassifier(kernels.BagOfWords()).fit(texts, y)
+    model.save(path)
+
+    def change(document):
+        for fields in objects(document, "BagOfWords"):
+            fields["token_pattern"] = pattern
+
+    rewrite(path, change)
+    with pytest.raises(ValueError, match="token_pattern"):
+        load(path)
+    object.__setattr__(model._model.compiled.kernels[0].kernel, "token_pattern", pattern)
+    with pytest.raises(ValueError, match="token_pattern"):
+        model.save(tmp_path / "other.kw")
+    assert not (tmp_path / "other.kw").exists()
+
+
+def kept(path, kind):
+    """Save a small model of a kind; return new examples for it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    y = X[:, 0] > 0
+    if kind == "vectors":
+        MKLClassifier([kernels.RBF([0.5, 1.0]), kernels.Linear(columns=[0, 2])]).fit(X, y).save(
+            path
+        )
+        return X
+    if kind == "matrix":
+        K = X @ X.T + np.eye(30)
+        MKLClassifier(kernels.Precomputed()).fit(K, y).save(path)
+        return K
+    texts = ["".join("ACGT"[c] for c in row) for row in rng.integers(0, 4, (30, 70))]
+    if kind == "words":
+        texts = [text.replace("G", " ") for text in texts]
+    chosen = {
+        "sequences": [kernels.WeightedDegree(3), kernels.WeightedDegreeShift(2, shift=1)],
+        "k-mers": [kernels.Spectrum([2, 3], store="table"), kernels.Spectrum(2, both_strands=True)],
+        "words": [kernels.BagOfWords()],
+    }[kind]
+    MKLClassifier(chosen, normalize="center").fit(texts, y).save(path)
+    return texts
+
+
+def change_field(name, field, value):
+    def change(document):
+        for fields in objects(document, name):
+            fields[field] = value
+
+    return change
+
+
+CRAFTED = [
+    ("matrix", change_field("Given", "ids", {"array": 0})),
+    ("vectors", change_field("Dense", "values", {"objects": [1, 2]})),
+    ("vectors", change_field("RBF", "gamma", {"tuple": [-1.0, 2.0]})),
+    ("vectors", change_field("Encoded", "chosen", {"tuple": [0, 10**9]})),
+    ("vectors", change_field("Encoded", "width", 10**15)),
+    ("vectors", change_field("Encoded", "offsets", {"tuple": [1.0]})),
+    ("vectors", change_field("Linear", "columns", 3)),
+    ("vectors", change_field("Examples", "n", 10**12)),
+    ("vectors", change_field("Examples", "sources", {"tuple": [5, 5]})),
+    ("sequences", change_field("Sequences", "n", 10**9)),
+    ("sequences", change_field("Sequences", "length", 10**9)),
+    ("sequences", change_field("Sequences", "length", None)),
+    ("sequences", change_field("Sequences", "data", {"array": 2})),
+    ("sequences", change_field("WeightedDegree", "length", 10**15)),
+    ("sequences", change_field("WeightedDegreeShift", "length", 71)),
+    ("k-mers", change_field("Sequences", "alphabet", "protein")),
+    ("k-mers", change_field("Spectrum", "columns", None)),
+    ("words", change_field("BagOfWords", "vocabulary", {"tuple": ["a", "a"]})),
+    ("words", change_field("Sparse", "d", 10**15)),
+    ("words", change_field("Sparse", "indices", {"array": 3})),
+    ("vectors", lambda document: set_parameter(document, "n_jobs", "many")),
+    ("vectors", lambda document: set_parameter(document, "tol", -1)),
+    ("vectors", lambda document: document.update(kernelweave=FORMAT + 1)),
+    ("vectors", lambda document: document.update(kernelweave=True)),
+    ("vectors", lambda document: document.update(kernelweave=FORMAT)),  # without checksums
+    ("vectors", lambda document: document.update(estimator="Lp")),
+    ("vectors", lambda document: document["fitted"]["dict"].append({"tuple": ["predict_", 1]})),
+    ("vectors", lambda document: document["fitted"]["dict"].append({"tuple": ["save", 1]})),
+    ("vectors", lambda document: document["fitted"].update(getattr=1)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CRAFTED)))
+def test_crafted_files_are_refused(tmp_path, number):
+    kind, change = CRAFTED[number]
+    path = tmp_path / "m.kw"
+    new = kept(path, kind)
+    load(path).predict(new)
+    rewrite(path, change)
+    with pytest.raises((ValueError, TypeError)):
+        load(path).predict(new)
+
+
+def test_deep_documents_are_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "m.kw", "w") as archive:
+        archive.writestr(DOCUMENT, "[" * 100_000)
+    with pytest.raises(ValueError, match="is not a kernelweave model"):
+        load(tmp_path / "m.kw")
+
+
+@pytest.mark.parametrize("kind", ["vectors", "sequences", "matrix", "words"])
+def test_every_flipped_byte_is_noticed_or_harmless(tmp_path, kind):
+    path = tmp_path / "m.kw"
+    new = kept(path, kind)
+    whole, expected = path.read_bytes(), load(path).decision_function(new)
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(whole), 150):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1 << rng.integers(0, 8)
+        path.write_bytes(damaged)
+        try:
+            other = load(path)
+        except ValueError:
+            continue
+        np.testing.assert_array_equal(other.decision_function(new), expected)  # names, dates
+
+
+def test_a_missing_file_is_no_damaged_one(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        load(tmp_path / "m.kw")
+
+
+BOMB = """
+import resource, sys
+from kernelweave import load
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    load(sys.argv[1])
+except ValueError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_bombs_take_little_memory(tmp_path):
+    path = tmp_path / "m.kw"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(DOCUMENT, "[" + "[]," * 15_000_000 + "1]")
+    done = subprocess.run(
+        [sys.executable, "-c", BOMB, str(path)], capture_output=True, text=True, check=True
+    )
+    assert int(done.stdout) < 50_000  # kilobytes

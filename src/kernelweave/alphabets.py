@@ -8,12 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from .stored import stored
+
 UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes that the core keeps for itself
 MOST_LETTERS = 253
 
 _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
 
 
+@stored("Alphabet")
 @dataclass(frozen=True)
 class Alphabet:
     """Letters, coded 0, 1, ... in their order.

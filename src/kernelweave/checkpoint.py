@@ -1,18 +1,33 @@
-"""Checkpoints: where a run is, in a file, so that one that was killed starts again from there."""
+"""Checkpoints: where a run is, in a file, so that one that was killed starts again from there.
+
+A file is an `archive` with alpha, the weights and a key: a digest of all that defines the problem,
+from the examples as the kernels read them to the version of this format.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import time
+import warnings
 from pathlib import Path
-from zipfile import BadZipFile
+from secrets import token_hex
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from .archive import Archive, write_archive
+from .kernels.examples import Examples
+from .model_file import Writer
 from .problem import Problem
+from .typed import fits
+from .whole_file import whole_file
 
 SECONDS = 120.0  # between two files
+FORMAT = 2  # 1 had neither checksums nor the examples in its key
+DOCUMENT = "checkpoint.json"
+ROUNDING = 1e-9  # how far sums may drift, relative to the sum of sizes
 
 
 class Checkpoint:
@@ -22,12 +37,15 @@ class Checkpoint:
     ----------
     path : where the file is, or will be.
     problem : what is solved.
-    names : the names of the kernels.
+    data : what tells its examples and kernels from others, see `data_key`.
+    M : number of kernels whose weights are kept.
     """
 
-    def __init__(self, path: str | os.PathLike[str], problem: Problem, names: tuple[str, ...]):
+    def __init__(self, path: str | os.PathLike[str], problem: Problem, data: str, M: int):
         self.path = Path(path)
-        self._key = fingerprint(problem, names)
+        self._problem = problem
+        self._key = problem_key(problem, data)
+        self._M = M
         self._written = time.monotonic()
 
     def load(self) -> tuple[np.ndarray, np.ndarray] | None:
@@ -35,41 +53,136 @@ class Checkpoint:
 
         Raises
         ------
-        ValueError : where the file is damaged, or belongs to another problem.
+        ValueError : where the file is damaged, of another version, or belongs to another problem.
         """
-        if not self.path.exists():
-            return None
         try:
-            with np.load(self.path, allow_pickle=False) as file:
-                key, alpha, weights = str(file["key"]), file["alpha"], file["weights"]
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-            raise ValueError(f"checkpoint {self.path} cannot be read: {error}") from None
+            with open(self.path, "rb") as file:
+                key, alpha, weights = _read(file)
+        except FileNotFoundError:
+            return None
+        except MemoryError:
+            raise
+        except Exception as error:  # what may be wrong with a file has no end
+            raise ValueError(
+                f"checkpoint {self.path} cannot be read: {error}; remove it, or give another path"
+            ) from error
         if key != self._key:
             raise ValueError(
                 f"checkpoint {self.path} belongs to another problem (other data, kernels, loss or "
                 "C); remove it, or give another path"
             )
-        return alpha, weights
+        if wrong := infeasible(self._problem, alpha, weights, self._M):
+            raise ValueError(
+                f"checkpoint {self.path} holds {wrong}; remove it, or give another path"
+            )
+        return np.clip(alpha, self._problem.term.lo, self._problem.term.hi), weights
 
     def keep(self, alpha: np.ndarray, weights: np.ndarray) -> None:
-        """Write a file, unless the last one is young; a file is whole or not there at all."""
+        """Write a file, unless the last one is young; where that fails, warn and try again later.
+
+        A file is whole or not there at all.
+        """
         if time.monotonic() - self._written < SECONDS:
             return
-        partial = self.path.with_name(self.path.name + ".part")
-        with open(partial, "wb") as file:
-            np.savez(file, key=self._key, alpha=alpha, weights=weights)
-        os.replace(partial, self.path)
+        document = {"kernelweave-checkpoint": FORMAT, "key": self._key}
+        try:
+            with whole_file(self.path) as file:
+                write_archive(file, DOCUMENT, document, {"alpha": alpha, "weights": weights})
+        except OSError as error:
+            warnings.warn(
+                f"checkpoint {self.path} could not be written ({error}); the fit goes on without",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         self._written = time.monotonic()
 
     def remove(self) -> None:
         """Forget a run that has ended."""
-        self.path.unlink(missing_ok=True)
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            warnings.warn(
+                f"checkpoint {self.path} could not be removed ({error})",
+                RuntimeWarning,
+                stacklevel=2,
+            )
 
 
-def fingerprint(problem: Problem, names: tuple[str, ...]) -> str:
-    """Return a key that tells problems apart."""
-    digest = hashlib.sha256()
-    for part in (problem.y, problem.C):
-        digest.update(np.ascontiguousarray(part).tobytes())
-    digest.update(repr((problem.loss, problem.norm, problem.tau, names)).encode())
+def try_out(path: str | os.PathLike[str], n: int) -> None:
+    """Raise ValueError where there is no room for the checkpoints of n examples.
+
+    A long run should not learn that after hours.
+    """
+    trial = Path(f"{os.fspath(path)}.{token_hex(8)}.trial")
+    try:
+        with whole_file(trial) as file:
+            file.write(bytes(8 * n))
+        trial.unlink(missing_ok=True)
+    except OSError as error:
+        raise ValueError(
+            f"checkpoint: {os.fspath(path)!r} cannot be written ({error}); give the path of a file "
+            "in a directory that exists and has room"
+        ) from error
+
+
+def _read(file: BinaryIO) -> tuple[str, np.ndarray, np.ndarray]:
+    archive = Archive(file, DOCUMENT)
+    document = archive.document()
+    version = document["kernelweave-checkpoint"]
+    if not fits(version, int) or version != FORMAT or not archive.has_sums:
+        raise ValueError(f"it is of format {version!r}, this version writes {FORMAT}")
+    return document["key"], archive.array("alpha"), archive.array("weights")
+
+
+def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int) -> str:
+    """Return what is wrong with an alpha and weights, if anything."""
+    for name, values, shape in (("alpha", alpha, problem.y.shape), ("weights", weights, (M,))):
+        if values.shape != shape or values.dtype != np.float64:
+            return f"{name} of type {values.dtype} and shape {values.shape}, not float64 {shape}"
+        if not np.isfinite(values).all():
+            return f"{name} that are not finite"
+    slack = ROUNDING * np.maximum(np.abs(problem.term.lo), np.abs(problem.term.hi))
+    slack = np.where(np.isfinite(slack), slack, 0.0)
+    if np.any((alpha < problem.term.lo - slack) | (alpha > problem.term.hi + slack)):
+        return "an alpha outside its bounds"
+    for part in problem.output_slices:
+        drift = abs(alpha[part].sum() - problem.tau)
+        if drift > ROUNDING * (np.abs(alpha[part]).sum() + abs(problem.tau)):
+            return f"alphas that add up to {alpha[part].sum():g}, not to {problem.tau:g}"
+    if np.any(weights < 0) or not weights.any():
+        return "weights that are negative, or all zero"
+    return ""
+
+
+def data_key(kernels: Any, normalize: Any, examples: Examples) -> str:
+    """Return a key that tells data sets apart, as kernels read them.
+
+    Parameters
+    ----------
+    kernels : the resolved kernels, before they are normalised; None for the default ones.
+    normalize : how they are normalised.
+    """
+    return _digest((kernels, normalize, examples.tables))
+
+
+def problem_key(problem: Problem, data: str) -> str:
+    """Return a key that tells problems apart; `data` is that of their examples and kernels."""
+    given = (problem.loss, problem.norm, problem.y, problem.C, problem.tau, problem.n_outputs)
+    return _digest((FORMAT, data, given))
+
+
+class _KeyWriter(Writer):
+    """Writes what need not be read again, such as kernels of others."""
+
+    def other(self, value: Any) -> Any:
+        return repr(value)
+
+
+def _digest(known: Any) -> str:
+    writer = _KeyWriter()
+    digest = hashlib.sha256(json.dumps(writer.encode(known)).encode())
+    for array in writer.arrays.values():
+        digest.update(repr((array.dtype, array.shape)).encode())
+        values: Any = np.ascontiguousarray(array)
+        digest.update(values)
     return digest.hexdigest()

@@ -13,8 +13,10 @@ from .core import _core, single_threaded_blas
 from .kernels.examples import Examples
 from .kernels.program import CompiledKernels
 from .problem import Result
+from .stored import stored
 
 
+@stored("Model")
 @dataclass(frozen=True, eq=False)
 class Model:
     """One or several decision functions over the same support examples.
@@ -61,6 +63,22 @@ class Model:
         """The decision functions for the core, which compiles them once."""
         program, side = self.compiled.program, self.examples.side
         return _core.Decision(program, side, self.coef, self.weights)
+
+    def check(self) -> None:
+        """Raise ValueError where the parts do not fit together, or are not finite numbers."""
+        outputs = len(self.intercept)
+        shapes = {
+            "intercept": (outputs,),
+            "coef": (outputs, self.examples.n),
+            "weights": (outputs, self.compiled.n_kernels),
+        }
+        for name, shape in shapes.items():
+            values = getattr(self, name)
+            if values.shape != shape or values.dtype != np.float64 or outputs == 0:
+                raise ValueError(f"{name} must be float64 of shape {shape}, not {values.shape}")
+            if not np.isfinite(values).all():
+                raise ValueError(f"{name} holds numbers that are not finite")
+        _ = self._decision  # the core checks the examples
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_decision"}

@@ -1,124 +1,170 @@
 """Saving and loading fitted estimators, with no pickled code.
 
-A file is a zip archive with one document, ``model.json``, and the arrays that it refers to,
-``0.npy``, ``1.npy`` and so on. In the document an array is ``{"array": number}``; an object of
-this package is ``{"object": class, "fields": {...}}``; tuples, slices, dictionaries and numbers
-that JSON lacks are marked likewise. Only the classes listed here can be made, by their own
-constructors, so a file can hold wrong numbers but no code.
+A file is an `archive`: a document, ``model.json``, and the arrays that it refers to, ``0.npy``,
+``1.npy`` and so on. In the document an array is ``{"array": number}``; an object of this package
+is ``{"object": name, "fields": {...}}``; tuples, slices, dictionaries and numbers that JSON lacks
+are marked likewise. Only classes that are `stored` can be made, by their own constructors, of
+values of the types that they declare. So a file can hold wrong numbers but no code.
+
+Formats
+-------
+1 : class names of the time, which are the names of today; no checksums.
+2 : the same, and the SHA-256 of every member.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import io
-import json
 import os
-import zipfile
 from collections.abc import Callable
-from importlib import import_module
-from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from .archive import Archive, write_archive
+from .kernels import Kernel
+from .model import Model
 from .sequences import Sequences
+from .stored import Stored, stored_as, stored_class
+from .typed import fits
+from .validation import check_parameters
+from .whole_file import whole_file
 
-FORMAT = 1
+FORMAT = 2
+FIRST_WITH_SUMS = 2
 DOCUMENT = "model.json"
-MODULES = [
-    import_module(f"kernelweave.{name}")
-    for name in (
-        *("alphabets", "model", "solvers.mwu", "solvers.skm"),
-        *("losses.margins", "losses.one_class", "losses.residuals"),
-        *("norms.block", "norms.elliptic", "norms.lp"),
-        *("kernels.base", "kernels.columns", "kernels.encoding", "kernels.examples"),
-        *("kernels.locality", "kernels.member", "kernels.normalize", "kernels.per_feature"),
-        *("kernels.precomputed", "kernels.program", "kernels.spectrum", "kernels.strings"),
-        *("kernels.tables", "kernels.text", "kernels.vectors"),
-    )
-]
-CLASSES = {
-    cls.__name__: cls
-    for module in MODULES
-    for cls in vars(module).values()
-    if isinstance(cls, type) and dataclasses.is_dataclass(cls) and cls.__module__ == module.__name__
+
+ESTIMATORS = (
+    "MKLClassifier", "MKLRegressor", "MKLOneClass", "MKLClassifierCV", "MKLRegressorCV",
+)  # fmt: skip
+NOT_FOR_FILES = frozenset({"checkpoint"})  # a path means nothing elsewhere, and may mean harm
+
+Number = int | float
+# What estimators learn, and of which type it is.
+LEARNED: dict[str, Any] = {
+    "_model": Model,
+    "C_": Number,
+    "best_score_": Number,
+    "classes_": np.ndarray,
+    "dual_coef_": np.ndarray,
+    "dual_objective_": Number | np.ndarray,
+    "duality_gap_": Number | np.ndarray,
+    "feature_names_in_": np.ndarray,
+    "history_": list,
+    "intercept_": np.ndarray,
+    "kernel_names_": tuple[str, ...],
+    "n_features_in_": int,
+    "n_iter_": int,
+    "norm_": Any,
+    "offset_": Number,
+    "primal_objective_": Number | np.ndarray,
+    "scores_": np.ndarray,
+    "support_": np.ndarray,
+    "weights_": np.ndarray,
 }
-SEQUENCES = ("alphabet", "n", "length", "data", "unknown", "lengths")  # what makes them again
+MOST_LETTERS = 1 << 20  # of sequences of which a model has none
 
 
 def save(estimator: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted estimator to a file, whole or not at all."""
     writer = Writer()
+    parameters = estimator.get_params(deep=False)
     fitted = {name: value for name, value in vars(estimator).items() if _is_learned(name)}
     document = {
         "kernelweave": FORMAT,
-        "estimator": type(estimator).__name__,
-        "parameters": writer.encode(estimator.get_params(deep=False)),
+        "estimator": _name_of(estimator),
+        "parameters": writer.encode(parameters | dict.fromkeys(NOT_FOR_FILES & parameters.keys())),
         "fitted": writer.encode(fitted),
     }
-    path = Path(path)
-    partial = path.with_name(path.name + ".part")
-    with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(DOCUMENT, json.dumps(document, allow_nan=False))
-        for number, array in enumerate(writer.arrays):
-            buffer = io.BytesIO()
-            np.save(buffer, array, allow_pickle=False)
-            archive.writestr(f"{number}.npy", buffer.getvalue())
-    os.replace(partial, path)
+    for entry, value in writer.objects:
+        entry.check(value)
+    with whole_file(path) as file:
+        write_archive(file, DOCUMENT, document, writer.arrays)
 
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Return the estimator that `save` wrote to a file.
 
+    It is safe to load a file of unknown origin: no code of it is run, it takes memory in proportion
+    to its size, and whatever is wrong with it is an error.
+
     Raises
     ------
-    ValueError : where the file is not such a file, is cut short, or is of a newer format.
+    ValueError : where the file is no such file, is damaged, was changed, or has a newer format.
+    OSError : where there is no file to be read.
     """
-    from . import selection  # they import this module
-    from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+    with open(path, "rb") as file:
+        try:
+            return _loaded(file)
+        except MemoryError:
+            raise
+        except Exception as error:  # what may be wrong with a file has no end
+            reason = str(error) or type(error).__name__
+            raise ValueError(f"{os.fspath(path)!r} is not a kernelweave model: {reason}") from error
 
-    known = (
-        MKLClassifier, MKLRegressor, MKLOneClass,
-        selection.MKLClassifierCV, selection.MKLRegressorCV,
-    )  # fmt: skip
-    names = {cls.__name__: cls for cls in known}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            document = json.loads(archive.read(DOCUMENT))
-            if document["kernelweave"] > FORMAT:
-                raise ValueError(f"it has format {document['kernelweave']}, this is {FORMAT}")
-            decode = Reader(archive).decode
-            estimator = names[document["estimator"]](**decode(document["parameters"]))
-            for name, value in decode(document["fitted"]).items():
-                setattr(estimator, _learned(name), value)
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, EOFError, AttributeError) as error:
-        raise ValueError(f"{os.fspath(path)!r} is not a kernelweave model: {error}") from error
+
+def _loaded(file: BinaryIO) -> Any:
+    archive = Archive(file, DOCUMENT)
+    document = archive.document()
+    version = document["kernelweave"]
+    if not fits(version, int) or not 1 <= version <= FORMAT:
+        raise ValueError(f"it has format {version!r}, this version reads 1 to {FORMAT}")
+    if version >= FIRST_WITH_SUMS and not archive.has_sums:
+        raise ValueError("it lacks its checksums")
+    if document["estimator"] not in ESTIMATORS:
+        raise ValueError(f"{document['estimator']!r} is no estimator")
+    reader = Reader(archive)
+    parameters = reader.decode(document["parameters"])
+    for name in NOT_FOR_FILES:
+        parameters.pop(name, None)
+    estimator = stored_as(document["estimator"]).cls(**parameters)
+    check_parameters(estimator)
+    fitted = reader.decode(document["fitted"])
+    reader.check_lengths()
+    _fill(estimator, fitted)
     return estimator
+
+
+def _fill(estimator: Any, fitted: dict[str, Any]) -> None:
+    """Give an estimator what it has learned."""
+    for name, value in fitted.items():
+        if name not in LEARNED or not fits(value, LEARNED[name]):
+            raise ValueError(f"{name!r} is nothing that an estimator learns, or of another type")
+    vars(estimator).update(fitted)
+    fitted["_model"].check()
+    estimator._check_loaded()
 
 
 def _is_learned(name: str) -> bool:
     return name == "_model" or (name.endswith("_") and not name.startswith("_"))
 
 
-def _learned(name: str) -> str:
-    if not _is_learned(name):
-        raise ValueError(f"{name!r} is not a fitted attribute")
-    return name
+def _name_of(estimator: Any) -> str:
+    entry = stored_class(type(estimator))
+    if entry is None:
+        raise ValueError(f"a {type(estimator).__name__} cannot be saved, only {ESTIMATORS}")
+    return entry.name
 
 
 class Writer:
-    """Turns values into a JSON document and a list of arrays."""
+    """Turns values into a JSON document and arrays."""
 
     def __init__(self) -> None:
-        self.arrays: list[np.ndarray] = []
+        self.arrays: dict[str, np.ndarray] = {}
+        self.objects: list[tuple[Stored, Any]] = []
 
     def encode(self, value: Any) -> Any:
         """Return a value as JSON has it."""
         for kinds, encode in self._rules():
             if isinstance(value, kinds):
                 return encode(value)
-        if type(value).__name__ in CLASSES:
-            return self._object(value, [f.name for f in dataclasses.fields(value) if f.init])
+        if entry := stored_class(type(value)):
+            self.objects.append((entry, value))
+            fields = {name: self.encode(getattr(value, name)) for name in entry.fields}
+            return {"object": entry.name, "fields": fields}
+        return self.other(value)
+
+    def other(self, value: Any) -> Any:
+        """Return what stands for a value that files cannot hold, if anything."""
         raise ValueError(
             f"a {type(value).__name__} cannot be saved: {value!r}; kernels may choose columns by "
             "number, name, slice or mask, and random_state may be None or an integer"
@@ -135,8 +181,6 @@ class Writer:
             (dict, lambda value: {"dict": [self.encode(item) for item in value.items()]}),
             (slice, lambda value: {"slice": [value.start, value.stop, value.step]}),
             (bytes, lambda value: {"bytes": value.decode("latin-1")}),
-            (os.PathLike, os.fspath),
-            (Sequences, lambda value: self._object(value, SEQUENCES)),
         ]
 
     def _number(self, value: float) -> Any:
@@ -145,19 +189,27 @@ class Writer:
     def _array(self, value: np.ndarray) -> Any:
         if value.dtype.kind == "O":
             return {"objects": [self.encode(item) for item in value.tolist()]}
-        self.arrays.append(value)
-        return {"array": len(self.arrays) - 1}
-
-    def _object(self, value: Any, names: Any) -> Any:
-        fields = {name: self.encode(getattr(value, name)) for name in names}
-        return {"object": type(value).__name__, "fields": fields}
+        number = len(self.arrays)
+        self.arrays[str(number)] = value
+        return {"array": number}
 
 
 class Reader:
     """Turns a document back into values."""
 
-    def __init__(self, archive: zipfile.ZipFile):
+    def __init__(self, archive: Archive):
         self.archive = archive
+        self.lengths: set[int] = set()  # that kernels compare
+        self.sequences: list[Sequences] = []
+        self._rules: dict[str, Callable[[Any], Any]] = {
+            "array": lambda number: self.archive.array(str(int(number))),
+            "objects": self._objects,
+            "tuple": lambda items: tuple(self.decode(items)),
+            "dict": lambda items: dict(self.decode(items)),
+            "slice": lambda parts: slice(*parts),
+            "float": float,
+            "bytes": lambda text: text.encode("latin-1"),
+        }
 
     def decode(self, value: Any) -> Any:
         """Return what was encoded."""
@@ -168,32 +220,31 @@ class Reader:
         if "object" in value:
             return self._object(value["object"], value["fields"])
         ((kind, content),) = value.items()
-        return getattr(self, f"_{kind}")(content)
-
-    def _object(self, name: str, fields: dict[str, Any]) -> Any:
-        cls = Sequences if name == "Sequences" else CLASSES[name]
-        return cls(**{field: self.decode(content) for field, content in fields.items()})
-
-    def _array(self, number: int) -> np.ndarray:
-        with self.archive.open(f"{int(number)}.npy") as file:
-            return np.load(io.BytesIO(file.read()), allow_pickle=False)
+        return self._rules[kind](content)
 
     def _objects(self, items: list[Any]) -> np.ndarray:
         array = np.empty(len(items), dtype=object)
         array[:] = [self.decode(item) for item in items]
         return array
 
-    def _tuple(self, items: list[Any]) -> tuple[Any, ...]:
-        return tuple(self.decode(items))
+    def _object(self, name: str, fields: dict[str, Any]) -> Any:
+        entry = stored_as(name)
+        hints = entry.hints({"Kernel": Kernel})
+        values = {field: self.decode(content) for field, content in fields.items()}
+        for field, value in values.items():
+            if field not in entry.fields or not fits(value, hints[field]):
+                raise ValueError(f"{field!r} of {name} is unknown, or of another type")
+        made = entry.cls(**values)
+        entry.check(made)
+        if isinstance(made, Sequences):
+            self.sequences.append(made)
+        elif isinstance(made, Kernel) and values.get("length") is not None:
+            self.lengths.add(values["length"])
+        return made
 
-    def _dict(self, items: list[Any]) -> dict[Any, Any]:
-        return dict(self.decode(items))
-
-    def _slice(self, parts: list[Any]) -> slice:
-        return slice(*parts)
-
-    def _float(self, text: str) -> float:
-        return float(text)
-
-    def _bytes(self, text: str) -> bytes:
-        return text.encode("latin-1")
+    def check_lengths(self) -> None:
+        """Refuse kernels for longer sequences than there are: what they cost grows with length."""
+        known = {sequences.length for sequences in self.sequences if sequences.n > 0}
+        longest = 0 if known else MOST_LETTERS
+        if any(not 1 <= length <= longest for length in self.lengths - known):
+            raise ValueError("a kernel compares sequences of another length than the model has")

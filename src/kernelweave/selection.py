@@ -9,6 +9,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .estimators import MKLClassifier, MKLRegressor
 from .search import Search
+from .stored import stored
 from .validation import check_examples, check_parameters, check_targets
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
@@ -39,6 +40,7 @@ class _HeldOutRegressor(_HeldOut, MKLRegressor):
     """What scorers ask for numbers."""
 
 
+@stored("MKLClassifierCV", fields=())
 class MKLClassifierCV(Search, MKLClassifier):
     """`MKLClassifier` with norm and C chosen by cross-validation.
 
@@ -145,6 +147,7 @@ class MKLClassifierCV(Search, MKLClassifier):
         return self
 
 
+@stored("MKLRegressorCV", fields=())
 class MKLRegressorCV(Search, MKLRegressor):
     """`MKLRegressor` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from numbers import Integral, Real
 from typing import Any
 
@@ -128,6 +129,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "working_set": (lambda q: _is_auto(q) or _count(q, 2), '"auto" or an integer above 1'),
         "cache_mb": (_not_negative, "a number of at least 0"),
         "normalize": (lambda how: how in NORMALIZATIONS, f"one of {NORMALIZATIONS}"),
+        "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
         "n_jobs": (lambda jobs: jobs is None or _nonzero(jobs), "None or a non-zero integer"),
     }
     for name, value in estimator.get_params(deep=False).items():

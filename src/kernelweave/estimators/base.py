@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
-from ..checkpoint import Checkpoint
+from ..checkpoint import Checkpoint, data_key, try_out
 from ..core import single_threaded_blas
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel, Precomputed
@@ -83,6 +83,8 @@ class MKLEstimator(BaseEstimator):
         """
         deadline = self._deadline()
         shared = shared and len(problems) > 1
+        if self.checkpoint is not None:
+            try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         kernels = self.kernels
         if kernels is not None:  # parameters that depend on the data depend on all of it
@@ -96,6 +98,8 @@ class MKLEstimator(BaseEstimator):
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
+            checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
+            pairs = enumerate(zip(problems, checkpoints, strict=True))
             with explained(prepared.compiled, prepared.examples, problems):
                 results = [
                     self._solve(
@@ -104,9 +108,9 @@ class MKLEstimator(BaseEstimator):
                         prepared.name,
                         deadline=_portion(deadline, len(problems) - number),
                         watch=watch,
-                        checkpoint=self._checkpoint(number, problem, prepared),
+                        checkpoint=checkpoint,
                     )
-                    for number, problem in enumerate(problems)
+                    for number, (problem, checkpoint) in pairs
                 ]
         self._learn(prepared, results, merged)
 
@@ -114,11 +118,17 @@ class MKLEstimator(BaseEstimator):
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
         return np.inf if self.max_time is None else time.monotonic() + self.max_time
 
-    def _checkpoint(self, number: int, problem: Problem, prepared: Prepared) -> Checkpoint | None:
-        """Return the checkpoint of a problem, if there is to be one."""
+    def _checkpoints(
+        self, problems: list[Problem], kernels: Any, prepared: Prepared, M: int
+    ) -> list[Checkpoint | None]:
+        """Return the checkpoints of problems with M weights, or None for each."""
         if self.checkpoint is None:
-            return None
-        return Checkpoint(f"{self.checkpoint}.{number}", problem, prepared.compiled.names)
+            return [None] * len(problems)
+        data, path = (
+            data_key(kernels, self.normalize, prepared.examples),
+            os.fspath(self.checkpoint),
+        )
+        return [Checkpoint(f"{path}.{k}", one, data, M) for k, one in enumerate(problems)]
 
     def _prepare(
         self,
@@ -247,6 +257,11 @@ class MKLEstimator(BaseEstimator):
         """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
         check_is_fitted(self)
         model_file.save(self, path)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError where what a file says was learned does not fit the model."""
+        if len(self._model.intercept) != 1:
+            raise ValueError("there must be one decision function")
 
     def contributions(self, X: Any) -> np.ndarray:
         """Return what each kernel adds to the decision values.

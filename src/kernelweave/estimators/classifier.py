@@ -10,10 +10,12 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
+from ..stored import stored
 from ..validation import check_examples, check_parameters, check_targets, weighed
 from .base import MKLEstimator
 
 
+@stored("MKLClassifier", fields=())
 class MKLClassifier(ClassifierMixin, MKLEstimator):
     """Classification with learned kernel weights.
 
@@ -158,6 +160,11 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         if np.count_nonzero(np.bincount(codes, costs)) < 2:
             raise ValueError("sample_weight must leave at least 2 classes with a positive weight")
         return costs
+
+    def _check_loaded(self):
+        outputs = len(self._model.intercept)
+        if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
+            raise ValueError("there must be a class for each decision function, or two for one")
 
     def decision_function(self, X):
         """Return decision values, shape (n,), or (n, classes) with more than two classes."""

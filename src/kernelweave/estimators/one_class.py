@@ -8,10 +8,12 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
+from ..stored import stored
 from ..validation import check_examples, check_parameters, weighed
 from .base import MKLEstimator
 
 
+@stored("MKLOneClass", fields=())
 class MKLOneClass(OutlierMixin, MKLEstimator):
     """Novelty detection with learned kernel weights (Schölkopf et al. 2001).
 
@@ -81,6 +83,11 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         return Problem(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )
+
+    def _check_loaded(self):
+        super()._check_loaded()
+        if self.offset_ != -self._model.intercept[0]:
+            raise ValueError("offset_ must be that of the decision function")
 
     def decision_function(self, X):
         """Return how far inside the region each example lies, shape (n,)."""

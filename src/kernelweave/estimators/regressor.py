@@ -7,10 +7,12 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
+from ..stored import stored
 from ..validation import check_examples, check_parameters, check_targets, weighed
 from .base import MKLEstimator
 
 
+@stored("MKLRegressor", fields=())
 class MKLRegressor(RegressorMixin, MKLEstimator):
     """Regression with learned kernel weights.
 

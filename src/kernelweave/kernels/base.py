@@ -18,6 +18,7 @@ from joblib import effective_n_jobs
 
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
+from kernelweave.stored import stored
 
 T = TypeVar("T")
 
@@ -186,6 +187,7 @@ class Pair(Kernel):
         return replace(self, left=self.left.on(columns), right=self.right.on(columns))
 
 
+@stored("Sum")
 class Sum(Pair):
     """The sum of two kernels, or of the members of two families."""
 
@@ -193,6 +195,7 @@ class Sum(Pair):
     instruction = "add"
 
 
+@stored("Product")
 class Product(Pair):
     """The product of two kernels, or of the members of two families."""
 
@@ -236,6 +239,7 @@ class Wrapper(Kernel):
         return replace(self, kernel=self.kernel.on(columns))
 
 
+@stored("Scaled")
 @dataclass(frozen=True)
 class Scaled(Wrapper):
     """A kernel or family times a positive number."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from kernelweave.kernels.inputs import as_input, column, column_names, items
+from kernelweave.stored import stored
 
 
+@stored("Columns")
 @dataclass(frozen=True, repr=False)
 class Columns:
     """Columns found in the training data.
@@ -30,6 +32,12 @@ class Columns:
     width: int
     chosen: tuple[int, ...] | None = None
     names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or any(not 0 <= index < self.width for index in self.chosen or ()):
+            raise ValueError(f"columns: there are {self.width} columns, not {self.chosen}")
+        if self.names is not None and len(self.names) != len(self.indices):
+            raise ValueError("columns: there must be a name for each column")
 
     def __repr__(self) -> str:
         return self.label or "None"
@@ -78,6 +86,16 @@ class Columns:
             if odd is not None:
                 raise ValueError(f"X: column {label} must hold texts, but holds {odd!r}")
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
+
+
+Found = TypeVar("Found", bound=Columns)
+
+
+def found(kernel: Any, kind: type[Found]) -> Found:
+    """Return the columns of a kernel that were found in training data."""
+    if not isinstance(kernel.columns, kind):
+        raise ValueError(f"{type(kernel).__name__} can be compiled only after resolve(X)")
+    return kernel.columns
 
 
 def choose(selection: Any, X: Any) -> Columns:

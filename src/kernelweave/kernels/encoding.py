@@ -16,10 +16,12 @@ import scipy.sparse as sp
 from kernelweave.kernels.columns import Columns, choose
 from kernelweave.kernels.inputs import column, holds_numbers, is_numeric_array, items, numbers
 from kernelweave.kernels.tables import Table, vector_table
+from kernelweave.stored import stored
 
 FAR = 100.0  # squared mean over variance of a column, from which on it is shifted
 
 
+@stored("Encoded")
 @dataclass(frozen=True, repr=False)
 class Encoded(Columns):
     """Columns and how they become vectors; a view of the examples.
@@ -33,6 +35,12 @@ class Encoded(Columns):
 
     categories: tuple[tuple[Any, ...] | None, ...] = ()
     offsets: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("categories", "offsets"):
+            if len(getattr(self, name)) not in (0, len(self.indices)):
+                raise ValueError(f"columns: there must be {name} for each column, or none")
 
     @property
     def n_features(self) -> int:

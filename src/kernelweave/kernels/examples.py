@@ -18,6 +18,7 @@ from joblib import effective_n_jobs
 from kernelweave.core import _core
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.tables import Table
+from kernelweave.stored import stored
 
 
 class View(Protocol):
@@ -54,6 +55,7 @@ class Reading:
         return self._tables[view]
 
 
+@stored("Examples")
 @dataclass(frozen=True, eq=False)
 class Examples:
     """n examples as a program reads them.

@@ -62,6 +62,11 @@ def column_names(X: Any) -> tuple[str, ...] | None:
 
 def column(X: Any, index: int) -> Any:
     """Return one column of a frame (a Series) or of an array (1-D)."""
+    if sp.issparse(X):
+        raise ValueError(
+            "X is a sparse matrix, which holds numbers only; texts and sequences are read from a "
+            "list, an array or a frame"
+        )
     if hasattr(X, "iloc"):
         return X.iloc[:, index]
     return X.to_series(index) if is_frame(X) else X[:, index]

@@ -8,9 +8,11 @@ from typing import Any
 from kernelweave.alphabets import as_alphabet
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import Strings, resolve_length
+from kernelweave.stored import stored
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class LocalityQuantity:
         return _core.locality_improved(self.half_window, self.degree)
 
 
+@stored("LocalityImproved")
 @dataclass(frozen=True)
 class LocalityImproved(OnColumns):
     """Powers of the share of matching letters in windows (Zien et al., 2000).
@@ -78,8 +81,10 @@ class LocalityImproved(OnColumns):
         return False
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        assert self.length is not None
+        columns = found(self, Columns)
+        if self.length is None:
+            raise ValueError("LocalityImproved can be compiled only after resolve(X)")
         quantity = LocalityQuantity(self.half_window, self.inner_degree)
-        view = Strings(self.columns, self.alphabet, self.unknown, self.length)
+        view = Strings(columns, self.alphabet, self.unknown, self.length)
         source = layout.source(quantity, view)
         return [(("power", source, 1.0, 0.0, self.outer_degree),)]

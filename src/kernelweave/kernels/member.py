@@ -11,8 +11,10 @@ from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.default import default_kernels
 from kernelweave.kernels.prepare import listed
 from kernelweave.kernels.program import Expression, Layout
+from kernelweave.stored import stored
 
 
+@stored("Member")
 @dataclass(frozen=True)
 class Member(Kernel):
     """The kernel at a position among all members of what ``kernels=`` of an estimator accepts.
@@ -60,6 +62,7 @@ class Member(Kernel):
         raise ValueError("a member of several kernels can be compiled only after resolve(X)")
 
 
+@stored("Chosen")
 @dataclass(frozen=True)
 class Chosen(Wrapper):
     """One member of a resolved family."""

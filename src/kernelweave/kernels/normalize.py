@@ -26,11 +26,13 @@ from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
+from kernelweave.stored import stored
 
 MOST_EXAMPLES = 5000
 CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
 
 
+@stored("Rescaled")
 @dataclass(frozen=True)
 class Rescaled(Wrapper):
     """Each member of a family times a factor of its own."""
@@ -42,6 +44,7 @@ class Rescaled(Wrapper):
         return [(*expression, ("scale", factor)) for expression, factor in pairs]
 
 
+@stored("Unit")
 @dataclass(frozen=True)
 class Unit(Wrapper):
     """Each member with k(x, x) = 1; an example with k(x, x) = 0 is similar to nothing."""
@@ -60,6 +63,7 @@ class Unit(Wrapper):
         return True
 
 
+@stored("Centered")
 @dataclass(frozen=True)
 class Centered(Wrapper):
     """Each member with the mean of the reference examples moved to the origin.

@@ -8,6 +8,7 @@ from typing import Any
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.columns import choose
 from kernelweave.kernels.program import Expression, Layout
+from kernelweave.stored import stored
 
 
 def per_feature(kernel: Kernel) -> Kernel:
@@ -25,6 +26,7 @@ def per_feature(kernel: Kernel) -> Kernel:
     return PerFeature(kernel)
 
 
+@stored("PerFeature")
 @dataclass(frozen=True)
 class PerFeature(Kernel):
     """A kernel to be repeated on every column; `resolve` finds the columns."""
@@ -51,6 +53,7 @@ class PerFeature(Kernel):
         raise ValueError("per_feature(kernel) can be compiled only after resolve(X)")
 
 
+@stored("Stack")
 @dataclass(frozen=True)
 class Stack(Kernel):
     """Kernels and families one after the other, as one family."""

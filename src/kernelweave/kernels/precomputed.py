@@ -11,16 +11,18 @@ import scipy.linalg
 import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.columns import Columns
-from kernelweave.kernels.encoding import encode
+from kernelweave.kernels.columns import Columns, found
+from kernelweave.kernels.encoding import Encoded, encode
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.tables import Given, Table
+from kernelweave.stored import stored
 
 RELATIVE_TOLERANCE = 1e-10  # times the largest value: smaller negative eigenvalues are roundings
 
 
+@stored("Precomputed")
 @dataclass(frozen=True)
 class Precomputed(Kernel):
     """A matrix of similarities to the training examples.
@@ -79,6 +81,7 @@ class Precomputed(Kernel):
         return False
 
     def expressions(self, layout: Layout) -> list[Expression]:
+        _ = found(self, Encoded)
         return [(("copy", layout.source("given", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:

@@ -18,6 +18,7 @@ import numpy as np
 
 from kernelweave.core import _core
 from kernelweave.kernels.examples import Examples, Reading, View
+from kernelweave.stored import stored
 
 if TYPE_CHECKING:
     from kernelweave.kernels.base import Kernel
@@ -119,6 +120,7 @@ class Listing:
         return Listing(layout, [renumbered(e, numbers) for e in expressions])
 
 
+@stored("CompiledKernels")
 @dataclass(frozen=True)
 class CompiledKernels:
     """Kernels, ready to be evaluated.

@@ -10,12 +10,13 @@ import numpy as np
 from kernelweave.alphabets import Alphabet, as_alphabet
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import read_column
 from kernelweave.sequences import Sequences
+from kernelweave.stored import stored
 
 STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
 MOST_PLACES = 1 << 28  # of a table
@@ -34,6 +35,7 @@ class Texts:
         return SequenceTable(read_column(X, self.columns, self.alphabet, self.unknown))
 
 
+@stored("SequenceTable")
 @dataclass(frozen=True, eq=False)
 class SequenceTable:
     """Sequences of any length, whose k-mers the core reads off as they are."""
@@ -65,6 +67,7 @@ class SpectrumQuantity:
         return _core.spectrum(self.k, len(self.alphabet.letters), partner, self.store)
 
 
+@stored("Spectrum")
 @dataclass(frozen=True)
 class Spectrum(OnColumns):
     """How often each k-mer occurs in both: sum_u #u(x) #u(y) (Leslie, Eskin and Noble, 2002).
@@ -152,10 +155,11 @@ class Spectrum(OnColumns):
         )
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        view = Texts(self.columns, self.alphabet, self.unknown)
+        view = Texts(found(self, Columns), self.alphabet, self.unknown)
         return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
 
 
+@stored("NGram")
 @dataclass(frozen=True)
 class NGram(Spectrum):
     """How often each run of n bytes occurs in both texts (Damashek, 1995).

@@ -17,11 +17,12 @@ import numpy as np
 from kernelweave.alphabets import Alphabet, as_alphabet
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input, column
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.sequences import Sequences, as_sequences
+from kernelweave.stored import stored
 
 STORES = ["auto", "rows", "trie"]
 
@@ -37,11 +38,12 @@ class Strings:
 
     def table(self, X: Any, training: bool) -> PlaneTable:
         """Return the sequences in X."""
-        found = read_column(X, self.columns, self.alphabet, self.unknown)
-        check_length(found, self.length)
-        return PlaneTable(found)
+        sequences = read_column(X, self.columns, self.alphabet, self.unknown)
+        check_length(sequences, self.length)
+        return PlaneTable(sequences)
 
 
+@stored("PlaneTable")
 @dataclass(frozen=True, eq=False)
 class PlaneTable:
     """Equally long sequences, which the core compares as bit planes."""
@@ -55,8 +57,7 @@ class PlaneTable:
         return self
 
     def add_to(self, side: _core.Side) -> None:
-        alphabet = self.sequences.alphabet
-        _core.add_planes(side, self.sequences.packed, len(alphabet.letters))
+        _core.add_planes(side, self.sequences.packed)
 
 
 def read_column(X: Any, columns: Columns, alphabet: Alphabet, unknown: str) -> Sequences:
@@ -85,8 +86,8 @@ def resolve_length(kernel: Any, X: Any) -> Any:
     columns = choose(kernel.columns, X)
     if len(columns.indices) != 1:
         raise ValueError(f"{type(kernel).__name__}: columns must pick one column of X")
-    found = read_column(X, columns, kernel.alphabet, kernel.unknown)
-    return replace(kernel, columns=columns, length=int(found.lengths[0]))
+    sequences = read_column(X, columns, kernel.alphabet, kernel.unknown)
+    return replace(kernel, columns=columns, length=int(sequences.lengths[0]))
 
 
 @dataclass(frozen=True)
@@ -200,18 +201,19 @@ class PositionalKernel(OnColumns):
     @property
     def quantities(self) -> tuple[WdQuantity]:
         """What the core computes: one quantity, of which all members are parts."""
-        assert self.length is not None
+        if self.length is None:
+            raise ValueError(f"{self.name} can be compiled only after resolve(X)")
         return (WdQuantity(self.weights, self.shifts, self.split, self.length, self.store),)
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        assert self.length is not None
         (quantity,) = self.quantities
-        view = Strings(self.columns, self.alphabet, self.unknown, self.length)
+        view = Strings(found(self, Columns), self.alphabet, self.unknown, quantity.length)
         first = layout.source(quantity, view, quantity.planes)
         planes = [plane_of(part, quantity) for part in self._parts()]
         return [(("copy", first + plane),) for plane in planes]
 
 
+@stored("WeightedDegree")
 @dataclass(frozen=True)
 class WeightedDegree(PositionalKernel):
     """Matches of up to `degree` letters at the same position of two sequences of one length.
@@ -234,6 +236,7 @@ class WeightedDegree(PositionalKernel):
     splits = (None, "degree", "position", "both")
 
 
+@stored("WeightedDegreeShift")
 @dataclass(frozen=True)
 class WeightedDegreeShift(PositionalKernel):
     """The weighted degree kernel that also counts matches a few positions apart.

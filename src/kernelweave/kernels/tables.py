@@ -7,18 +7,20 @@ A table can hand over some of its rows (`take`), keep only what others need to b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.core import _core
+from kernelweave.stored import stored
 
 # Below this density, and from this many columns on, the core's sparse products are the faster ones.
 SPARSE_BELOW = 0.3
 SPARSE_FROM = 40
 
 
+@runtime_checkable
 class Table(Protocol):
     """What every kind of table can do; n is its number of examples."""
 
@@ -32,6 +34,7 @@ class Table(Protocol):
         """Append this table to a side."""
 
 
+@stored("Dense")
 @dataclass(frozen=True, eq=False)
 class Dense:
     """Vectors, shape (n, d), float64 and C-contiguous."""
@@ -48,6 +51,7 @@ class Dense:
         side.add_dense(self.values)
 
 
+@stored("Sparse")
 @dataclass(frozen=True, eq=False)
 class Sparse:
     """Vectors with few non-zeros, shape (n, d), CSR with int32 indices and int64 row starts."""
@@ -85,6 +89,7 @@ class Sparse:
         side.add_sparse(self.data, self.indices, self.indptr, self.d)
 
 
+@stored("Given")
 @dataclass(frozen=True, eq=False)
 class Given:
     """Given similarities to the training examples.

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sklearn.feature_extraction.text import CountVectorizer
 
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.tables import Sparse, Table
+from kernelweave.stored import stored
+
+# Patterns that take time in proportion to a text, whatever it is: letters and classes, of which
+# only the last may be repeated without bound, and no group. A word that must end at a boundary must
+# begin at one: no part of a text is then tried from more than two places.
+_LETTER = r"(?:\\[wWdDsS]|\\[^\w\s]|\[(?:[^\]\[\\]|\\[wWdDsS]|\\[^\w\s])+\]|[^\]\[\\^$*+?{}|()])"
+_LETTERS = rf"(?:{_LETTER}(?:\{{[1-9]\}})?)*{_LETTER}[+*]?"
+_WORD = rf"(?:{_LETTERS}|\\b{_LETTERS}(?:\\b)?)"
+_LINEAR = re.compile(rf"(?:\(\?[aiu]+\))?{_WORD}(?:\|{_WORD})*")
+_LONGEST = 200
 
 
+def check_pattern(kernel: BagOfWords) -> None:
+    """Refuse a pattern that could take forever on some text: others read a file than wrote it."""
+    if len(kernel.token_pattern) > _LONGEST or not _LINEAR.fullmatch(kernel.token_pattern):
+        raise ValueError(
+            f"BagOfWords: token_pattern={kernel.token_pattern!r} cannot be in a file; accepted are "
+            "letters and classes, of which the last may be repeated (+ or *), between two \\b or "
+            "after one, and such words joined by |"
+        )
+
+
+@stored("BagOfWords", check=check_pattern)
 @dataclass(frozen=True)
 class BagOfWords(OnColumns):
     """The dot product of word counts.
@@ -28,7 +50,8 @@ class BagOfWords(OnColumns):
     lowercase : whether to ignore case.
     binary : whether to count a word once per text, however often it occurs.
     token_pattern : regular expression of a word; two or more letters or digits by default, as in
-        scikit-learn's CountVectorizer.
+        scikit-learn's CountVectorizer. Models with patterns that could take forever on some text
+        (groups, or repetitions within a word) cannot be saved.
     columns : the columns of texts, which are read as one text; not needed where X is a list of
         texts or has only one column.
     vocabulary : the words; found by `resolve`.
@@ -42,6 +65,13 @@ class BagOfWords(OnColumns):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", frozen(self.columns))
+        try:
+            re.compile(self.token_pattern)
+        except (re.error, TypeError, OverflowError) as error:
+            raise ValueError(
+                f"BagOfWords: token_pattern must be a regular expression, not "
+                f"{self.token_pattern!r}: {error}"
+            ) from None
 
     def resolve(self, X: Any) -> Kernel:
         if isinstance(self.columns, Columns):
@@ -74,6 +104,7 @@ class BagOfWords(OnColumns):
         return False
 
     def expressions(self, layout: Layout) -> list[Expression]:
+        _ = found(self, Columns)
         return [(("copy", layout.source("dot", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:

@@ -16,12 +16,13 @@ from typing import Any, ClassVar
 import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns
+from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.encoding import Encoded, NonNegative, encode
 from kernelweave.kernels.examples import View
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import checked, frozen, label, members
 from kernelweave.kernels.program import Expression, Instruction, Layout
+from kernelweave.stored import stored
 
 
 @dataclass(frozen=True)
@@ -77,13 +78,14 @@ class VectorKernel(OnColumns):
     @property
     def view(self) -> View:
         """What the kernel looks at."""
-        return self.columns
+        return found(self, Encoded)
 
     def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
         """Return what turns the shared quantity into the value of a member."""
         return ("copy", source)
 
 
+@stored("Linear")
 @dataclass(frozen=True)
 class Linear(VectorKernel):
     """The dot product x . y.
@@ -96,6 +98,7 @@ class Linear(VectorKernel):
     quantity = "dot"
 
 
+@stored("Polynomial")
 @dataclass(frozen=True)
 class Polynomial(VectorKernel):
     """(gamma x . y + coef0) ^ degree.
@@ -132,6 +135,7 @@ class Exponential(VectorKernel):
         return True
 
 
+@stored("RBF")
 @dataclass(frozen=True)
 class RBF(Exponential):
     """exp(-gamma ||x - y||^2).
@@ -151,6 +155,7 @@ class RBF(Exponential):
         return columns.shifted(X)
 
 
+@stored("Laplacian")
 @dataclass(frozen=True)
 class Laplacian(Exponential):
     """exp(-gamma sum_f |x_f - y_f|).
@@ -164,6 +169,7 @@ class Laplacian(Exponential):
     quantity = "l1"
 
 
+@stored("ChiSquared")
 @dataclass(frozen=True)
 class ChiSquared(Exponential):
     """exp(-gamma sum_f (x_f - y_f)^2 / (x_f + y_f)) of non-negative vectors, with 0 / 0 = 0.
@@ -180,9 +186,10 @@ class ChiSquared(Exponential):
 
     @property
     def view(self) -> View:
-        return NonNegative(self.columns)
+        return NonNegative(found(self, Encoded))
 
 
+@stored("Intersection")
 @dataclass(frozen=True)
 class Intersection(VectorKernel):
     """sum_f min(x_f, y_f) of non-negative vectors, such as histograms.
@@ -196,7 +203,7 @@ class Intersection(VectorKernel):
 
     @property
     def view(self) -> View:
-        return NonNegative(self.columns)
+        return NonNegative(found(self, Encoded))
 
 
 def concrete_gamma(gamma: Any, columns: Encoded, X: Any) -> Any:

@@ -9,9 +9,11 @@ import numpy as np
 from scipy.special import expit
 
 from ..bias import balance, newton
+from ..stored import stored
 from .dual_term import DualTerm, half_inverse
 
 
+@stored("Hinge")
 @dataclass(frozen=True)
 class Hinge:
     """max(0, 1 - y f) for y = -1 or +1."""
@@ -29,6 +31,7 @@ class Hinge:
         return balance(y - F, C, C[y > 0].sum() - tau)
 
 
+@stored("SquaredHinge")
 @dataclass(frozen=True)
 class SquaredHinge:
     """max(0, 1 - y f)^2 for y = -1 or +1."""
@@ -52,6 +55,7 @@ class SquaredHinge:
         return newton(self.derivatives, F, y, C, tau)
 
 
+@stored("Logistic")
 @dataclass(frozen=True)
 class Logistic:
     """log(1 + exp(-y f)) for y = -1 or +1."""
@@ -74,6 +78,7 @@ class Logistic:
         return newton(self.derivatives, F, y, C, tau)
 
 
+@stored("SmoothHinge")
 @dataclass(frozen=True)
 class SmoothHinge:
     """(1/sigma) log(1 + exp(sigma (1 - y f))) for y = -1 or +1; the hinge as sigma grows.

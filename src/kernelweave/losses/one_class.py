@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..bias import balance
+from ..stored import stored
 from .dual_term import DualTerm
 
 
+@stored("OneClass")
 @dataclass(frozen=True)
 class OneClass:
     """max(0, -f): every example should lie where the output is positive; targets are ignored.

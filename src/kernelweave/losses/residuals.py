@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..bias import balance
+from ..stored import stored
 from .dual_term import DualTerm, half_inverse
 
 
+@stored("EpsilonInsensitive")
 @dataclass(frozen=True)
 class EpsilonInsensitive:
     """max(0, |y - f| - epsilon) for real y."""
@@ -35,6 +37,7 @@ class EpsilonInsensitive:
         return balance(ends, np.concatenate([C, C]), C.sum() - tau)
 
 
+@stored("Squared")
 @dataclass(frozen=True)
 class Squared:
     """(y - f)^2 for real y."""

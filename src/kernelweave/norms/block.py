@@ -6,10 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..stored import stored
 from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum
 from .lp import Lp
 
 
+@stored("Block")
 @dataclass(frozen=True)
 class Block(Norm):
     """The block norm (sum_m ||w_m||^q)^(1/q) on the model (Kloft et al., 2011, section 4.3).

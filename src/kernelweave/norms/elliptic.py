@@ -9,9 +9,11 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
+from ..stored import stored
 from .base import Norm, clip, same_length
 
 
+@stored("Elliptic")
 @dataclass(frozen=True, eq=False)
 class Elliptic(Norm):
     """||theta|| = sqrt(theta' E theta): prior knowledge on how kernels interact.

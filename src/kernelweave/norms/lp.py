@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..stored import stored
 from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum, same_length
 
 # A step to the best weights for the present w leaves each at least this part of itself: a kernel
@@ -13,6 +14,7 @@ from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum, s
 LEAST = 1e-3
 
 
+@stored("Lp")
 @dataclass(frozen=True)
 class Lp(Norm):
     """||theta|| = (sum_m weights_m theta_m^p)^(1/p) (Kloft et al., 2011).

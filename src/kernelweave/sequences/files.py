@@ -46,7 +46,9 @@ def read_sequences(
             while piece := file.read(_PIECE):
                 parser.feed(piece)
         parts = parser.finish()
-    except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+        if getattr(error, "errno", None) is not None:  # the system's word, not that of a format
+            raise
         raise ValueError(f"{os.fspath(path)}: the packed file is cut or damaged: {error}") from None
     except ValueError as error:
         raise ValueError(f"{os.fspath(path)}: {error}") from None

@@ -14,11 +14,13 @@ import numpy as np
 
 from ..alphabets import DNA, Alphabet, as_alphabet
 from ..core import _core
+from ..stored import stored
 from .names import Names, joined
 
 _SAME_CODES = bytes(range(256))
 
 
+@stored("Sequences", fields=("alphabet", "n", "length", "data", "unknown", "lengths"))
 class Sequences:
     """n packed sequences over one alphabet.
 
@@ -100,9 +102,9 @@ class Sequences:
     def packed(self) -> _core.PackedSequences:
         """The same sequences for the core."""
         lengths = None if self.length is not None else self.lengths
-        planes = self.alphabet.planes
+        letters = len(self.alphabet.letters)
         return _core.PackedSequences(
-            self.n, self.length, self.data, planes, self.unknown, lengths, self.starts
+            self.n, self.length, self.data, letters, self.unknown, lengths, self.starts
         )
 
     def __len__(self) -> int:

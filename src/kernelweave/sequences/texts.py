@@ -28,7 +28,8 @@ def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch")
     try:
         parts = _core.pack_strings(_listed(values), alphabet.codes, alphabet.planes, refuse)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"sequences ({alphabet.name}): {error}") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"sequences ({alphabet.name}): {error}") from None
     return Sequences(alphabet, **parts)
 
 

@@ -36,6 +36,7 @@ from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
 from ..problem import Certificate, Problem, Result
+from ..stored import stored
 from ..training.history import History
 from .sifting import sift, spread
 
@@ -47,6 +48,7 @@ ENTER = 1000  # which so many join after a look at all of them, at most,
 LOOKS = 4  # of which there are so many at most
 
 
+@stored("MWU")
 @dataclass(frozen=True)
 class MWU:
     """The solver, and what it can be told.

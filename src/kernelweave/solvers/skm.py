@@ -34,6 +34,7 @@ from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
 from ..problem import Certificate, Problem, Result
+from ..stored import stored
 from ..training.history import History
 from ..training.violations import Violations, strictly_inside
 from .first_guess import FEW, ROOM, first_guess
@@ -52,6 +53,7 @@ LOOK = 50  # and between two looks at the clock
 ENTER = 16  # kernels that join those worked on after a look at all of them, at most
 
 
+@stored("SKM")
 @dataclass(frozen=True)
 class SKM:
     """The solver, and what it can be told.

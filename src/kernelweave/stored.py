@@ -1,0 +1,79 @@
+"""The classes that model files may hold, each under a name that outlives its name in the code."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_type_hints
+
+Class = TypeVar("Class", bound=type)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a file says of the objects of a class.
+
+    Attributes
+    ----------
+    name : what files call the class; it never changes.
+    cls : the class.
+    fields : the arguments that make an equal object, which are its attributes too.
+    check : is called with an object that is written or was read; raises ValueError where a file
+        may not hold it.
+    """
+
+    name: str
+    cls: type
+    fields: tuple[str, ...]
+    check: Callable[[Any], None]
+
+    def hints(self, names: dict[str, Any]) -> dict[str, Any]:
+        """Return the types of the fields; `names` are those that annotations do not import."""
+        typed: Any = self.cls
+        return get_type_hints(
+            typed if dataclasses.is_dataclass(typed) else typed.__init__, localns=names
+        )
+
+
+_BY_NAME: dict[str, Stored] = {}
+_BY_CLASS: dict[type, Stored] = {}
+
+
+def stored(
+    name: str,
+    *,
+    fields: Sequence[str] | None = None,
+    check: Callable[[Any], None] = lambda value: None,
+) -> Callable[[Class], Class]:
+    """Return a decorator for a class whose objects may be in files.
+
+    Parameters
+    ----------
+    name : what files call the class, whatever becomes of its name in the code.
+    fields : the arguments of its constructor; those of a dataclass by default.
+    check : raises ValueError for an object that a file may not hold.
+    """
+
+    def register(cls: Class) -> Class:
+        if name in _BY_NAME:
+            raise ValueError(f"{name!r} is the name of {_BY_NAME[name].cls} in files")
+        found = fields
+        if found is None:
+            found = [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+        _BY_NAME[name] = _BY_CLASS[cls] = Stored(name, cls, tuple(found), check)
+        return cls
+
+    return register
+
+
+def stored_as(name: Any) -> Stored:
+    """Return what has a name in files; raise ValueError where nothing has it."""
+    if not isinstance(name, str) or name not in _BY_NAME:
+        raise ValueError(f"{name!r} is the name of nothing that files hold")
+    return _BY_NAME[name]
+
+
+def stored_class(cls: type) -> Stored | None:
+    """Return what files say of a class; None where they cannot hold it. Subclasses are others."""
+    return _BY_CLASS.get(cls)

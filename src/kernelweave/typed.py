@@ -1,0 +1,35 @@
+"""Whether a value is of the type that an annotation says."""
+
+from __future__ import annotations
+
+import types
+import typing
+from typing import Any
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Return whether a value is of a type.
+
+    Parameters
+    ----------
+    hint : Any, a class (a protocol must be checkable at run time), a union, or ``tuple[...]``. An
+        integer is no bool; a float may be given as an integer.
+    """
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return True
+    if origin in (typing.Union, types.UnionType):
+        return any(fits(value, one) for one in arguments)
+    if origin is tuple:
+        return isinstance(value, tuple) and _items_fit(value, arguments)
+    if isinstance(value, bool):
+        return hint is bool
+    if hint is float:
+        return isinstance(value, float | int)
+    return isinstance(value, type(None) if hint is None else hint)
+
+
+def _items_fit(values: tuple[Any, ...], hints: tuple[Any, ...]) -> bool:
+    if len(hints) == 2 and hints[1] is Ellipsis:
+        return all(fits(value, hints[0]) for value in values)
+    return len(values) == len(hints) and all(map(fits, values, hints))

@@ -1,0 +1,64 @@
+"""Whole files: a name shows the old contents or the new ones, and nothing else stays behind."""
+
+import os
+
+import pytest
+
+from kernelweave.whole_file import whole_file
+
+
+def test_a_file_appears_when_it_is_complete(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+    with whole_file(path) as file:
+        file.write(b"new")
+        assert path.read_bytes() == b"old"
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_failure_leaves_what_was_there(tmp_path):
+    path = tmp_path / "a"
+    path.write_bytes(b"old")
+
+    def interrupted():
+        with whole_file(path) as file:
+            file.write(b"new")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_two_writers_do_not_share_a_file(tmp_path):
+    path = tmp_path / "a"
+    with whole_file(path) as first, whole_file(path) as second:
+        first.write(b"first")
+        second.write(b"second")
+    assert path.read_bytes() == b"first"  # the last one to end
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_files_are_synchronised_before_they_take_their_name(tmp_path, monkeypatch):
+    calls = []
+    for name in ("fsync", "replace"):
+        real = getattr(os, name)
+        monkeypatch.setattr(os, name, lambda *a, n=name, f=real: (calls.append(n), f(*a)))
+    with whole_file(tmp_path / "a") as file:
+        file.write(b"new")
+    assert calls == ["fsync", "replace", "fsync"]
+
+
+def test_modes_follow_the_umask(tmp_path):
+    (tmp_path / "a").write_bytes(b"")
+    with whole_file(tmp_path / "b") as file:
+        file.write(b"")
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+def test_long_names_are_accepted(tmp_path):
+    with whole_file(tmp_path / ("a" * 250)) as file:
+        file.write(b"x")
+    assert os.listdir(tmp_path) == ["a" * 250]
