@@ -23,6 +23,7 @@ import numpy as np
 from .archive import Archive, write_archive
 from .kernels import Kernel
 from .model import Model
+from .plan import Plan
 from .sequences import Sequences
 from .stored import Stored, stored_as, stored_class
 from .typed import fits
@@ -57,6 +58,7 @@ LEARNED: dict[str, Any] = {
     "norm_": Any,
     "offset_": Number,
     "primal_objective_": Number | np.ndarray,
+    "plan_": Plan,
     "scores_": np.ndarray,
     "support_": np.ndarray,
     "weights_": np.ndarray,

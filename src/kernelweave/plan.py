@@ -26,6 +26,7 @@ from .steps.cutting_plane import CuttingPlane
 from .steps.gradient import Gradient
 from .steps.level import Level
 from .steps.newton import Newton
+from .stored import stored
 from .training.shrinking import MANY_EXAMPLES
 
 WORKING_SET = 1000  # examples, where the user does not say
@@ -38,6 +39,10 @@ ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "plain sum": DenseEngine.of_sum,
     "streamed": StreamedEngine,
     "dense": DenseEngine.of,
+}
+ALIGNMENTS: dict[str, Callable[[Engine, np.ndarray], np.ndarray]] = {
+    "plain": alignment_weights,
+    "centred": centered_alignment_weights,
 }
 STEPS: dict[str, Callable[[Norm], Step]] = {
     "analytic": Analytic,
@@ -86,28 +91,28 @@ class Trained:
     norms : says which norms it serves.
     step : name of its weight step; None where the weights are given.
     pace : what an interleaved step asks of the inner problem; None where it acts on every turn.
-    weigh : gives the weights from an engine and the targets, (n,), before the loop; or None.
+    alignment : name of the alignment that gives the weights before the loop, or None.
     """
 
     name: str
     norms: Callable[[Norm], bool]
     step: str | None = None
     pace: Pace | None = None
-    weigh: Callable[[Engine, np.ndarray], np.ndarray] | None = None
+    alignment: str | None = None
 
     @property
     def shares(self) -> bool:
-        return self.weigh is None
+        return self.alignment is None
 
     @property
     def combines(self) -> bool:
-        return self.weigh is None
+        return self.alignment is None
 
     def serves(self, norm: Norm) -> bool:
         return self.norms(norm)
 
     def serves_loss(self, loss: Loss) -> bool:
-        return self.weigh is None or loss.kind != "one-class"  # there are targets to align with
+        return self.alignment is None or loss.kind != "one-class"  # there are targets
 
     def streams(self, M: int, n: int) -> bool:
         return False
@@ -125,10 +130,8 @@ METHODS: dict[str, Method] = {
         Trained("level", lambda norm: norm.has_ball, "level"),
         Trained("gradient", lambda norm: norm.is_sparse, "gradient", COMPLETE),
         Trained("uniform", lambda norm: norm.is_plain_sum),
-        Trained("alignment", lambda norm: norm.allows_zeros, weigh=alignment_weights),
-        Trained(
-            "centered-alignment", lambda norm: norm.allows_zeros, weigh=centered_alignment_weights
-        ),
+        Trained("alignment", lambda norm: norm.allows_zeros, alignment="plain"),
+        Trained("centered-alignment", lambda norm: norm.allows_zeros, alignment="centred"),
         QCQP(),
         SKM(),
         MWU(),
@@ -136,6 +139,7 @@ METHODS: dict[str, Method] = {
 }
 
 
+@stored("Plan")
 @dataclass(frozen=True, repr=False)
 class Plan:
     """How a problem is solved.
@@ -146,7 +150,7 @@ class Plan:
     algorithm : an algorithm with a loop of its own, or None for the training loop.
     step : name of the weight step, a key of `STEPS`; None where the weights are given.
     pace : what the step asks of the inner problem; None where it acts on every turn.
-    weigh : gives the weights before the loop, or None.
+    alignment : name of what gives the weights before the loop, a key of `ALIGNMENTS`, or None.
     working_set : number of examples worked on in a turn.
     conjugate : whether conjugate gradients are tried before working sets.
     grows : whether working sets come from an active set that grows from a sample.
@@ -158,7 +162,7 @@ class Plan:
     algorithm: Any = None
     step: str | None = None
     pace: Pace | None = None
-    weigh: Callable[[Engine, np.ndarray], np.ndarray] | None = None
+    alignment: str | None = None
     working_set: int = WORKING_SET
     conjugate: bool = False
     grows: bool = False
@@ -177,7 +181,7 @@ class Plan:
     @property
     def certifies(self) -> str:
         """What the duality gap of the result certifies."""
-        return "weights and machine" if self.weigh is None else "machine at given weights"
+        return "weights and machine" if self.alignment is None else "machine at given weights"
 
     def __repr__(self) -> str:
         parts = [f"{self.engine} engine"]
@@ -186,8 +190,8 @@ class Plan:
         where = " on a growing active set" if self.grows else ""
         how = "conjugate gradients, then " if self.conjugate else ""
         parts.append(f"{how}working sets of {self.working_set:,}{where}")
-        if self.weigh is not None:
-            parts.append(f"given weights ({self.weigh.__name__.replace('_', ' ')})")
+        if self.alignment is not None:
+            parts.append(f"weights given by {self.alignment} alignments")
         elif self.step is None:
             parts.append("given weights")
         elif self.pace is None:
@@ -278,7 +282,7 @@ def make_plan(
         name,
         step=step,
         pace=pace,
-        weigh=method.weigh,
+        alignment=method.alignment,
         working_set=working_set if isinstance(working_set, int) else WORKING_SET,
         conjugate=working_set == "auto" and single and multiplies(problem, engine),
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,

@@ -26,6 +26,7 @@ from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
 from ..problem import Certificate, Problem, Result
+from ..stored import stored
 from ..training.history import History
 from .cone_program import ConeProgram
 from .polish import Point, polish
@@ -48,6 +49,7 @@ RANK = 1e-11  # pivots below this part of the largest diagonal element count as 
 NEAR = 1e-7  # how close to a bound, relative to the largest alpha, counts as being there
 
 
+@stored("QCQP")
 @dataclass(frozen=True)
 class QCQP:
     """The solver."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..norms import Norm
+from ..stored import stored
 
 TINY = np.finfo(float).tiny
 
@@ -70,6 +71,7 @@ def keep_weights(turn: Turn) -> np.ndarray:
     return turn.theta
 
 
+@stored("Pace")
 @dataclass(frozen=True)
 class Pace:
     """What a step asks of the inner problem.

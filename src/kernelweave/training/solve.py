@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..engines.base import Engine
+from ..plan import ALIGNMENTS, Plan
 from ..problem import Problem, Result
 from .drop_small_weights import drop_small_weights
 from .history import History
 from .loop import train
 from .shrinking import train_on_active_sets
 from .starts import first_weights
-
-if TYPE_CHECKING:
-    from ..plan import Plan
 
 
 def solve(
@@ -30,9 +26,9 @@ def solve(
         weights = first_weights(problem, engine, plan, history)
     if plan.algorithm is not None:
         return plan.algorithm.solve(problem, engine, weights, history)
-    if plan.weigh is not None:
+    if plan.alignment is not None:
         counted = np.flatnonzero(problem.C)
-        aligned = plan.weigh(engine.subset(counted), problem.y[counted])
+        aligned = ALIGNMENTS[plan.alignment](engine.subset(counted), problem.y[counted])
         weights = aligned / problem.norm.value(aligned) if aligned.any() else weights
         problem = problem.given(weights)
     run = train_on_active_sets if plan.grows else train
