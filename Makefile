@@ -48,6 +48,7 @@ bench-strings: $(VENV)/installed
 lint: $(VENV)/installed $(VENV)/linters
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	cp $$($(BIN)/python -c 'import kernelweave; print(kernelweave.__path__[0])')/_core.pyi src/kernelweave
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(shell find core -name '*.cpp' -o -name '*.h')
 

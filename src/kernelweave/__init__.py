@@ -2,9 +2,9 @@
 
 from . import datasets, kernels, losses, norms, plots
 from .alignment import kernel_alignment
+from .baselines import LinearizedMKL
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
-from .linearized import LinearizedMKL
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .selection import MKLClassifierCV, MKLRegressorCV

@@ -26,14 +26,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .core import _core, single_threaded_blas
-from .kernels import RBF, Kernel
-from .kernels.default import default_kernels
-from .kernels.examples import Examples
-from .kernels.per_feature import Stack
-from .kernels.prepare import prepare
-from .kernels.program import CompiledKernels
-from .validation import check_examples, check_parameters, check_targets
+from ..core import _core, single_threaded_blas
+from ..kernels import RBF, Kernel
+from ..kernels.default import default_kernels
+from ..kernels.examples import Examples
+from ..kernels.per_feature import Stack
+from ..kernels.prepare import prepare
+from ..kernels.program import CompiledKernels
+from ..validation import check_examples, check_parameters, check_targets
 
 RANK = 1e-10  # eigenvalues below this part of the largest one are dropped
 FEATURES = ("nystroem", "fourier")
