@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,14 @@ from sklearn.metrics.pairwise import (
 )
 
 from kernelweave.core import single_threaded_blas
-from kernelweave.engines import DenseEngine, TrainingSet
+from kernelweave.engines import (
+    DenseEngine,
+    Engine,
+    FamilyEngine,
+    OutputsEngine,
+    StreamedEngine,
+    TrainingSet,
+)
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -60,6 +67,8 @@ class Case:
     how: str | None = None
     planes: int = 1
 
+    n: ClassVar[int] = 300  # more than one tile of columns, and several of rows
+
     def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> DenseEngine:
         """Return an engine for the examples X."""
         return dense(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
@@ -80,6 +89,41 @@ class SumCase(Case):
     def oracle(self, X: Any) -> np.ndarray:
         """Return the matrix of the sum, shape (1, n, n)."""
         return super().oracle(X).sum(axis=0, keepdims=True)
+
+
+class FamilyCase(Case):
+    """Kernels that are functions of a few shared quantities, combined."""
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X."""
+        given = training_set(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
+        return FamilyEngine.of(given)
+
+
+class StreamedCase(Case):
+    """The kernels of a case, some at a time."""
+
+    n: ClassVar[int] = 60
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X."""
+        return StreamedEngine(training_set(self.kernels, X, self.how, n_jobs=n_jobs))
+
+
+class OutputsCase(Case):
+    """Three decision functions over the examples of a case."""
+
+    n: ClassVar[int] = 50
+    n_outputs: ClassVar[int] = 3
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X, three times."""
+        below = super().engine(X, cache_mb=cache_mb, n_jobs=n_jobs)
+        return OutputsEngine(below, self.n_outputs)
+
+    def oracle(self, X: Any) -> np.ndarray:
+        """Return block-diagonal matrices, shape (M, 3 n, 3 n)."""
+        return np.stack([np.kron(np.eye(self.n_outputs), K) for K in super().oracle(X)])
 
 
 def normalised(K: np.ndarray, how: str | None) -> np.ndarray:
@@ -185,4 +229,35 @@ CASES = {
     },
 }
 
+WIDTHS = tuple(np.geomspace(1e-4, 1e2, 12))
+DOUBLINGS = tuple(2.0 ** np.arange(-10, 10))
+FEW_WIDTHS = tuple(np.geomspace(1e-3, 1, 9))
+DEGREES = (1, 2, 3, 4, 5)
+
+
+def _widths(X, gammas):
+    return [rbf_kernel(X, gamma=gamma) for gamma in gammas]
+
+
+FAMILIES = {
+    "many widths": (RBF(gamma=list(WIDTHS)), lambda X: _widths(X, WIDTHS)),
+    "doublings": (RBF(gamma=list(DOUBLINGS)), lambda X: _widths(X, DOUBLINGS)),
+    "degrees": (
+        Polynomial(degree=list(DEGREES), gamma=0.1, coef0=1.0),
+        lambda X: [polynomial_kernel(X, degree=d, gamma=0.1, coef0=1.0) for d in DEGREES],
+    ),
+    "two quantities": (
+        [Linear(), RBF(gamma=list(FEW_WIDTHS))],
+        lambda X: [linear_kernel(X), *_widths(X, FEW_WIDTHS)],
+    ),
+}
+
 SUMS = {f"sum of {name}": SumCase(**(vars(case) | {"planes": 1})) for name, case in CASES.items()}
+COMBINED = {
+    f"family of {name}, normalised by {how}": FamilyCase(kernels, vectors, matrices, how)
+    for name, (kernels, matrices) in FAMILIES.items()
+    for how in (None, "variance")
+}
+OUTPUTS = {f"outputs of {name}": OutputsCase(**vars(case)) for name, case in CASES.items()}
+STREAMED = {f"streamed {name}": StreamedCase(**vars(case)) for name, case in CASES.items()}
+EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **OUTPUTS, **STREAMED}

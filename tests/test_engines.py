@@ -1,33 +1,50 @@
-"""Engines against einsum: any sequence of operations, any cache, any kind of kernel."""
+"""Laws of all engines against einsum: any sequence of operations, any kind of kernel."""
+
+from inspect import isfunction
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, SUMS, dense
-from sklearn.metrics.pairwise import rbf_kernel
+from kernel_cases import CASES, COMBINED, EVERY_ENGINE, OUTPUTS, STREAMED, SUMS, FamilyCase, dense
 
-from kernelweave.kernels import RBF, per_feature
+from kernelweave.engines import (
+    DenseEngine,
+    Engine,
+    FamilyEngine,
+    OutputsEngine,
+    Snapshot,
+    StreamedEngine,
+)
+from kernelweave.kernels import WeightedDegree
 
-N = 300  # more than one tile of columns, and several of rows
-every_case = pytest.mark.parametrize("case", (CASES | SUMS).values(), ids=CASES | SUMS)
-every_cache = pytest.mark.parametrize("rows", [0, 1, 3, N])
+ENGINES = (DenseEngine, FamilyEngine, OutputsEngine, StreamedEngine)
+ONE_OF_EACH = {
+    DenseEngine: CASES["distances and dot products"],
+    FamilyEngine: COMBINED["family of two quantities, normalised by None"],
+    OutputsEngine: OUTPUTS["outputs of distances and dot products"],
+    StreamedEngine: STREAMED["streamed distances and dot products"],
+}
+EVALUATING = {**CASES, **SUMS, **COMBINED, **OUTPUTS}  # kernels between any examples
+every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
+every_engine = pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.__name__)
 
 
-def megabytes(case, rows, n=N):
-    """Room for so many rows and a half."""
-    return (rows + 0.5) * max(case.planes, 1) * n * 8 / 2**20
-
-
-def close(actual, expected):
-    """Equal up to rounding, relative to the largest value of each kernel."""
-    scale = np.abs(expected).max(axis=tuple(range(1, expected.ndim)), keepdims=True) + 1e-300
+def close(actual, expected, floor=0.0):
+    """Equal up to rounding, relative to the largest value of each kernel, or to a floor."""
+    scale = np.abs(expected).max(axis=tuple(range(1, expected.ndim)), keepdims=True, initial=0.0)
+    scale = np.maximum(scale, floor) + 1e-300
     np.testing.assert_allclose(actual / scale, expected / scale, rtol=0, atol=1e-12)
 
 
 class Naive:
-    """What an engine should do, with all kernel matrices at hand."""
+    """What an engine should do, with all kernel matrices at hand.
 
-    def __init__(self, K):
+    `rounding` is 0, or the part of the largest values that rounding errors are relative to: a
+    family is evaluated as a piecewise polynomial.
+    """
+
+    def __init__(self, K, rounding=0.0):
         self.K, self.alpha = K, np.zeros(K.shape[1])
+        self.largest = rounding * np.abs(K).max(initial=0.0)
 
     @property
     def outputs(self):
@@ -36,178 +53,317 @@ class Naive:
     def inside(self, idx):
         return self.K[:, idx[:, None], idx]
 
+    def check(self, engine, rng):
+        """Compare all that an engine says of its alpha."""
+        np.testing.assert_array_equal(engine.alpha, self.alpha)
+        size, theta = np.abs(self.alpha).sum(), weights(engine, rng)
+        close(engine.outputs(), self.outputs, self.largest and 2 * np.abs(self.outputs).max())
+        some = rng.permutation(engine.n_kernels)[:2]
+        close(engine.outputs(some), self.outputs[some], 2 * np.abs(self.outputs).max())
+        floor = max(theta @ np.abs(self.outputs).max(axis=1), self.largest * theta.sum() * size)
+        close(engine.combined(theta)[None], (theta @ self.outputs)[None], floor)
+        energies = np.einsum("i,mij,j->m", self.alpha, self.K, self.alpha)
+        terms = np.einsum("i,mij,j->m", np.abs(self.alpha), np.abs(self.K), np.abs(self.alpha))
+        floor = np.maximum(terms, self.largest * size**2)
+        close(engine.quadratic()[None], energies[None], floor)
+
+
+def naive_for(case, X):
+    return Naive(case.oracle(X), rounding=2.0 if isinstance(case, FamilyCase) else 0.0)
+
+
+def weights(engine, rng):
+    return rng.exponential(size=engine.n_kernels) * rng.choice([0, 1], size=engine.n_kernels)
+
 
 def some(rng, n, most=40):
-    return rng.choice(n, size=rng.integers(1, most), replace=False)
+    return rng.choice(n, size=rng.integers(1, min(most, n)), replace=False)
 
 
-def add(engine, naive, rng):
+def change(engine, naive, rng):
     idx = some(rng, engine.n)
-    delta = rng.normal(size=len(idx)) * rng.choice([0.0, 1.0], p=[0.2, 0.8], size=len(idx))
-    engine.add(idx, delta)
-    naive.alpha[idx] += delta
+    values = rng.normal(size=len(idx))
+    values = np.where(rng.random(len(idx)) < 0.2, naive.alpha[idx], values)  # some stay
+    values[rng.random(len(idx)) < 0.1] = 0.0
+    engine.change(idx, values)
+    naive.alpha[idx] = values
 
 
-def add_the_same_again(engine, naive, rng):
+def change_the_same_again(engine, naive, rng):
     idx = np.arange(5)
-    engine.add(idx, np.ones(5))
-    naive.alpha[idx] += 1.0
+    values = naive.alpha[idx] + 1.0
+    engine.change(idx, values)
+    naive.alpha[idx] = values
 
 
-def clear(engine, naive, rng):
-    engine.clear()
-    naive.alpha[:] = 0.0
-
-
-def rebuild(engine, naive, rng):
+def move_to(engine, naive, rng):
     naive.alpha = np.zeros(engine.n)
     naive.alpha[some(rng, engine.n)] = rng.normal()
     engine.move_to(naive.alpha)
 
 
+def move_to_zero(engine, naive, rng):
+    naive.alpha = np.zeros(engine.n)
+    engine.move_to(naive.alpha)
+
+
 def scale(engine, naive, rng):
-    engine.scale(0.5)
-    naive.alpha *= 0.5
+    engine.move_to(*engine.snapshot().scaled(0.3))
+    naive.alpha = 0.3 * naive.alpha
 
 
 def go_and_come_back(engine, naive, rng):
-    kept = engine.keep()
+    theta = weights(engine, rng)
+    before, kept = engine.combined(theta).copy(), engine.snapshot()
     engine.move_to(rng.normal(size=engine.n))
-    engine.restore(naive.alpha, kept)
+    engine.change(np.arange(3), np.ones(3))
+    engine.combined(weights(engine, rng))
+    engine.move_to(*kept)
+    np.testing.assert_array_equal(engine.alpha, naive.alpha)
+    np.testing.assert_array_equal(engine.combined(theta), before)  # to the last digit
 
 
 def block(engine, naive, rng):
     idx = np.union1d(some(rng, engine.n), np.arange(8))
-    weights = rng.exponential(size=engine.n_kernels) * rng.choice([0, 1], size=engine.n_kernels)
-    expected = np.tensordot(weights, naive.inside(idx), 1)
-    close(engine.block(idx, weights)[None], expected[None])
+    theta = weights(engine, rng)
+    inside = naive.inside(idx)
+    floor = max(theta @ np.abs(inside).max(axis=(1, 2)), naive.largest * theta.sum())
+    expected = np.tensordot(theta, inside, 1)
+    close(engine.block(idx, theta)[None], expected[None], floor if naive.largest else 0.0)
+
+
+CHANGES = [change, change_the_same_again, move_to, move_to_zero, scale, go_and_come_back]
+
+
+def rows_of_memory(case, rows):
+    """Megabytes with room for so many rows and a half."""
+    return (rows + 0.5) * max(case.planes, 1) * case.n * 8 / 2**20
 
 
 @every_case
-@pytest.mark.parametrize(("rows", "n_jobs"), [(0, 1), (1, 2), (3, 1), (N, 2)])
+@pytest.mark.parametrize(("rows", "n_jobs"), [(0, 1), (1, 2), (3, 1), (300, 2)])
 def test_any_sequence_of_operations(case, rows, n_jobs, rng):
-    X = case.data(rng, N)
-    engine = case.engine(X, cache_mb=megabytes(case, rows), n_jobs=n_jobs)
-    naive = Naive(case.oracle(X))
-    assert (engine.n, engine.n_kernels) == (N, len(naive.K))
-    operations = [add, add_the_same_again, block, add_the_same_again, block]
-    choices = [add, add_the_same_again, clear, rebuild, scale, go_and_come_back, block]
-    operations += list(rng.choice(choices, size=14))
+    X = case.data(rng, case.n)
+    engine = case.engine(X, cache_mb=rows_of_memory(case, rows), n_jobs=n_jobs)
+    naive = naive_for(case, X)
+    assert (engine.n, engine.n_kernels) == naive.K.shape[1:][:1] + (len(naive.K),)
+    asked = [] if engine.streams else [block]
+    operations = [change, change_the_same_again, *asked, change_the_same_again, *asked]
+    operations += list(rng.choice(CHANGES + asked, size=14))
+    naive.check(engine, rng)
     for operation in operations:
         operation(engine, naive, rng)
-        close(engine.outputs, naive.outputs)
+        naive.check(engine, rng)
 
 
 @every_case
-def test_blocks_and_diagonal(case, rng):
-    X = case.data(rng, N)
-    engine, naive, idx = case.engine(X), Naive(case.oracle(X)), some(rng, N)
+def test_alpha_is_exactly_what_was_assigned(case, rng):
+    """Changes that nearly cancel must not leave a rest where 0 was assigned."""
+    engine, idx = case.engine(case.data(rng, case.n)), np.arange(10)
+    for values in (rng.normal(size=10) * 1e9, rng.normal(size=10) * 1e-9, np.zeros(10)):
+        engine.change(idx, values)
+        np.testing.assert_array_equal(engine.alpha[idx], values)
+        assert not engine.alpha[10:].any()
+    alpha = rng.normal(size=engine.n)
+    engine.move_to(alpha)
+    alpha[0] = 7.0  # the engine has a copy
+    assert engine.alpha[0] != 7.0
+    with pytest.raises(ValueError, match="read-only"):
+        engine.alpha[0] = 1.0
+
+
+@every_engine
+def test_a_snapshot_stays_what_it_is(kind, rng):
+    case = ONE_OF_EACH[kind]
+    X = case.data(rng, case.n)
+    engine, naive = case.engine(X), naive_for(case, X)
+    change(engine, naive, rng)
+    engine.combined(np.ones(engine.n_kernels))
+    kept, alpha = engine.snapshot(), naive.alpha.copy()
+    known = None if kept.outputs is None else kept.outputs.copy()
+    change(engine, naive, rng)
+    engine.combined(np.ones(engine.n_kernels))
+    np.testing.assert_array_equal(kept.alpha, alpha)
+    assert known is None or np.array_equal(kept.outputs, known)
+    twice = kept.scaled(2.0)
+    assert isinstance(twice, Snapshot)
+    np.testing.assert_array_equal(twice.alpha, 2.0 * alpha)
+    assert known is None or np.array_equal(twice.outputs, 2.0 * known)
+    engine.move_to(*twice)
+    naive.alpha = 2.0 * alpha
+    naive.check(engine, rng)
+
+
+def examples_of_one_output(case, engine, rng, count):
+    """Some examples, in any order: of the second decision function where there are several."""
+    first = case.n if isinstance(engine, OutputsEngine) else 0
+    return first + rng.permutation(case.n)[:count]
+
+
+@every_case
+@pytest.mark.parametrize("rows", [0, 3, 300])
+def test_some_examples_keep_their_alphas_and_the_others_stay_as_they_are(case, rows, rng):
+    X = case.data(rng, case.n)
+    engine, naive = case.engine(X, cache_mb=rows_of_memory(case, rows)), naive_for(case, X)
+    for _ in range(3):
+        change(engine, naive, rng)
+    theta = rng.exponential(size=engine.n_kernels)
+    before = engine.combined(theta).copy()
+    idx = examples_of_one_output(case, engine, rng, 2 * case.n // 5)
+    smaller = engine.subset(idx)
+    assert (smaller.n, smaller.n_kernels) == (len(idx), engine.n_kernels)
+    np.testing.assert_array_equal(smaller.alpha, naive.alpha[idx])
+    outside = naive.alpha.copy()
+    outside[idx] = 0.0
+    if engine.streams:  # it holds no outputs that the others could be part of
+        outside[:] = 0.0
+    offset = (theta @ np.einsum("mij,j->mi", naive.K, outside))[idx]
+    part = Naive(naive.inside(idx), rounding=2.0 if naive.largest else 0.0)
+    part.alpha = naive.alpha[idx]
+    for _ in range(4):
+        expected = offset + theta @ part.outputs
+        size = np.abs(naive.K).max(axis=(1, 2)) @ theta
+        floor = size * (np.abs(outside).sum() + np.abs(part.alpha).sum())
+        close(smaller.combined(theta)[None], expected[None], floor)
+        if not engine.streams:
+            inside = np.tensordot(theta, part.K, 1)
+            close(smaller.block(np.arange(len(idx)), theta)[None], inside[None], 2 * size)
+        change(smaller, part, rng)
+        np.testing.assert_array_equal(smaller.alpha, part.alpha)
+    np.testing.assert_array_equal(engine.alpha, naive.alpha)
+    np.testing.assert_array_equal(engine.combined(theta), before)
+
+
+@pytest.mark.parametrize("case", STREAMED.values(), ids=STREAMED)
+def test_some_kernels_have_the_same_alpha(case, rng):
+    X = case.data(rng, case.n)
+    engine, naive = case.engine(X), naive_for(case, X)
+    change(engine, naive, rng)
+    idx, chosen = np.arange(5, case.n, 2), np.unique([0, engine.n_kernels - 1])
+    assert engine.outputs(np.arange(0)).shape == (0, case.n)
+    with pytest.raises(ValueError, match="at least one kernel"):
+        engine.subset(kernels=np.arange(0))
+    for part, few in (
+        (engine.subset(kernels=chosen), np.arange(case.n)),
+        (engine.subset(idx, chosen), idx),
+    ):
+        assert part.keeps_outputs
+        expected = Naive(naive.inside(few)[chosen])
+        expected.alpha = naive.alpha[few]
+        expected.check(part, rng)
+        close(part.blocks(np.arange(len(few))), expected.K)
+
+
+@pytest.mark.parametrize("case", EVALUATING.values(), ids=EVALUATING)
+def test_blocks_diagonal_and_outputs_of_some_examples(case, rng):
+    X = case.data(rng, case.n)
+    engine, naive = case.engine(X), naive_for(case, X)
+    idx = some(rng, engine.n)
     close(engine.blocks(idx), naive.inside(idx))
     close(engine.diagonal(), np.einsum("mii->mi", naive.K))
-    add(engine, naive, rng)
-    close(engine.outputs(np.array([engine.n_kernels - 1, 0])), naive.outputs[[-1, 0]])
+    change(engine, naive, rng)
+    sizes = np.abs(naive.K).max(axis=(1, 2)) * np.abs(naive.alpha).sum()
+    accuracy = 1e-6 if naive.largest else 1e-12
+    error = np.abs(engine.outputs_at(idx) - naive.outputs[:, idx]).max(axis=1)
+    assert np.all(error <= accuracy * sizes)
 
 
-@every_case
-def test_a_block_is_symmetric_whether_rows_are_cached_or_not(case, rng):
-    engine, idx = case.engine(case.data(rng, N)), some(rng, N)
-    engine.add(idx[::2], np.ones(len(idx[::2])))
-    values = engine.block(idx, np.ones(engine.n_kernels))
-    np.testing.assert_array_equal(values, values.T)
+def test_the_product_with_the_only_kernel(rng):
+    X = np.array(["".join(rng.choice(list("ACGT"), size=20)) for _ in range(50)])
+    engine, v = dense(WeightedDegree(4), X), rng.normal(size=50)
+    assert engine.multiplies
+    engine.move_to(v)
+    np.testing.assert_allclose(engine.matvec(v), engine.outputs()[0], rtol=1e-12, atol=1e-12)
 
 
-@every_case
-@every_cache
-def test_a_subset_keeps_outputs_and_cache(case, rows, rng):
-    X = case.data(rng, N)
-    engine, naive = case.engine(X, cache_mb=megabytes(case, rows)), Naive(case.oracle(X))
-    for _ in range(3):
-        add(engine, naive, rng)
-    before, idx = engine._core.cached_rows, rng.permutation(N)[:120]
-    smaller = engine.subset(idx)
-    close(smaller.outputs, naive.outputs[:, idx])
-    # An engine of fewer examples answers as if it had never been larger, from its cache or not.
-    assert smaller._core.cached_rows <= min(before, 120)
-    part, offset = Naive(naive.inside(idx)), smaller.outputs.copy()
-    for _ in range(4):
-        block(smaller, part, rng)
-        add(smaller, part, rng)
-        close(smaller.outputs, offset + part.outputs)
-    close(engine.outputs, naive.outputs)
+CAPABILITIES = {  # keeps outputs, streams
+    DenseEngine: (True, False),
+    FamilyEngine: (False, False),
+    OutputsEngine: (True, False),
+    StreamedEngine: (False, True),
+}
 
 
-def test_a_block_over_many_shared_quantities_of_which_one_is_dear(rng):
-    X = rng.normal(size=(N, 150))
-    engine = dense([per_feature(RBF(0.5)), RBF(0.01)], X, n_jobs=2)
-    engine.add(np.arange(0, N, 7), np.ones(len(range(0, N, 7))))
-    assert engine._core.cached_rows > 0
-    weights = rng.exponential(size=151)
-    expected = weights[-1] * rbf_kernel(X, gamma=0.01)
-    for column, weight in zip(X.T, weights[:-1], strict=True):
-        expected += weight * rbf_kernel(column[:, None], gamma=0.5)
-    order = rng.permutation(N)
-    close(engine.block(order, weights)[None], expected[np.ix_(order, order)][None])
+@every_engine
+def test_capabilities_are_declared(kind, rng):
+    case = ONE_OF_EACH[kind]
+    engine = case.engine(case.data(rng, case.n))
+    assert type(engine) is kind
+    assert (engine.keeps_outputs, engine.streams) == CAPABILITIES[kind]
+    assert not engine.multiplies
+    total = SUMS["sum of distances and dot products"]
+    assert type(total.engine(total.data(rng, 20))) is DenseEngine
 
 
-def test_what_is_cached_of_a_subset_stays_cached(rng):
-    case = CASES["distances and dot products"]
-    engine = case.engine(case.data(rng, N))
-    engine.add(np.arange(20), np.ones(20))
-    assert engine.subset(np.arange(10, 60))._core.cached_rows == 10
-    assert engine.subset(np.arange(0)).outputs.shape == (5, 0)
+ONE, NONE = np.arange(1), None
+LACKING = {
+    DenseEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
+    FamilyEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
+    OutputsEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
+    StreamedEngine: {
+        "matvec": (ONE,),
+        "block": (ONE, np.ones(5)),
+        "blocks": (ONE,),
+        "diagonal": (),
+        "outputs_at": (ONE,),
+    },
+}
 
 
-@every_case
-@every_cache
-def test_the_cache_is_bounded(case, rows, rng):
-    engine = case.engine(case.data(rng, N), cache_mb=megabytes(case, rows))
-    for _ in range(6):
-        idx = some(rng, N)
-        engine.add(idx, np.ones(len(idx)))
-        assert engine._core.cached_rows <= (rows if case.planes else 0)
-    engine.move_to(np.ones(N))
-    assert engine._core.cached_rows == (rows if case.planes else 0)
+@pytest.mark.parametrize(
+    ("kind", "operation"),
+    [(kind, operation) for kind in ENGINES for operation in LACKING[kind]],
+    ids=lambda part: getattr(part, "__name__", part),
+)
+def test_asking_for_what_an_engine_lacks_names_the_engine(kind, operation, rng):
+    case = ONE_OF_EACH[kind]
+    engine = case.engine(case.data(rng, case.n))
+    with pytest.raises(TypeError, match=f"{kind.__name__} cannot "):
+        getattr(engine, operation)(*LACKING[kind][operation])
 
 
-def test_rows_in_use_are_not_evicted_by_the_turn_that_uses_them(rng):
-    case = CASES["widths on a grid of powers"]
-    X = case.data(rng, N)
-    engine, naive = case.engine(X, cache_mb=megabytes(case, 3)), Naive(case.oracle(X))
-    for idx in ([0, 1, 2], [2, 3, 4, 0], [5, 1, 2, 3, 4, 0], [0, 5]):
-        engine.add(np.array(idx), np.ones(len(idx)))
-        naive.alpha[idx] += 1.0
-        close(engine.outputs, naive.outputs)
+def operations(kind):
+    """The public methods that a class defines, without its constructors."""
+    return {name for name, value in vars(kind).items() if isfunction(value) and name[0] != "_"}
 
 
-def test_no_examples_to_add_change_nothing(rng):
-    case = CASES["given"]
-    engine = case.engine(case.data(rng, 20))
-    engine.add(np.arange(3), np.ones(3))
-    before = engine.outputs.copy()
-    engine.add(np.empty(0, dtype=np.int64), np.empty(0))
-    np.testing.assert_array_equal(engine.outputs, before)
-    assert engine.block(np.empty(0, dtype=np.int64), np.ones(1)).shape == (0, 0)
+def test_an_engine_offers_twelve_operations_at_most():
+    assert len(operations(Engine)) <= 12
+    for kind in ENGINES:
+        for ancestor in kind.__mro__[:-1]:
+            assert operations(ancestor) <= operations(Engine)
 
 
-@pytest.mark.parametrize("ids", [[-1], [20], [0, 2**40]])
-def test_examples_that_do_not_exist_are_refused(ids, rng):
-    case = CASES["given"]
-    engine = case.engine(case.data(rng, 20))
-    ids = np.array(ids)
-    for ask in (
-        lambda: engine.add(ids, np.ones(len(ids))),
-        lambda: engine.block(ids, np.ones(1)),
-        lambda: engine.blocks(ids),
-        lambda: engine.subset(ids),
-    ):
-        with pytest.raises(ValueError, match="an example index is out of range"):
-            ask()
+@every_engine
+def test_no_examples_to_change_change_nothing(kind, rng):
+    case = ONE_OF_EACH[kind]
+    X = case.data(rng, case.n)
+    engine, naive, nobody = case.engine(X), naive_for(case, X), np.empty(0, dtype=np.int64)
+    change(engine, naive, rng)
+    theta = np.ones(engine.n_kernels)
+    before = engine.combined(theta).copy()
+    engine.change(nobody, np.empty(0))
+    np.testing.assert_array_equal(engine.combined(theta), before)
+    np.testing.assert_array_equal(engine.alpha, naive.alpha)
+    if not engine.streams:
+        assert engine.block(nobody, theta).shape == (0, 0)
 
 
-def test_arrays_that_do_not_fit_are_refused(rng):
-    case = CASES["distances and dot products"]
-    engine = case.engine(case.data(rng, 20))
-    with pytest.raises(ValueError, match="ids and delta differ in length"):
-        engine.add(np.arange(3), np.ones(2))
-    with pytest.raises(ValueError, match="one weight per kernel"):
-        engine.block(np.arange(3), np.ones(2))
+@every_engine
+@pytest.mark.parametrize("ids", [[-1], [1000], [0, 2**40]])
+def test_examples_that_do_not_exist_are_refused(kind, ids, rng):
+    case, ids = ONE_OF_EACH[kind], np.array(ids)
+    engine = case.engine(case.data(rng, case.n))
+    with pytest.raises(ValueError, match="an example index is out of range"):
+        engine.change(ids, np.ones(len(ids)))
+    assert not engine.alpha.any()
+
+
+@every_engine
+def test_values_that_do_not_fit_are_refused(kind, rng):
+    case = ONE_OF_EACH[kind]
+    engine = case.engine(case.data(rng, case.n))
+    for length in (1, 2):
+        with pytest.raises(ValueError, match="idx and values differ in length"):
+            engine.change(np.arange(3), np.ones(length))
+    assert not engine.alpha.any()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kernel_cases import dense, training_set
+from mkl_cases import begin
 from scipy.linalg import expm
 
 from kernelweave import MKLClassifier, kernels, losses, norms
@@ -12,7 +13,7 @@ from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
 from kernelweave.solvers.mwu import MWU, Game
 from kernelweave.solvers.skm import SKM
-from kernelweave.solvers.start import first_task
+from kernelweave.training.history import History
 
 KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Polynomial([1, 2])]
 M = 5
@@ -26,7 +27,7 @@ def make(rng, C=1.0, n=60, weights=None, how="unit"):
 
 
 def solve(problem, engine, solver, **how):
-    return solver.solve(first_task(problem, engine, **how))
+    return solver.solve(problem, engine, begin(problem, engine), History(**how))
 
 
 @pytest.mark.parametrize("weights", [None, (1.0, 2.0, 0.5, 1.0, 3.0)])
@@ -35,14 +36,12 @@ def test_certified_near_the_optimum(weights, rng):
     result = solve(problem, engine, MWU(eps=0.05), tol=0.02)
     assert result.converged
     assert 0 < result.gap <= 0.02
-    np.testing.assert_allclose(engine.outputs(), rebuilt(engine, result.alpha), rtol=1e-9, atol=1e-9)
+    expected = np.einsum("mij,j->mi", engine.blocks(np.arange(engine.n)), result.alpha)
+    np.testing.assert_allclose(engine.outputs(), expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(engine.alpha, result.alpha)
     best = solve(problem, engine, SKM(), tol=1e-4)
     assert best.primal == pytest.approx(result.primal, rel=0.03)
     assert problem.norm.value(result.weights) == pytest.approx(1.0)
-
-
-def rebuilt(engine, alpha):
-    return np.einsum("mij,j->mi", engine.blocks(np.arange(engine.n)), alpha)
 
 
 def test_smaller_eps_gives_smaller_gaps(rng):
@@ -75,7 +74,7 @@ def test_weights_are_the_exponential_of_the_paper(rng):
     corners = []
     for m in range(M):
         root = np.linalg.cholesky(G[m] + 1e-12 * np.eye(12)).T
-        u = root @ game.alpha
+        u = root @ engine.alpha
         matrix = np.block([[np.zeros((12, 12)), u[:, None]], [u[None], np.zeros((1, 1))]])
         corner = expm(-0.7 * matrix)[:12, 12]  # p12 times the direction of u
         corners.append(-(corner @ u) / (u @ u))

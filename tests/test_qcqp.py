@@ -1,4 +1,4 @@
-"""The conic reference: the certified optimum for every loss and norm, and the chunking one's."""
+"""The conic reference: the certified optimum for every loss and norm, and that of working sets."""
 
 import sys
 
@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 from kernel_cases import dense
 from loss_cases import LOSSES, every_loss
+from mkl_cases import planned
 from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, kernels, losses, norms
+from kernelweave.plan import METHODS
 from kernelweave.problem import Problem
 from kernelweave.solvers import qcqp
 from kernelweave.solvers.polish import Point, polish
-from kernelweave.plan import METHODS
-from kernelweave.training.starts import feasible_alpha, first_task
+from kernelweave.training.history import History
+from kernelweave.training.solve import solve as solve_by_plan
+from kernelweave.training.starts import feasible_alpha
 
 pytest.importorskip("clarabel")
 
@@ -44,7 +47,7 @@ def make(loss, norm, rng, n=40):
 
 
 def solve(name, problem, engine, tol):
-    return METHODS[name].solve(first_task(problem, engine, tol=tol))
+    return solve_by_plan(problem, engine, planned(name, problem, engine), History(tol))
 
 
 @every_norm
@@ -59,7 +62,7 @@ def test_certified_optimum(loss, norm, rng):
 
 @pytest.mark.parametrize("norm", SMOOTH, ids=lambda norm: repr(norm)[:18])
 @every_loss
-def test_same_optimum_as_chunking(loss, norm, rng):
+def test_same_optimum_as_working_sets(loss, norm, rng):
     problem, engine = make(loss, norm, rng)
     reference = solve("qcqp", problem, engine, 1e-8)
     result = solve("analytic", problem, engine, 1e-6)

@@ -110,13 +110,13 @@ def test_the_best_point_is_fitted_on_all_examples(cancer):
 
 def test_neighbours_save_kernel_rows(cancer, monkeypatch):
     X, y = cancer
-    rows, add = [], DenseEngine.add
+    rows, add = [], DenseEngine._add
 
     def count(engine, idx, delta):
         rows.append(len(idx))
         add(engine, idx, delta)
 
-    monkeypatch.setattr(DenseEngine, "add", count)
+    monkeypatch.setattr(DenseEngine, "_add", count)
     settings, Cs = SETTINGS | {"tol": 1e-3}, (0.1, 1.0, 10.0, 100.0)
     MKLClassifierCV(norms=NORMS, Cs=Cs, cv=3, **settings).fit(X, y)
     together, rows[:] = sum(rows), []
@@ -185,7 +185,7 @@ def test_families_are_taken_as_a_whole(cancer, monkeypatch):
     settings = {"norms": NORMS, "Cs": (0.1, 1.0), "cv": 3, "scoring": "roc_auc", "tol": 1e-5}
     family = RBF(gamma=np.geomspace(0.001, 1.0, 6))
     apart = MKLClassifierCV(family, **settings).fit(X, y)
-    monkeypatch.setattr("kernelweave.engines.mixture.MANY_EXAMPLES", 0)
+    monkeypatch.setattr("kernelweave.engines.family.MANY_EXAMPLES", 0)
     monkeypatch.setattr(DenseEngine, "__init__", None)
     together = MKLClassifierCV(family, **settings).fit(X, y)
     assert_allclose(together.scores_, apart.scores_, atol=2e-3)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from kernel_cases import dense, training_set
 from loss_cases import every_loss
+from mkl_cases import begin
 
 from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
 from kernelweave.engines.streamed import StreamedEngine
@@ -12,7 +13,7 @@ from kernelweave.solvers.first_guess import FEW, first_guess
 from kernelweave.solvers.optimality import optimality
 from kernelweave.solvers.sifting import sift
 from kernelweave.solvers.skm import SKM
-from kernelweave.solvers.start import first_task
+from kernelweave.training.history import History
 
 M = 30
 N = 90
@@ -43,6 +44,10 @@ def case(rng):
     return make
 
 
+def solve(problem, engine, solver=None, **how):
+    return (solver or SKM()).solve(problem, engine, begin(problem, engine), History(**how))
+
+
 def streamed(X):
     return StreamedEngine(training_set(KERNELS, X, "unit"))
 
@@ -52,9 +57,9 @@ def streamed(X):
 def test_same_optimum_as_with_all_kernels_at_once(loss, norm, case, few_examples):
     problem, X = case(loss, norm)
     engine = dense(KERNELS, X, "unit")
-    expected = SKM().solve(first_task(problem, engine, tol=1e-5))
+    expected = solve(problem, engine, tol=1e-5)
     stream = streamed(X)
-    result = SKM().solve(first_task(problem, stream, tol=1e-4))
+    result = solve(problem, stream, tol=1e-4)
     assert result.converged
     assert result.primal == pytest.approx(expected.primal, rel=1e-4)
     engine.move_to(result.alpha)
@@ -68,16 +73,17 @@ def test_kernels_join_one_by_one_from_a_bad_start(case):
     problem, X = case(losses.Hinge(), norms.Lp(1))
     seen = []
 
-    def solve(sample):
-        seen.append(sample.engine.n_kernels)
-        return SKM().solve(sample)
+    def solve_some(problem, engine, weights, history):
+        seen.append(engine.n_kernels)
+        return SKM().solve(problem, engine, weights, history)
 
     def highest(kernels, height):
         assert np.all(np.diff(kernels) > 0)
         return kernels[[height.argmax()]]
 
-    task = first_task(problem, streamed(X), tol=1e-3)
-    result = sift(solve, task, np.array([M - 1]), highest)
+    engine, alone = streamed(X), np.array([M - 1])
+    weights = begin(problem, engine)
+    result = sift(solve_some, problem, engine, weights, History(1e-3), alone, highest)
     assert result.converged
     assert seen == list(range(1, len(seen) + 1))
     assert len(result.history) == len(seen) > 2
@@ -87,20 +93,19 @@ def test_kernels_join_one_by_one_from_a_bad_start(case):
 
 def test_looks_and_turns_are_bounded(case, few_examples):
     problem, X = case(losses.Hinge(), norms.Lp(1))
-    task = first_task(problem, streamed(X), tol=1e-6)
-    alone = np.array([M - 1])
-    some = sift(SKM().solve, task, alone, lambda kernels, height: kernels, looks=1)
+    engine, alone = streamed(X), np.array([M - 1])
+    given = problem, engine, begin(problem, engine), History(1e-6)
+    some = sift(SKM().solve, *given, alone, lambda kernels, height: kernels, looks=1)
     assert len(some.history) == 1
     assert not some.converged
-    result = SKM().solve(first_task(problem, streamed(X), tol=1e-6, max_iter=2))
+    result = solve(problem, streamed(X), tol=1e-6, max_iter=2)
     assert result.n_iter == 2
     assert not result.converged
 
 
 def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_examples):
     problem, X = case(losses.Hinge(), norms.Lp(1))
-    task = first_task(problem, streamed(X), tol=0.3)
-    result = SKM(eps1=1e-3, eps2=1e-3).solve(task)
+    result = solve(problem, streamed(X), SKM(eps1=1e-3, eps2=1e-3), tol=0.3)
     assert result.converged
     engine = dense(KERNELS, X, "unit")
     engine.move_to(result.alpha)
@@ -113,21 +118,25 @@ def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_exam
 @every_loss
 def test_a_guess_is_a_feasible_start(loss, case, few_examples):
     problem, X = case(loss, NORMS[1])
-    task, chosen = first_guess(SKM().solve, first_task(problem, streamed(X)))
+    engine = streamed(X)
+    given = problem, engine, begin(problem, engine), History()
+    weights, chosen = first_guess(SKM().solve, *given)
     assert len(chosen) >= FEW
     assert np.all(np.diff(chosen) > 0)
-    assert np.isin(np.flatnonzero(task.theta), chosen).all()
-    assert problem.norm.value(task.theta) == pytest.approx(1.0)
-    assert task.alpha.sum() == pytest.approx(problem.tau, abs=1e-9)
-    assert np.isfinite(problem.term.conjugate(task.alpha)).all()
+    assert np.isin(np.flatnonzero(weights), chosen).all()
+    assert problem.norm.value(weights) == pytest.approx(1.0)
+    assert engine.alpha.sum() == pytest.approx(problem.tau, abs=1e-9)
+    assert np.isfinite(problem.term.conjugate(engine.alpha)).all()
 
 
 def test_a_guess_does_not_overwrite_an_alpha(case, few_examples, rng):
     problem, X = case(losses.Hinge(), norms.Lp(1))
-    start = first_task(problem, streamed(X))
-    start.alpha[:2] = [0.5 * problem.y[0], -0.5 * problem.y[0]]
-    task, _ = first_guess(SKM().solve, start)
-    np.testing.assert_array_equal(task.alpha, start.alpha)
+    engine = streamed(X)
+    weights = begin(problem, engine)
+    engine.change(np.arange(2), 0.5 * problem.y[0] * np.array([1.0, -1.0]))
+    before = engine.alpha.copy()
+    first_guess(SKM().solve, problem, engine, weights, History())
+    np.testing.assert_array_equal(engine.alpha, before)
 
 
 @pytest.mark.parametrize("solver", ["skm", SKM(sparsify=True)])

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from kernel_cases import dense
 from loss_cases import every_loss
+from mkl_cases import begin
 from scipy.optimize import minimize_scalar
 
 from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.core import _core
 from kernelweave.problem import Problem
 from kernelweave.solvers.optimality import best_weights, optimality
-from kernelweave.solvers.qcqp import qcqp
+from kernelweave.solvers.qcqp import QCQP
 from kernelweave.solvers.skm import SKM, SmoothedMachine, smoothed
-from kernelweave.solvers.start import first_task
+from kernelweave.training.history import History
 
 KERNELS = [
     kernels.RBF(gamma=[0.1, 0.5, 2.0]),
@@ -37,7 +38,7 @@ def make(loss, norm, rng, n=60):
 
 
 def solve(problem, engine, solver=None, **how):
-    return (solver or SKM()).solve(first_task(problem, engine, **how))
+    return (solver or SKM()).solve(problem, engine, begin(problem, engine), History(**how))
 
 
 def regularizer(mu, kappa, d):
@@ -69,7 +70,7 @@ def test_weights_of_the_original_problem_add_up(kappa, rng):
 @every_loss
 def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedMachine(first_task(problem, engine), 30)
+    machine = SmoothedMachine(problem, engine, begin(problem, engine), 30)
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
         machine.kappa, machine.d, machine.shift = kappa, d, np.zeros(M)
         machine.refresh()
@@ -83,7 +84,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
 @every_loss
 def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedMachine(first_task(problem, engine), 30)
+    machine = SmoothedMachine(problem, engine, begin(problem, engine), 30)
     machine._work(np.arange(30), 0.5)
     machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
     machine.refresh()
@@ -105,7 +106,7 @@ def test_reaches_the_conic_optimum(loss, norm, rng):
     result = solve(problem, engine, tol=1e-5)
     assert result.converged
     assert -1e-9 < result.gap <= 1e-5
-    reference = qcqp(first_task(problem, engine, tol=1e-6))
+    reference = solve(problem, engine, QCQP(), tol=1e-6)
     assert result.primal == pytest.approx(reference.primal, rel=2e-5)
     assert norm.value(result.weights) == pytest.approx(1.0)
 
@@ -141,7 +142,7 @@ def test_a_tolerance_below_rounding_ends(loss, rng):
 
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedMachine(first_task(problem, engine), 60)
+    machine = SmoothedMachine(problem, engine, begin(problem, engine), 60)
     machine._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
         machine._advance(1.0)
@@ -179,7 +180,7 @@ def test_one_class_alone_has_a_model_of_nothing(rng):
 
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedMachine(first_task(problem, engine), 60)
+    machine = SmoothedMachine(problem, engine, begin(problem, engine), 60)
     machine.aside[:] = True
     machine.aside[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
-from kernelweave.plan import METHODS, solver_for
+from kernelweave.plan import METHODS, find_method
 from kernelweave.steps.base import Turn
 from kernelweave.steps.newton import Newton
 
@@ -125,14 +125,14 @@ def test_equal_kernels_do_no_harm(solver, load_real):
 )
 def test_a_solver_says_what_it_cannot_serve(name, norm, loss, message):
     with pytest.raises(ValueError, match=message):
-        solver_for(name, norm, loss)
+        find_method(name, norm, loss)
 
 
 @pytest.mark.parametrize("norm", NORMS.values(), ids=NORMS)
 @every_loss
 def test_auto_always_finds_a_solver(norm, loss):
     kinds = {cls.name: cls() for cls in (losses.Hinge, losses.Squared, losses.OneClass)}
-    solver = solver_for("auto", norm, kinds.get(loss, losses.Logistic()))
+    solver = find_method("auto", norm, kinds.get(loss, losses.Logistic()))
     assert solver.serves(norm)
 
 
@@ -151,7 +151,7 @@ def test_newton_learns_how_much_the_slope_changes():
     def turn(theta):
         s = peak - 2 * H @ theta  # the gradient of J is -s / 2
         J = -0.5 * peak @ theta + 0.5 * theta @ H @ theta
-        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, tol=1e-3)
+        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, turn, tol=1e-3)
 
     newton, theta = Newton(norm), np.array([0.6, 0.4])
     first = newton(turn(theta))
@@ -185,7 +185,7 @@ def test_rounding_is_no_reason_for_newton_to_go_back():
 
     def turn(value):
         return Turn(
-            theta, s, value + 0.5 * float(theta @ s), lambda: 1.0, lambda: np.eye(2), tol=1e-3
+            theta, s, value + 0.5 * float(theta @ s), lambda: 1.0, lambda: np.eye(2), turn, tol=1e-3
         )
 
     there = step(turn(1.0))

@@ -137,6 +137,10 @@ class Engine(ABC):
 
     def _note(self, idx: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Note new alphas; return by how much they change, shape (q,)."""
+        if len(idx) != len(values):
+            raise ValueError("idx and values differ in length")
+        if len(idx) and not 0 <= idx.min() <= idx.max() < self.n:
+            raise ValueError("an example index is out of range")
         delta = values - self._alpha[idx]
         self._alpha[idx] = values
         return delta

@@ -42,7 +42,10 @@ class StreamedEngine(Engine):
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
     ) -> Engine:
-        """Return an engine for some of the examples, or one that keeps outputs for some kernels."""
+        """Return an engine for some of the examples, or one that keeps outputs for some kernels.
+
+        The outputs of some examples are those of their own alphas: no others are kept.
+        """
         if examples is not None:
             training_set = self._training_set
             taken = replace(training_set, examples=training_set.examples.take(examples))
@@ -57,7 +60,7 @@ class StreamedEngine(Engine):
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         """Set alpha[idx] to values."""
-        self._alpha[idx] = values
+        self._note(idx, values)
 
     def move_to(
         self,
@@ -71,7 +74,7 @@ class StreamedEngine(Engine):
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n)."""
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
-        return self.subset(kernels=kernels).outputs()
+        return self.subset(kernels=kernels).outputs() if len(kernels) else np.zeros((0, self.n))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m g[m], shape (n,), of the kernels with weight."""

@@ -31,6 +31,8 @@ class TrainingSet:
 
     def part(self, chosen: np.ndarray) -> TrainingSet:
         """Return the same with some of the kernels."""
+        if not len(chosen):
+            raise ValueError("chosen must hold at least one kernel, got none")
         kernels = self.kernels.part(chosen)
         numbers = {source: number for number, source in enumerate(self.kernels.layout.sources)}
         read = [numbers[source] for source in kernels.layout.sources]
