@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize fuzz clean
+.PHONY: demo test bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize fuzz faults clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -75,6 +75,10 @@ FUZZ_SECONDS ?= 60
 fuzz: $(VENV)/installed
 	$(BIN)/pip install --quiet atheris || echo 'without atheris'
 	$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+
+# Full disks, refused memory, 20 kills and 50 interrupts at random moments; `make test` has fewer.
+faults: $(VENV)/installed
+	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py
 
 clean:
 	rm -rf $(VENV) build

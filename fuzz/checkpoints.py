@@ -15,6 +15,7 @@ import numpy as np
 import kernelweave as kw
 from kernelweave import checkpoint
 from kernelweave import kernels as k
+from kernelweave.archive import Archive, write_archive
 
 from .certificates import check_certificate
 from .choices import Choices
@@ -65,14 +66,14 @@ def run(data: bytes) -> None:
 
 def crafted(c: Choices, content: bytes) -> bytes:
     """Return a checkpoint with the right key and other arrays."""
-    with np.load(io.BytesIO(content), allow_pickle=False) as file:
-        arrays = dict(file)
-    name = c.pick([name for name in arrays if name != "key"])
+    archive = Archive(io.BytesIO(content), checkpoint.DOCUMENT)
+    arrays = {name: archive.array(name) for name in ("alpha", "weights")}
+    name = c.pick(sorted(arrays))
     arrays[name] = spoilt(c, arrays[name])
     if c.chance(0.05):
         del arrays[c.pick(sorted(arrays))]
     out = io.BytesIO()
-    np.savez(out, **arrays)
+    write_archive(out, checkpoint.DOCUMENT, archive.document(), arrays)
     return out.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import tempfile
@@ -16,6 +17,7 @@ import numpy as np
 import kernelweave as kw
 from kernelweave import kernels as k
 from kernelweave import norms
+from kernelweave.archive import SUMS
 from kernelweave.sequences import as_sequences
 
 from .choices import Choices
@@ -118,7 +120,16 @@ def crafted(c: Choices, content: bytes) -> bytes:
     for _ in range(c.integer(1, 3)):
         change = c.pick([changed_document] * 3 + [changed_array] * 3 + [changed_members])
         change(c, members)
+    if not c.chance(0.05):
+        sealed(members)
     return packed(c, members)
+
+
+def sealed(members: dict[str, bytes]) -> None:
+    """Give members the checksums of what they hold now, as one who means harm would."""
+    members.pop(SUMS, None)
+    sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in members.items()]
+    members[SUMS] = "".join(sums).encode()
 
 
 def changed_document(c: Choices, members: dict[str, bytes]) -> None:

@@ -144,3 +144,9 @@ def test_two_members_of_one_name_are_refused():
 def test_documents_are_strict_json(text):
     with pytest.raises(ValueError, match=r"no number of JSON|Expecting"):
         Archive(packed({"doc.json": text}), "doc.json").document()
+
+
+def test_equal_contents_make_equal_files(monkeypatch):
+    first = written([1, 2], x=np.arange(3)).getvalue()
+    monkeypatch.setattr("time.time", lambda: 0.0)
+    assert written([1, 2], x=np.arange(3)).getvalue() == first

@@ -1,6 +1,8 @@
 """Checkpoints: a run that was killed resumes to the same optimum."""
 
+import io
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -9,7 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, checkpoint, kernels
+from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, checkpoint, kernels
+from kernelweave.archive import Archive, write_archive
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import WeightedDegree
 
@@ -152,3 +155,181 @@ def written(file, count):
         return False
     with np.load(file) as found:
         return np.count_nonzero(found["alpha"]) > count
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """A machine, its data, and the file that it left when it was stopped."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] * X[:, 1] > 0
+    model = MKLClassifier(
+        kernels.RBF([0.1, 1.0]), working_set=10, checkpoint=tmp_path / "run", tol=1e-6
+    )
+    with monkeypatch.context() as patch:
+        stop_after(patch, 5)
+        with pytest.raises(Stop):
+            model.fit(X, y)
+    return model, X, y, tmp_path / "run.0"
+
+
+@pytest.mark.parametrize("what", ["X", "y", "weights", "kernels", "normalize", "norm", "loss"])
+def test_the_key_covers_the_problem(stopped, what):
+    model, X, y, _ = stopped
+    sample_weight = np.ones(60)
+    if what == "X":
+        X = X.copy()
+        X[7, 1] = np.nextafter(X[7, 1], 9.0)
+    elif what == "y":
+        y = y.copy()
+        y[7] = not y[7]
+    elif what == "weights":
+        sample_weight[7] = 1.5
+    else:
+        others = {"kernels": kernels.RBF([0.1, 1.0 + 1e-9]), "normalize": "trace", "norm": 3.0}
+        model.set_params(**{what: others.get(what, "logistic")})
+    with pytest.raises(ValueError, match="belongs to another problem"):
+        model.fit(X, y, sample_weight)
+
+
+def test_what_leads_to_the_same_optimum_may_change(stopped):
+    model, X, y, file = stopped
+    model.set_params(tol=1e-4, working_set="auto", n_jobs=2, cache_mb=1).fit(X, y)
+    assert model.duality_gap_ <= 1e-4
+    assert not file.exists()
+
+
+def crafted(file, **changes):
+    """Write a file with the right key and checksums, and other arrays."""
+    with open(file, "rb") as opened:
+        archive = Archive(opened, checkpoint.DOCUMENT)
+        document = archive.document()
+        arrays = {name: archive.array(name).copy() for name in ("alpha", "weights")}
+    for name, change in changes.items():
+        arrays[name] = change(arrays[name])
+    out = io.BytesIO()
+    write_archive(out, checkpoint.DOCUMENT, document, arrays)
+    file.write_bytes(out.getvalue())
+
+
+def put(value):
+    def change(array):
+        array[3] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"alpha": put(np.nan)}, "not finite"),
+        ({"weights": lambda weights: weights * np.inf}, "not finite"),
+        ({"alpha": put(5.0)}, "outside its bounds"),
+        ({"alpha": lambda alpha: np.maximum(alpha, 0.0)}, "add up to"),
+        ({"alpha": lambda alpha: alpha.astype(np.float32)}, "float32"),
+        ({"alpha": lambda alpha: alpha[:-1]}, "shape"),
+        ({"alpha": lambda alpha: alpha[None]}, "shape"),
+        ({"weights": lambda weights: weights[:1]}, "shape"),
+        ({"weights": lambda weights: -weights}, "negative"),
+        ({"weights": np.zeros_like}, "zero"),
+        ({"weights": lambda weights: weights.astype("U8")}, "type"),
+    ],
+)
+def test_states_that_no_run_reaches_are_refused(stopped, changes, message):
+    model, X, y, file = stopped
+    crafted(file, **changes)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, y)
+
+
+def earlier():
+    out = io.BytesIO()
+    np.savez(out, key="1234", alpha=np.zeros(60), weights=np.ones(2))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"hello",
+        pickle.dumps(np.zeros(60)),
+        b"\x93NUMPY\x01\x00v\x00{'descr': (((",
+        earlier(),
+    ],
+)
+def test_other_files_are_refused(stopped, content):
+    model, X, y, file = stopped
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="cannot be read"):
+        model.fit(X, y)
+    assert file.read_bytes() == content
+
+
+def test_directories_are_no_checkpoints(stopped):
+    model, X, y, file = stopped
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(ValueError, match="cannot be read"):
+        model.fit(X, y)
+
+
+class Unread(kernels.RBF):
+    """A kernel that a fit which cannot be kept does not get to see."""
+
+    def resolve(self, X):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("path", ["absent/run", "file/run"])
+def test_wrong_paths_are_noticed_before_anything_is_computed(tmp_path, path):
+    (tmp_path / "file").write_text("")
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = MKLClassifier(Unread(1.0), checkpoint=tmp_path / path)
+    with pytest.raises(ValueError, match=r"checkpoint: .* cannot be written"):
+        model.fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="checkpoint must be"):
+        model.set_params(checkpoint=3).fit(X, X[:, 0] > 0)
+
+
+def test_a_write_that_fails_is_a_warning_and_the_fit_goes_on(stopped, monkeypatch):
+    model, X, y, file = stopped
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint, "write_archive", full)
+    with pytest.warns(RuntimeWarning, match="could not be written .*No space left"):
+        model.fit(X, y)
+    assert model.duality_gap_ <= 1e-6
+    assert os.listdir(file.parent) == []
+
+
+SOLVERS = ["analytic", "cutting-plane", "newton", "gradient", "hessian", "level", "skm", "uniform"]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("estimator", [MKLClassifier, MKLRegressor, MKLOneClass])
+def test_every_state_that_is_written_can_be_read(solver, estimator, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    model = estimator(kernels.RBF([0.1, 1.0]), solver=solver, norm=1 if solver == "skm" else 2)
+    y = X[:, 0] > 0 if estimator is MKLClassifier else X[:, 0]
+    monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
+    keep, seen = checkpoint.Checkpoint.keep, []
+
+    def checked(self, alpha, weights):
+        keep(self, alpha, weights)
+        seen.append(self.load())
+
+    monkeypatch.setattr(checkpoint.Checkpoint, "keep", checked)
+    try:
+        model.set_params(checkpoint=tmp_path / "run", tol=1e-5).fit(X, y)
+    except ValueError as error:
+        if "cannot serve" in str(error):
+            pytest.skip(str(error))
+        raise
+    assert model.duality_gap_ <= 1e-5 or solver == "uniform"
+    assert len(seen) > 0

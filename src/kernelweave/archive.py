@@ -52,7 +52,7 @@ def _write_members(
     archive: zipfile.ZipFile, name: str, document: Any, arrays: Mapping[str, np.ndarray]
 ) -> None:
     text = json.dumps(document, allow_nan=False).encode()
-    archive.writestr(name, text)
+    _write_text(archive, name, text)
     sums = {name: hashlib.sha256(text).hexdigest()}
     for key, array in arrays.items():
         member = f"{key}.npy"
@@ -61,7 +61,12 @@ def _write_members(
             np.lib.format.write_array(hashed, array, version=(1, 0), allow_pickle=False)
         sums[member] = hashed.digest.hexdigest()
     lines = "".join(f"{digest}  {member}\n" for member, digest in sums.items())
-    archive.writestr(SUMS, lines)
+    _write_text(archive, SUMS, lines.encode())
+
+
+def _write_text(archive: zipfile.ZipFile, name: str, text: bytes) -> None:
+    # Without a date: equal contents make equal files, and zip has no dates before 1980.
+    archive.writestr(zipfile.ZipInfo(name), text, archive.compression)
 
 
 class _Hashed:
