@@ -123,9 +123,9 @@ SOLVERS = {  # p, and the parts of the sentence on a family and on a mixed list
         ["family engine", SETS, "given weights"],
         ["plain sum engine", SETS, "given weights"],
     ),
-    "alignment": (2, *[["dense engine", SETS, "given weights (alignment weights)"]] * 2),
+    "alignment": (2, *[["dense engine", SETS, "weights given by plain alignments"]] * 2),
     "centered-alignment": (
-        2, *[["dense engine", SETS, "given weights (centered alignment weights)"]] * 2
+        2, *[["dense engine", SETS, "weights given by centred alignments"]] * 2
     ),
     "qcqp": (1, *[["dense engine", "QCQP()"]] * 2),
     "skm": (1, ["streamed engine", SKM_SENTENCE], ["dense engine", SKM_SENTENCE]),
