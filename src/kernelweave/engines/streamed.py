@@ -8,11 +8,11 @@ a stream of kernels, block after block, and nothing of size M n is ever there.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from ..cached_property import cached_property
 from ..core import _core
 from .dense import DenseEngine
 from .supplies import Supplies
