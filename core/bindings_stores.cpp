@@ -44,8 +44,7 @@ void add(NamedStore& named, const Side& side, Vector delta) {
   require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
   std::vector<int64_t> all(side.n);
   std::iota(all.begin(), all.end(), 0);
-  interruptible(
-      [&] { named.store->add(named.sequences(side), all.data(), delta.data(), side.n); });
+  interruptible([&] { named.store->add(named.sequences(side), all.data(), delta.data(), side.n); });
 }
 
 Out lookup(NamedStore& named, const Side& side, int threads) {

@@ -16,9 +16,7 @@ constexpr uint64_t kCachedTable = uint64_t{1} << 16;
 constexpr int64_t kSequences = 16;                 // read between two looks at signals
 constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
 
-const SequenceView& sequences(const Table& table) {
-  return table_as<SequenceTable>(table).view;
-}
+const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
 
 }  // namespace
 
