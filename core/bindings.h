@@ -32,16 +32,23 @@ Array<T> borrow(const nanobind::ndarray<const T, Rest...>& array) {
 // An array for a result, its values not set.
 Out make_array(std::vector<size_t> shape);
 
-// Runs work without the interpreter's lock; an interrupt surfaces as the exception that the signal
-// handler raised.
+// Runs work; an interrupt surfaces as the exception that the signal handler raised.
 template <typename Work>
-void without_lock(Work&& work) {
+void interruptible(Work&& work) {
   try {
-    nanobind::gil_scoped_release unlock;
     work();
   } catch (const Interrupted&) {
     throw nanobind::python_error();
   }
+}
+
+// The same without the interpreter's lock.
+template <typename Work>
+void without_lock(Work&& work) {
+  interruptible([&] {
+    nanobind::gil_scoped_release unlock;
+    work();
+  });
 }
 
 inline void require(bool condition, const char* message) {

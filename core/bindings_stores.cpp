@@ -44,7 +44,7 @@ void add(NamedStore& named, const Side& side, Vector delta) {
   require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
   std::vector<int64_t> all(side.n);
   std::iota(all.begin(), all.end(), 0);
-  named.store->add(named.sequences(side), all.data(), delta.data(), side.n);
+  interruptible([&] { named.store->add(named.sequences(side), all.data(), delta.data(), side.n); });
 }
 
 Out lookup(NamedStore& named, const Side& side, int threads) {
@@ -62,13 +62,15 @@ Out lookup(NamedStore& named, const Side& side, int threads) {
 }
 
 void merge(NamedStore& named, NamedStore& other) {
-  other.store->settle(1);
-  named.store->merge(*other.store);
+  interruptible([&] {
+    other.store->settle(1);
+    named.store->merge(*other.store);
+  });
 }
 
 nb::list items(NamedStore& named) {
   nb::list found;
-  named.store->settle(1);
+  interruptible([&] { named.store->settle(1); });
   named.store->items([&](int64_t position, const std::string& codes, double weight) {
     found.append(nb::make_tuple(position, nb::bytes(codes.data(), codes.size()), weight));
   });

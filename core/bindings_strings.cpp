@@ -197,6 +197,7 @@ void bind_kernels(nb::module_& m) {
         return Source{std::make_shared<LocalityKernel>(half_window, degree)};
       },
       "half_window"_a, "degree"_a);
+  m.attr("LONGEST_KMER") = kLongestKmer;
   m.def("kmers_fit", &kmers_fit, "k"_a, "letters"_a);
   m.def(
       "add_planes",

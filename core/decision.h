@@ -4,7 +4,7 @@
 //
 // The sums are compiled once, as soon as there are so many new examples that it pays.
 #pragma once
-#include <mutex>
+#include <atomic>
 
 #include "linear.h"
 
@@ -17,22 +17,28 @@ class Decision {
            std::vector<double> weights, int64_t outputs);
 
   int64_t outputs() const { return outputs_; }
-  // out: outputs x b.n.
+  ~Decision();
+  // out: outputs x b.n. Any number of threads may ask at the same time.
   void decide(const Side& b, int threads, double* out);
 
  private:
-  using Compiled = std::vector<std::unique_ptr<Sums>>;
+  // The sums of each output, compiled by plans with equal bundles. Once in the list it is never
+  // changed: no thread waits for another one, and a fork finds nothing half done.
+  struct Compiled {
+    std::vector<LinearBundle> bundles;
+    std::vector<std::vector<std::unique_ptr<Sums>>> sums;
+    const Compiled* next = nullptr;
+  };
 
-  void compile(const LinearPlan& plan, int threads);
+  const Compiled* known(const LinearPlan& plan) const;
+  const Compiled* compile(const LinearPlan& plan, int threads);
 
   const std::shared_ptr<const Program> program_;
   const Side a_;
   const std::vector<double> coef_, weights_;
   const int64_t outputs_;
   std::vector<int64_t> rows_;
-  std::mutex mutex_;
-  std::vector<LinearBundle> bundles_;  // of the plan that compiled the sums
-  std::vector<Compiled> compiled_;     // one per output
+  std::atomic<const Compiled*> compiled_ = nullptr;  // the first one of a list
 };
 
 }  // namespace kw

@@ -97,6 +97,7 @@ void collect(const std::vector<uint8_t>& codes, const KmerRule& rule, std::vecto
 }  // namespace
 
 bool kmers_fit(int64_t k, uint64_t letters) {
+  if (k > kLongestKmer) return false;
   unsigned __int128 size = 1;
   for (int64_t i = 0; i < k; ++i) {
     size *= letters;

@@ -19,7 +19,9 @@ struct KmerRule {
   std::string codes(uint64_t kmer) const;
 };
 
-// Whether letters^k fits into 63 bits.
+constexpr int64_t kLongestKmer = 63;  // of an alphabet of two letters; no other has longer ones
+
+// Whether k letters are a k-mer: letters^k fits into 63 bits.
 bool kmers_fit(int64_t k, uint64_t letters);
 
 // The k-mers of sequence i without unknown letters, in the order of their positions.

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "team.h"
+
 namespace kw {
 namespace {
 
@@ -66,13 +68,18 @@ std::unique_ptr<Rows> LocalityKernel::pack(const Table& a, const int64_t* rows, 
 void LocalityKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
                           int64_t j1, TileOut out) const {
   const auto& pack = static_cast<const LocalityRows&>(rows);
-  for (int64_t r = r0; r < r1; ++r)
+  for (int64_t r = r0; r < r1; ++r) {
     for (int64_t j = j0; j < j1; ++j)
       out.row(r - r0)[j - j0] = value(*pack.table, pack.ids[r], sequences(b), j);
+    check_interrupt();
+  }
 }
 
 void LocalityKernel::diagonal(const Table& a, double* out) const {
-  for (int64_t i = 0; i < sequences(a).n; ++i) out[i] = value(sequences(a), i, sequences(a), i);
+  for (int64_t i = 0; i < sequences(a).n; ++i) {
+    out[i] = value(sequences(a), i, sequences(a), i);
+    check_interrupt();
+  }
 }
 
 }  // namespace kw

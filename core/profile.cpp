@@ -40,10 +40,7 @@ struct Basis {
   }
 };
 
-const Basis& basis() {
-  static const Basis b;
-  return b;
-}
+const Basis kBasis;
 
 }  // namespace
 
@@ -128,7 +125,7 @@ void Profile::weigh(const Program& program, const double* weights) {
   for (int64_t cell = 0; cell < grid_.cells(); ++cell)
     for (int64_t d = 0; d < kTerms; ++d) {
       double sum = 0.0;
-      for (int64_t k = 0; k < kTerms; ++k) sum += basis().c[k][d] * values[cell * kTerms + k];
+      for (int64_t k = 0; k < kTerms; ++k) sum += kBasis.c[k][d] * values[cell * kTerms + k];
       coefficients_[cell * kTerms + d] = sum;
     }
 }
@@ -139,8 +136,7 @@ void Profile::integrate(const Program& program, const double* moments, double* o
   for (int64_t cell = 0; cell < grid_.cells(); ++cell) {
     const double* moment = moments + cell * kTerms;
     for (int64_t k = 0; k < kTerms; ++k)
-      for (int64_t d = 0; d < kTerms; ++d)
-        weights[cell * kTerms + k] += basis().c[k][d] * moment[d];
+      for (int64_t d = 0; d < kTerms; ++d) weights[cell * kTerms + k] += kBasis.c[k][d] * moment[d];
   }
   tabulate(program, groups_, cell_points(),
            [&](int64_t m, const double* v, int64_t first, int64_t n) {

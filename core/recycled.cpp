@@ -24,10 +24,7 @@ struct Waiting {
   size_t bytes = 0;
 };
 
-Waiting& waiting() {
-  static Waiting* const kept = new Waiting;  // outlives whatever gives back at the end
-  return *kept;
-}
+Waiting& kept = *new Waiting;  // outlives whatever gives back at the end
 
 // Sizes are rounded up to a few per power of two, so that nearly equal ones share their buffers.
 size_t rounded(size_t bytes) {
@@ -59,7 +56,6 @@ void* take_buffer(size_t bytes) {
   if (bytes < kLeast) return from_system(bytes ? bytes : 1);
   const size_t size = rounded(bytes);
   {
-    Waiting& kept = waiting();
     const std::unique_lock<std::mutex> lock(kept.lock, std::try_to_lock);
     if (lock && !kept.buffers[number_of(size)].empty()) {
       void* buffer = kept.buffers[number_of(size)].back();
@@ -74,7 +70,6 @@ void* take_buffer(size_t bytes) {
 void give_buffer(void* buffer, size_t bytes) noexcept {
   if (bytes >= kLeast) {
     const size_t size = rounded(bytes);
-    Waiting& kept = waiting();
     const std::unique_lock<std::mutex> lock(kept.lock, std::try_to_lock);
     if (lock && kept.bytes + size <= kMost) {
       try {

@@ -5,11 +5,13 @@
 
 #include "open_map.h"
 #include "sequence_table.h"
+#include "team.h"
 
 namespace kw {
 namespace {
 
 constexpr int64_t kGroup = 32;          // rows that a column is compared with at once
+constexpr int64_t kLong = 4096;         // k-mers that take longer than a look at signals
 constexpr uint64_t kDenseSpace = 4096;  // so few k-mers have a place for every row of a group
 
 const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
@@ -23,6 +25,7 @@ class Group {
     for (int64_t r = 0; r < count; ++r) {
       kmers_of(view, rows[r], rule, kmers);
       for (uint64_t kmer : kmers) counts_.empty() ? link(kmer, r) : count_one(kmer, r);
+      check_interrupt();
     }
   }
 
@@ -36,28 +39,37 @@ class Group {
   }
 
  private:
-  struct Occurrence {
-    uint32_t row, next;  // next: 1 + the place of another one of the same k-mer; 0: none
+  static constexpr uint32_t kMostCounted = (1 << 27) - 1;
+  static_assert(kGroup <= 1 << 5);
+  struct Occurrences {
+    uint32_t row : 5, count : 27;
+    uint32_t next;  // 1 + the place of those of the same k-mer in a row before; 0: none
   };
 
   void count_one(uint64_t kmer, int64_t r) { counts_[kmer * kGroup + r] += 1.0; }
+  // Rows come one after the other, so that a k-mer has one link for each of them (or for every
+  // kMostCounted of its occurrences), however often it is repeated.
   void link(uint64_t kmer, int64_t r) {
     uint32_t& first = first_[kmer];
-    occurrences_.push_back({uint32_t(r), first});
-    first = uint32_t(occurrences_.size());
+    if (first && links_[first - 1].row == r && links_[first - 1].count < kMostCounted) {
+      ++links_[first - 1].count;
+      return;
+    }
+    links_.push_back({uint32_t(r), 1, first});
+    first = uint32_t(links_.size());
   }
   static void add_counts(const double* counts, double* out) {
     for (int64_t r = 0; r < kGroup; ++r) out[r] += counts[r];
   }
   void add_links(uint64_t kmer, double* out) const {
     const uint32_t* first = first_.find(kmer);
-    for (uint32_t at = first ? *first : 0; at; at = occurrences_[at - 1].next)
-      out[occurrences_[at - 1].row] += 1.0;
+    for (uint32_t at = first ? *first : 0; at; at = links_[at - 1].next)
+      out[links_[at - 1].row] += double(links_[at - 1].count);
   }
 
   std::vector<double> counts_;  // k-mers x rows
   OpenMap<uint32_t> first_;
-  std::vector<Occurrence> occurrences_;
+  std::vector<Occurrences> links_;
 };
 
 struct SpectrumRows : Rows {
@@ -102,6 +114,7 @@ void SpectrumKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table&
   for (int64_t j = j0; j < j1; ++j) {
     kmers_of(sequences(b), j, rule, kmers);
     for (int64_t r = r0; r < r1; r += kGroup) {
+      if (int64_t(kmers.size()) > kLong) check_interrupt();
       groups[r / kGroup].matches(kmers, found);
       for (int64_t s = r; s < std::min(r + kGroup, r1); ++s)
         out.row(s - r0)[j - j0] = scale_ * found[s - r];
@@ -114,6 +127,7 @@ void SpectrumKernel::diagonal(const Table& a, double* out) const {
   for (int64_t i = 0; i < sequences(a).n; ++i) {
     kmers_of(sequences(a), i, rule, kmers);
     out[i] = scale_ * squared_counts(kmers);
+    check_interrupt();
   }
 }
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -71,7 +72,8 @@ class Team {
     job_ = nullptr;
   }
 
-  std::mutex busy;
+  const pid_t owner = getpid();
+  std::atomic<bool> busy{false};  // serves a caller
 
  private:
   void grow(int workers) {
@@ -107,17 +109,17 @@ class Team {
 };
 
 // The team lives until the process ends and is never joined: its threads only wait. After a fork
-// the child has none of them, so it leaves the old team behind and starts its own.
+// the child has none of them, so it leaves the old team behind and starts its own. No lock guards
+// the choice, as a fork would copy it locked.
+std::atomic<Team*> current = nullptr;
+
 Team& team() {
-  static std::mutex mutex;
-  static Team* current = nullptr;
-  static pid_t owner = 0;
-  std::lock_guard lock(mutex);
-  if (!current || owner != getpid()) {
-    current = new Team;
-    owner = getpid();
+  Team* seen = current;
+  while (!seen || seen->owner != getpid()) {
+    auto fresh = std::make_unique<Team>();
+    if (current.compare_exchange_strong(seen, fresh.get())) return *fresh.release();
   }
-  return *current;
+  return *seen;
 }
 
 }  // namespace
@@ -141,11 +143,10 @@ void run_team(int threads, int64_t count, const Task& task) {
   threads = int(std::min<int64_t>(threads, count));
   if (threads > 1) {
     Team& crew = team();
-    std::unique_lock alone(crew.busy, std::try_to_lock);
-    if (alone) {
+    if (!crew.busy.exchange(true)) {
       crew.run(threads, job);
-      job.rethrow();
-      return;
+      crew.busy = false;
+      return job.rethrow();
     }
   }
   job.work(0);

@@ -1,9 +1,13 @@
 #include "wd_kernel.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <stdexcept>
 
+#include "recycled.h"
 #include "simd/simd.h"
+#include "team.h"
 #include "wd_store.h"
 #include "wd_tries.h"
 
@@ -27,8 +31,11 @@ bool WdParameters::allows(int64_t i, int64_t shift) const {
 
 namespace {
 
+constexpr int64_t kPassBytes = 1 << 18;  // of rows under several shifts, which stay in the cache
+constexpr int64_t kMostSteps = 1 << 26;  // words compared between two looks at signals, about
+
 struct WdRows : Rows {
-  std::vector<uint64_t> words;
+  std::vector<uint64_t> words;  // of each row: planes, then the mask of known letters
 };
 
 const PlaneTable& sequences(const Table& table) { return table_as<PlaneTable>(table); }
@@ -55,10 +62,13 @@ void known_letters(const PlaneTable& a, int64_t i, uint64_t* out) {
   }
 }
 
+// So many columns and what fills their last group.
+int64_t padded(int64_t columns) { return (columns + kWdGroup - 1) / kWdGroup * kWdGroup; }
+
 // Columns side by side in groups, as the vectorised loop reads them.
 void pack_columns(const PlaneTable& b, int64_t j0, int64_t j1, std::vector<uint64_t>& out) {
   const int64_t words = b.planes * b.words, all = words + (b.masked ? b.words : 0);
-  out.assign(static_cast<size_t>((j1 - j0 + kWdGroup - 1) / kWdGroup * kWdGroup * all), 0);
+  out.assign(static_cast<size_t>(padded(j1 - j0) * all), 0);
   std::vector<uint64_t> known(b.words);
   for (int64_t j = j0; j < j1; ++j) {
     uint64_t* group = out.data() + (j - j0) / kWdGroup * kWdGroup * all + (j - j0) % kWdGroup;
@@ -163,24 +173,11 @@ std::unique_ptr<Product> WdKernel::product(const Table& a, int64_t bytes, int th
 
 int64_t WdKernel::row_bytes(const Table& a) const {
   const PlaneTable& table = sequences(a);
-  return int64_t(passes_.size()) * (table.planes + 1) * table.words * int64_t(sizeof(uint64_t));
+  return (table.planes + 1) * table.words * int64_t(sizeof(uint64_t));
 }
 
 double WdKernel::reads(const Table&) const {
   return parameters.value == WdValue::kSum ? 10.0 : 0.0;
-}
-
-void WdKernel::pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const {
-  thread_local std::vector<uint64_t> known;
-  known.resize(a.words);
-  known_letters(a, i, known.data());
-  for (int64_t shift : passes_) {
-    for (int64_t plane = 0; plane < a.planes; ++plane, out += a.words)
-      shift_bits(a.letters(i) + plane * a.words, a.words, shift, out);
-    shift_bits(known.data(), a.words, shift, out);
-    // Letters of the column that lie behind its end must not match.
-    for (int64_t w = 0; w < a.words; ++w) *out++ &= inside(a.length, w);
-  }
 }
 
 void WdKernel::check(const Table& a, const Table& b) const {
@@ -193,10 +190,25 @@ std::unique_ptr<Rows> WdKernel::pack(const Table& a, const int64_t* rows, int64_
                                      const Table&) const {
   const PlaneTable& table = sequences(a);
   auto pack = std::make_unique<WdRows>();
-  const int64_t row_words = row_bytes(a) / int64_t(sizeof(uint64_t));
+  const int64_t letters = table.planes * table.words, row_words = letters + table.words;
   pack->words.resize(count * row_words);
-  for (int64_t r = 0; r < count; ++r) pack_row(table, rows[r], pack->words.data() + r * row_words);
+  for (int64_t r = 0; r < count; ++r) {
+    uint64_t* row = pack->words.data() + r * row_words;
+    std::copy_n(table.letters(rows[r]), letters, row);
+    known_letters(table, rows[r], row + letters);
+  }
   return pack;
+}
+
+void WdKernel::shift_row(const PlaneTable& a, const uint64_t* row, int64_t s0, int64_t s1,
+                         uint64_t* out) const {
+  for (int64_t s = s0; s < s1; ++s) {
+    for (int64_t plane = 0; plane <= a.planes; ++plane, out += a.words)
+      shift_bits(row + plane * a.words, a.words, passes_[s], out);
+    // Letters of the column that lie behind its end must not match.
+    uint64_t* known = out - a.words;
+    for (int64_t w = 0; w < a.words; ++w) known[w] &= inside(a.length, w);
+  }
 }
 
 WdTile WdKernel::describe(const PlaneTable& b) const {
@@ -204,53 +216,91 @@ WdTile WdKernel::describe(const PlaneTable& b) const {
   tile.words = b.words;
   tile.planes = b.planes;
   tile.degree = parameters.degree();
-  tile.passes = int64_t(passes_.size());
   tile.masked = b.masked;
   tile.value = parameters.value;
   tile.length = length;
-  tile.weights = weights_.data();
-  tile.starts = starts_.empty() ? nullptr : starts_.data();
   return tile;
+}
+
+template <class Shifted>
+void WdKernel::run_passes(WdTile tile, Shifted&& shifted) const {
+  thread_local Buffer<uint64_t> matches;
+  matches.resize(tile.words * kWdGroup);
+  tile.matches = matches.data();
+  const int64_t words = (tile.planes + 1) * tile.words * (tile.paired ? kWdGroup : tile.n_rows);
+  const int64_t some =
+      std::clamp<int64_t>(kPassBytes / int64_t(sizeof(uint64_t)) / words, 1, n_passes());
+  for (int64_t s0 = 0; s0 < n_passes(); s0 += some) {
+    const int64_t s1 = std::min(n_passes(), s0 + some);
+    tile.passes = s1 - s0;
+    tile.weights = weights_.data() + s0 * tile.degree;
+    tile.starts = starts_.empty() ? nullptr : starts_.data() + s0 * tile.words;
+    tile.rows = shifted(s0, s1);
+    tile.add = s0 > 0;
+    simd().wd->tile(tile);
+    check_interrupt();
+  }
 }
 
 void WdKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
                     int64_t j1, TileOut out) const {
   const PlaneTable& table = sequences(b);
   thread_local std::vector<uint64_t> columns;
+  thread_local Buffer<uint64_t> shifted;
   pack_columns(table, j0, j1, columns);
-  WdTile tile = describe(table);
-  tile.rows =
-      static_cast<const WdRows&>(rows).words.data() + r0 * row_bytes(b) / int64_t(sizeof(uint64_t));
-  tile.columns = columns.data();
-  tile.n_rows = r1 - r0;
-  tile.n_columns = j1 - j0;
-  tile.out = out.data;
-  tile.row_stride = out.row_stride;
-  tile.plane_stride = out.plane_stride;
-  if (tile.value != WdValue::kSum)
+  if (parameters.value != WdValue::kSum)
     for (int64_t p = 0; p < planes(); ++p)
       for (int64_t r = 0; r < r1 - r0; ++r)
         std::fill_n(out.row(r) + p * out.plane_stride, j1 - j0, 0.0);
-  simd().wd->tile(tile);
+  WdTile tile = describe(table);
+  tile.row_stride = out.row_stride;
+  tile.plane_stride = out.plane_stride;
+  const int64_t row_words = (table.planes + 1) * table.words;
+  const int64_t pairs = std::max<int64_t>(kMostSteps / (table.words * tile.degree), kWdGroup);
+  const int64_t width = std::min(j1 - j0, pairs / kWdGroup * kWdGroup);
+  const int64_t height = std::min(r1 - r0, std::max<int64_t>(pairs / width, 1));
+  for (int64_t j = 0; j < j1 - j0; j += width)
+    for (int64_t r = r0; r < r1; r += height) {
+      const uint64_t* packed = static_cast<const WdRows&>(rows).words.data() + r * row_words;
+      tile.columns = columns.data() + j * int64_t(columns.size()) / padded(j1 - j0);
+      tile.n_rows = std::min(height, r1 - r);
+      tile.n_columns = std::min(width, j1 - j0 - j);
+      tile.out = out.row(r - r0) + j;
+      run_passes(tile, [&](int64_t s0, int64_t s1) -> const uint64_t* {
+        if (n_passes() == 1) return packed;
+        shifted.resize(tile.n_rows * (s1 - s0) * row_words);
+        for (int64_t i = 0; i < tile.n_rows; ++i)
+          shift_row(table, packed + i * row_words, s0, s1,
+                    shifted.data() + i * (s1 - s0) * row_words);
+        return shifted.data();
+      });
+    }
 }
 
 // Each sequence against itself, a group of them at a time.
 void WdKernel::diagonal_of_sum(const PlaneTable& a, double* out) const {
-  const int64_t row_words = row_bytes(a) / int64_t(sizeof(uint64_t));
-  std::vector<uint64_t> row(row_words), rows(row_words * kWdGroup), columns;
+  const int64_t row_words = (a.planes + 1) * a.words;
+  std::vector<uint64_t> row, rows, columns;
   WdTile tile = describe(a);
   tile.paired = true;
-  tile.rows = rows.data();
   for (int64_t i = 0; i < a.n; i += kWdGroup) {
     tile.n_rows = tile.n_columns = std::min(a.n - i, kWdGroup);
-    for (int64_t lane = 0; lane < tile.n_rows; ++lane) {
-      pack_row(a, i + lane, row.data());
-      for (int64_t w = 0; w < row_words; ++w) rows[w * kWdGroup + lane] = row[w];
-    }
+    std::array<int64_t, kWdGroup> ids;
+    std::iota(ids.begin(), ids.end(), i);
+    const auto packed = pack(a, ids.data(), tile.n_rows, a);
+    const uint64_t* words = static_cast<const WdRows&>(*packed).words.data();
     pack_columns(a, i, i + tile.n_columns, columns);
     tile.columns = columns.data();
     tile.out = out + i;
-    simd().wd->tile(tile);
+    run_passes(tile, [&](int64_t s0, int64_t s1) {
+      row.resize((s1 - s0) * row_words);
+      rows.assign(row.size() * kWdGroup, 0);
+      for (int64_t lane = 0; lane < tile.n_rows; ++lane) {
+        shift_row(a, words + lane * row_words, s0, s1, row.data());
+        for (size_t w = 0; w < row.size(); ++w) rows[w * kWdGroup + lane] = row[w];
+      }
+      return rows.data();
+    });
   }
 }
 

@@ -59,7 +59,12 @@ class WdKernel : public Quantity {
   double pair_cost() const;
   WdTile describe(const PlaneTable& b) const;
   void diagonal_of_sum(const PlaneTable& a, double* out) const;
-  void pack_row(const PlaneTable& a, int64_t i, uint64_t* out) const;
+  // A packed row under each shift of passes [s0, s1).
+  void shift_row(const PlaneTable& a, const uint64_t* row, int64_t s0, int64_t s1,
+                 uint64_t* out) const;
+  // Runs a tile, a few passes at a time: shifted(s0, s1) returns the rows under these shifts.
+  template <class Shifted>
+  void run_passes(WdTile tile, Shifted&& shifted) const;
 
   std::vector<int64_t> passes_;   // shifts of the row: 0, 1, -1, 2, -2, ...
   std::vector<double> weights_;   // passes * degree

@@ -2,10 +2,13 @@
 #include <utility>
 
 #include "simd/simd.h"
+#include "team.h"
 #include "wd_store.h"
 
 namespace kw {
 namespace {
+
+constexpr int64_t kPositions = 16;  // read between two looks at signals
 
 // Takes what a walk finds as one value.
 struct Total {
@@ -242,6 +245,7 @@ template <int P>
 void WdStore::lookup_block(Block& block, double* out, int64_t stride) const {
   out -= block.j0;
   for (int64_t p = length_ - 1; p >= 0; --p) {
+    if (p % kPositions == 0) check_interrupt();
     switch (value_) {
       case WdValue::kSum:
         pass_total<P>(block, p, out);

@@ -199,6 +199,7 @@ void WdTries::add_positions(int64_t p0, int64_t p1, const double* v, double* out
       values[node] = values[parent] + gain * values[node];
     }
     for (int64_t i = 0; i < n_; ++i) out[i] += values[trie.leaf[i]];
+    check_interrupt();
   }
 }
 
@@ -208,7 +209,6 @@ void WdTries::add(const double* v, int threads, double* out) const {
     const auto [begin, end] = part_of(length_, part);
     sums[part].assign(n_, 0.0);
     add_positions(begin, end, v, sums[part].data());
-    check_interrupt();
   });
   for (const Buffer<double>& part : sums) simd().axpy(1.0, part.data(), out, n_);
   for (int64_t i = 0; i < n_; ++i) out[i] += own_[i] * v[i];

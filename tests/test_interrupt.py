@@ -9,13 +9,16 @@ import pytest
 SOON = 5.0  # seconds; the core looks for signals about every 50 ms, but machines are busy
 
 PREAMBLE = """
-import os, signal, threading, time
+import os, signal, subprocess, threading, time
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from kernelweave import MKLClassifier
 from kernelweave.core import _core
 from kernelweave.datasets import make_splice
-from kernelweave.kernels import RBF, Laplacian, WeightedDegree, prepare
+from kernelweave.kernels import (
+    RBF, Laplacian, LocalityImproved, Spectrum, WeightedDegree, WeightedDegreeShift, prepare
+)
+from kernelweave.sequences import as_sequences
 from kernelweave.stores import WeightStore
 
 rng = np.random.default_rng(0)
@@ -58,6 +61,22 @@ X, store = X[np.tile(np.arange(50_000), 20)], WeightStore(WeightedDegree(20).res
 store.add(X[:50_000], np.ones(50_000))
 interrupt_during(lambda: store.lookup(X, n_jobs={n_jobs}))
 """,
+    "repeats": """
+interrupt_during(lambda: Spectrum(8, store="rows")(["A" * 2_000_000] * 60, n_jobs={n_jobs}))
+""",
+    "diagonal": """
+interrupt_during(lambda: WeightedDegreeShift(20, 10**9).diagonal(["AC" * 10_000] * 20))
+""",
+    "shifts": """
+interrupt_during(lambda: WeightedDegreeShift(20, 10**9)(["AC" * 10_000] * 20, n_jobs={n_jobs}))
+""",
+    "long matches": """
+interrupt_during(lambda: WeightedDegree(10**9)(["A" * 100_000] * 30, n_jobs={n_jobs}))
+""",
+    "windows": """
+X = as_sequences(["A" * 100_000] * 300)
+interrupt_during(lambda: LocalityImproved()(X, n_jobs={n_jobs}))
+""",
     "solve_pairs": """
 q = 500
 X = rng.normal(size=(q, 5))
@@ -89,6 +108,21 @@ def test_an_interrupt_ends_long_work_soon(n_jobs):
     for line in lines:
         assert line.startswith("interrupted after")
         assert float(line.split()[-1]) < SOON
+
+
+def test_an_interrupt_ends_work_that_keeps_the_interpreter_locked():
+    lines = run("""
+X = as_sequences(["ACCG" * 25_000] * 2000)
+store, added = WeightStore(Spectrum(20, store="suffix")), []
+kill = subprocess.Popen(["sh", "-c", f"sleep 0.3; kill -INT {os.getpid()}"])
+try:
+    for _ in range(1000):
+        store.add(X, np.ones(2000))
+        added.append(1)
+except KeyboardInterrupt:
+    print(len(added))
+""")
+    assert int(lines[0]) < 10
 
 
 def test_an_interrupted_fit_leaves_the_estimator_unfitted_and_usable():

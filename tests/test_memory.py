@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier, kernels
-from kernelweave.engines.memory import check_memory
+from kernelweave.engines.memory import check_memory, free_memory
 
 FAMILY = kernels.per_feature(kernels.RBF(gamma=np.geomspace(0.01, 10, 1000)))  # 3,000 kernels
 
@@ -52,3 +52,56 @@ def test_a_sample_that_is_too_large_is_refused(data, little, monkeypatch):
     model = MKLClassifier(FAMILY, norm=1, loss="squared_hinge", solver="mwu")
     with pytest.raises(ValueError, match="2,000 kernels on 200 examples need"):
         model.fit(*data)
+
+
+def system(root, available, cgroup="", **groups):
+    """Write what a system says: kilobytes that are available, and files of control groups."""
+    (root / "proc/self").mkdir(parents=True)
+    (root / "proc/meminfo").write_text(f"MemTotal: 9999 kB\nMemAvailable: {available} kB\n")
+    (root / "proc/self/cgroup").write_text(cgroup)
+    for folder, files in groups.items():
+        path = root / "sys/fs/cgroup" / folder.replace("__", "/").rstrip("/")
+        path.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (path / name).write_text(text)
+    return free_memory(root)
+
+
+def v2(limit, usage, idle=0):
+    stat = f"anon 1\ninactive_file {idle}\n"
+    return {"memory.max": f"{limit}\n", "memory.current": f"{usage}\n", "memory.stat": stat}
+
+
+def v1(limit, usage, idle=0):
+    return {
+        "memory.limit_in_bytes": f"{limit}\n",
+        "memory.usage_in_bytes": f"{usage}\n",
+        "memory.stat": f"inactive_file 1\ntotal_inactive_file {idle}\n",
+    }
+
+
+def test_free_memory_is_what_the_machine_has_left(tmp_path):
+    assert system(tmp_path, 5000) == 5000 * 1024
+
+
+def test_free_memory_is_unknown_where_nothing_tells(tmp_path):
+    assert free_memory(tmp_path) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("cgroup", "groups", "left"),
+    [
+        ("0::/\n", {"": v2(1000, 300)}, 700),
+        ("0::/\n", {"": v2(1000, 300, idle=100)}, 800),
+        ("0::/\n", {"": v2("max", 300)}, 5000 * 1024),
+        ("0::/\n", {"": v2(1000, 1100)}, 0),
+        ("0::/a/b\n", {"a__b": v2("max", 10), "a": v2(1000, 300)}, 700),
+        ("0::/a/b\n", {"a__b": v2(500, 10), "a": v2(1000, 900)}, 100),
+        ("0::/not/seen/here\n", {"": v2(1000, 300)}, 700),
+        ("4:cpu:/x\n3:memory,other:/job\n", {"memory__job": v1(2000, 500, idle=50)}, 1550),
+        ("3:memory:/docker/0123\n0::/\n", {"memory__": v1(2000, 500)}, 1500),
+        ("3:memory:/\n", {"memory__": v1(2**63 - 4096, 500)}, 5000 * 1024),
+    ],
+)
+def test_free_memory_is_what_a_control_group_allows(cgroup, groups, left, tmp_path):
+    assert system(tmp_path, 5000, cgroup, **groups) == left

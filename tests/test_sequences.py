@@ -8,9 +8,11 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernelweave import kernels
 from kernelweave.alphabets import BYTES, DNA, PROTEIN, RNA, Alphabet, as_alphabet
 from kernelweave.sequences import Sequences, as_sequences, read_sequences, write_sequences
 
@@ -218,6 +220,35 @@ def test_a_packed_file_cut_in_half(opened, written, rng):
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(ValueError, match="cut or damaged"):
         read_sequences(path)
+
+
+@pytest.mark.parametrize("opened", [gzip.open, bz2.open, lzma.open])
+def test_a_packed_file_with_a_changed_byte(opened, written, rng):
+    content = b">r\n" + random_texts(rng, "ACGT", [2000])[0].encode() + b"\n"
+    path = written(content, opened)
+    whole, expected = path.read_bytes(), list(read_sequences(path))
+    for place in range(2, len(whole), 7):
+        changed = bytearray(whole)
+        changed[place] ^= 0x55
+        path.write_bytes(changed)
+        with suppress(ValueError):
+            assert list(read_sequences(path)) == expected  # a date, or the name of a file
+
+
+@pytest.mark.parametrize("kind", [np.array, list])
+def test_surrogates_are_no_letters(kind):
+    with pytest.raises(ValueError, match="sequence 1 holds a surrogate"):
+        as_sequences(kind(["ACGT", "AC\ud800GT"]))
+    with pytest.raises(ValueError, match="sequence 0 holds a surrogate"):
+        kernels.NGram(2)(["\udfff", "text"])
+
+
+@pytest.mark.parametrize(
+    "kernel", [kernels.BagOfWords(columns=0), kernels.Spectrum(2, columns=0), kernels.NGram(2)]
+)
+def test_sparse_matrices_hold_no_texts(kernel):
+    with pytest.raises(ValueError, match="sparse matrix, which holds numbers only"):
+        kernel(sp.csr_array(np.eye(3)[:, :1]))
 
 
 def test_one_endless_line(written):

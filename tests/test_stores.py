@@ -86,7 +86,9 @@ def oracle(X, delta, kernel):
             for shift in range(-most, most + 1):
                 if 0 <= position + shift <= len(x) - len(word):
                     part = 1.0 if shift == 0 else 1 / (2 * (abs(shift) + 1))
-                    w[position + shift, word] += d * count * part * kernel.weights[len(word) - 1]
+                    w[position + shift, word] += (
+                        d * count * part * kernel.match_weights[len(word) - 1]
+                    )
     return {u: weight for u, weight in w.items() if weight != 0}
 
 

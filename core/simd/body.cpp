@@ -65,10 +65,14 @@ void exp_tile(const double* s, double factor, double* out, int64_t n) {
   }
 }
 
+// By squaring: a degree of a billion takes sixty products.
 template <typename Value>
 inline Value whole_power(Value base, int degree) {
   Value result = base;
-  for (int e = 1; e < degree; ++e) result *= base;
+  for (int left = degree - 1; left; left >>= 1) {
+    if (left & 1) result *= base;
+    base *= base;
+  }
   return result;
 }
 

@@ -22,7 +22,6 @@ constexpr int kLanes = 2;
 #endif
 typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
 typedef double Real __attribute__((vector_size(kLanes * 8)));
-constexpr int64_t kMaxWords = 64;
 
 inline Bits load(const uint64_t* p) {
   Bits v;
@@ -93,12 +92,32 @@ inline Bits count(const Bits* mask, const uint64_t* starts, int64_t words) {
 // Small integers as doubles: the bits of 2^52 + n are those of 2^52 plus n.
 inline Real real(Bits n) { return (Real)(n | 0x4330000000000000ull) - 0x1p52; }
 
+inline Real load_some(const double* p, int64_t lanes) {
+  Real v = {};
+  memcpy(&v, p, sizeof(double) * (lanes < kLanes ? lanes : kLanes));
+  return v;
+}
+
 inline void store(double* out, Real v, int64_t lanes) {
   if (lanes >= kLanes)
     memcpy(out, &v, sizeof v);
   else
     for (int64_t lane = 0; lane < lanes; ++lane) out[lane] = v[lane];
 }
+
+// A mask of matches: in registers where its size is known, or else in the room of the tile.
+template <int W>
+struct Mask {
+  Bits words[W];
+  explicit Mask(const WdTile&) {}
+  Bits* data() { return words; }
+};
+template <>
+struct Mask<0> {
+  Bits* words;
+  explicit Mask(const WdTile& tile) : words(static_cast<Bits*>(tile.matches)) {}
+  Bits* data() { return words; }
+};
 
 // kPaired: every lane has a row of its own.
 template <int W, int P, bool kPaired = false>
@@ -151,8 +170,9 @@ struct Pass {
   }
 
   inline void sum(const uint64_t* row, const uint64_t* column, double* out, int64_t lanes) const {
-    Real total = {};
-    Bits mask[W ? W : kMaxWords];
+    Real total = tile.add ? load_some(out, lanes) : Real{};
+    Mask<W> room(tile);
+    Bits* mask = room.data();
     for (int64_t s = 0; s < tile.passes; ++s) {
       const uint64_t* starts = tile.starts ? tile.starts + s * words : nullptr;
       match(row + s * (planes + 1) * words * kRowStride, column, mask);
@@ -166,7 +186,8 @@ struct Pass {
   }
 
   inline void split(const uint64_t* row, const uint64_t* column, double* out, int64_t lanes) const {
-    Bits mask[W ? W : kMaxWords];
+    Mask<W> room(tile);
+    Bits* mask = room.data();
     const int64_t filled = lanes < kLanes ? lanes : kLanes;
     for (int64_t s = 0; s < tile.passes; ++s) {
       const uint64_t* starts = tile.starts ? tile.starts + s * words : nullptr;

@@ -18,6 +18,7 @@ struct WdTile {
   int64_t words, planes, degree;
   int64_t passes;  // shifts of the row
   bool masked;     // columns carry a mask of known letters after their planes
+  bool add;        // sums grow what `out` holds; values of several planes always do
   WdValue value;
   int64_t length;
   const double* weights;  // passes * degree: of a match of length k at that shift
@@ -28,6 +29,7 @@ struct WdTile {
   bool paired;  // rows lie side by side in groups, as columns do, and row r meets column r alone
   const uint64_t* columns;    // n_groups * (planes + masked) * words * kWdGroup
   int64_t n_rows, n_columns;  // columns are padded to whole groups
+  void* matches;  // words * kWdGroup words, aligned to 64 bytes: where a match mask has room
   double* out;
   int64_t row_stride, plane_stride;
 };

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .cached_property import cached_property
 from .stored import stored
 
 UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes that the core keeps for itself

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
+from typing import Any
 
 from scipy.linalg import cython_blas
 from threadpoolctl import ThreadpoolController
@@ -17,11 +22,59 @@ if level := os.environ.get("KERNELWEAVE_SIMD"):
     _core.use_simd(level)
 
 
+class _BlasLimit:
+    """BLAS on one thread, as long as some thread of Python asks for it.
+
+    The number of threads belongs to the whole process: it is lowered for the first that asks, and
+    put back after the last one.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()  # a signal may fork inside
+        self.inside: Counter[int] = Counter()  # how often each thread has asked
+        self.limiter: Any = None
+        # A fork waits for the lock, and the child forgets the threads that it does not have.
+        os.register_at_fork(
+            before=self.lock.acquire, after_in_parent=self.lock.release, after_in_child=self._start
+        )
+
+    def _start(self) -> None:
+        me = threading.get_ident()
+        self.inside = Counter({me: self.inside[me]})
+        self._settle()
+        self.lock.release()
+
+    def _settle(self) -> None:
+        wanted = self.inside.total() > 0
+        if wanted and self.limiter is None:
+            self.limiter = _controller().limit(limits=1, user_api="blas")
+        elif not wanted and self.limiter is not None:
+            self.limiter.restore_original_limits()
+            self.limiter = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        me = threading.get_ident()
+        with self.lock:
+            self.inside[me] += 1
+            self._settle()
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.inside[me] -= 1
+                self.inside += Counter()  # forgets those that are outside
+                self._settle()
+
+
 @cache
 def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def single_threaded_blas():
+_limit = _BlasLimit()
+
+
+def single_threaded_blas() -> AbstractContextManager[None]:
     """Return a context in which BLAS uses one thread: the core brings its own threads."""
-    return _controller().limit(limits=1, user_api="blas")
+    return _limit()

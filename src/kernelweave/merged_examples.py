@@ -20,11 +20,65 @@ from .kernels import CompiledKernels, Kernel
 from .kernels.tables import Dense, Sparse
 from .problem import Problem
 
+AT_A_TIME = 4096  # rows that are compared
+
 
 def mergeable(kernels: Sequence[Kernel], X: Any) -> bool:
     """Return whether equal rows of X are equal examples: numbers, but not similarities."""
     numbers = sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
     return numbers and "given" not in CompiledKernels(tuple(kernels)).kinds
+
+
+def fingerprints(X: Any) -> np.ndarray:
+    """Return two 64-bit numbers for each row, (n, 2), that are equal for equal rows."""
+    side = _core.Side(X.shape[0])
+    (Sparse.of(X) if sp.issparse(X) else Dense(np.ascontiguousarray(X))).add_to(side)
+    return side.fingerprints()
+
+
+def tell_apart(X: Any, order: np.ndarray, new: np.ndarray) -> None:
+    """Compare rows with equal fingerprints, and correct order and kinds where rows differ.
+
+    Parameters
+    ----------
+    X : array or CSR matrix with n rows.
+    order : (n,) rows, those with equal fingerprints and targets next to each other; changed.
+    new : (n,) whether a row of that order is of another kind than the one before; changed.
+    """
+    alike = np.flatnonzero(~new)
+    differ = np.concatenate(
+        [
+            rows_differ(X, order[some], order[some - 1])
+            for some in np.array_split(alike, len(alike) // AT_A_TIME + 1)
+        ]
+    )
+    if not differ.any():
+        return
+    starts, ends = np.flatnonzero(new), np.append(np.flatnonzero(new)[1:], len(new))
+    for group in np.unique(np.searchsorted(starts, alike[differ], side="right") - 1):
+        inside = slice(starts[group], ends[group])
+        contents = sorted((content(X, i), i) for i in order[inside])
+        order[inside] = [i for _, i in contents]
+        pairs = zip(contents[1:], contents[:-1], strict=True)
+        new[inside] = [True, *(one[0] != before[0] for one, before in pairs)]
+
+
+def rows_differ(X: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Return whether row first[i] of X differs from row second[i], shape (len(first),)."""
+    different = X[first] != X[second]
+    if sp.issparse(X):
+        return np.diff(different.tocsr().indptr) > 0
+    return different.any(axis=1)
+
+
+def content(X: Any, i: int) -> bytes:
+    """Return bytes that are equal for equal rows, and only for those."""
+    if not sp.issparse(X):
+        return (X[i] + 0.0).tobytes()  # zeros have no sign
+    row = X[[i]].tocsr()
+    row.sum_duplicates()
+    row.eliminate_zeros()
+    return row.indices.astype(np.int64).tobytes() + row.data.tobytes()
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,13 +106,12 @@ class MergedExamples:
         targets : what must be equal besides the rows, shape (n,).
         costs : shape (n,), at least 0.
         """
-        side = _core.Side(X.shape[0])
-        (Sparse.of(X) if sp.issparse(X) else Dense(np.ascontiguousarray(X))).add_to(side)
-        prints = side.fingerprints()
+        prints = fingerprints(X)
         order = np.lexsort((targets, prints[:, 1], prints[:, 0]))
         new = np.ones(len(order), dtype=bool)
         new[1:] = (prints[order[1:]] != prints[order[:-1]]).any(axis=1)
         new[1:] |= targets[order[1:]] != targets[order[:-1]]
+        tell_apart(X, order, new)
         if new.all() and np.all(costs == costs[0]):
             return None
         kind = np.empty(len(order), dtype=np.int64)

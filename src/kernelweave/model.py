@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .cached_property import cached_property
 from .core import _core, single_threaded_blas
 from .kernels.examples import Examples
 from .kernels.program import CompiledKernels

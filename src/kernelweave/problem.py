@@ -22,11 +22,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from .cached_property import cached_property
 from .losses import DualTerm, Loss
 from .norms import Fixed, Norm
 

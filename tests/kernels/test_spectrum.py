@@ -13,6 +13,13 @@ def texts(rng, n=8, letters="ACGTN"):
     return ["".join(rng.choice(list(letters), size=length)) for length in lengths]
 
 
+def test_integers_of_numpy_are_integers(rng):
+    assert Spectrum(np.int64(3)) == Spectrum(3)
+    assert Spectrum(np.array([3, 4])) == Spectrum([3, 4])
+    X = texts(rng)
+    np.testing.assert_array_equal(Spectrum(np.uint8(3))(X), Spectrum(3)(X))
+
+
 @pytest.mark.parametrize("k", [1, 2, 5, 8, 9, 20, 31])
 @pytest.mark.parametrize("both_strands", [False, True])
 def test_spectrum(k, both_strands, rng):
@@ -68,6 +75,10 @@ def test_blocks_of_many_columns(how, rng):
     [
         (lambda: Spectrum(0), "k must be an integer >= 1"),
         (lambda: Spectrum(32), "fewer than 2\\^63"),
+        (lambda: Spectrum(2**70), "k must be an integer >= 1"),
+        (lambda: Spectrum(10**9), "k must be .* at most 63"),
+        (lambda: Spectrum("3"), "k must be"),
+        (lambda: Spectrum([3, 2.5]), "k must be"),
         (lambda: Spectrum([]), "k must be"),
         (lambda: NGram(8), "n must be"),
         (lambda: Spectrum(3, alphabet="protein", both_strands=True), "no complement"),

@@ -46,7 +46,7 @@ def level(request):
 @pytest.mark.parametrize("length", LENGTHS)
 def test_weighted_degree(length, level, rng):
     X, kernel = texts(rng, length), WeightedDegree(min(9, length))
-    expected = pairwise(naive.weighted_degree, X, kernel.weights)
+    expected = pairwise(naive.weighted_degree, X, kernel.match_weights)
     np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
     np.testing.assert_allclose(kernel.diagonal(X), np.diag(expected), rtol=1e-12)
 
@@ -57,7 +57,7 @@ def test_shifts(length, level, rng):
     for shift in (0, 3, rng.integers(0, 5, length).tolist()):
         kernel = WeightedDegreeShift(degree, shift)
         shifts = [shift] * length if isinstance(shift, int) else shift
-        expected = pairwise(naive.weighted_degree_shift, X, kernel.weights, shifts)
+        expected = pairwise(naive.weighted_degree_shift, X, kernel.match_weights, shifts)
         np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
         np.testing.assert_allclose(kernel.diagonal(X), np.diag(expected), rtol=1e-12)
 
@@ -65,22 +65,22 @@ def test_shifts(length, level, rng):
 def test_shifts_beyond_a_word(rng):
     X = texts(rng, 200, n=4)
     kernel = WeightedDegreeShift(3, 70)
-    expected = pairwise(naive.weighted_degree_shift, X, kernel.weights, [70] * 200)
+    expected = pairwise(naive.weighted_degree_shift, X, kernel.match_weights, [70] * 200)
     np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
 
 
 def test_members_of_families(level, rng):
     X = texts(rng, 70)
     kernel = WeightedDegree(5, weights=[3, 2, 2, 1, 0.5])
-    degrees = WeightedDegree(5, weights=kernel.weights, split="degree")(X)
-    for k, weight in enumerate(kernel.weights, 1):
+    degrees = WeightedDegree(5, weights=kernel.match_weights, split="degree")(X)
+    for k, weight in enumerate(kernel.match_weights, 1):
         expected = weight * pairwise(naive.degree_part, X, k)
         np.testing.assert_allclose(degrees[k - 1], expected, rtol=1e-12)
-    positions = WeightedDegree(5, weights=kernel.weights, split="position")(X)
+    positions = WeightedDegree(5, weights=kernel.match_weights, split="position")(X)
     for i in range(70):
-        expected = pairwise(naive.position_part, X, kernel.weights, i)
+        expected = pairwise(naive.position_part, X, kernel.match_weights, i)
         np.testing.assert_allclose(positions[i], expected, rtol=1e-12)
-    both = WeightedDegree(5, weights=kernel.weights, split="both").resolve(X)
+    both = WeightedDegree(5, weights=kernel.match_weights, split="both").resolve(X)
     names, values = both.names, both(X)
     for k in range(1, 6):
         of_k = [f"k={k}," in name for name in names]
@@ -97,7 +97,7 @@ def test_other_alphabets(rng):
     letters = "ACDEFGHIKLMNPQRSTVWY"
     X = texts(rng, 66, letters=letters + "X")
     kernel = WeightedDegree(4, alphabet="protein")
-    expected = pairwise(naive.weighted_degree, X, kernel.weights, letters)
+    expected = pairwise(naive.weighted_degree, X, kernel.match_weights, letters)
     np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
 
 
@@ -224,6 +224,40 @@ def test_predictions_through_a_store(number, how, rng):
     np.testing.assert_allclose(sums, rows, rtol=1e-8, atol=1e-9 * np.abs(rows).max())
 
 
+@pytest.mark.parametrize("degree", [40, 10**9])
+@pytest.mark.parametrize("split", [None, "degree", "position", "both"])
+def test_no_match_is_longer_than_the_sequences(degree, split, rng):
+    X = texts(rng, 12)
+    large, least = WeightedDegree(degree, split=split).resolve(X), WeightedDegree(12, split=split)
+    shown = [2 * (degree - k + 1) / (degree * (degree + 1)) for k in range(1, 13)]
+    least = replace(least, weights=shown).resolve(X)
+    np.testing.assert_array_equal(large(X), least(X))
+    assert large.names == tuple(
+        name.replace("degree=12", f"degree={degree}") for name in least.names
+    )
+
+
+@pytest.mark.parametrize("split", [None, "degree"])
+def test_no_shift_leads_beyond_the_sequences(split, rng):
+    X = texts(rng, 12)
+    expected = WeightedDegreeShift(3, 11, split=split)(X)
+    np.testing.assert_array_equal(WeightedDegreeShift(3, 10**9, split=split)(X), expected)
+    each = WeightedDegreeShift(3, [10**9] * 12, split=split)
+    np.testing.assert_array_equal(each(X), expected)
+
+
+def test_integers_of_numpy_are_integers(rng):
+    X = texts(rng, 12)
+    for ours, theirs in [
+        (WeightedDegree(3), WeightedDegree(np.int64(3))),
+        (WeightedDegreeShift(3, 2), WeightedDegreeShift(np.uint8(3), np.int32(2))),
+        (WeightedDegreeShift(3, [2] * 12), WeightedDegreeShift(3, np.full(12, 2))),
+        (LocalityImproved(3, 2, 3), LocalityImproved(np.int64(3), np.int8(2), np.int16(3))),
+    ]:
+        assert ours == theirs
+        np.testing.assert_array_equal(ours(X), theirs(X))
+
+
 def test_products_with_kernels_on_numbers(rng):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"site": texts(rng, 30), "score": rng.normal(size=7)})
@@ -235,17 +269,26 @@ def test_products_with_kernels_on_numbers(rng):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: WeightedDegree(0), "degree must be an integer >= 1"),
+        (lambda: WeightedDegree(0), "degree must be an integer from 1 to 2,147,483,647, not 0"),
+        (lambda: WeightedDegree(2**31), "degree must be .*, not 2147483648"),
+        (lambda: WeightedDegree(10**400), "degree must be an integer from 1 to"),
+        (lambda: WeightedDegree(2.5), "degree must be an integer from 1 to .*, not 2.5"),
+        (lambda: WeightedDegree(True), "degree must be an integer from 1 to .*, not True"),
         (lambda: WeightedDegree(3, weights=[1, 2]), "weights must be 3 numbers >= 0"),
         (lambda: WeightedDegree(3, split="letter"), "split must be one of"),
         (lambda: WeightedDegree(3, store="hash"), "store must be one of .*'trie'.*, not 'hash'"),
-        (lambda: WeightedDegreeShift(3, -1), "shift must be integers >= 0"),
+        (lambda: WeightedDegreeShift(3, -1), "shift must be an integer from 0 to .*, not -1"),
+        (lambda: WeightedDegreeShift(3, [1, -1]), "shift must be an integer from 0 to .*, not -1"),
+        (lambda: WeightedDegreeShift(3, []), "shift must be an integer .* or a sequence of them"),
+        (lambda: WeightedDegreeShift(3, "far"), "shift must be an integer .*, not 'far'"),
         (lambda: WeightedDegreeShift(3, [1, 2])(["ACG"]), "2 values for 3 positions"),
         (lambda: WeightedDegree(3)(["ACGT", "ACG"]), "sequence 1 has 3 letters.* here 4"),
         (lambda: WeightedDegree(3)(["ACG"], ["ACGT"]), "sequence 0 has 3 letters.* here 4"),
         (lambda: WeightedDegree(3)(["ACGT", ""]), "sequence 1 is empty"),
         (lambda: WeightedDegree(3, unknown="error")(["ACGN"]), "'N' is not a letter"),
-        (lambda: LocalityImproved(40), "half_window must be 0 to 31"),
+        (lambda: LocalityImproved(40), "half_window must be an integer from 0 to 31, not 40"),
+        (lambda: LocalityImproved(3, 0), "inner_degree must be an integer from 1 to"),
+        (lambda: LocalityImproved(3, 1, 2**31), "outer_degree must be .*, not 2147483648"),
         (lambda: LocalityImproved(3)(["ACGT"]), "hold no window of 7"),
     ],
 )

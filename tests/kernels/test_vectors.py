@@ -143,6 +143,15 @@ def test_sequence_of_one_is_a_family(tables):
     assert RBF(0.5).diagonal(X).shape == (21,)
 
 
+@pytest.mark.parametrize("degree", [1, 2, 3, 4, 7, 8, 31, 1000, 10**9, 2**31 - 1])
+def test_powers_of_any_degree(degree):
+    """Bases next to 1, whose powers are numbers of ordinary size."""
+    X = np.sqrt(1.0 + np.array([[-0.9], [-0.5], [0.0], [0.5], [2.0]]) / degree)
+    kernel = Polynomial(degree, gamma=1.0, coef0=0.0)
+    expected = np.exp(degree * np.log1p((X @ X.T) - 1.0))
+    np.testing.assert_allclose(kernel(X), expected, rtol=4e-16 * degree * np.log2(2 * degree))
+
+
 @pytest.mark.parametrize(
     ("kernel", "function"),
     [
@@ -232,8 +241,10 @@ def test_names():
         (lambda: RBF(np.nan), "RBF: gamma must be a positive number"),
         (lambda: Laplacian("auto"), "Laplacian: gamma must be a positive number"),
         (lambda: RBF([]), "RBF: gamma is an empty sequence"),
-        (lambda: Polynomial(0), "Polynomial: degree must be an integer >= 1"),
-        (lambda: Polynomial(2.5), "Polynomial: degree must be an integer >= 1"),
+        (lambda: Polynomial(0), "Polynomial: degree must be an integer from 1 to 2,147,483,647"),
+        (lambda: Polynomial(2.5), "Polynomial: degree must be an integer from 1 to"),
+        (lambda: Polynomial(2**31), "Polynomial: degree must be an integer .*, not 2147483648"),
+        (lambda: Polynomial(10**400), "Polynomial: degree must be an integer from 1 to"),
         (lambda: Polynomial(coef0=-1.0), "Polynomial: coef0 must be a number >= 0"),
         (lambda: Polynomial([1, 2], [1, 2, 3]), "of equal length"),
     ],

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 
+from ..cached_property import cached_property
 from ..core import _core
 from .kept_outputs import KeptOutputs
 from .memory import check_memory

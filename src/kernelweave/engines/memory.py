@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+
+# For each version of control groups: what they allow, what they use, and how much of that are files
+# that the system drops when memory is short.
+CONTROLS = {
+    "v2": ("memory.max", "memory.current", "inactive_file"),
+    "v1": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+}
 
 
 def check_memory(M: int, n: int) -> None:
@@ -18,11 +26,57 @@ def check_memory(M: int, n: int) -> None:
         )
 
 
-def free_memory() -> float:
-    """Return the bytes that programs can still have; infinity where the system does not say."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
+def free_memory(root: Path = Path("/")) -> float:
+    """Return the bytes that this program can still have; infinity where the system does not say.
+
+    That is what the machine has left, or less where a control group (a container, a batch job)
+    allows less.
+
+    Parameters
+    ----------
+    root : the folder that holds ``proc`` and ``sys``.
+    """
+    left = [_left_in(folder, version) for folder, version in _control_groups(root)]
+    return min([_left_on_machine(root), *left])
+
+
+def _left_on_machine(root: Path) -> float:
+    sizes = _numbers(root / "proc/meminfo")
+    return 1024.0 * sizes.get("MemAvailable:", np.inf)
+
+
+def _control_groups(root: Path) -> Iterator[tuple[Path, str]]:
+    """Yield the folders of the groups that this process is in, and of those around them."""
+    for line in _text(root / "proc/self/cgroup").splitlines():
+        number, controllers, path = line.split(":", 2)
+        if number == "0" and not controllers:
+            top, version = root / "sys/fs/cgroup", "v2"
+        elif "memory" in controllers.split(","):
+            top, version = root / "sys/fs/cgroup/memory", "v1"
+        else:
+            continue
+        inner = Path(path.lstrip("/"))
+        for part in (inner, *inner.parents):  # a container may see its own group as the top
+            yield top / part, version
+
+
+def _left_in(folder: Path, version: str) -> float:
+    most, used, files = CONTROLS[version]
+    limit, usage = _text(folder / most).strip(), _text(folder / used).strip()
+    if not (limit.isdecimal() and usage.isdecimal()):  # no such group, or "max"
         return np.inf
-    sizes = [line.split()[1] for line in lines if line.startswith("MemAvailable:")]
-    return 1024.0 * float(sizes[0]) if sizes else np.inf
+    idle = _numbers(folder / "memory.stat").get(files, 0.0)
+    return max(0.0, float(limit) - (float(usage) - idle))
+
+
+def _numbers(path: Path) -> dict[str, float]:
+    """Return the numbers of a file of lines that begin with a name and a number."""
+    fields = [line.split() for line in _text(path).splitlines()]
+    return {line[0]: float(line[1]) for line in fields if len(line) > 1 and line[1].isdecimal()}
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""

@@ -8,12 +8,12 @@ are computed block after block of kernels, and nothing of size M n is ever held.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 
+from ..cached_property import cached_property
 from ..core import _core
 from .base import Engine
 from .dense import DenseEngine

@@ -9,12 +9,12 @@ else of its training data.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 from joblib import effective_n_jobs
 
+from kernelweave.cached_property import cached_property
 from kernelweave.core import _core
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.tables import Table

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from kernelweave.alphabets import as_alphabet
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
-from kernelweave.kernels.parameters import frozen, label
+from kernelweave.kernels.parameters import frozen, label, whole
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import Strings, resolve_length
 from kernelweave.stored import stored
@@ -52,10 +53,10 @@ class LocalityImproved(OnColumns):
     length: int | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        if not 0 <= self.half_window <= 31 or min(self.inner_degree, self.outer_degree) < 1:
-            raise ValueError(
-                "LocalityImproved: half_window must be 0 to 31, and the degrees at least 1"
-            )
+        check = partial(whole, "LocalityImproved")
+        object.__setattr__(self, "half_window", check("half_window", self.half_window, 0, 31))
+        object.__setattr__(self, "inner_degree", check("inner_degree", self.inner_degree))
+        object.__setattr__(self, "outer_degree", check("outer_degree", self.outer_degree))
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         object.__setattr__(self, "columns", frozen(self.columns))
 

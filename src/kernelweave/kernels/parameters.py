@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from kernelweave.kernels.columns import Columns
+
+MOST = 2**31 - 1  # the largest integer that the core takes as a degree
 
 
 def _gamma(value: Any) -> float | str | None:
@@ -20,9 +22,9 @@ def _gamma(value: Any) -> float | str | None:
 
 
 def _degree(value: Any) -> int:
-    if _is_real(value) and value == int(value) and value >= 1:
+    if _is_real(value) and value == int(value) and 1 <= value <= MOST:
         return int(value)
-    raise ValueError("an integer >= 1")
+    raise ValueError(f"an integer from 1 to {MOST:,}")
 
 
 def _coef0(value: Any) -> float:
@@ -32,9 +34,24 @@ def _coef0(value: Any) -> float:
 
 
 def _is_real(value: Any) -> bool:
-    return (
-        isinstance(value, Real) and not isinstance(value, bool) and bool(np.isfinite(float(value)))
-    )
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        return bool(np.isfinite(float(value)))
+    except OverflowError:  # an integer beyond all floats
+        return False
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is an integer, of Python or of NumPy."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def whole(kernel: str, name: str, value: Any, least: int = 1, most: int = MOST) -> int:
+    """Return a parameter that is one integer from `least` to `most`."""
+    if is_whole(value) and least <= value <= most:
+        return int(value)
+    raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, not {value!r}")
 
 
 CHECKS: dict[str, Callable[[Any], Any]] = {"gamma": _gamma, "degree": _degree, "coef0": _coef0}

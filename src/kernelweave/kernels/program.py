@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from kernelweave.cached_property import cached_property
 from kernelweave.core import _core
 from kernelweave.kernels.examples import Examples, Reading, View
 from kernelweave.stored import stored

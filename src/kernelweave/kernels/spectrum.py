@@ -12,7 +12,7 @@ from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.parameters import frozen, label
+from kernelweave.kernels.parameters import frozen, is_whole, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import read_column
 from kernelweave.sequences import Sequences
@@ -20,6 +20,7 @@ from kernelweave.stored import stored
 
 STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
 MOST_PLACES = 1 << 28  # of a table
+LONGEST = _core.LONGEST_KMER
 
 
 @dataclass(frozen=True)
@@ -93,13 +94,14 @@ class Spectrum(OnColumns):
     def __post_init__(self) -> None:
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         object.__setattr__(self, "columns", frozen(self.columns))
-        if not isinstance(self.k, int):
-            object.__setattr__(self, "k", tuple(int(k) for k in self.k))
-        if not self.lengths or not all(self._countable(k) for k in self.lengths):
+        several = np.ndim(self.k) == 1
+        found = tuple(self.k) if several else (self.k,)
+        if not found or not all(is_whole(k) and self._countable(k) for k in found):
             raise ValueError(
                 f"{type(self).__name__}: {self.parameter} must be an integer >= 1 or a sequence of "
-                f"them, with fewer than 2^63 possible k-mers, not {self.k!r}"
+                f"them, at most {LONGEST} and with fewer than 2^63 possible k-mers, not {self.k!r}"
             )
+        object.__setattr__(self, "k", tuple(map(int, found)) if several else int(self.k))
         if self.both_strands:
             _ = self.alphabet.strand_codes  # refuses alphabets without complement
         self._check_store()
@@ -117,7 +119,7 @@ class Spectrum(OnColumns):
             )
 
     def _countable(self, k: int) -> bool:
-        return k >= 1 and _core.kmers_fit(k, len(self.alphabet.letters))
+        return 1 <= k <= LONGEST and _core.kmers_fit(int(k), len(self.alphabet.letters))
 
     @property
     def parameter(self) -> str:

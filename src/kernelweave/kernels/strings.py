@@ -10,6 +10,7 @@ store of that name (`kernelweave.stores`), or whichever is cheaper ("auto").
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input, column
-from kernelweave.kernels.parameters import frozen, label
+from kernelweave.kernels.parameters import MOST, frozen, is_whole, label, whole
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.stored import stored
@@ -141,8 +142,7 @@ class PositionalKernel(OnColumns):
         return type(self).__name__
 
     def __post_init__(self) -> None:
-        if isinstance(self.degree, bool) or not isinstance(self.degree, int) or self.degree < 1:
-            raise ValueError(f"{self.name}: degree must be an integer >= 1, not {self.degree!r}")
+        object.__setattr__(self, "degree", whole(self.name, "degree", self.degree))
         if self.split not in self.splits:
             raise ValueError(f"{self.name}: split must be one of {list(self.splits)}")
         if self.store not in STORES:
@@ -151,14 +151,26 @@ class PositionalKernel(OnColumns):
         object.__setattr__(self, "weights", self._checked_weights())
         object.__setattr__(self, "columns", frozen(self.columns))
 
-    def _checked_weights(self) -> tuple[float, ...]:
+    def _checked_weights(self) -> tuple[float, ...] | None:
         if self.weights is None:
-            d = self.degree
-            return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, d + 1))
+            return None
         weights = tuple(float(weight) for weight in self.weights)
         if len(weights) != self.degree or not all(0 <= w < np.inf for w in weights):
             raise ValueError(f"{self.name}: weights must be {self.degree} numbers >= 0")
         return weights
+
+    @property
+    def longest(self) -> int:
+        """The longest match that there can be: no longer than the sequences, once seen."""
+        return self.degree if self.length is None else min(self.degree, self.length)
+
+    @property
+    def match_weights(self) -> tuple[float, ...]:
+        """Weights of matches of 1, 2, ..., `longest` letters."""
+        if self.weights is not None:
+            return self.weights[: self.longest]
+        d = self.degree
+        return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, self.longest + 1))
 
     def resolve(self, X: Any) -> Kernel:
         if self.length is not None:
@@ -172,8 +184,9 @@ class PositionalKernel(OnColumns):
 
     @property
     def size(self) -> int | None:
-        by_length = self.split in ("position", "both")
-        return None if by_length and self.length is None else self.n_kernels
+        if self.split is None:
+            return 1
+        return None if self.length is None else self.n_kernels
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -185,14 +198,14 @@ class PositionalKernel(OnColumns):
         return {"degree": self.degree}
 
     def _parts(self) -> list[dict[str, Any]]:
-        degrees = [{"k": k} for k in range(1, self.degree + 1)]
-        positions = [{"position": p} for p in range(self.length or 0)]
-        both = [
-            {"k": k, "position": p}
-            for k in range(1, self.degree + 1)
-            for p in range((self.length or 0) - k + 1)  # matches end inside the sequence
-        ]
-        return {"degree": degrees, "position": positions, "both": both}.get(self.split or "", [{}])
+        length, degrees = self.length or 0, range(1, self.longest + 1)
+        if self.split == "degree":
+            return [{"k": k} for k in degrees]
+        if self.split == "position":
+            return [{"position": p} for p in range(length)]
+        if self.split == "both":  # matches end inside the sequence
+            return [{"k": k, "position": p} for k in degrees for p in range(length - k + 1)]
+        return [{}]
 
     @property
     def is_family(self) -> bool:
@@ -203,7 +216,7 @@ class PositionalKernel(OnColumns):
         """What the core computes: one quantity, of which all members are parts."""
         if self.length is None:
             raise ValueError(f"{self.name} can be compiled only after resolve(X)")
-        return (WdQuantity(self.weights, self.shifts, self.split, self.length, self.store),)
+        return (WdQuantity(self.match_weights, self.shifts, self.split, self.length, self.store),)
 
     def expressions(self, layout: Layout) -> list[Expression]:
         (quantity,) = self.quantities
@@ -222,7 +235,8 @@ class WeightedDegree(PositionalKernel):
 
     Parameters
     ----------
-    degree : longest match that counts.
+    degree : longest match that counts. Sequences have none that is longer than themselves, so
+        that a larger degree changes the default weights only.
     weights : (degree,) weight of a match of 1, 2, ... letters; 2 (d - k + 1) / (d (d + 1)) by
         default (Rätsch and Sonnenburg, 2004).
     split : {None, "degree", "position", "both"}; makes a family, whose members sum up to the
@@ -247,7 +261,8 @@ class WeightedDegreeShift(PositionalKernel):
     Parameters
     ----------
     degree, weights, store, alphabet, unknown, columns, length : as for `WeightedDegree`.
-    shift : farthest distance between matches, or one for each position.
+    shift : farthest distance between matches, or one for each position; what would lead beyond
+        the end of the sequences changes nothing.
     split : {None, "degree"}.
     """
 
@@ -257,9 +272,14 @@ class WeightedDegreeShift(PositionalKernel):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shift = self.shift if isinstance(self.shift, int) else tuple(int(s) for s in self.shift)
-        if min(shift if isinstance(shift, tuple) else (shift,), default=-1) < 0:
-            raise ValueError(f"{self.name}: shift must be integers >= 0, not {self.shift!r}")
+        several = np.ndim(self.shift) == 1 and len(self.shift) > 0
+        if not several and not is_whole(self.shift):
+            raise ValueError(
+                f"{self.name}: shift must be an integer >= 0 or a sequence of them, one for each "
+                f"position, not {self.shift!r}"
+            )
+        check = partial(whole, self.name, "shift", least=0, most=MOST)
+        shift = tuple(check(s) for s in self.shift) if several else check(self.shift)
         object.__setattr__(self, "shift", shift)
 
     def resolve(self, X: Any) -> Kernel:
@@ -272,7 +292,9 @@ class WeightedDegreeShift(PositionalKernel):
 
     @property
     def shifts(self) -> tuple[int, ...]:
-        return self.shift if isinstance(self.shift, tuple) else (self.shift,) * (self.length or 0)
+        length = self.length or 0
+        shift = self.shift if isinstance(self.shift, tuple) else (self.shift,) * length
+        return tuple(min(s, length - 1) for s in shift)
 
     def label_parameters(self) -> dict[str, Any]:
         shift = max(self.shift) if isinstance(self.shift, tuple) else self.shift

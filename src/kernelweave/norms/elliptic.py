@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
+from ..cached_property import cached_property
 from ..stored import stored
 from .base import Norm, clip, same_length
 

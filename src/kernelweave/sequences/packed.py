@@ -7,12 +7,12 @@ Letters are stored as two bit planes where the alphabet has at most four (DNA of
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ..alphabets import DNA, Alphabet, as_alphabet
+from ..cached_property import cached_property
 from ..core import _core
 from ..stored import stored
 from .names import Names, joined

@@ -27,11 +27,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
+from ..cached_property import cached_property
 from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
