@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelweave import MKLClassifier, MKLOneClass, losses, norms
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Fixed
+from kernelweave.plan import METHODS
 from kernelweave.problem import Problem
 from kernelweave.solvers.mwu import MWU
-from kernelweave.plan import METHODS
 
 TOL, ROUGH = 1e-3, 0.05
 NORMS = {

@@ -29,7 +29,6 @@ COSTS = {
 }
 
 
-
 @pytest.fixture(autouse=True)
 def a_hundred_are_many(monkeypatch):
     monkeypatch.setattr(starts, "SMALLEST_SAMPLED", 100)

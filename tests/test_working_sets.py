@@ -1,4 +1,4 @@
-"""Working sets: the certificate recomputed in plain NumPy, from any start, with sets of any size."""
+"""Working sets: the certificate recomputed in plain NumPy, from any start, in sets of any size."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from kernelweave import losses, norms
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
-from kernelweave.training.starts import feasible_alpha
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
+from kernelweave.training.starts import feasible_alpha
 
 N = 90
 
@@ -73,9 +73,7 @@ def test_the_history_tells_the_way(loss, rng):
     problem = make_problem(loss, signal, norms.Lp(2), rng)
     seen = []
     engine = dense([RBF([0.1, 0.5])], X)
-    result = solve(
-        problem, engine, step="analytic", tol=1e-5, working_set=20, watch=seen.append
-    )
+    result = solve(problem, engine, step="analytic", tol=1e-5, working_set=20, watch=seen.append)
     assert seen == result.history
     assert len(seen) == result.n_iter + 1
     assert all(progress.gap > 1e-5 for progress in seen[:-1])
