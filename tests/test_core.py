@@ -60,8 +60,8 @@ def everything(case, X, n_jobs=1):
     rng = np.random.default_rng(1)
     coef, idx = rng.normal(size=(M, N)), np.arange(0, N, 3)
     first, second = rng.normal(size=(2, N))
-    engine.add(idx, first[idx])  # rows are computed
-    engine.add(np.arange(N), second)  # some of them are found
+    engine.change(idx, first[idx])  # rows are computed
+    engine.change(np.arange(N), engine.alpha + second)  # some of them are found
     return {
         "evaluate": _core.evaluate(program, side, side, n_jobs),
         "diagonal": _core.diagonal(program, side),
@@ -182,7 +182,7 @@ def test_other_threads_of_python_run_while_the_core_works(rng):
 
     def work():
         span.append(time.perf_counter())
-        engine.add(idx, ones)
+        engine.change(idx, ones)
         span.append(time.perf_counter())
 
     worker = threading.Thread(target=work)

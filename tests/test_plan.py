@@ -51,6 +51,7 @@ def data(rng):
 SETS = "working sets of 1,000"
 ACCURATE_NEWTON = "Newton steps on accurate solutions of the inner problem"
 COMPLETE_NEWTON = "Newton steps on complete solutions of the inner problem"
+COMPLETE_GRADIENT = "gradient steps on complete solutions of the inner problem"
 ANALYTIC = "analytic steps after every turn"
 SAMPLE = "weights start from a sample"
 DROPPED = "small weights dropped at the end"
@@ -115,8 +116,8 @@ SOLVERS = {  # p, and the parts of the sentence on a family and on a mixed list
     ),
     "gradient": (
         1,
-        ["family engine", SETS, "gradient steps on complete solutions of the inner problem", DROPPED],
-        ["dense engine", SETS, "gradient steps on complete solutions of the inner problem", DROPPED],
+        ["family engine", SETS, COMPLETE_GRADIENT, DROPPED],
+        ["dense engine", SETS, COMPLETE_GRADIENT, DROPPED],
     ),
     "uniform": (
         np.inf,
@@ -273,7 +274,7 @@ def test_who_cannot_serve_names_those_that_can():
     ids=str,
 )
 def test_unable_combinations_are_refused(solver, norm, loss, shared):
-    with pytest.raises(ValueError, match="cannot serve norm=.* with loss=.*; these can: "):
+    with pytest.raises(ValueError, match=r"cannot serve norm=.* with loss=.*; these can: "):
         find_method(solver, norm, loss, shared=shared)
 
 

@@ -213,7 +213,7 @@ def test_engines_go_through_every_store(kernel, rng):
     compiled = CompiledKernels((kernel.resolve(X),))
     engine = _core.Engine(compiled.program, compiled.training(X).side, 0, 2)
     engine.add(idx, delta)
-    np.testing.assert_allclose(engine.outputs()[0], expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(engine.outputs[0], expected, rtol=1e-9, atol=1e-9)
 
 
 def test_threads_look_up_the_same(rng):

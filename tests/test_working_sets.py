@@ -1,4 +1,4 @@
-"""Working sets: the certificate recomputed in plain NumPy, from any start, with sets of any size."""
+"""Working sets: the certificate recomputed in plain NumPy, from any start, in sets of any size."""
 
 from dataclasses import replace
 

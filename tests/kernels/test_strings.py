@@ -135,7 +135,7 @@ def outputs(kernel, X, idx, delta):
     compiled = CompiledKernels((kernel.resolve(X),))
     engine = _core.Engine(compiled.program, compiled.training(X).side, 0, 2)
     engine.add(idx, delta)
-    return engine.outputs().copy()
+    return engine.outputs.copy()
 
 
 FAMILIES = [

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engines.base import Engine
-from ..norms import Norm
+from ..norms import Block, Elliptic, Lp, Norm
 from ..problem import Problem
 
 SINGULAR = 1e-13  # singular values below this part of the largest count as zero
@@ -120,10 +120,11 @@ def _ball(
     norm: Norm, theta: np.ndarray, weighted: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """Return ball(theta), its gradient, and the derivative of that in log theta, where weighted."""
-    if np.isnan(norm.exponent):
+    if isinstance(norm, Elliptic):
         value, slope = norm.ball(theta)
         return value, slope[weighted], norm.ball_hessian(theta, weighted) * theta[weighted]
     # The product of Hessian and theta, without the powers of either that overflow near p = 1.
-    costs, theta, p = norm.costs(len(theta))[weighted], theta[weighted], norm.exponent
+    assert isinstance(norm, Lp | Block)
+    costs, theta, p = norm.costs(len(theta))[weighted], theta[weighted], norm.p
     slope = p * costs * theta ** (p - 1)
     return float(costs @ theta**p) - 1.0, slope, np.diag((p - 1) * slope)
