@@ -144,7 +144,7 @@ class Machine(BaseEstimator):
         """Solve a task as the parameters say, until a time."""
         problem, size = task.problem, self.working_set
         solver = solver_for(self.solver, problem.norm, problem.loss, shared=problem.machines > 1)
-        return solver.solve(
+        result = solver.solve(
             replace(
                 task,
                 tol=self.tol,
@@ -154,6 +154,7 @@ class Machine(BaseEstimator):
                 interleaved=self.interleaved,
             )
         )
+        return result.moved(problem.centre)
 
     def _learn(
         self,

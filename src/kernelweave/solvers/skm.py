@@ -233,7 +233,7 @@ class SmoothedMachine:
         The violation is no measure of it: with a large C, a small one can be most of the primal.
         """
         problem, F = self.problem, (self.eta / self.cost) @ self.engine.outputs
-        bias = problem.loss.best_bias(F, problem.y, problem.C, problem.tau)
+        bias = problem.best_bias(F)
         value = problem.C @ problem.loss.value(F + bias, problem.y) + problem.tau * bias
         return float(value + np.sum(problem.term.conjugate(self.alpha)) + self.alpha @ F)
 

@@ -26,7 +26,8 @@ def two_stage(weigh: Callable[[Engine, np.ndarray], np.ndarray]) -> Callable[[Ta
 
     def solve(task: Task) -> Result:
         counted, norm = np.flatnonzero(task.problem.C), task.problem.norm
-        weights = weigh(task.engine.subset(counted), task.problem.y[counted])
+        targets = task.problem.y[counted] + task.problem.centre
+        weights = weigh(task.engine.subset(counted), targets)
         theta = weights / norm.value(weights) if weights.any() else task.theta
         return chunking(task.with_weights(theta), keep_weights)
 
