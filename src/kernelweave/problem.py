@@ -85,7 +85,7 @@ class Result(Certificate):
     n_iter: int
     history: Sequence[Progress]
     converged: bool
-    late: bool
+    late: bool = False
 
     def moved(self, centre: float) -> Result:
         """Return the result for targets to which a number was added."""
