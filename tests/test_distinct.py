@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from kernelweave.distinct import Distinct, fingerprints
 
 from kernelweave import MKLClassifier
-from kernelweave.distinct import Distinct, fingerprints
 from kernelweave.kernels import RBF
 
 

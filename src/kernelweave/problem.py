@@ -85,7 +85,12 @@ class Result(Certificate):
     n_iter: int
     history: Sequence[Progress]
     converged: bool
-    late: bool
+    late: bool = False
+
+    def moved(self, centre: float) -> Result:
+        """Return the result for targets to which a number was added."""
+        history = [replace(past, bias=past.bias + centre) for past in self.history]
+        return replace(self, bias=self.bias + centre, history=history) if centre else self
 
     def spread(self, M: int) -> Result:
         """Return the result for M kernels: if it is one for their sum, each has its weight."""
@@ -111,6 +116,10 @@ class Problem:
         What the alphas (of each output) add up to.
     n_outputs : int
         How many outputs share the weights, each with n / n_outputs examples and a bias of its own.
+    centre : float
+        What has been subtracted from the targets, and is to be added to the bias. Since alphas add
+        up to 0, both problems are the same for targets anywhere, but far from 0 targets, outputs
+        and values have few digits left of what differs.
     """
 
     loss: Loss
@@ -119,6 +128,7 @@ class Problem:
     C: np.ndarray
     tau: float = 0.0
     n_outputs: int = 1
+    centre: float = 0.0
 
     def __post_init__(self):
         for name in ("y", "C"):
@@ -211,10 +221,18 @@ class Problem:
     ) -> Certificate:
         """Certify the model of (alpha, theta) with outputs F, shape (n,), and s, shape (M,)."""
         pairs = zip(self.per_output, self.output_slices, strict=True)
-        biases = [self.loss.best_bias(F[part], one.y, one.C, one.tau) for one, part in pairs]
+        biases = [one.best_bias(F[part]) for one, part in pairs]
         bias = biases[0] if self.n_outputs == 1 else np.array(biases)
         primal, dual = self.primal(F, s, theta, bias), self.dual(alpha, s)
         return Certificate(primal=primal, dual=dual, gap=self.gap(primal, dual), bias=bias)
+
+    def best_bias(self, F: np.ndarray) -> float:
+        """Return the best bias for outputs F, shape (n,), of one output.
+
+        It is one that a number near the centre can hold: no more digits are left in a model.
+        """
+        bias = self.loss.best_bias(F, self.y, self.C, self.tau)
+        return (bias + self.centre) - self.centre
 
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / |primal|; inf where that is no number."""

@@ -109,7 +109,14 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
     alpha[:, model.support_] = model.dual_coef_
     F, s = _outputs(model, X, alpha, np.broadcast_to(weights, (len(alpha), weights.shape[1])))
     found = [
-        _values(_judged(model, problem, theta), alpha[rows], F[rows], s[rows], theta, bias)
+        _values(
+            _judged(model, problem, theta),
+            alpha[rows],
+            F[rows],
+            s[rows],
+            theta,
+            bias - problem.centre,
+        )
         for problem, theta, rows, bias in _rows(problems, weights, model.intercept_)
     ]
     primal, dual, gap = np.array(found).T

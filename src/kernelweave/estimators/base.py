@@ -180,7 +180,7 @@ class MKLEstimator(BaseEstimator):
         result = solve(problem, engine, self.plan_, history, weights)
         if checkpoint:
             checkpoint.remove()
-        return result
+        return result.moved(problem.centre)
 
     def _learn(
         self, prepared: Prepared, results: list[Result], merged: MergedExamples | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_sample_weight
 
@@ -78,8 +79,16 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
     def _problems(self, y, costs, norm):
         """Return the only problem."""
         params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
-        return [Problem(losses.get(self.loss, "regressor", **params), norm, y, costs)]
+        loss, centre = losses.get(self.loss, "regressor", **params), _centre(y[costs > 0])
+        with np.errstate(over="ignore"):  # the objective tells
+            return [Problem(loss, norm, y - centre, costs, centre=centre)]
 
     def predict(self, X):
         """Return the predicted targets, shape (n,)."""
         return self._decide(X)[:, 0]
+
+
+def _centre(y):
+    """Return the middle one of the different targets: it does not depend on weights of examples."""
+    different = np.unique(y)
+    return float(different[len(different) // 2]) if len(different) else 0.0

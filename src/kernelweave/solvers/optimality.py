@@ -92,7 +92,7 @@ def _with_weights(
     theta, s = np.zeros((2, M))
     theta[kernels], s[kernels] = weights, g @ result.alpha
     F = weights @ g
-    bias = problem.loss.best_bias(F, problem.y, problem.C, problem.tau)
+    bias = problem.best_bias(F)
     primal = problem.primal(F, s, theta, bias)
     gap = problem.gap(primal, result.dual)
     return replace(result, primal=primal, gap=gap, bias=bias, weights=theta)

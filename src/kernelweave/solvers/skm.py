@@ -259,7 +259,7 @@ class SmoothedProblem:
         The violation is no measure of it: with a large C, a small one can be most of the primal.
         """
         problem, F = self.problem, self.engine.combined(self.eta / self.cost)
-        bias = problem.loss.best_bias(F, problem.y, problem.C, problem.tau)
+        bias = problem.best_bias(F)
         value = problem.C @ problem.loss.value(F + bias, problem.y) + problem.tau * bias
         return float(value + np.sum(problem.term.conjugate(self.alpha)) + self.alpha @ F)
 

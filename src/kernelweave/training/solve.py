@@ -28,7 +28,8 @@ def solve(
         return plan.algorithm.solve(problem, engine, weights, history)
     if plan.alignment is not None:
         counted = np.flatnonzero(problem.C)
-        aligned = ALIGNMENTS[plan.alignment](engine.subset(counted), problem.y[counted])
+        targets = problem.y[counted] + problem.centre
+        aligned = ALIGNMENTS[plan.alignment](engine.subset(counted), targets)
         weights = aligned / problem.norm.value(aligned) if aligned.any() else weights
         problem = problem.given(weights)
     run = train_on_active_sets if plan.grows else train
