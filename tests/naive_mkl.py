@@ -33,9 +33,9 @@ def values(K, problem, alpha, theta, bias):
     loss = problem.loss
     return checker.certificate(
         K,
-        problem.y.reshape(problem.machines, -1),
-        problem.C[: len(problem.C) // problem.machines],
-        alpha.reshape(problem.machines, -1),
+        problem.y.reshape(problem.n_outputs, -1),
+        problem.C[: len(problem.C) // problem.n_outputs],
+        alpha.reshape(problem.n_outputs, -1),
         theta,
         bias,
         loss.name,

@@ -14,7 +14,7 @@ from kernelweave.core import _core
 from kernelweave.problem import Problem
 from kernelweave.solvers.optimality import best_weights, optimality
 from kernelweave.solvers.qcqp import QCQP
-from kernelweave.solvers.skm import SKM, SmoothedMachine, smoothed
+from kernelweave.solvers.skm import SKM, SmoothedProblem, smoothed
 from kernelweave.training.history import History
 
 KERNELS = [
@@ -70,7 +70,7 @@ def test_weights_of_the_original_problem_add_up(kappa, rng):
 @every_loss
 def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedMachine(problem, engine, begin(problem, engine), 30)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 30)
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
         machine.kappa, machine.d, machine.shift = kappa, d, np.zeros(M)
         machine.refresh()
@@ -84,7 +84,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
 @every_loss
 def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedMachine(problem, engine, begin(problem, engine), 30)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 30)
     machine._work(np.arange(30), 0.5)
     machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
     machine.refresh()
@@ -142,7 +142,7 @@ def test_a_tolerance_below_rounding_ends(loss, rng):
 
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedMachine(problem, engine, begin(problem, engine), 60)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 60)
     machine._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
         machine._advance(1.0)
@@ -180,7 +180,7 @@ def test_one_class_alone_has_a_model_of_nothing(rng):
 
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedMachine(problem, engine, begin(problem, engine), 60)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 60)
     machine.aside[:] = True
     machine.aside[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):
