@@ -53,9 +53,9 @@ def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck, task):
     journal = Journal(task)
     for _ in range(PATIENCE):
         journal.note(certificate(0.1), task.theta)
-    assert not journal.stuck
+    assert not journal.stuck(task.alpha)
     journal.note(certificate(gap, dual), task.theta)
-    assert journal.stuck == stuck
+    assert journal.stuck(task.alpha) == stuck
 
 
 def test_it_is_stuck_where_values_fall_to_rounding_of_zero(task):
@@ -65,7 +65,7 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero(task):
         dual = -1e-14 * (1 - 1e-4 * turn)  # rising, relative to itself
         gap = 1 + 1e-8 * (PATIENCE - turn)
         journal.note(Certificate(primal=1e-12, dual=dual, gap=gap, bias=0.0), task.theta)
-    assert journal.stuck
+    assert journal.stuck(task.alpha)
 
 
 @pytest.mark.parametrize(
@@ -74,9 +74,9 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero(task):
 def test_one_class_may_have_an_objective_that_vanishes(primal, tau, stuck, task):
     journal = Journal(replace(task, problem=replace(task.problem, tau=tau)))
     journal.note(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), task.theta)
-    assert not journal.stuck
+    assert not journal.stuck(task.alpha)
     journal.note(Certificate(primal=primal, dual=-primal, gap=2.0, bias=0.0), task.theta)
-    assert journal.stuck == stuck
+    assert journal.stuck(task.alpha) == stuck
 
 
 def test_the_result_is_judged_by_the_tolerance(task):

@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import model_file
 from .checkpoint import Checkpoint, data_key, try_out
+from .convergence import complaint
 from .core import single_threaded_blas
+from .digits import lost_digits
 from .distinct import Distinct, mergeable
 from .engines import DenseEngine, Engine, MixtureEngine, StackedEngine, Supplies
 from .engines.remembering import RememberingEngine
@@ -36,8 +38,6 @@ from .solvers.registry import solver_for
 from .solvers.start import first_task
 from .solvers.task import Task
 from .validation import check_examples, check_values
-
-ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 
 
 class Machine(BaseEstimator):
@@ -165,37 +165,12 @@ class Machine(BaseEstimator):
     ) -> None:
         """Keep what the results say of all examples, or of the distinct ones."""
         results = [result.spread(compiled.n_kernels) for result in results]
-        self._warn_unless_converged(results)
+        lost = lost_digits(compiled, examples, results, self.tol)
+        if (message := complaint(self, results, lost)) is not None:
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, distinct.expand(alpha) if distinct else alpha)
-
-    def _warn_unless_converged(self, results: list[Result]) -> None:
-        worst = max(results, key=lambda result: result.gap)
-        if worst.converged:
-            return
-        warnings.warn(
-            f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
-            f"gap of {worst.gap:.2e}, above tol={self.tol:g}; {self._advice(worst)}",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-
-    def _advice(self, result: Result) -> str:
-        """Return what to do about a result that has not converged."""
-        if abs(result.primal) < ZERO * max(abs(past.dual) for past in result.history):
-            return (
-                "its objective is 0, relative to which there is no gap: with these kernels nothing "
-                "tells the examples apart from the origin (RBF kernels do)"
-            )
-        if result.late:
-            return f"raise max_time={self.max_time:g} or tol"
-        if self.max_iter is not None and result.n_iter >= self.max_iter:
-            return f"raise max_iter={self.max_iter} or tol"
-        return (
-            "it could get no further: raise tol, scale the data, lower C or the weights of "
-            "examples, or take another solver"
-        )
 
     def _store(self, results: list[Result], alpha: np.ndarray) -> None:
         """Set the public attributes; alpha has shape (outputs, n)."""

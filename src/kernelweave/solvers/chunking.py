@@ -25,6 +25,6 @@ def chunking(task: Task, step: Step, before: Journal | None = None) -> Result:
     while True:
         certificate = state.refresh(step)
         journal.note(certificate, state.theta)
-        if journal.over or journal.stuck:
+        if journal.over or journal.stuck(state.alpha):
             return journal.result(certificate, state.alpha, state.theta)
         state.advance(shrink=step is keep_weights, wanted=task.tol / certificate.gap)

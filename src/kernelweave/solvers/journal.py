@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import time
+from functools import cached_property
 
 import numpy as np
 
+from ..digits import rounding
 from ..problem import Certificate, Progress, Result
 from .task import Task
 
 PATIENCE = 300  # turns without any progress after which rounding is taken to be the limit
 ROUNDING = 1e-9  # a change of values that is no progress, relative to the largest so far
 SLIGHT = 1e-3  # a relative change of the gap that is none, or of what is between the best values
+# Where rounding may be most of the gap, changes of values tell little, and fewer turns will do.
+MOST, DROWNED_PATIENCE, DROWNED_SLIGHT = 0.25, 10, 0.5
 NOTHING = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest value
 
 
@@ -58,21 +62,40 @@ class Journal:
         """Whether no turn or no time is left."""
         return self.turns == self.task.max_iter or self.task.late
 
-    @property
-    def stuck(self) -> bool:
-        """Whether neither the gap has fallen for many turns nor the best values met, or all is 0.
+    def stuck(self, alpha: np.ndarray) -> bool:
+        """Return whether the last model, with alpha, shape (n,), is the best that can be had.
+
+        So it is where many turns brought nothing, or some and rounding may be most of the gap, or
+        where all is 0.
+        """
+        if self.vanished or self._idle(PATIENCE, SLIGHT):
+            return True
+        return self._idle(DROWNED_PATIENCE, DROWNED_SLIGHT) and self._drowned(alpha)
+
+    def _drowned(self, alpha: np.ndarray) -> bool:
+        """Return whether rounding may be most of the gap of the last model."""
+        last = self.history[-1]
+        return MOST * last.gap <= rounding(alpha, last.weights, self._sizes, last.primal).sum()
+
+    @cached_property
+    def _sizes(self) -> np.ndarray:
+        """The largest value of each kernel, shape (M,)."""
+        return self.task.engine.diagonal().max(axis=1)
+
+    def _idle(self, turns: int, slight: float) -> bool:
+        """Return whether for some turns the gap has fallen slightly at most, nor best values met.
 
         Values are compared with the largest one, since the optimum may be 0. A dual value may rise
         for ever, and by next to nothing of what is missing.
         """
-        if len(self.history) <= PATIENCE or self.vanished:
-            return self.vanished
-        before, lately = self.history[:-PATIENCE], self.history[-PATIENCE:]
-        if min(past.gap for past in lately) < (1 - SLIGHT) * min(past.gap for past in before):
+        if len(self.history) <= turns:
+            return False
+        before, lately = self.history[:-turns], self.history[-turns:]
+        if min(past.gap for past in lately) < (1 - slight) * min(past.gap for past in before):
             return False
         largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
         apart = _apart(before)
-        return apart - _apart(self.history) <= max(SLIGHT * apart, ROUNDING * largest)
+        return apart - _apart(self.history) <= max(slight * apart, ROUNDING * largest)
 
     @property
     def vanished(self) -> bool:

@@ -122,7 +122,7 @@ class SKM:
             certificate = machine.certify()
             journal.note(certificate, machine.theta)
             good = certificate.gap <= task.tol and self._optimal(machine)
-            ended = certificate.gap <= LEAST or journal.stuck or journal.spent
+            ended = certificate.gap <= LEAST or journal.stuck(machine.alpha) or journal.spent
             if good or ended:
                 break
             machine.improve(certificate)

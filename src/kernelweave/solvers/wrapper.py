@@ -63,7 +63,7 @@ def wrapper(task: Task, step: Patient, before: Journal | None = None) -> Result:
         turn = state.solve(state.theta)
         certificate = state.certify()
         journal.note(certificate, state.theta)
-        if journal.over or journal.stuck:
+        if journal.over or journal.stuck(state.alpha):
             break
         if certificate.gap >= narrowest:  # did the machine lack accuracy?
             least *= 0.5
