@@ -9,6 +9,16 @@ from kernelweave.training.history import SMALLEST_TOL, STUCK_TURNS, History
 THETA = np.array([0.6, 0.8])
 
 
+class ENGINE:
+    """Two alphas, and two kernels with values of at most 1."""
+
+    alpha = np.array([1.0, -1.0])
+
+    @staticmethod
+    def diagonal():
+        return np.ones((2, 2))
+
+
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that moves when it is told to."""
@@ -39,7 +49,7 @@ def test_it_is_finished_at_the_tolerance_or_after_the_last_turn():
     finished, left = [], []
     for turns, gap in enumerate((0.5, 0.2, 0.1)):
         history.add(certificate(gap), THETA, min(turns, 1))
-        finished.append(history.finished)
+        finished.append(history.finished(ENGINE))
         left.append(history.turns_left)
     assert finished == [False, False, True]
     assert left == [2, 1, 0]
@@ -47,17 +57,17 @@ def test_it_is_finished_at_the_tolerance_or_after_the_last_turn():
     assert history.turns_left is None
     history.add(certificate(1e-3), THETA)
     assert history.converged
-    assert history.finished
+    assert history.finished(ENGINE)
 
 
 def test_it_is_finished_when_time_is_up(clock):
-    history = History(1e-3, max_time=10.0)
+    history = History(1e-3, deadline=10.0)
     clock[0] = 9.0
     history.add(certificate(0.5), THETA)
-    assert not history.finished
+    assert not history.finished(ENGINE)
     inner = history.inner(1e-6)
     clock[0] = 10.0
-    assert history.finished
+    assert history.finished(ENGINE)
     assert inner.out_of_time
     history.add(certificate(0.4), THETA)
     assert [past.seconds for past in history.entries] == [9.0, 10.0]
@@ -132,9 +142,9 @@ def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck):
     history = History()
     for _ in range(STUCK_TURNS):
         history.add(certificate(0.1), THETA)
-    assert not history.stuck
+    assert not history.stuck(ENGINE)
     history.add(certificate(gap, dual), THETA)
-    assert history.stuck == stuck
+    assert history.stuck(ENGINE) == stuck
 
 
 def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
@@ -144,7 +154,7 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
         dual = -1e-14 * (1 - 1e-4 * turn)  # rising, relative to itself
         gap = 1 + 1e-8 * (STUCK_TURNS - turn)
         history.add(Certificate(primal=1e-12, dual=dual, gap=gap, bias=0.0), THETA)
-    assert history.stuck
+    assert history.stuck(ENGINE)
 
 
 @pytest.mark.parametrize(
@@ -159,9 +169,9 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
 def test_one_class_may_have_an_objective_that_vanishes(primal, dual, stuck):
     history = History()
     history.add(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), THETA)
-    assert not history.stuck
+    assert not history.stuck(ENGINE)
     history.add(Certificate(primal=primal, dual=dual, gap=2.0, bias=0.0), THETA)
-    assert history.stuck == stuck
+    assert history.stuck(ENGINE) == stuck
 
 
 def test_the_result_is_judged_by_the_tolerance():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from kernelweave.merged_examples import MergedExamples, fingerprints
 
 from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF
+from kernelweave.merged_examples import MergedExamples, fingerprints
 
 
 def rows(rng, n=60):
@@ -63,6 +63,8 @@ def test_a_fit_with_colliding_rows_is_the_same(monkeypatch, rng):
     X = rows(rng, 80) + np.repeat(rng.normal(size=(40, 3)), 2, axis=0)
     y = X[:, 0] + 0.3 * rng.normal(size=80) > 0
     expected = MKLClassifier(RBF([0.1, 1.0]), tol=1e-8).fit(X, y)
-    monkeypatch.setattr("kernelweave.merged_examples.fingerprints", lambda X: np.zeros((len(X), 2), "u8"))
+    monkeypatch.setattr(
+        "kernelweave.merged_examples.fingerprints", lambda X: np.zeros((len(X), 2), "u8")
+    )
     found = MKLClassifier(RBF([0.1, 1.0]), tol=1e-8).fit(X, y)
     np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-3)

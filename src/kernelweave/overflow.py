@@ -36,7 +36,7 @@ def explained(
 
 
 def _explanation(compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]) -> str:
-    sizes = largest_values(compiled, examples)
+    sizes = largest_values(compiled, examples, np.arange(compiled.n_kernels))
     costs = max(float(problem.C.max()) for problem in problems)
     targets = max(float(np.abs(problem.y).max()) for problem in problems)
     causes = {
@@ -50,9 +50,11 @@ def _explanation(compiled: CompiledKernels, examples: Examples, problems: Sequen
     )
 
 
-def largest_values(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
-    """Return the largest k_m(x, x) of each kernel, shape (M,)."""
-    whole, every = TrainingSet(compiled.listing, examples), np.arange(compiled.n_kernels)
-    parts = [whole.part(every[m : m + BLOCK]) for m in range(0, len(every), BLOCK)]
+def largest_values(
+    compiled: CompiledKernels, examples: Examples, kernels: np.ndarray
+) -> np.ndarray:
+    """Return the largest k_m(x, x) of some kernels, shape (len(kernels),)."""
+    whole = TrainingSet(compiled.listing, examples)
+    parts = [whole.part(kernels[m : m + BLOCK]) for m in range(0, len(kernels), BLOCK)]
     diagonals = [_core.diagonal(part.kernels.program, part.examples.side) for part in parts]
     return np.concatenate([values.max(axis=1) for values in diagonals])

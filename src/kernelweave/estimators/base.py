@@ -17,7 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
+from ..convergence import complaint
 from ..core import single_threaded_blas
+from ..digits import lost_digits
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel, Precomputed
 from ..kernels.default import default_kernels
@@ -33,8 +35,6 @@ from ..progress import live_line
 from ..training.history import History, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
-
-ZERO_OBJECTIVE = 1e-9  # an objective that is 0 but for rounding, relative to where it came from
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,37 +188,12 @@ class MKLEstimator(BaseEstimator):
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
         results = [result.spread(compiled.n_kernels) for result in results]
-        self._warn_unless_converged(results)
+        lost = lost_digits(compiled, examples, results, self.tol)
+        if (message := complaint(self, results, lost)) is not None:
+            warnings.warn(message, ConvergenceWarning, stacklevel=4)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
-
-    def _warn_unless_converged(self, results: list[Result]) -> None:
-        worst = max(results, key=lambda result: result.gap)
-        if worst.converged:
-            return
-        warnings.warn(
-            f"{type(self).__name__} stopped after {worst.n_iter} turns at a relative duality "
-            f"gap of {worst.gap:.2e}, above tol={self.tol:g}; {self._advice(worst)}",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
-
-    def _advice(self, result: Result) -> str:
-        """Return what to do about a result that has not converged."""
-        if abs(result.primal) < ZERO_OBJECTIVE * max(abs(past.dual) for past in result.history):
-            return (
-                "its objective is 0, relative to which there is no gap: with these kernels nothing "
-                "tells the examples apart from the origin (RBF kernels do)"
-            )
-        if result.late:
-            return f"raise max_time={self.max_time:g} or tol"
-        if self.max_iter is not None and result.n_iter >= self.max_iter:
-            return f"raise max_iter={self.max_iter} or tol"
-        return (
-            "it could get no further: raise tol, scale the data, lower C or the weights of "
-            "examples, or take another solver"
-        )
 
     def _store(self, results: list[Result], alpha: np.ndarray) -> None:
         """Set the public attributes; alpha has shape (outputs, n)."""

@@ -132,7 +132,7 @@ class SKM:
             certificate = smooth.certify()
             history.add(certificate, smooth.theta, turns)
             good = history.converged and self._optimal(smooth)
-            if good or certificate.gap <= LEAST or history.stuck or history.spent:
+            if good or certificate.gap <= LEAST or history.stuck(engine) or history.spent:
                 break
             smooth.improve(certificate)
             history.observe(engine.alpha, smooth.theta)

@@ -12,11 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from ..digits import rounding
+from ..engines.base import Engine
 from ..problem import Certificate, Progress, Result
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit
 DUAL_ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest
-GAP_ROUNDING = 1e-3  # a relative change of a gap that is no progress
+NO_PROGRESS = 1e-3  # a relative change of a gap that is none
+# Where rounding may be at least this part of the gap, values tell little: fewer turns that bring
+# less than half are enough.
+NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
 SMALLEST_TOL = 1e-12  # no inner problem is solved beyond rounding
 
@@ -62,6 +67,7 @@ class History:
         self.deadline = deadline
         self._started = time.monotonic()
         self._fall = 1.0
+        self._sizes: np.ndarray | None = None  # largest value of each kernel
 
     def inner(
         self,
@@ -147,26 +153,42 @@ class History:
         """Whether the last model is good enough."""
         return self.entries[-1].gap <= self.tol
 
-    @property
-    def finished(self) -> bool:
-        """Whether the last model is good enough, or nothing more can be hoped for."""
-        return self.converged or self.spent or self.stuck
+    def finished(self, engine: Engine) -> bool:
+        """Return whether the last model, whose alpha an engine holds, is the end."""
+        return self.converged or self.spent or self.stuck(engine)
 
-    @property
-    def stuck(self) -> bool:
-        """Whether the gap has not fallen for many turns nor the best values met, or all is 0.
+    def stuck(self, engine: Engine) -> bool:
+        """Return whether the last model, whose alpha an engine holds, is the best to be had.
+
+        So it is where many turns brought nothing, or some and rounding may be most of the gap, or
+        where all is 0.
+        """
+        if self.vanished or self._idle(STUCK_TURNS, NO_PROGRESS):
+            return True
+        return self._idle(NOISY_TURNS, NOISY_PROGRESS) and self._noisy(engine)
+
+    def _noisy(self, engine: Engine) -> bool:
+        """Return whether rounding may be most of the gap of the last model."""
+        if self._sizes is None:
+            self._sizes = engine.diagonal().max(axis=1)
+        last = self.entries[-1]
+        moved = rounding(engine.alpha, last.weights, self._sizes, last.primal).sum()
+        return bool(NOISE * last.gap <= moved)
+
+    def _idle(self, turns: int, slight: float) -> bool:
+        """Return whether for some turns the gap has fallen slightly at most, nor best values met.
 
         Values are compared with the largest one, since the optimum may be 0. A dual value may rise
         for ever, and by next to nothing of what is missing.
         """
-        if len(self.entries) <= STUCK_TURNS or self.vanished:
-            return self.vanished
-        before, lately = self.entries[:-STUCK_TURNS], self.entries[-STUCK_TURNS:]
-        if min(past.gap for past in lately) < (1 - GAP_ROUNDING) * min(past.gap for past in before):
+        if len(self.entries) <= turns:
+            return False
+        before, lately = self.entries[:-turns], self.entries[-turns:]
+        if min(past.gap for past in lately) < (1 - slight) * min(past.gap for past in before):
             return False
         largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
         apart = _apart(before)
-        return apart - _apart(self.entries) <= max(GAP_ROUNDING * apart, DUAL_ROUNDING * largest)
+        return apart - _apart(self.entries) <= max(slight * apart, DUAL_ROUNDING * largest)
 
     @property
     def vanished(self) -> bool:

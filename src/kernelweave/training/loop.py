@@ -52,7 +52,7 @@ def train(
             weights = step(turn)
         certificate = sets.certify(weights)
         history.add(certificate, weights, turns)
-        if history.finished:
+        if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         if paced is None:
             wanted = history.tol / certificate.gap

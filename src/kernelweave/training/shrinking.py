@@ -53,7 +53,7 @@ def train_on_active_sets(
         sets.measure(weights)
         certificate = sets.certify(weights)
         history.add(certificate, weights, inner.n_iter)
-        if history.finished:
+        if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         gap, changed = min(gap, certificate.gap), inner.n_iter > 0
         active = next_set(sets.violations(), engine.alpha, certificate.bias, len(active))
