@@ -177,7 +177,7 @@ def test_a_fit_ends_when_time_is_up(load_real, monkeypatch):
     case = make_case(load_real("pima"), "hinge", norms.Lp(1), n=80)
     ticks = iter(range(10**9))
     monkeypatch.setattr("time.monotonic", lambda: float(next(ticks)))
-    result = case.solve("hessian", tol=1e-12, max_iter=None, max_time=40.0)
+    result = case.solve("hessian", tol=1e-12, max_iter=None, deadline=40.0)
     assert not result.converged
     assert np.isfinite(result.dual)
     assert case.naive_gap(result) == pytest.approx(result.gap, abs=1e-9)

@@ -119,8 +119,8 @@ def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_exam
 def test_a_guess_is_a_feasible_start(loss, case, few_examples):
     problem, X = case(loss, NORMS[1])
     engine = streamed(X)
-    given = problem, engine, begin(problem, engine), History()
-    weights, chosen = first_guess(SKM().solve, *given)
+    begin(problem, engine)
+    weights, chosen = first_guess(SKM().solve, problem, engine, History())
     assert len(chosen) >= FEW
     assert np.all(np.diff(chosen) > 0)
     assert np.isin(np.flatnonzero(weights), chosen).all()
@@ -132,10 +132,10 @@ def test_a_guess_is_a_feasible_start(loss, case, few_examples):
 def test_a_guess_does_not_overwrite_an_alpha(case, few_examples, rng):
     problem, X = case(losses.Hinge(), norms.Lp(1))
     engine = streamed(X)
-    weights = begin(problem, engine)
+    begin(problem, engine)
     engine.change(np.arange(2), 0.5 * problem.y[0] * np.array([1.0, -1.0]))
     before = engine.alpha.copy()
-    first_guess(SKM().solve, problem, engine, weights, History())
+    first_guess(SKM().solve, problem, engine, History())
     np.testing.assert_array_equal(engine.alpha, before)
 
 

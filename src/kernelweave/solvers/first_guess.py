@@ -24,9 +24,9 @@ SAMPLE_TOL = 1e-2  # relative duality gap on the sample
 
 
 def first_guess(
-    solve: Solve, problem: Problem, engine: Engine, weights: np.ndarray, history: History
+    solve: Solve, problem: Problem, engine: Engine, history: History
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return better weights, shape (M,), and the kernels to begin with, sorted.
+    """Return weights to start from, shape (M,), and the kernels to begin with, sorted.
 
     An engine at alpha = 0 is moved to the alphas of the sample, since costs are as they were.
 

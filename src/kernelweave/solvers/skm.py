@@ -115,8 +115,10 @@ class SKM:
                 return True
             return result.converged and 0.5 * excess <= stricter.eps1
 
-        plain = SKM(block_mb=self.block_mb)
-        weights, likely = first_guess(plain._solved, problem, engine, weights, history)
+        likely = np.flatnonzero(weights)
+        if len(likely) == len(weights):  # no earlier run has chosen among the kernels
+            plain = SKM(block_mb=self.block_mb)
+            weights, likely = first_guess(plain._solved, problem, engine, history)
         return sift(
             stricter._solved, problem, engine, weights, history, likely, _highest,
             rough=ROUGH, enough=enough,
