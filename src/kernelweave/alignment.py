@@ -56,7 +56,8 @@ class Moments:
         """Return the Frobenius products of the centred kernels, shape (M, M)."""
         n, totals = self.sums.shape[1], self.sums.sum(axis=1)
         products = 2.0 / n * self.sums @ self.sums.T - np.outer(totals, totals) / n**2
-        return self.gram - products
+        centered: np.ndarray = self.gram - products
+        return centered
 
 
 def kernel_alignment(
@@ -81,7 +82,8 @@ def kernel_alignment(
     moments = Moments.of(DenseEngine.of(training_set))
     products, plain = moments.centered(), np.diag(moments.gram)
     norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))
-    return products / np.outer(norms, norms)
+    alignment: np.ndarray = products / np.outer(norms, norms)
+    return alignment
 
 
 def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
@@ -93,7 +95,8 @@ def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
     """
     target = target_products(engine, y)
     norms = np.sqrt(np.diag(Moments.of(engine).gram))
-    return np.maximum(target, 0.0) / np.where(norms > 0, norms, np.inf)
+    weights: np.ndarray = np.maximum(target, 0.0) / np.where(norms > 0, norms, np.inf)
+    return weights
 
 
 def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
@@ -109,7 +112,8 @@ def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
     values, vectors = np.linalg.eigh(Moments.of(engine).centered())
     known = values > ROUNDING * max(values[-1], np.finfo(float).tiny)
     root = np.sqrt(values[known])
-    return nnls((vectors[:, known] * root).T, vectors[:, known].T @ target / root)[0]
+    weights: np.ndarray = nnls((vectors[:, known] * root).T, vectors[:, known].T @ target / root)[0]
+    return weights
 
 
 def target_products(engine: Engine, y: np.ndarray) -> np.ndarray:

@@ -143,7 +143,8 @@ class Archive:
         for part in (start, header, raw):
             digest.update(part)
         self._compare(member, digest)
-        return raw.view(dtype).reshape(shape, order=order)
+        array: np.ndarray = raw.view(dtype).reshape(shape, order=order)
+        return array
 
     def _compare(self, member: str, digest: Any) -> None:
         if self._sums and self._sums.get(member) != digest.hexdigest():
@@ -164,7 +165,7 @@ def _excess(members: list[zipfile.ZipInfo], name: str, size: int) -> str:
 
 
 def _exactly(stream: Any, count: int) -> bytes:
-    data = stream.read(count)
+    data: bytes = stream.read(count)
     if len(data) != count:
         raise ValueError("an array is cut short")
     return data

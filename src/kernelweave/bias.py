@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+Slope = Callable[[float], tuple[float, float]]  # value and derivative at b
+
 
 def balance(points: np.ndarray, weights: np.ndarray, target: float) -> float:
     """Middle of the stretch below which the `weights` of the `points` add up to `target`.
@@ -49,12 +51,12 @@ def newton(
     return root(slope, residual.min(), residual.max())
 
 
-def root(slope: Callable, lo: float, hi: float) -> float:
+def root(slope: Slope, lo: float, hi: float) -> float:
     """Zero of the nondecreasing `slope(b) -> (value, derivative)`, probably between lo and hi."""
     return _root(slope, *_bracket(slope, lo, hi))
 
 
-def _bracket(slope: Callable, lo: float, hi: float) -> tuple[float, float]:
+def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
     """Widen [lo, hi] until the nondecreasing `slope` changes its sign in it, if it ever does."""
     width = max(hi - lo, 1.0)
     for doubling in range(64):
@@ -66,7 +68,7 @@ def _bracket(slope: Callable, lo: float, hi: float) -> tuple[float, float]:
     return float(lo), float(hi)
 
 
-def _root(slope: Callable, lo: float, hi: float) -> float:
+def _root(slope: Slope, lo: float, hi: float) -> float:
     """Zero in [lo, hi] of the nondecreasing `slope(b) -> (value, derivative)`.
 
     Newton's steps are replaced by bisection when they leave the bracket or fail to halve.

@@ -113,7 +113,9 @@ def compare(
 
 def _parameter(estimator: BaseEstimator, name: str) -> str:
     """Return the full name of a parameter, which may be that of the last step of a pipeline."""
-    names = [key for key in estimator.get_params() if key == name or key.endswith(f"__{name}")]
+    names: list[str] = [
+        key for key in estimator.get_params() if key == name or key.endswith(f"__{name}")
+    ]
     if len(names) != 1:
         raise ValueError(
             "estimator must be MKLClassifier, MKLRegressor or a pipeline that ends with one of "

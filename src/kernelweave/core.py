@@ -13,7 +13,7 @@ from typing import Any
 from scipy.linalg import cython_blas
 from threadpoolctl import ThreadpoolController
 
-from . import _core  # type: ignore[attr-defined]  # compiled, without stubs
+from . import _core
 
 __all__ = ["_core", "single_threaded_blas"]
 

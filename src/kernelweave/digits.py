@@ -38,7 +38,8 @@ def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, primal: fl
     primal : what the gap is relative to.
     """
     pairs = np.abs(alpha).sum() * np.sqrt(alpha @ alpha)
-    return EPS * theta * sizes * (pairs / max(abs(primal), np.finfo(float).tiny))
+    errors: np.ndarray = EPS * theta * sizes * (pairs / max(abs(primal), np.finfo(float).tiny))
+    return errors
 
 
 def lost_digits(

@@ -51,7 +51,8 @@ class KKTSystem:
         return x - np.multiply.outer(self._level, b), b
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
-        return cho_solve(self._factor, right, check_finite=False)
+        solution: np.ndarray = cho_solve(self._factor, right, check_finite=False)
+        return solution
 
 
 def longest_step(x: np.ndarray, dx: np.ndarray, most: float = np.inf) -> float:
@@ -83,4 +84,5 @@ def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray
     system = KKTSystem(kernel, curvature + HESSIAN_RIDGE * np.trace(kernel) / f)
     rates, _ = system.solve(outputs.T)
     hessian = outputs @ rates
-    return 0.5 * (hessian + hessian.T)
+    symmetric: np.ndarray = 0.5 * (hessian + hessian.T)
+    return symmetric

@@ -67,18 +67,21 @@ def rows_differ(X: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """Return whether row first[i] of X differs from row second[i], shape (len(first),)."""
     different = X[first] != X[second]
     if sp.issparse(X):
-        return np.diff(different.tocsr().indptr) > 0
-    return different.any(axis=1)
+        rows: np.ndarray = np.diff(different.tocsr().indptr) > 0
+        return rows
+    unequal: np.ndarray = different.any(axis=1)
+    return unequal
 
 
 def content(X: Any, i: int) -> bytes:
     """Return bytes that are equal for equal rows, and only for those."""
     if not sp.issparse(X):
-        return (X[i] + 0.0).tobytes()  # zeros have no sign
+        return bytes((X[i] + 0.0).tobytes())  # zeros have no sign
     row = X[[i]].tocsr()
     row.sum_duplicates()
     row.eliminate_zeros()
-    return row.indices.astype(np.int64).tobytes() + row.data.tobytes()
+    packed: bytes = row.indices.astype(np.int64).tobytes() + row.data.tobytes()
+    return packed
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,4 +139,5 @@ class MergedExamples:
 
         Examples are the last axis of both, k and n long.
         """
-        return alpha[..., self.kind] * self.shares
+        expanded: np.ndarray = alpha[..., self.kind] * self.shares
+        return expanded

@@ -56,7 +56,8 @@ class Model:
         """Return the decision values of new examples, shape (n, outputs)."""
         with single_threaded_blas():
             new = self.compiled.examples(X, n_jobs=n_jobs).side
-            return self._decision.decide(new, n_jobs).T + self.intercept
+            values: np.ndarray = self._decision.decide(new, n_jobs).T + self.intercept
+            return values
 
     @cached_property
     def _decision(self) -> _core.Decision:

@@ -130,7 +130,7 @@ class Problem:
     n_outputs: int = 1
     centre: float = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("y", "C"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
         if self.y.ndim != 1 or self.y.shape != self.C.shape:
@@ -241,7 +241,8 @@ class Problem:
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
         """Add up the values, shape (n,), of each output's examples."""
-        return values.reshape(self.n_outputs, -1).sum(axis=1)
+        sums: np.ndarray = values.reshape(self.n_outputs, -1).sum(axis=1)
+        return sums
 
     @cached_property
     def _nothing(self) -> float:

@@ -95,10 +95,14 @@ class Search(MKLEstimator):
 
         def score(values: np.ndarray, test: np.ndarray) -> float:
             weighing = {} if weights is None else {"sample_weight": weights[test]}
-            return scorer(held_out(values), np.arange(len(test))[:, None], y[test], **weighing)
+            value: float = scorer(
+                held_out(values), np.arange(len(test))[:, None], y[test], **weighing
+            )
+            return value
 
         def problems_of(train: np.ndarray) -> list[Problem]:
-            return self._problems(targets, costs(train), grid.norms[0])
+            problems: list[Problem] = self._problems(targets, costs(train), grid.norms[0])
+            return problems
 
         with single_threaded_blas():
             prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
@@ -128,9 +132,10 @@ class Search(MKLEstimator):
             raise ValueError(f"cv must give examples to train on and to hold out, got {self.cv!r}")
         return splits
 
-    def _scorer(self) -> Callable:
+    def _scorer(self) -> Callable[..., float]:
         if self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring):
-            return check_scoring(self, self.scoring)
+            scorer: Callable[..., float] = check_scoring(self, self.scoring)
+            return scorer
         raise ValueError(
             "scoring must be None, the name of a scorer of scikit-learn or a callable, "
             f"got {self.scoring!r}"
@@ -196,7 +201,11 @@ class Search(MKLEstimator):
 
 
 def held_out_values(
-    problem: Problem, engine: Engine, grid: Grid, test: np.ndarray, solve: Callable
+    problem: Problem,
+    engine: Engine,
+    grid: Grid,
+    test: np.ndarray,
+    solve: Callable[[Problem, np.ndarray | None], Result],
 ) -> np.ndarray:
     """Return the decision values of held-out examples, shape (norms, Cs, held out, outputs)."""
     values = np.empty((*grid.shape, len(test), problem.n_outputs))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
 from .estimators import MKLClassifier, MKLRegressor
+from .losses import Loss
+from .norms import Norm
 from .search import Search
 from .stored import stored
 from .validation import check_examples, check_parameters, check_targets
@@ -78,27 +81,27 @@ class MKLClassifierCV(Search, MKLClassifier):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        norms=NORMS,
-        Cs=CS,
-        cv=None,
-        scoring=None,
-        loss="hinge",
-        solver="auto",
-        interleaved=True,
-        normalize="variance",
-        tol=1e-3,
-        max_iter=None,
-        max_time=None,
-        working_set="auto",
-        cache_mb=1024,
-        n_jobs=None,
-        class_weight=None,
-        share_weights=False,
-        verbose=0,
-        random_state=None,
-    ):
+        norms: Iterable[float | Norm] = NORMS,
+        Cs: Iterable[float] = CS,
+        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        loss: str | Loss = "hinge",
+        solver: Any = "auto",
+        interleaved: bool = True,
+        normalize: str | None = "variance",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        working_set: int | str = "auto",
+        cache_mb: float = 1024,
+        n_jobs: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        share_weights: bool = False,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernels = kernels
         self.norms = norms
         self.Cs = Cs
@@ -119,7 +122,9 @@ class MKLClassifierCV(Search, MKLClassifier):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> MKLClassifierCV:
         """Learn from n examples X with labels y, shape (n,); `groups` are for the splitter."""
         self._forget()
         check_parameters(self)
@@ -156,26 +161,26 @@ class MKLRegressorCV(Search, MKLRegressor):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        norms=NORMS,
-        Cs=CS,
-        cv=None,
-        scoring=None,
-        loss="epsilon_insensitive",
-        epsilon=0.1,
-        solver="auto",
-        interleaved=True,
-        normalize="variance",
-        tol=1e-3,
-        max_iter=None,
-        max_time=None,
-        working_set="auto",
-        cache_mb=1024,
-        n_jobs=None,
-        verbose=0,
-        random_state=None,
-    ):
+        norms: Iterable[float | Norm] = NORMS,
+        Cs: Iterable[float] = CS,
+        cv: Any = None,
+        scoring: str | Callable[..., float] | None = None,
+        loss: str | Loss = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        solver: Any = "auto",
+        interleaved: bool = True,
+        normalize: str | None = "variance",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        working_set: int | str = "auto",
+        cache_mb: float = 1024,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernels = kernels
         self.norms = norms
         self.Cs = Cs
@@ -195,7 +200,9 @@ class MKLRegressorCV(Search, MKLRegressor):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None, *, groups=None):
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> MKLRegressorCV:
         """Learn from n examples X with targets y, shape (n,); `groups` are for the splitter."""
         self._forget()
         check_parameters(self)

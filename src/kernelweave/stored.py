@@ -60,7 +60,7 @@ def stored(
             raise ValueError(f"{name!r} is the name of {_BY_NAME[name].cls} in files")
         found = fields
         if found is None:
-            found = [field.name for field in dataclasses.fields(cls) if field.init]  # type: ignore[arg-type]
+            found = [field.name for field in dataclasses.fields(cls) if field.init]
         _BY_NAME[name] = _BY_CLASS[cls] = Stored(name, cls, tuple(found), check)
         return cls
 

@@ -87,9 +87,9 @@ def check_targets(estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool) ->
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    y = _check_y(y, y_numeric=numeric, estimator=estimator)
-    check_consistent_length(X, y)
-    return y
+    targets: np.ndarray = _check_y(y, y_numeric=numeric, estimator=estimator)
+    check_consistent_length(X, targets)
+    return targets
 
 
 def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
@@ -99,7 +99,7 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore", under="ignore"):
         weights = np.prod(factors, axis=0)
-        costs = C * weights
+        costs: np.ndarray = C * weights
         square = costs.sum() ** 2
     if not np.isfinite(square):
         raise ValueError(

@@ -134,16 +134,20 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
                 f"y must hold the classes of the model, {model.classes_.tolist()}, "
                 f"got {classes.tolist()}"
             )
-        return model._problems(codes, _C(model) * model._costs(classes, codes, sample_weight), norm)
+        costs = _C(model) * model._costs(classes, codes, sample_weight)
+        problems: list[Problem] = model._problems(codes, costs, norm)
+        return problems
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True).astype(float)
         costs = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
-        return model._problems(y, _C(model) * costs, norm)
+        single: list[Problem] = model._problems(y, _C(model) * costs, norm)
+        return single
     return [model._problem(X, sample_weight)]
 
 
 def _C(model: Any) -> float:
-    return model.C_ if hasattr(model, "C_") else model.C
+    C: float = model.C_ if hasattr(model, "C_") else model.C
+    return C
 
 
 def _judged(model: Any, problem: Problem, theta: np.ndarray) -> Problem:

@@ -77,19 +77,19 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        features="nystroem",
-        n_components=150,
-        C=1.0,
-        loss="squared_hinge",
-        normalize="variance",
-        tol=1e-3,
-        max_iter=100_000,
-        n_jobs=None,
-        class_weight=None,
-        random_state=None,
-    ):
+        features: str = "nystroem",
+        n_components: int = 150,
+        C: float = 1.0,
+        loss: str = "squared_hinge",
+        normalize: str | None = "variance",
+        tol: float = 1e-3,
+        max_iter: int = 100_000,
+        n_jobs: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernels = kernels
         self.features = features
         self.n_components = n_components
@@ -102,7 +102,7 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
         self.class_weight = class_weight
         self.random_state = random_state
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> LinearizedMKL:
         """Learn from n examples X with labels y, shape (n,)."""
         check_parameters(self)
         self._check_features()
@@ -163,22 +163,24 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
         norms = np.stack([np.linalg.norm(group, axis=1) for group in groups], axis=1)
         total = norms.sum(axis=1, keepdims=True)
         weights = np.divide(norms, total, out=np.zeros_like(norms), where=total > 0)
-        return weights[0] if len(weights) == 1 else weights
+        shares: np.ndarray = weights[0] if len(weights) == 1 else weights
+        return shares
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values, shape (n,), or (n, classes) with more than two classes."""
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._features(X) @ self.coef_.T + self.intercept_
+        values: np.ndarray = self._features(X) @ self.coef_.T + self.intercept_
         return values[:, 0] if len(self.coef_) == 1 else values
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, shape (n,)."""
         values = self.decision_function(X)
         index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[index]
+        labels: np.ndarray = self.classes_[index]
+        return labels
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
@@ -231,7 +233,8 @@ def _inverse_root(square: np.ndarray) -> np.ndarray:
     """Return R, shape (s, rank), with R R' the pseudo-inverse of a matrix."""
     values, vectors = np.linalg.eigh(square)
     keep = values > RANK * values[-1]
-    return vectors[:, keep] / np.sqrt(values[keep])
+    root: np.ndarray = vectors[:, keep] / np.sqrt(values[keep])
+    return root
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +274,8 @@ class Fourier:
 
 def _cosines(values: Any, omega: np.ndarray, phase: np.ndarray) -> np.ndarray:
     product = values @ omega if sp.issparse(values) else np.asarray(values) @ omega
-    return np.sqrt(2.0 / len(phase)) * np.cos(product + phase)
+    cosines: np.ndarray = np.sqrt(2.0 / len(phase)) * np.cos(product + phase)
+    return cosines
 
 
 def _flat(kernels: Sequence[Kernel]) -> list[Kernel]:

@@ -141,6 +141,6 @@ class Engine(ABC):
             raise ValueError("idx and values differ in length")
         if len(idx) and not 0 <= idx.min() <= idx.max() < self.n:
             raise ValueError("an example index is out of range")
-        delta = values - self._alpha[idx]
+        delta: np.ndarray = values - self._alpha[idx]
         self._alpha[idx] = values
         return delta

@@ -34,7 +34,8 @@ class KeptOutputs(Engine):
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m g[m], shape (n,)."""
-        return theta @ self._outputs
+        combined: np.ndarray = theta @ self._outputs
+        return combined
 
     def quadratic(self) -> np.ndarray:
         """Return alpha' K_m alpha, shape (M,)."""

@@ -79,7 +79,8 @@ class StreamedEngine(Engine):
     def combined(self, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m g[m], shape (n,), of the kernels with weight."""
         weighted = np.flatnonzero(theta)
-        return theta[weighted] @ self.outputs(weighted)
+        combined: np.ndarray = theta[weighted] @ self.outputs(weighted)
+        return combined
 
     def quadratic(self) -> np.ndarray:
         """Return alpha' K_m alpha, shape (M,)."""

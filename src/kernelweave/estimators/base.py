@@ -256,7 +256,7 @@ class MKLEstimator(BaseEstimator):
         check_values("contributions", values)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = _all_precomputed(self.kernels)

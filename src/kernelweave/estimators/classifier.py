@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
@@ -84,26 +87,26 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        norm=2.0,
-        C=1.0,
-        loss="hinge",
-        solver="auto",
-        interleaved=True,
-        normalize="variance",
-        tol=1e-3,
-        max_iter=None,
-        max_time=None,
-        working_set="auto",
-        cache_mb=1024,
-        n_jobs=None,
-        class_weight=None,
-        share_weights=False,
-        checkpoint=None,
-        verbose=0,
-        random_state=None,
-    ):
+        norm: float | norms.Norm = 2.0,
+        C: float = 1.0,
+        loss: str | losses.Loss = "hinge",
+        solver: Any = "auto",
+        interleaved: bool = True,
+        normalize: str | None = "variance",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        working_set: int | str = "auto",
+        cache_mb: float = 1024,
+        n_jobs: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        share_weights: bool = False,
+        checkpoint: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernels = kernels
         self.norm = norm
         self.C = C
@@ -123,7 +126,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
         """Learn from n examples X with labels y, shape (n,)."""
         self._forget()
         check_parameters(self)
@@ -135,7 +138,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         self.classes_ = classes
         return self
 
-    def _labels(self, X, y):
+    def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and which of them each example belongs to, shape (n,)."""
         y = check_targets(self, X, y, numeric=False)
         check_classification_targets(y)
@@ -147,13 +150,15 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
             )
         return classes, codes
 
-    def _problems(self, codes, costs, norm):
+    def _problems(self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
         """Return one problem per class, or a single one for two."""
         loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
         positives = [1] if count == 2 else range(count)
         return [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
 
-    def _costs(self, classes, codes, sample_weight=None):
+    def _costs(
+        self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
+    ) -> np.ndarray:
         per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
         weights = _check_sample_weight(sample_weight, codes, ensure_non_negative=True)
         costs = weighed(1.0, weights, per_class[codes])
@@ -161,18 +166,19 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
             raise ValueError("sample_weight must leave at least 2 classes with a positive weight")
         return costs
 
-    def _check_loaded(self):
+    def _check_loaded(self) -> None:
         outputs = len(self._model.intercept)
         if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
             raise ValueError("there must be a class for each decision function, or two for one")
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Return decision values, shape (n,), or (n, classes) with more than two classes."""
         values = self._decide(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the predicted labels, shape (n,)."""
         values = self.decision_function(X)
         index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        return self.classes_[index]
+        labels: np.ndarray = self.classes_[index]
+        return labels

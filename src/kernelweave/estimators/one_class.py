@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import _check_sample_weight
@@ -32,23 +35,23 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        norm=2.0,
-        nu=0.5,
-        solver="auto",
-        interleaved=True,
-        normalize="variance",
-        tol=1e-3,
-        max_iter=None,
-        max_time=None,
-        working_set="auto",
-        cache_mb=1024,
-        n_jobs=None,
-        checkpoint=None,
-        verbose=0,
-        random_state=None,
-    ):
+        norm: float | norms.Norm = 2.0,
+        nu: float = 0.5,
+        solver: Any = "auto",
+        interleaved: bool = True,
+        normalize: str | None = "variance",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        working_set: int | str = "auto",
+        cache_mb: float = 1024,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernels = kernels
         self.norm = norm
         self.nu = nu
@@ -65,7 +68,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
         """Learn the region of n examples X; y is ignored."""
         self._forget()
         check_parameters(self)
@@ -75,7 +78,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         self.offset_ = -float(self.intercept_[0])
         return self
 
-    def _problem(self, X, sample_weight):
+    def _problem(self, X: Any, sample_weight: Any) -> Problem:
         """Return the only problem."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         weights = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
@@ -84,19 +87,21 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )
 
-    def _check_loaded(self):
+    def _check_loaded(self) -> None:
         super()._check_loaded()
         if self.offset_ != -self._model.intercept[0]:
             raise ValueError("offset_ must be that of the decision function")
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Return how far inside the region each example lies, shape (n,)."""
-        return self._decide(X)[:, 0]
+        values: np.ndarray = self._decide(X)[:, 0]
+        return values
 
-    def score_samples(self, X):
+    def score_samples(self, X: Any) -> np.ndarray:
         """Return the decision values without the offset, shape (n,)."""
-        return self.decision_function(X) + self.offset_
+        scores: np.ndarray = self.decision_function(X) + self.offset_
+        return scores
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return +1 for examples inside the region and -1 for those outside, shape (n,)."""
         return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import _check_sample_weight
@@ -28,25 +31,25 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
 
     def __init__(
         self,
-        kernels=None,
+        kernels: Any = None,
         *,
-        norm=2.0,
-        C=1.0,
-        loss="epsilon_insensitive",
-        epsilon=0.1,
-        solver="auto",
-        interleaved=True,
-        normalize="variance",
-        tol=1e-3,
-        max_iter=None,
-        max_time=None,
-        working_set="auto",
-        cache_mb=1024,
-        n_jobs=None,
-        checkpoint=None,
-        verbose=0,
-        random_state=None,
-    ):
+        norm: float | norms.Norm = 2.0,
+        C: float = 1.0,
+        loss: str | losses.Loss = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        solver: Any = "auto",
+        interleaved: bool = True,
+        normalize: str | None = "variance",
+        tol: float = 1e-3,
+        max_iter: int | None = None,
+        max_time: float | None = None,
+        working_set: int | str = "auto",
+        cache_mb: float = 1024,
+        n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        verbose: int = 0,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.kernels = kernels
         self.norm = norm
         self.C = C
@@ -65,7 +68,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         self.verbose = verbose
         self.random_state = random_state
 
-    def fit(self, X, y, sample_weight=None):
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
         """Learn from n examples X with targets y, shape (n,)."""
         self._forget()
         check_parameters(self)
@@ -76,19 +79,20 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         self._train(X, self._problems(y, costs, norms.as_norm(self.norm)), y)
         return self
 
-    def _problems(self, y, costs, norm):
+    def _problems(self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
         """Return the only problem."""
         params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
         loss, centre = losses.get(self.loss, "regressor", **params), _centre(y[costs > 0])
         with np.errstate(over="ignore"):  # the objective tells
             return [Problem(loss, norm, y - centre, costs, centre=centre)]
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets, shape (n,)."""
-        return self._decide(X)[:, 0]
+        values: np.ndarray = self._decide(X)[:, 0]
+        return values
 
 
-def _centre(y):
+def _centre(y: np.ndarray) -> float:
     """Return the middle one of the different targets: it does not depend on weights of examples."""
     different = np.unique(y)
     return float(different[len(different) // 2]) if len(different) else 0.0

@@ -40,7 +40,8 @@ def _as_array(X: Any) -> np.ndarray:
     X = np.array(X, dtype=object) if texts else np.asarray(X)
     if np.iscomplexobj(X):
         raise ValueError("Complex data not supported: X must hold real numbers.")
-    return X[:, None] if X.ndim == 1 and X.dtype.kind in "OUST" else X
+    array: np.ndarray = X[:, None] if X.ndim == 1 and X.dtype.kind in "OUST" else X
+    return array
 
 
 def is_frame(X: Any) -> bool:
@@ -96,13 +97,14 @@ def _kind(dtype: Any) -> str:
 def numbers(values: Any) -> np.ndarray:
     """Return a numeric column as float64, with NaN for what is missing."""
     if hasattr(values, "isna"):
-        return values.to_numpy(dtype=np.float64, na_value=np.nan)
+        floats: np.ndarray = values.to_numpy(dtype=np.float64, na_value=np.nan)
+        return floats
     return np.asarray(values).astype(np.float64)
 
 
 def items(values: Any, label: str) -> list[Any]:
     """Return a column of categories or texts as a list; refuse missing values."""
-    listed = values.to_list() if hasattr(values, "to_list") else values.tolist()
+    listed: list[Any] = values.to_list() if hasattr(values, "to_list") else values.tolist()
     if _some_missing(values, listed):
         raise ValueError(
             f"X: column {label} contains NaN or missing values; fill them, for example with a "

@@ -69,7 +69,8 @@ class LocalityImproved(OnColumns):
                 f"LocalityImproved: sequences of {resolved.length} letters hold no window of "
                 f"{2 * self.half_window + 1}"
             )
-        return resolved
+        kernel: Kernel = resolved
+        return kernel
 
     @property
     def labels(self) -> tuple[str, ...]:

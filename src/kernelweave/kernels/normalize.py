@@ -56,7 +56,10 @@ class Unit(Wrapper):
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return 1 / sqrt(k(x, x)), shape (M, n)."""
         squares = _diagonal(self.kernel, reading)
-        return np.divide(1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0)
+        factors: np.ndarray = np.divide(
+            1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0
+        )
+        return factors
 
     @property
     def unit_diagonal(self) -> bool:
@@ -228,7 +231,8 @@ def _mean_of_pairs(
     """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
     half = examples.n // 2
     if half < 256:
-        return _row_means(compiled, examples, shares, examples, n_jobs) @ shares
+        total: np.ndarray = _row_means(compiled, examples, shares, examples, n_jobs) @ shares
+        return total
     # Pairs with one example in each half count twice and are evaluated once.
     left, right = np.arange(half), np.arange(half, examples.n)
     parts = examples.take(left), examples.take(right)
@@ -237,7 +241,8 @@ def _mean_of_pairs(
         _mean_of_pairs(compiled, part, shares[index], n_jobs)
         for part, index in zip(parts, (left, right), strict=True)
     ]
-    return inside[0] + inside[1] + 2 * across
+    sums: np.ndarray = inside[0] + inside[1] + 2 * across
+    return sums
 
 
 def _refuse_constant(kernel: Kernel, reading: Reading) -> None:

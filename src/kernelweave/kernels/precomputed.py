@@ -95,7 +95,8 @@ class Precomputed(Kernel):
     def _project(self, matrix: np.ndarray) -> np.ndarray:
         if self.negative is None:
             return matrix
-        return matrix - (matrix @ self.negative) @ self.negative.T
+        projected: np.ndarray = matrix - (matrix @ self.negative) @ self.negative.T
+        return projected
 
     def _similarities(self, X: Any, training: bool) -> np.ndarray:
         values = self.columns.values(X)
@@ -104,7 +105,8 @@ class Precomputed(Kernel):
                 f"{self.labels[0]}: the training matrix must be square, but its shape is "
                 f"{values.shape}; rows of new examples are evaluated by kernel(X_new, X_train)"
             )
-        return values.toarray() if sp.issparse(values) else values
+        matrix: np.ndarray = values.toarray() if sp.issparse(values) else values
+        return matrix
 
 
 def _relative_tolerance(X: Any) -> float:

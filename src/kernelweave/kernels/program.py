@@ -218,7 +218,7 @@ def chains(expressions: Sequence[Expression]) -> Iterator[list[Expression]]:
 
 def _squares(previous: Expression, current: Expression) -> bool:
     (name, *before), (other, *after) = previous[0], current[0]
-    return name == other == "exp" and before[0] == after[0] and after[1] == 2 * before[1]
+    return bool(name == other == "exp" and before[0] == after[0] and after[1] == 2 * before[1])
 
 
 def link(chain: list[Expression]) -> Iterator[Instruction]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from kernelweave.alphabets import Alphabet, as_alphabet
 from kernelweave.core import _core
-from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input, column
 from kernelweave.kernels.parameters import MOST, frozen, is_whole, label, whole
@@ -168,14 +168,13 @@ class PositionalKernel(OnColumns):
     def match_weights(self) -> tuple[float, ...]:
         """Weights of matches of 1, 2, ..., `longest` letters."""
         if self.weights is not None:
-            return self.weights[: self.longest]
+            return tuple(self.weights[: self.longest])
         d = self.degree
         return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, self.longest + 1))
 
-    def resolve(self, X: Any) -> Kernel:
-        if self.length is not None:
-            return self
-        return resolve_length(self, X)
+    def resolve(self, X: Any) -> PositionalKernel:
+        resolved: PositionalKernel = resolve_length(self, X) if self.length is None else self
+        return resolved
 
     @property
     def shifts(self) -> tuple[int, ...]:
@@ -282,8 +281,8 @@ class WeightedDegreeShift(PositionalKernel):
         shift = tuple(check(s) for s in self.shift) if several else check(self.shift)
         object.__setattr__(self, "shift", shift)
 
-    def resolve(self, X: Any) -> Kernel:
-        resolved: Any = super().resolve(X)
+    def resolve(self, X: Any) -> PositionalKernel:
+        resolved = super().resolve(X)
         if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
             raise ValueError(
                 f"{self.name}: shift has {len(self.shift)} values for {resolved.length} positions"

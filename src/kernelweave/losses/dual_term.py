@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
 _TINY = 1e-14  # a share of a box that is nothing but rounding
 EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box
+
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,16 @@ class DualTerm:
     hi: np.ndarray
 
     @classmethod
-    def of(cls, lo: np.ndarray, hi: np.ndarray, *, lin=0.0, eps=0.0, curv=0.0, ent=0.0) -> DualTerm:
+    def of(
+        cls,
+        lo: np.ndarray,
+        hi: np.ndarray,
+        *,
+        lin: ArrayLike = 0.0,
+        eps: ArrayLike = 0.0,
+        curv: ArrayLike = 0.0,
+        ent: ArrayLike = 0.0,
+    ) -> DualTerm:
         """Build the terms from their bounds and the parts that the loss has."""
         lin, eps, curv, ent = (np.broadcast_to(part, lo.shape) for part in (lin, eps, curv, ent))
         return cls(lin, eps, curv, ent, lo, hi)
@@ -40,9 +52,9 @@ class DualTerm:
         return DualTerm(*(part[index] for part in self.arrays))
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
+    def arrays(self) -> Parts:
         """All fields, in the order in which the core takes them."""
-        return tuple(getattr(self, field.name) for field in fields(self))
+        return self.lin, self.eps, self.curv, self.ent, self.lo, self.hi
 
     def conjugate(self, alpha: np.ndarray) -> np.ndarray:
         """Return conj(alpha), shape (n,): infinite outside the bounds."""
@@ -78,7 +90,10 @@ class DualTerm:
         if not self.ent.any():
             return self.curv
         a, rest = self._shares(alpha)
-        return self.curv + self.ent / (self._width**2 * np.maximum(a * rest, _TINY))
+        curvature: np.ndarray = self.curv + self.ent / (
+            self._width**2 * np.maximum(a * rest, _TINY)
+        )
+        return curvature
 
     def _shares(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Parts of the box below and above alpha: a and 1 - a, both exact when they are tiny."""
@@ -94,4 +109,5 @@ class DualTerm:
 
 def half_inverse(C: np.ndarray) -> np.ndarray:
     """1 / (2 C), and 0 for an example without weight, whose alpha is 0 anyway."""
-    return np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
+    inverse: np.ndarray = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
+    return inverse

@@ -22,7 +22,8 @@ class Hinge:
     kind: ClassVar[str] = "classifier"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, 1.0 - y * f)
+        value: np.ndarray = np.maximum(0.0, 1.0 - y * f)
+        return value
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         return DualTerm.of(*_signed_box(y, C), lin=-y)
@@ -40,7 +41,8 @@ class SquaredHinge:
     kind: ClassVar[str] = "classifier"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, 1.0 - y * f) ** 2
+        value: np.ndarray = np.maximum(0.0, 1.0 - y * f) ** 2
+        return value
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and the second derivative of V in f, each of shape (n,)."""
@@ -64,7 +66,8 @@ class Logistic:
     kind: ClassVar[str] = "classifier"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0.0, -y * f)
+        value: np.ndarray = np.logaddexp(0.0, -y * f)
+        return value
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and the second derivative of V in f, each of shape (n,)."""
@@ -91,12 +94,13 @@ class SmoothHinge:
     name: ClassVar[str] = "smooth_hinge"
     kind: ClassVar[str] = "classifier"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.sigma < np.inf:
             raise ValueError(f"sigma must be a positive finite number, got {self.sigma!r}")
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.logaddexp(0.0, self.sigma * (1.0 - y * f)) / self.sigma
+        value: np.ndarray = np.logaddexp(0.0, self.sigma * (1.0 - y * f)) / self.sigma
+        return value
 
     def derivatives(self, f: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the first and the second derivative of V in f, each of shape (n,)."""

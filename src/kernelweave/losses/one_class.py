@@ -25,7 +25,8 @@ class OneClass:
     kind: ClassVar[str] = "one-class"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, -f)
+        value: np.ndarray = np.maximum(0.0, -f)
+        return value
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         return DualTerm.of(np.zeros_like(C), C)

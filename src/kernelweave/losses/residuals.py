@@ -21,12 +21,13 @@ class EpsilonInsensitive:
     name: ClassVar[str] = "epsilon_insensitive"
     kind: ClassVar[str] = "regressor"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 <= self.epsilon < np.inf:
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}")
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return np.maximum(0.0, np.abs(y - f) - self.epsilon)
+        value: np.ndarray = np.maximum(0.0, np.abs(y - f) - self.epsilon)
+        return value
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         return DualTerm.of(-C, C, lin=-y, eps=self.epsilon)
@@ -46,7 +47,8 @@ class Squared:
     kind: ClassVar[str] = "regressor"
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        return (y - f) ** 2
+        value: np.ndarray = (y - f) ** 2
+        return value
 
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
         reach = np.where(C > 0, np.inf, 0.0)

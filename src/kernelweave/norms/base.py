@@ -130,7 +130,8 @@ class Norm(ABC):
 
 def clip(s: np.ndarray) -> np.ndarray:
     """Return s, shape (M,), with what rounding has made negative set to 0."""
-    return np.maximum(s, 0.0)
+    clipped: np.ndarray = np.maximum(s, 0.0)
+    return clipped
 
 
 def same_length(name: str, have: int, want: int) -> None:

@@ -41,7 +41,7 @@ class Block(Norm):
 
     q: float
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "q", checked_exponent("q", self.q))
 
     @property

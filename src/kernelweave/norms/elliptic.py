@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -29,7 +30,7 @@ class Elliptic(Norm):
 
     E: np.ndarray
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "E", _positive_definite("E", self.E))
 
     @property
@@ -54,7 +55,8 @@ class Elliptic(Norm):
         # The direction of max theta.s on the ball is that of max theta.s - theta'E theta / 2.
         target = solve_triangular(self._factor, s / s.max(), lower=True)
         theta = nnls(self._factor.T, target)[0]
-        return theta / self.value(theta)
+        scaled: np.ndarray = theta / self.value(theta)
+        return scaled
 
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
         size = theta**2 * clip(s)
@@ -71,7 +73,8 @@ class Elliptic(Norm):
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
-        return 2.0 * self.E[chosen][:, chosen]
+        hessian: np.ndarray = 2.0 * self.E[chosen][:, chosen]
+        return hessian
 
     @cached_property
     def _factor(self) -> np.ndarray:
@@ -101,8 +104,8 @@ def _barrier_minimum(E: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndar
     return theta
 
 
-def _positive_definite(name: str, values) -> np.ndarray:
-    E = np.array(values, dtype=float)
+def _positive_definite(name: str, values: Any) -> np.ndarray:
+    E: np.ndarray = np.array(values, dtype=float)
     if E.ndim != 2 or E.shape[0] != E.shape[1] or E.size == 0:
         raise ValueError(f"{name} must be a square matrix, got an array of shape {E.shape}")
     if not np.all(np.isfinite(E)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,7 @@ class Lp(Norm):
     p: float
     weights: tuple[float, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "p", checked_exponent("p", self.p))
         if self.weights is not None:
             object.__setattr__(self, "weights", _positive("weights", self.weights))
@@ -84,7 +85,8 @@ class Lp(Norm):
             return theta
         new = (size / size.max()) ** (2 / (self.p + 1))
         new = np.maximum(new / self.value(new), LEAST * theta)
-        return new / self.value(new)
+        scaled: np.ndarray = new / self.value(new)
+        return scaled
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return ||theta||^p - 1 and its gradient, (M,); p < inf."""
@@ -97,7 +99,7 @@ class Lp(Norm):
         return np.diag(p * (p - 1) * costs * theta ** (p - 2) if p > 1 else 0.0 * theta)
 
 
-def _positive(name: str, values) -> tuple[float, ...]:
+def _positive(name: str, values: Any) -> tuple[float, ...]:
     array = np.asarray(values, dtype=float)
     if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
         raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")

@@ -67,4 +67,5 @@ def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
 def _opened(path: str | os.PathLike[str]) -> BinaryIO:
     with open(path, "rb") as file:
         magic = file.read(2)
-    return _OPENERS.get(magic, open)(path, "rb")
+    stream: BinaryIO = _OPENERS.get(magic, open)(path, "rb")
+    return stream

@@ -40,7 +40,8 @@ def _listed(values: Any) -> list[Any]:
         raise ValueError(f"expected one column of strings, got shape {values.shape}")
     for name in ("to_list", "tolist"):
         if hasattr(values, name):
-            return getattr(values, name)()
+            listed: list[Any] = getattr(values, name)()
+            return listed
     return list(values)
 
 

@@ -73,7 +73,7 @@ class MWU:
     shares: ClassVar[bool] = False
     combines: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.eps < 1:
             raise ValueError(f"eps must be a number above 0 and below 1, got {self.eps!r}")
         if self.scaling not in ("value", "unit", "trace"):
@@ -170,7 +170,8 @@ class Game:
     @cached_property
     def _diagonal(self) -> np.ndarray:
         """The diagonal of each G_m, shape (M, n); not asked for where the value is the unit."""
-        return self.engine.diagonal() / self.cost[:, None] + self.ridge
+        diagonal: np.ndarray = self.engine.diagonal() / self.cost[:, None] + self.ridge
+        return diagonal
 
     @cached_property
     def largest(self) -> float:
@@ -211,7 +212,8 @@ class Game:
             large, 0.5 * np.exp(exponent - top), np.exp(-top) * np.sinh(np.minimum(exponent, QUASH))
         )
         mu = sinh / np.maximum(length, 1e-300) / self.cost
-        return mu / (mu @ self.cost)
+        scaled: np.ndarray = mu / (mu @ self.cost)
+        return scaled
 
     def theta(self) -> np.ndarray:
         """The weights of the problem, shape (M,)."""

@@ -57,7 +57,8 @@ def best_weights(
     if solution.status != 0:
         return None
     theta = solution.x[: len(g)]
-    return theta / (costs @ theta)
+    scaled: np.ndarray = theta / (costs @ theta)
+    return scaled
 
 
 def _rows(g: np.ndarray, sign: float) -> np.ndarray:

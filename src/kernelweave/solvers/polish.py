@@ -67,7 +67,8 @@ def _settled(problem: Problem, engine: Engine, point: Point) -> tuple[np.ndarray
 
 def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     term = problem.term
-    return term.lin + term.curv * alpha + term.eps * np.sign(alpha)
+    slope: np.ndarray = term.lin + term.curv * alpha + term.eps * np.sign(alpha)
+    return slope
 
 
 def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
@@ -113,7 +114,8 @@ def _step(
 
 def _solved(matrix: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """The least step that removes what is missing: equal kernels leave their weights open."""
-    return -np.linalg.lstsq(matrix, missing, rcond=SINGULAR)[0]
+    step: np.ndarray = -np.linalg.lstsq(matrix, missing, rcond=SINGULAR)[0]
+    return step
 
 
 def _ball(

@@ -159,7 +159,8 @@ def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))
     if norm.is_sparse:
         theta[theta < NEAR * theta.max()] = 0.0
-    return theta / norm.value(theta)
+    scaled: np.ndarray = theta / norm.value(theta)
+    return scaled
 
 
 def feasible(problem: Problem, alpha: np.ndarray) -> np.ndarray:

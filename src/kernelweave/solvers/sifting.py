@@ -113,4 +113,5 @@ class _Look:
 
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
     """Return about `count` of the kernels, evenly spread: neighbours are often alike."""
-    return kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
+    chosen: np.ndarray = kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
+    return chosen

@@ -77,7 +77,7 @@ class SKM:
     shares: ClassVar[bool] = False
     combines: ClassVar[bool] = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("eps1", "eps2", "block_mb"):
             if not getattr(self, name) > 0:
                 raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
@@ -163,7 +163,8 @@ def _highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
     The very highest are often alike.
     """
     ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
-    return kernels[np.argsort(-height)[ranks[: len(kernels)]]]
+    highest: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
+    return highest
 
 
 class SmoothedProblem:
@@ -321,4 +322,5 @@ def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:
     falling = np.sort(mu)[::-1]
     gammas = d * np.cumsum(falling) / (kappa**2 + d**2 * np.arange(1, len(mu) + 1))
     gamma = gammas.max()  # of the kernels with weight: more or fewer of the largest give less
-    return np.maximum(0.0, mu - d * gamma) / kappa**2
+    slope: np.ndarray = np.maximum(0.0, mu - d * gamma) / kappa**2
+    return slope

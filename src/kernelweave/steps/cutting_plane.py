@@ -92,4 +92,7 @@ class LinearProgram:
     def solve(self) -> np.ndarray:
         """Return the best weights, shape (M,)."""
         self.model.run()
-        return np.maximum(np.array(self.model.getSolution().col_value)[: self.M], 0.0)
+        weights: np.ndarray = np.maximum(
+            np.array(self.model.getSolution().col_value)[: self.M], 0.0
+        )
+        return weights

@@ -45,4 +45,5 @@ class Level:
         master = Master(np.eye(M), -theta, np.zeros(M), cuts.rows(), ends, Ball.of(self.norm, M))
         start = 0.98 * inside + 0.01 * self.norm.start(M)
         near = np.maximum(master.minimise(start, M), 0.0)
-        return near / self.norm.value(near)
+        projected: np.ndarray = near / self.norm.value(near)
+        return projected

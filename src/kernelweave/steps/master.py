@@ -126,7 +126,8 @@ class _Point:
         """Return the mean product of slacks and multipliers."""
         total = self.room @ self.bound_price + self.row_slack @ self.row_price
         count = self.bounded.sum() + len(self.row_slack) + 1
-        return float(total + self.ball_slack * self.ball_price) / count
+        mean: float = float(total + self.ball_slack * self.ball_price) / count
+        return mean
 
     def residual(self) -> float:
         """Return the largest violation of the linear conditions."""
@@ -170,6 +171,7 @@ class _Point:
         ball_right = target / self.ball_slack - self.ball_price + ball_pull * self.off_ball
         right -= ball_right * self.ball_slope
         try:
-            return cho_solve(cho_factor(system), right)
+            step: np.ndarray = cho_solve(cho_factor(system), right)
+            return step
         except (LinAlgError, ValueError):  # not positive definite, or not finite: rounding rules
             return None

@@ -25,7 +25,8 @@ def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
     gap = turn.gap(norm)
     relative = gap / max(abs(turn.primal()), gap, TINY)
     floor = FLOOR * relative * turn.theta.mean()
-    return np.maximum(reach * turn.theta, np.minimum(floor, turn.theta))
+    least: np.ndarray = np.maximum(reach * turn.theta, np.minimum(floor, turn.theta))
+    return least
 
 
 def model_minimum(
@@ -60,7 +61,8 @@ def _largest(values: np.ndarray) -> np.ndarray:
     """Return which values, shape (M,), are among the few largest."""
     if len(values) <= FEW:
         return np.ones(len(values), dtype=bool)
-    return values >= np.partition(values, -FEW)[-FEW]
+    largest: np.ndarray = values >= np.partition(values, -FEW)[-FEW]
+    return largest
 
 
 def _minimum_over(

@@ -55,12 +55,14 @@ class Descent:
     def slope(self) -> np.ndarray:
         """Return the gradient, shape (n,)."""
         term, alpha = self.problem.term, self.engine.alpha
-        return self.engine.combined(self.weights) + term.lin + term.curv * alpha
+        slope: np.ndarray = self.engine.combined(self.weights) + term.lin + term.curv * alpha
+        return slope
 
     def towards(self, change: np.ndarray) -> np.ndarray:
         """Return the change, shape (n,), that leads to the feasible alpha nearest to the wish."""
         term, alpha = self.problem.term, self.engine.alpha
-        return project(alpha + change, term.lo, term.hi, self.problem.tau) - alpha
+        feasible: np.ndarray = project(alpha + change, term.lo, term.hi, self.problem.tau) - alpha
+        return feasible
 
     def descend(self) -> bool:
         """Make one move; returns whether it led anywhere."""
@@ -96,7 +98,8 @@ class Descent:
 
     def bend(self, move: np.ndarray, change: np.ndarray) -> np.ndarray:
         """Return the Hessian times a move, whose product with K is known."""
-        return self.weights[0] * change + self.problem.term.curv * move
+        product: np.ndarray = self.weights[0] * change + self.problem.term.curv * move
+        return product
 
     def room(self, move: np.ndarray) -> float:
         """Return how many times a move fits in before some alpha reaches a bound."""

@@ -83,7 +83,8 @@ class _Path:
     def _residual(self) -> np.ndarray:
         """Return the derivative of the objective in the parts, (k,), without the multipliers."""
         F = self.problem.after(self._sums(self.y)).F
-        return self.lin + self.curv * self.y + self._slopes(F + self.bias)
+        residual: np.ndarray = self.lin + self.curv * self.y + self._slopes(F + self.bias)
+        return residual
 
     def settled(self) -> np.ndarray:
         """Return alphas of which those whose multipliers outweigh their room are at their place."""

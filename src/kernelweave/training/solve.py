@@ -25,7 +25,8 @@ def solve(
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.algorithm is not None:
-        return plan.algorithm.solve(problem, engine, weights, history)
+        result: Result = plan.algorithm.solve(problem, engine, weights, history)
+        return result
     if plan.alignment is not None:
         counted = np.flatnonzero(problem.C)
         targets = problem.y[counted] + problem.centre

@@ -55,7 +55,8 @@ def _feasible(problem: Problem) -> np.ndarray:
         return np.zeros_like(problem.y)
     if problem.tau == 0:
         return _balanced(term.lo, term.hi)
-    return problem.tau / term.hi.sum() * term.hi
+    alpha: np.ndarray = problem.tau / term.hi.sum() * term.hi
+    return alpha
 
 
 def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
@@ -64,4 +65,5 @@ def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
     less = 0.5 * min(above, below)
     if less == 0:  # one side has no weight: nothing can move
         return np.zeros_like(lo)
-    return np.where(hi > 0, hi * (less / above), lo * (less / below))
+    alpha: np.ndarray = np.where(hi > 0, hi * (less / above), lo * (less / below))
+    return alpha

@@ -53,16 +53,21 @@ class Violations:
     def settled(self, slack: float) -> np.ndarray:
         """Return which examples sit at a bound and would stay there if outputs moved by `slack`."""
         low, high = np.isneginf(self.down), np.isposinf(self.up)
-        return (low & (self.up > self.middle + slack)) | (high & (self.down < self.middle - slack))
+        settled: np.ndarray = (low & (self.up > self.middle + slack)) | (
+            high & (self.down < self.middle - slack)
+        )
+        return settled
 
     def excess(self, idx: np.ndarray) -> np.ndarray:
         """Return how far examples are beyond the middle; negative for those that agree with it."""
-        return np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
+        excess: np.ndarray = np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
+        return excess
 
 
 def strictly_inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
     """Return which of the examples idx have their alpha strictly between its bounds."""
-    return (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
+    inside: np.ndarray = (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
+    return inside
 
 
 def every_kth(y: np.ndarray, k: int) -> np.ndarray:

@@ -93,7 +93,10 @@ class WorkingSets:
     def _hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
         outputs = range(self.problem.n_outputs)
-        return np.sum([self._output_hessian(output, weights) for output in outputs], axis=0)
+        hessian: np.ndarray = np.sum(
+            [self._output_hessian(output, weights) for output in outputs], axis=0
+        )
+        return hessian
 
     def _output_hessian(self, output: int, weights: np.ndarray) -> np.ndarray:
         """Return what one output adds to the Hessian.
