@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from kernel_cases import supplies
+from kernel_cases import training_set
 
 from kernelweave import MKLClassifier, MKLRegressor
-from kernelweave.engines import MixtureEngine, mixture
+from kernelweave.engines import FamilyEngine, family
 from kernelweave.kernels import RBF, Laplacian, Polynomial, Spectrum, WeightedDegree, per_feature
 
 N = 900  # more examples than a tile has columns, and working sets of several parts
@@ -14,7 +14,7 @@ N = 900  # more examples than a tile has columns, and working sets of several pa
 @pytest.fixture(autouse=True)
 def hundreds_are_many(monkeypatch):
     """Families of kernels are evaluated as one function, as on thousands of examples."""
-    monkeypatch.setattr(mixture, "MANY_EXAMPLES", 100)
+    monkeypatch.setattr(family, "MANY_EXAMPLES", 100)
 
 
 def numbers(rng):
@@ -94,9 +94,9 @@ def test_sums_over_pairs(cache_mb, rng):
     idx = np.arange(0, 2500, 7)
     found = []
     for n_jobs in (1, 2, 2, 3, 5):
-        engine = MixtureEngine.of(supplies(FAMILY, X, None, cache_mb=cache_mb, n_jobs=n_jobs))
-        engine.add(np.arange(2500), alpha)
-        twice = [(engine.quadratic(alpha), engine.rough_outputs(idx)) for _ in range(2)]
+        engine = FamilyEngine.of(training_set(FAMILY, X, None, cache_mb=cache_mb, n_jobs=n_jobs))
+        engine.move_to(alpha)
+        twice = [(engine.quadratic(), engine.outputs_at(idx)) for _ in range(2)]
         found.append([np.concatenate([q, rough.ravel()]) for q, rough in twice])
     for values in found:
         np.testing.assert_array_equal(values, found[0])
