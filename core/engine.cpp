@@ -29,7 +29,7 @@ void Engine::blocks(const int64_t* ids, int64_t count, double* out) const {
 void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
   if (linear_.add(ids, delta, count, rows_->threads(), outputs_.data())) return;
   const Program& program = rows_->program();
-  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double* stack, int) {
+  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double* stack) {
     program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
       simd().axpy(delta[r], values, outputs_.data() + m * n() + view.j0, view.n);
     });

@@ -4,6 +4,13 @@
 #include "evaluate.h"
 
 namespace kw {
+namespace {
+
+// Sums of pairs that are collected apart, so that threads need not wait for each other. How many
+// there are must not depend on the threads: the order of sums would.
+constexpr int64_t kMostParts = 16;
+
+}  // namespace
 
 bool Mixture::serves(const Program& program) {
   for (const Group& group : program.groups())
@@ -30,7 +37,7 @@ void Mixture::weigh(const double* weights) {
 }
 
 void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
-  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*, int) {
+  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*) {
     for (size_t p = 0; p < profiles_.size(); ++p)
       simd().cells->add(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), delta[r],
                         combined_.data() + view.j0, view.n);
@@ -47,17 +54,17 @@ void Mixture::block(const int64_t* ids, int64_t count, double* out) {
 }
 
 void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
-  const int threads = rows_->threads();
-  std::vector<std::vector<Buffer<double>>> moments(threads);
+  const int64_t parts = std::clamp<int64_t>(count / kTileColumns, 1, kMostParts);
+  std::vector<std::vector<Buffer<double>>> moments(parts);
   for (auto& part : moments)
     for (const Profile& profile : profiles_)
       part.emplace_back(profile.grid().cells() * kTerms, 0.0);
   const std::vector<int64_t> order = rows_->cached_first(ids, count);
   const std::vector<int64_t> examples = chosen(ids, order);
   const std::vector<double> factors = chosen(alpha, order);
-  const auto collect = [&](int64_t r, const RowView& view, double*, int worker) {
+  const auto collect = [&](int64_t r, const RowView& view, double*, int64_t part) {
     for (size_t p = 0; p < profiles_.size(); ++p) {
-      double* sums = moments[worker][p].data();
+      double* sums = moments[part][p].data();
       const Grid& grid = profiles_[p].grid();
       // A pair off the diagonal counts twice.
       const int64_t once = view.j0 == r ? 1 : 0;
@@ -67,11 +74,12 @@ void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, 
                             view.n - once);
     }
   };
-  rows_->each_upper_row(examples.data(), count, collect);
+  rows_->each_upper_row(examples.data(), count, collect, parts);
   std::fill_n(out, n_kernels(), 0.0);
   for (size_t p = 0; p < profiles_.size(); ++p) {
     Buffer<double>& total = moments[0][p];
-    for (int t = 1; t < threads; ++t) simd().add(moments[t][p].data(), total.data(), total.size());
+    for (int64_t part = 1; part < parts; ++part)
+      simd().add(moments[part][p].data(), total.data(), int64_t(total.size()));
     profiles_[p].integrate(rows_->program(), total.data(), out);
   }
 }
@@ -89,7 +97,7 @@ void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
   const std::vector<Group> groups = program.groups_with(wanted.data());
   std::fill_n(out, n_chosen * n(), 0.0);
   sweep(program, side, ids, count, side, rows_->threads(),
-        [&](int64_t r, const RowView& view, double* stack, int) {
+        [&](int64_t r, const RowView& view, double* stack, int64_t) {
           program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
             if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
           });
@@ -98,26 +106,19 @@ void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
 
 void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_columns,
                      const std::vector<double*>& out) {
-  // Workers share the values of a row, so that all but the first have sums of their own.
-  std::vector<std::vector<std::vector<double>>> sums(rows_->threads() - 1);
-  for (auto& part : sums)
-    for (const Profile& profile : profiles_)
-      part.emplace_back(n_columns * profile.nodes().count(), 0.0);
-  const auto target = [&](size_t p, int worker) {
-    return worker == 0 ? out[p] : sums[worker - 1][p].data();
-  };
   for (size_t p = 0; p < profiles_.size(); ++p)
     std::fill_n(out[p], n_columns * profiles_[p].nodes().count(), 0.0);
-  rows_->each_row(columns, n_columns, [&](int64_t r, const RowView& view, double*, int worker) {
-    for (size_t p = 0; p < profiles_.size(); ++p) {
-      const Nodes& nodes = profiles_[p].nodes();
-      simd().cells->spread(view.planes[p], nodes, alpha + view.j0,
-                           target(p, worker) + r * nodes.count(), view.n);
-    }
-  });
-  for (auto& part : sums)
-    for (size_t p = 0; p < profiles_.size(); ++p)
-      simd().add(part[p].data(), out[p], int64_t(part[p].size()));
+  const bool by_rows = true;  // the sums of a row belong to one thread, and have one order
+  rows_->each_row(
+      columns, n_columns,
+      [&](int64_t r, const RowView& view, double*) {
+        for (size_t p = 0; p < profiles_.size(); ++p) {
+          const Nodes& nodes = profiles_[p].nodes();
+          simd().cells->spread(view.planes[p], nodes, alpha + view.j0, out[p] + r * nodes.count(),
+                               view.n);
+        }
+      },
+      by_rows);
 }
 
 void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }

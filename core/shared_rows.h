@@ -31,16 +31,19 @@ class SharedRows {
   int64_t cache_bytes() const { return cache_bytes_; }
   int64_t cached() const { return cache_.size(); }
 
-  // The rows of some examples against all: calls visit(r, view, stack, worker) for every position
-  // r of `ids` and every column tile; calls for different column tiles may run at the same time.
+  // The rows of some examples against all: calls visit(r, view, stack) for every position r of
+  // `ids` and every column tile; calls for different column tiles may run at the same time, or,
+  // by_rows, those for different rows, each from its first column to its last.
   template <typename Visit>
-  void each_row(const int64_t* ids, int64_t count, Visit&& visit);
+  void each_row(const int64_t* ids, int64_t count, Visit&& visit, bool by_rows = false);
 
-  // The rows of some examples against each other: calls visit(r, view, stack, worker) for every
-  // position r of `ids`, the views covering the positions from r on in tiles; calls may run at the
-  // same time. Cached rows are used, where that is worth it, up to the first that is not there.
+  // The rows of some examples against each other: calls visit(r, view, stack, part) for every
+  // position r of `ids`, the views covering the positions from r on in tiles. Calls for different
+  // parts may run at the same time; those of one part come in an order that does not depend on the
+  // number of threads (parts = 0: as many parts as there can be). Cached rows are used, where that
+  // is worth it, up to the first that is not there.
   template <typename Visit>
-  void each_upper_row(const int64_t* ids, int64_t count, Visit&& visit);
+  void each_upper_row(const int64_t* ids, int64_t count, Visit&& visit, int64_t parts = 0);
 
   // Positions of `ids` in the order in which `each_upper_row` is fastest: those of cached rows
   // first where they are used.
@@ -59,14 +62,16 @@ class SharedRows {
   bool gathers(int64_t count) const;
   template <typename Visit>
   void each_known_row(const std::vector<int64_t>& positions, const int64_t* ids,
-                      const std::vector<const double*>& rows, Visit& visit);
+                      const std::vector<const double*>& rows, Visit& visit, bool by_rows);
   template <typename Visit>
-  void each_new_row(const std::vector<int64_t>& positions, const int64_t* ids, Visit& visit);
+  void each_new_row(const std::vector<int64_t>& positions, const int64_t* ids, Visit& visit,
+                    bool by_rows);
   template <typename Visit>
   void each_upper_known_row(const std::vector<const double*>& rows, const int64_t* ids,
-                            const Side& work, Visit& visit) const;
+                            const Side& work, Visit& visit, int64_t parts) const;
   template <typename Visit>
-  void each_upper_new_row(int64_t first, const int64_t* ids, const Side& work, Visit& visit) const;
+  void each_upper_new_row(int64_t first, const int64_t* ids, const Side& work, Visit& visit,
+                          int64_t parts) const;
 
   std::shared_ptr<const Program> program_;
   Side side_;
@@ -76,7 +81,7 @@ class SharedRows {
 };
 
 template <typename Visit>
-void SharedRows::each_row(const int64_t* ids, int64_t count, Visit&& visit) {
+void SharedRows::each_row(const int64_t* ids, int64_t count, Visit&& visit, bool by_rows) {
   std::vector<int64_t> known, unknown;
   std::vector<const double*> rows;
   cache_.start_turn();
@@ -89,33 +94,41 @@ void SharedRows::each_row(const int64_t* ids, int64_t count, Visit&& visit) {
       unknown.push_back(r);
     }
   }
-  each_known_row(known, ids, rows, visit);
-  each_new_row(unknown, ids, visit);
+  each_known_row(known, ids, rows, visit, by_rows);
+  each_new_row(unknown, ids, visit, by_rows);
 }
 
 template <typename Visit>
 void SharedRows::each_known_row(const std::vector<int64_t>& positions, const int64_t* ids,
-                                const std::vector<const double*>& rows, Visit& visit) {
+                                const std::vector<const double*>& rows, Visit& visit,
+                                bool by_rows) {
   if (positions.empty()) return;
   // Long stretches of a row are read faster than short ones.
   const int64_t width = std::clamp(side_.n / threads_, kTileColumns, 4 * kTileColumns);
   const int64_t tiles = (side_.n + width - 1) / width, planes = program_->n_planes();
-  run_team(threads_, tiles, [&](int64_t t, int worker) {
-    const int64_t j0 = t * width, n = std::min(side_.n - j0, width);
+  const int64_t known = int64_t(positions.size());
+  // Rows [k0, k1) of those and column tiles [t0, t1).
+  const auto visit_rows = [&](int64_t k0, int64_t k1, int64_t t0, int64_t t1) {
     std::vector<double> stack(program_->stack_size() * width);
     Planes values(planes);
-    for (size_t k = 0; k < positions.size(); ++k) {
-      for (int64_t p = 0; p < planes; ++p) values.set(p, rows[k] + p * side_.n + j0);
-      visit(positions[k], values.view(side_, side_, ids[positions[k]], j0, n), stack.data(),
-            worker);
+    for (int64_t k = k0; k < k1; ++k) {
+      for (int64_t t = t0; t < t1; ++t) {
+        const int64_t j0 = t * width, n = std::min(side_.n - j0, width);
+        for (int64_t p = 0; p < planes; ++p) values.set(p, rows[k] + p * side_.n + j0);
+        visit(positions[k], values.view(side_, side_, ids[positions[k]], j0, n), stack.data());
+      }
       if (k % kTileRows == 0) check_interrupt();
     }
-  });
+  };
+  if (by_rows)
+    run_team(threads_, known, [&](int64_t k, int) { visit_rows(k, k + 1, 0, tiles); });
+  else
+    run_team(threads_, tiles, [&](int64_t t, int) { visit_rows(0, known, t, t + 1); });
 }
 
 template <typename Visit>
 void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64_t* ids,
-                              Visit& visit) {
+                              Visit& visit, bool by_rows) {
   std::vector<int64_t> examples;
   std::vector<double*> kept;
   for (int64_t position : positions) {
@@ -123,13 +136,15 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
     kept.push_back(cache_.insert(ids[position]));
   }
   try {
-    sweep(*program_, side_, examples.data(), int64_t(examples.size()), side_, threads_,
-          [&](int64_t r, const RowView& view, double* stack, int worker) {
-            if (kept[r])
-              for (int64_t p = 0; p < program_->n_planes(); ++p)
-                std::copy_n(view.planes[p], view.n, kept[r] + p * side_.n + view.j0);
-            visit(positions[r], view, stack, worker);
-          });
+    sweep(
+        *program_, side_, examples.data(), int64_t(examples.size()), side_, threads_,
+        [&](int64_t r, const RowView& view, double* stack, int64_t) {
+          if (kept[r])
+            for (int64_t p = 0; p < program_->n_planes(); ++p)
+              std::copy_n(view.planes[p], view.n, kept[r] + p * side_.n + view.j0);
+          visit(positions[r], view, stack);
+        },
+        Pairs{.by_rows = by_rows});
   } catch (...) {  // rows that were not filled must not be found
     for (int64_t example : examples) cache_.drop(example);
     throw;
@@ -137,7 +152,7 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
 }
 
 template <typename Visit>
-void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit) {
+void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit, int64_t parts) {
   std::vector<const double*> rows;
   for (int64_t r = 0; r < count && gathers(count); ++r) {
     const double* row = cache_.find(ids[r]);
@@ -145,16 +160,16 @@ void SharedRows::each_upper_row(const int64_t* ids, int64_t count, Visit&& visit
     rows.push_back(row);
   }
   const Side work = Side{side_.n, {}, side_.vectors}.subset(ids, count);
-  each_upper_known_row(rows, ids, work, visit);
-  each_upper_new_row(int64_t(rows.size()), ids, work, visit);
+  each_upper_known_row(rows, ids, work, visit, parts);
+  each_upper_new_row(int64_t(rows.size()), ids, work, visit, parts);
 }
 
 template <typename Visit>
 void SharedRows::each_upper_known_row(const std::vector<const double*>& rows, const int64_t* ids,
-                                      const Side& work, Visit& visit) const {
-  const int64_t planes = program_->n_planes();
+                                      const Side& work, Visit& visit, int64_t parts) const {
+  const int64_t planes = program_->n_planes(), known = int64_t(rows.size());
   std::vector<std::vector<double>> scratch(threads_);
-  run_team(threads_, int64_t(rows.size()), [&](int64_t r, int worker) {
+  const auto visit_row = [&](int64_t r, int64_t part, int worker) {
     scratch[worker].resize((planes + program_->stack_size()) * kTileColumns);
     double *tile = scratch[worker].data(), *stack = tile + planes * kTileColumns;
     Planes values(planes);
@@ -164,32 +179,36 @@ void SharedRows::each_upper_known_row(const std::vector<const double*>& rows, co
       for (int64_t p = 0; p < planes; ++p)
         for (int64_t j = 0; j < n; ++j)
           tile[p * kTileColumns + j] = rows[r][p * side_.n + ids[j0 + j]];
-      visit(r, values.view(work, work, r, j0, n), stack, worker);
+      visit(r, values.view(work, work, r, j0, n), stack, part);
     }
+  };
+  const int64_t step = parts ? parts : known;
+  run_team(threads_, std::min(step, known), [&](int64_t part, int worker) {
+    for (int64_t r = part; r < known; r += step) visit_row(r, part, worker);
   });
 }
 
 template <typename Visit>
 void SharedRows::each_upper_new_row(int64_t first, const int64_t* ids, const Side& work,
-                                    Visit& visit) const {
+                                    Visit& visit, int64_t parts) const {
   if (first == work.n) return;
   const Side rest = side_.subset(ids + first, work.n - first);
   std::vector<int64_t> all(rest.n);
   std::iota(all.begin(), all.end(), 0);
   sweep(
       *program_, rest, all.data(), rest.n, rest, threads_,
-      [&](int64_t r, const RowView& view, double* stack, int worker) {
+      [&](int64_t r, const RowView& view, double* stack, int64_t part) {
         visit(first + r, RowView{work, work, first + r, first + view.j0, view.n, view.planes},
-              stack, worker);
+              stack, part);
       },
-      Pairs{.upper = true});
+      Pairs{.upper = true, .parts = parts});
 }
 
 template <typename Fill>
 void SharedRows::block(const int64_t* ids, int64_t count, double* out, Fill&& fill) {
   const std::vector<int64_t> order = cached_first(ids, count);
   each_upper_row(chosen(ids, order).data(), count,
-                 [&](int64_t r, const RowView& view, double* stack, int) {
+                 [&](int64_t r, const RowView& view, double* stack, int64_t) {
                    fill(view, stack, out + r * count + view.j0);
                  });
   mirror_upper(out, count);

@@ -64,15 +64,21 @@ class Planes {
   std::vector<const double*> pointers_;
 };
 
-// upper: only pairs on and above the diagonal, of rows that are the first examples. exact: values
-// below 1e-19 are computed too.
+constexpr int64_t kStripRows = 32;  // of a strip that one thread visits: what a pack allows
+
+// Which pairs are visited, and in which order.
 struct Pairs {
-  bool upper = false;
-  bool exact = false;
+  bool upper = false;  // only pairs on and above the diagonal, of rows that are the first examples
+  bool exact = false;  // values below 1e-19 are computed too
+  // Column tiles are dealt out to so many parts, each visited in its own fixed order, whatever the
+  // number of threads; 0: a part for every tile.
+  int64_t parts = 0;
+  // Each row is visited from its first column to its last; a part is a strip of rows.
+  bool by_rows = false;
 };
 
-// Calls visit(r, view, stack, worker) for every position r of `rows` and every column tile; calls
-// for different column tiles may run at the same time.
+// Calls visit(r, view, stack, part) for every position r of `rows` and every column tile; calls
+// for different parts may run at the same time.
 template <typename Visit>
 void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b,
            int threads, Visit&& visit, Pairs pairs = {}) {
@@ -82,15 +88,15 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
   for (int64_t p0 = 0; p0 < count; p0 += limit) {
     const int64_t p1 = std::min(count, p0 + limit);
     const PackedRows packed(program, a, rows + p0, p1 - p0, b);
-    run_team(threads, tiles, [&](int64_t t, int worker) {
+    // Rows [from, to) of the pack and column tile t.
+    const auto visit_tile = [&](int64_t t, int64_t from, int64_t to, int64_t part, int worker) {
       std::vector<double>&tile = scratch[worker], &stack = stacks[worker];
       tile.resize(planes * kTileRows * kTileColumns);
       stack.resize(program.stack_size() * kTileColumns);
       Planes values(planes);
       const int64_t j0 = t * kTileColumns, n = std::min(b.n - j0, kTileColumns);
-      const int64_t above = pairs.upper ? j0 + n - rows[p0] : p1 - p0;
-      const int64_t end = std::min(above, p1 - p0);
-      for (int64_t r0 = 0; r0 < end; r0 += kTileRows) {
+      const int64_t end = std::min(to, pairs.upper ? j0 + n - rows[p0] : to);
+      for (int64_t r0 = from; r0 < end; r0 += kTileRows) {
         const int64_t r1 = std::min(end, r0 + kTileRows);
         const int64_t left = pairs.upper ? std::max(j0, rows[p0 + r0]) : j0, width = j0 + n - left;
         packed.fill(r0, r1, left, j0 + n, tile.data());
@@ -99,11 +105,23 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
           for (int64_t p = 0; p < planes; ++p)
             values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * width + first - left);
           visit(p0 + r, values.view(a, b, row, first, j0 + n - first, pairs.exact), stack.data(),
-                worker);
+                part);
         }
         check_interrupt();
       }
-    });
+    };
+    if (pairs.by_rows) {
+      const int64_t strips = (p1 - p0 + kStripRows - 1) / kStripRows;
+      run_team(threads, strips, [&](int64_t strip, int worker) {
+        const int64_t from = strip * kStripRows, to = std::min(p1 - p0, from + kStripRows);
+        for (int64_t t = 0; t < tiles; ++t) visit_tile(t, from, to, strip, worker);
+      });
+    } else {
+      const int64_t parts = pairs.parts ? std::min(pairs.parts, tiles) : tiles;
+      run_team(threads, parts, [&](int64_t part, int worker) {
+        for (int64_t t = part; t < tiles; t += parts) visit_tile(t, 0, p1 - p0, part, worker);
+      });
+    }
   }
 }
 

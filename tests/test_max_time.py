@@ -68,9 +68,9 @@ def test_classes_share_the_time(rng, monkeypatch):
     X, y = rng.normal(size=(90, 2)), np.repeat([0, 1, 2], 30)
     deadlines = []
 
-    def solve(self, task, deadline):
+    def solve(self, *given, deadline, **others):
         deadlines.append(deadline - time.monotonic())
-        return original(self, task, deadline)
+        return original(self, *given, deadline=deadline, **others)
 
     original = MKLClassifier._solve
     monkeypatch.setattr(MKLClassifier, "_solve", solve)
