@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -31,6 +30,7 @@ from .kernels.prepare import prepare, resolve
 from .model import Model, alphas
 from .norms import Norm
 from .norms.kinds import is_plain_sum
+from .numeric import thread_count
 from .overflow import explained
 from .problem import Problem, Result
 from .progress import live_line
@@ -134,7 +134,7 @@ class Machine(BaseEstimator):
         It suits the solvers and norms that will be asked for. `shared`: whether machines share
         their weights, each with outputs of its own.
         """
-        n_jobs = effective_n_jobs(self.n_jobs)
+        n_jobs = thread_count(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         supplies = Supplies(compiled.listing, examples, self.cache_mb, n_jobs)
@@ -202,7 +202,7 @@ class Machine(BaseEstimator):
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+        values = self._model.decide(X, n_jobs=thread_count(self.n_jobs))
         return check_values("decision values", values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -229,7 +229,7 @@ class Machine(BaseEstimator):
         """
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._model.contributions(X, n_jobs=effective_n_jobs(self.n_jobs))
+        values = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
         check_values("contributions", values)
         return values[:, 0] if values.shape[1] == 1 else values
 

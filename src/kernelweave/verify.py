@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from .kernels import CompiledKernels, Kernel
 from .machine import Machine
 from .norms import Fixed, as_norm
 from .problem import Problem
 from .sequences import Sequences
-from .validation import check_examples, check_targets
+from .validation import check_examples, check_targets, check_weights
 
 BLOCK_BYTES = 1 << 26  # of kernel values at a time
 ROUNDING = 1e-6  # how far values may be apart, relative to them, that were added up in other orders
@@ -137,7 +137,7 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
         return model._machines(codes, _C(model) * model._costs(classes, codes, sample_weight), norm)
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True).astype(float)
-        costs = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        costs = check_weights(sample_weight, len(y))
         return model._machines(y, _C(model) * costs, norm)
     return [model._problem(X, sample_weight)]
 

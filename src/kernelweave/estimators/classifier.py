@@ -6,13 +6,19 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..machine import Machine
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, check_targets, weighed
+from ..validation import (
+    check_class_weights,
+    check_examples,
+    check_parameters,
+    check_targets,
+    check_weights,
+    weighed,
+)
 
 
 @stored("MKLClassifier", fields=())
@@ -154,11 +160,16 @@ class MKLClassifier(ClassifierMixin, Machine):
         return [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
 
     def _costs(self, classes, codes, sample_weight=None):
+        if isinstance(self.class_weight, dict):
+            check_class_weights(self.class_weight)
         per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-        weights = _check_sample_weight(sample_weight, codes, ensure_non_negative=True)
+        weights = check_weights(sample_weight, len(codes))
         costs = weighed(1.0, weights, per_class[codes])
         if np.count_nonzero(np.bincount(codes, costs)) < 2:
-            raise ValueError("sample_weight must leave at least 2 classes with a positive weight")
+            raise ValueError(
+                "sample_weight and class_weight must leave at least 2 classes with a positive "
+                "weight"
+            )
         return costs
 
     def _check_loaded(self):

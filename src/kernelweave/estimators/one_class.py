@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..machine import Machine
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, weighed
+from ..validation import check_examples, check_parameters, check_weights, weighed
 
 
 @stored("MKLOneClass", fields=())
@@ -78,8 +77,7 @@ class MKLOneClass(OutlierMixin, Machine):
     def _problem(self, X, sample_weight):
         """Return the only problem."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        weights = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
-        costs = weighed(1.0, weights)
+        costs = weighed(1.0, check_weights(sample_weight, n))
         return Problem(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )

@@ -9,6 +9,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from ..cached_property import cached_property
+from ..numeric import as_numbers
 from ..stored import stored
 from .base import Norm, clip, same_length
 
@@ -95,7 +96,7 @@ def _barrier_minimum(E: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndar
 
 
 def _positive_definite(name: str, values) -> np.ndarray:
-    E = np.array(values, dtype=float)
+    E = as_numbers(name, values)
     if E.ndim != 2 or E.shape[0] != E.shape[1] or E.size == 0:
         raise ValueError(f"{name} must be a square matrix, got an array of shape {E.shape}")
     if not np.all(np.isfinite(E)):

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..numeric import as_numbers
 from ..stored import stored
 from .base import Norm, clip, same_length
 from .powers import checked_exponent, conjugate_exponent, power_sum
@@ -83,7 +84,7 @@ class Lp(Norm):
 
 
 def _positive(name: str, values) -> tuple[float, ...]:
-    array = np.asarray(values, dtype=float)
+    array = as_numbers(name, values)
     if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
         raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")
     return tuple(array.tolist())

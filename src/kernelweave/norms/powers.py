@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
+
+from ..numeric import as_number
 
 
 def power_sum(x: np.ndarray, p: float, costs: np.ndarray | float = 1.0) -> float:
@@ -24,6 +24,6 @@ def conjugate_exponent(p: float) -> float:
 
 def checked_exponent(name: str, value: float) -> float:
     """Return an exponent as a float; refuse what is none."""
-    if not isinstance(value, Real) or not value >= 1:
+    if not as_number(value) >= 1:
         raise ValueError(f"{name} must be a number >= 1 or inf, got {value!r}")
-    return float(value)
+    return as_number(value)

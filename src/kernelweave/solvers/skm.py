@@ -34,6 +34,7 @@ from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
 from ..norms.kinds import is_sparse
+from ..numeric import as_number
 from ..problem import Certificate, Result
 from ..stored import stored
 from .first_guess import FEW, ROOM, first_guess
@@ -83,7 +84,7 @@ class SKM:
 
     def __post_init__(self):
         for name in ("eps1", "eps2", "block_mb"):
-            if not getattr(self, name) > 0:
+            if not as_number(getattr(self, name)) > 0:
                 raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
 
     def serves(self, norm: Norm) -> bool:
