@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.optimize import nnls
 
 from .engines import DenseEngine, Engine, TrainingSet
 from .kernels import Kernel
 from .kernels.prepare import prepare
+from .numeric import thread_count
 
 ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing
 
@@ -76,7 +76,7 @@ def kernel_alignment(
     Array of shape (M, M), with ones on its diagonal. A kernel that is constant is aligned with no
     other, nor with itself: its row is 0.
     """
-    n_jobs = effective_n_jobs(n_jobs)
+    n_jobs = thread_count(n_jobs)
     compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)
     training_set = TrainingSet(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
     moments = Moments.of(DenseEngine.of(training_set))

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
@@ -22,6 +21,7 @@ from .estimators.base import MKLEstimator
 from .kernels import Kernel, prepare
 from .norms import Norm, as_norm
 from .norms.base import conjugate_exponent
+from .numeric import thread_count
 
 CONSTANT = 23 / 22  # of Cortes et al. (2010), whose bound this one extends to all p
 NEARLY_INTEGER = 1e-9  # how far above an integer an exponent may be by rounding
@@ -77,7 +77,7 @@ def empirical_rademacher(
     norm : a number p >= 1 or a norm object.
     draws : number of random vectors of signs.
     """
-    rng, jobs, norm = check_random_state(random_state), effective_n_jobs(n_jobs), as_norm(norm)
+    rng, jobs, norm = check_random_state(random_state), thread_count(n_jobs), as_norm(norm)
     with single_threaded_blas():
         compiled, examples = prepare(kernels, None, X, n_jobs=jobs)
         engine = DenseEngine.of(TrainingSet(compiled.listing, examples, n_jobs=jobs))

@@ -125,9 +125,12 @@ class Search(MKLEstimator):
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""
-        splitter = check_cv(self.cv, y, classifier=is_classifier(self))
         every = np.arange(len(y))
-        splits = [(every[train], every[test]) for train, test in splitter.split(X, y, groups)]
+        try:
+            splitter = check_cv(self.cv, y, classifier=is_classifier(self))
+            splits = [(every[train], every[test]) for train, test in splitter.split(X, y, groups)]
+        except (TypeError, ValueError, IndexError) as error:
+            raise ValueError(f"cv={self.cv!r} gives no folds: {error}") from error
         if not splits or any(len(part) == 0 for split in splits for part in split):
             raise ValueError(f"cv must give examples to train on and to hold out, got {self.cv!r}")
         return splits

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from .estimators import MKLClassifier, MKLRegressor
 from .losses import Loss
 from .norms import Norm
 from .search import Search
 from .stored import stored
-from .validation import check_examples, check_parameters, check_targets
+from .validation import check_examples, check_parameters, check_targets, check_weights
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -130,7 +129,7 @@ class MKLClassifierCV(Search, MKLClassifier):
         check_parameters(self)
         X = check_examples(self, X, reset=True)
         classes, codes = self._labels(X, y)
-        weights = _check_sample_weight(sample_weight, codes, ensure_non_negative=True)
+        weights = check_weights(sample_weight, len(codes))
 
         def costs(train: np.ndarray) -> np.ndarray:
             present, known = np.unique(codes[train], return_inverse=True)
@@ -208,7 +207,7 @@ class MKLRegressorCV(Search, MKLRegressor):
         check_parameters(self)
         X = check_examples(self, X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
-        weights = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        weights = check_weights(sample_weight, len(y))
 
         def costs(train: np.ndarray) -> np.ndarray:
             values = np.zeros(len(y))

@@ -14,13 +14,14 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import Spectrum
 from kernelweave.kernels.strings import PositionalKernel
+
+from .numeric import thread_count
 
 
 class WeightStore:
@@ -93,7 +94,7 @@ class WeightStore:
         examples = self._read(X)
         if self._store is None:
             return np.zeros(examples.n)
-        return self._store.lookup(examples.side, effective_n_jobs(n_jobs))
+        return self._store.lookup(examples.side, thread_count(n_jobs))
 
     def merge(self, other: WeightStore) -> None:
         """Add the weights of another store of the same kernel, however that keeps them."""

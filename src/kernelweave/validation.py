@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from sklearn.utils.validation import (
 )
 
 from .kernels.inputs import is_frame
+from .numeric import THREAD_COUNTS, as_number, as_numbers, is_thread_count, is_whole
 from .sequences import Sequences
 
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
@@ -92,6 +92,38 @@ def check_targets(estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool) ->
     return targets
 
 
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Return the weights of n examples, shape (n,), each at least 0; 1 where none are given."""
+    if sample_weight is None:
+        return np.ones(n)
+    mask = getattr(sample_weight, "dtype", None) == "bool"
+    weights = as_numbers("sample_weight", 1.0 * sample_weight if mask else sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight must be one number or have shape ({n},), got shape {weights.shape}"
+        )
+    if not np.all(np.isfinite(weights) & (weights >= 0)):
+        raise ValueError(
+            "sample_weight must be finite and at least 0 for every example, got negative weights, "
+            "NaN or infinity"
+        )
+    if not weights.any():
+        raise ValueError("sample_weight must be positive for an example, got zero for all")
+    return weights
+
+
+def check_class_weights(class_weight: dict[Any, Any]) -> None:
+    """Raise ValueError for a class whose weight is no finite number of at least 0."""
+    for label, weight in class_weight.items():
+        if not _not_negative(weight):
+            raise ValueError(
+                f"class_weight must hold finite numbers of at least 0, got {weight!r} for class "
+                f"{label!r}"
+            )
+
+
 def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
     """Return the costs of n examples, shape (n,): C times their weights, each a product.
 
@@ -130,7 +162,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "cache_mb": (_not_negative, "a number of at least 0"),
         "normalize": (lambda how: how in NORMALIZATIONS, f"one of {NORMALIZATIONS}"),
         "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
-        "n_jobs": (lambda jobs: jobs is None or _nonzero(jobs), "None or a non-zero integer"),
+        "n_jobs": (is_thread_count, THREAD_COUNTS),
     }
     for name, value in estimator.get_params(deep=False).items():
         if name in rules and not rules[name][0](value):
@@ -145,30 +177,16 @@ def _all_positive(values: Any) -> bool:
     return _several(values) and all(_positive(value) for value in values)
 
 
-def _number(value: Any) -> float:
-    """Return a number as a float; NaN for what is none, inf for integers that are too large."""
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return np.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return np.inf
-
-
 def _positive(value: Any) -> bool:
-    return 0 < _number(value) < np.inf
+    return 0 < as_number(value) < np.inf
 
 
 def _not_negative(value: Any) -> bool:
-    return 0 <= _number(value) < np.inf
+    return 0 <= as_number(value) < np.inf
 
 
 def _count(value: Any, least: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
-
-
-def _nonzero(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value != 0
+    return is_whole(value) and value >= least
 
 
 def _is_auto(value: Any) -> bool:

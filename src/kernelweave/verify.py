@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from .estimators.base import MKLEstimator
 from .kernels import CompiledKernels, Kernel
 from .norms import Fixed, as_norm
 from .problem import Problem
 from .sequences import Sequences
-from .validation import check_examples, check_targets
+from .validation import check_examples, check_targets, check_weights
 
 BLOCK_BYTES = 1 << 26  # of kernel values at a time
 ROUNDING = 1e-6  # how far values may be apart, relative to them, that were added up in other orders
@@ -139,7 +139,7 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
         return problems
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True).astype(float)
-        costs = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
+        costs = check_weights(sample_weight, len(y))
         single: list[Problem] = model._problems(y, _C(model) * costs, norm)
         return single
     return [model._problem(X, sample_weight)]

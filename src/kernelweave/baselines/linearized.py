@@ -14,12 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
@@ -33,6 +31,7 @@ from ..kernels.examples import Examples
 from ..kernels.per_feature import Stack
 from ..kernels.prepare import prepare
 from ..kernels.program import CompiledKernels
+from ..numeric import is_whole, thread_count
 from ..validation import check_examples, check_parameters, check_targets
 
 RANK = 1e-10  # eigenvalues below this part of the largest one are dropped
@@ -128,9 +127,13 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
     def _check_features(self) -> None:
         if self.features not in FEATURES:
             raise ValueError(f"features must be one of {list(FEATURES)}, got {self.features!r}")
-        if not isinstance(self.n_components, Integral) or self.n_components < 1:
+        if not (is_whole(self.n_components) and self.n_components >= 1):
             raise ValueError(
                 f"n_components must be an integer of at least 1, got {self.n_components!r}"
+            )
+        if not (is_whole(self.max_iter) and 1 <= self.max_iter < 2**31):
+            raise ValueError(
+                f"max_iter must be an integer from 1 to {2**31 - 1}, got {self.max_iter!r}"
             )
         if self.loss not in ("hinge", "squared_hinge"):
             raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}")
@@ -150,12 +153,12 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
             kernels = default_kernels(X, np.ones(X.shape[0]))
         if self.features == "fourier":
             return Fourier.of(kernels, self.normalize, X, self.n_components, random)
-        n_jobs = effective_n_jobs(self.n_jobs)
+        n_jobs = thread_count(self.n_jobs)
         return Nystroem.of(kernels, self.normalize, X, self.n_components, random, n_jobs)
 
     def _features(self, X: Any) -> np.ndarray:
         with single_threaded_blas():
-            return self._map(X, effective_n_jobs(self.n_jobs))
+            return self._map(X, thread_count(self.n_jobs))
 
     def _group_norms(self) -> np.ndarray:
         ends = np.cumsum(self._map.sizes)[:-1]

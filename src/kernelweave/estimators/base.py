@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
@@ -28,6 +27,7 @@ from ..kernels.prepare import prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
+from ..numeric import thread_count
 from ..overflow import explained
 from ..plan import ENGINES, Method, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem, Progress, Result
@@ -145,7 +145,7 @@ class MKLEstimator(BaseEstimator):
         It suits the methods and norms that will be asked for. `shared`: whether outputs share
         their weights, each with an alpha of its own.
         """
-        n_jobs = effective_n_jobs(self.n_jobs)
+        n_jobs = thread_count(self.n_jobs)
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
@@ -225,7 +225,7 @@ class MKLEstimator(BaseEstimator):
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._model.decide(X, n_jobs=effective_n_jobs(self.n_jobs))
+        values = self._model.decide(X, n_jobs=thread_count(self.n_jobs))
         return check_values("decision values", values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -252,7 +252,7 @@ class MKLEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._model.contributions(X, n_jobs=effective_n_jobs(self.n_jobs))
+        values = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
         check_values("contributions", values)
         return values[:, 0] if values.shape[1] == 1 else values
 

@@ -9,12 +9,18 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, check_targets, weighed
+from ..validation import (
+    check_class_weights,
+    check_examples,
+    check_parameters,
+    check_targets,
+    check_weights,
+    weighed,
+)
 from .base import MKLEstimator
 
 
@@ -159,11 +165,16 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
     ) -> np.ndarray:
+        if isinstance(self.class_weight, dict):
+            check_class_weights(self.class_weight)
         per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-        weights = _check_sample_weight(sample_weight, codes, ensure_non_negative=True)
+        weights = check_weights(sample_weight, len(codes))
         costs = weighed(1.0, weights, per_class[codes])
         if np.count_nonzero(np.bincount(codes, costs)) < 2:
-            raise ValueError("sample_weight must leave at least 2 classes with a positive weight")
+            raise ValueError(
+                "sample_weight and class_weight must leave at least 2 classes with a positive "
+                "weight"
+            )
         return costs
 
     def _check_loaded(self) -> None:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import OutlierMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, weighed
+from ..validation import check_examples, check_parameters, check_weights, weighed
 from .base import MKLEstimator
 
 
@@ -81,8 +80,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     def _problem(self, X: Any, sample_weight: Any) -> Problem:
         """Return the only problem."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
-        weights = _check_sample_weight(sample_weight, np.empty((n, 1)), ensure_non_negative=True)
-        costs = weighed(1.0, weights)
+        costs = weighed(1.0, check_weights(sample_weight, n))
         return Problem(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )

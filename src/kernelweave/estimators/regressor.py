@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils.validation import _check_sample_weight
 
 from .. import losses, norms
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, check_targets, weighed
+from ..validation import check_examples, check_parameters, check_targets, check_weights, weighed
 from .base import MKLEstimator
 
 
@@ -74,8 +73,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         check_parameters(self)
         X = check_examples(self, X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
-        weights = _check_sample_weight(sample_weight, y, ensure_non_negative=True)
-        costs = weighed(self.C, weights)
+        costs = weighed(self.C, check_weights(sample_weight, len(y)))
         self._train(X, self._problems(y, costs, norms.as_norm(self.norm)), y)
         return self
 

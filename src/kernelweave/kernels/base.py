@@ -14,10 +14,10 @@ from numbers import Real
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
+from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
 
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class Kernel(ABC):
             compiled = CompiledKernels((self.resolve(X if Y is None else Y),))
             reference = compiled.training(X if Y is None else Y)
             examples = reference if Y is None else compiled.examples(X)
-            threads = effective_n_jobs(n_jobs)
+            threads = thread_count(n_jobs)
             values = _core.evaluate(compiled.program, reference.side, examples.side, threads)
         return self._stacked(np.swapaxes(values, 1, 2))
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from kernelweave.cached_property import cached_property
 from kernelweave.core import _core
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.tables import Table
+from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
 
 
@@ -42,7 +42,7 @@ class Reading:
     def __init__(self, X: Any, *, training: bool, n_jobs: int | None = None, weights: Any = None):
         self.X = as_input(X)
         self.training = training
-        self.n_jobs = effective_n_jobs(n_jobs)
+        self.n_jobs = thread_count(n_jobs)
         self.n = self.X.shape[0]
         weights = np.ones(self.n) if weights is None else weights
         self.shares = weights / weights.sum()

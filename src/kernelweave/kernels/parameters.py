@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
 from kernelweave.kernels.columns import Columns
+from kernelweave.numeric import as_number, is_whole
 
 MOST = 2**31 - 1  # the largest integer that the core takes as a degree
 
@@ -16,35 +16,21 @@ MOST = 2**31 - 1  # the largest integer that the core takes as a degree
 def _gamma(value: Any) -> float | str | None:
     if value is None or (isinstance(value, str) and value == "scale"):
         return value
-    if _is_real(value) and 0 < value < np.inf:
+    if 0 < as_number(value) < np.inf:
         return float(value)
     raise ValueError('a positive number, None (1 / n_features) or "scale"')
 
 
 def _degree(value: Any) -> int:
-    if _is_real(value) and value == int(value) and 1 <= value <= MOST:
+    if 1 <= as_number(value) <= MOST and value == int(value):
         return int(value)
     raise ValueError(f"an integer from 1 to {MOST:,}")
 
 
 def _coef0(value: Any) -> float:
-    if _is_real(value) and 0 <= value < np.inf:
+    if 0 <= as_number(value) < np.inf:
         return float(value)
     raise ValueError("a number >= 0 (with a negative one the kernel is not positive semidefinite)")
-
-
-def _is_real(value: Any) -> bool:
-    if not isinstance(value, Real) or isinstance(value, bool):
-        return False
-    try:
-        return bool(np.isfinite(float(value)))
-    except OverflowError:  # an integer beyond all floats
-        return False
-
-
-def is_whole(value: Any) -> bool:
-    """Return whether a value is an integer, of Python or of NumPy."""
-    return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(kernel: str, name: str, value: Any, least: int = 1, most: int = MOST) -> int:
@@ -64,7 +50,7 @@ RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def checked(kernel: str, name: str, value: Any) -> Any:
     """Return a parameter of a kernel, or for a sequence the tuple of the parameters of a family."""
-    many = isinstance(value, list | tuple | range | np.ndarray) and np.ndim(value) == 1
+    many = isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) == 1
     if many and len(value) == 0:
         raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
     if many and name in RANGES and set(map(type, value)) <= {float, np.float64}:

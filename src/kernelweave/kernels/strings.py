@@ -20,8 +20,9 @@ from kernelweave.core import _core
 from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input, column
-from kernelweave.kernels.parameters import MOST, frozen, is_whole, label, whole
+from kernelweave.kernels.parameters import MOST, frozen, label, whole
 from kernelweave.kernels.program import Expression, Layout
+from kernelweave.numeric import is_whole
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.stored import stored
 

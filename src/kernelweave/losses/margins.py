@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..bias import balance, newton
+from ..numeric import as_number
 from ..stored import stored
 from .dual_term import DualTerm, half_inverse
 
@@ -95,7 +96,7 @@ class SmoothHinge:
     kind: ClassVar[str] = "classifier"
 
     def __post_init__(self) -> None:
-        if not 0 < self.sigma < np.inf:
+        if not 0 < as_number(self.sigma) < np.inf:
             raise ValueError(f"sigma must be a positive finite number, got {self.sigma!r}")
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..bias import balance
+from ..numeric import as_number
 from ..stored import stored
 from .dual_term import DualTerm, half_inverse
 
@@ -22,7 +23,7 @@ class EpsilonInsensitive:
     kind: ClassVar[str] = "regressor"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.epsilon < np.inf:
+        if not 0 <= as_number(self.epsilon) < np.inf:
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon!r}")
 
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from numbers import Real
 
+from ..numeric import as_number
 from .base import Fixed, Norm
 from .block import Block
 from .elliptic import Elliptic
@@ -26,8 +27,8 @@ def as_norm(norm: float | Norm) -> Norm:
     if isinstance(norm, Norm):
         return norm
     number = isinstance(norm, Real) and not isinstance(norm, bool)
-    if number and norm >= 1:
-        return Lp(float(norm))
+    if as_number(norm) >= 1:
+        return Lp(as_number(norm))
     raise (ValueError if number else TypeError)(
         "norm must be a number p >= 1, inf, or an object such as norms.Lp(p, weights), "
         f"norms.Elliptic(E) or norms.Block(q), got {norm!r}"

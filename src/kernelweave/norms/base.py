@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 
 import numpy as np
+
+from ..numeric import as_number
 
 SMOOTHEST = 32.0  # exponent up to which the ball is round enough for Newton's method
 
@@ -186,6 +187,6 @@ def conjugate_exponent(p: float) -> float:
 
 def checked_exponent(name: str, value: float) -> float:
     """Return an exponent as a float; refuse what is none."""
-    if not isinstance(value, Real) or not value >= 1:
+    if not as_number(value) >= 1:
         raise ValueError(f"{name} must be a number >= 1 or inf, got {value!r}")
-    return float(value)
+    return as_number(value)

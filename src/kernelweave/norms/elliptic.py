@@ -10,6 +10,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from ..cached_property import cached_property
+from ..numeric import as_numbers
 from ..stored import stored
 from .base import Norm, clip, same_length
 
@@ -105,14 +106,14 @@ def _barrier_minimum(E: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndar
 
 
 def _positive_definite(name: str, values: Any) -> np.ndarray:
-    E: np.ndarray = np.array(values, dtype=float)
+    E = as_numbers(name, values)
     if E.ndim != 2 or E.shape[0] != E.shape[1] or E.size == 0:
         raise ValueError(f"{name} must be a square matrix, got an array of shape {E.shape}")
     if not np.all(np.isfinite(E)):
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     if not np.allclose(E, E.T, rtol=1e-8, atol=1e-10 * np.abs(E).max()):
         raise ValueError(f"{name} must be symmetric, but differs by {np.abs(E - E.T).max():.3g}")
-    E = 0.5 * (E + E.T)
+    E = np.asarray(0.5 * (E + E.T), dtype=float)
     smallest, largest = np.linalg.eigvalsh(E)[[0, -1]]
     if smallest <= len(E) * np.finfo(float).eps * largest:
         raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..numeric import as_numbers
 from ..stored import stored
 from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum, same_length
 
@@ -100,7 +101,7 @@ class Lp(Norm):
 
 
 def _positive(name: str, values: Any) -> tuple[float, ...]:
-    array = np.asarray(values, dtype=float)
+    array = as_numbers(name, values)
     if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
         raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")
     return tuple(array.tolist())

@@ -35,6 +35,7 @@ from ..cached_property import cached_property
 from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
+from ..numeric import as_number
 from ..problem import Certificate, Problem, Result
 from ..stored import stored
 from ..training.history import History
@@ -74,13 +75,13 @@ class MWU:
     combines: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0 < self.eps < 1:
+        if not 0 < as_number(self.eps) < 1:
             raise ValueError(f"eps must be a number above 0 and below 1, got {self.eps!r}")
         if self.scaling not in ("value", "unit", "trace"):
             raise ValueError(
                 f"scaling must be one of ['value', 'unit', 'trace'], got {self.scaling!r}"
             )
-        if self.rho is not None and not 1 < self.rho < np.inf:
+        if self.rho is not None and not 1 < as_number(self.rho) < np.inf:
             raise ValueError(f"rho must be None or a finite number above 1, got {self.rho!r}")
 
     def streams(self, M: int, n: int) -> bool:

@@ -33,6 +33,7 @@ from ..core import _core
 from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
+from ..numeric import as_number
 from ..problem import Certificate, Problem, Result
 from ..stored import stored
 from ..training.history import History
@@ -79,7 +80,7 @@ class SKM:
 
     def __post_init__(self) -> None:
         for name in ("eps1", "eps2", "block_mb"):
-            if not getattr(self, name) > 0:
+            if not as_number(getattr(self, name)) > 0:
                 raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
 
     def serves(self, norm: Norm) -> bool:
