@@ -61,7 +61,8 @@ def run(data: bytes) -> None:
             warnings.simplefilter("always")
             model.fit(X, Y)
     check_fitted(model, [warning.message for warning in caught])
-    check_certificate(model, Given(X, X, KERNELS, len(X)), Y, None, [])
+    if np.all(np.isfinite(model.duality_gap_)):
+        check_certificate(model, Given(X, X, KERNELS, len(X)), Y, None, [])
 
 
 def crafted(c: Choices, content: bytes) -> bytes:

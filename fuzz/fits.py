@@ -27,15 +27,17 @@ ODD_WEIGHTS = [0.0, 1e-300, 1e300, -1.0, np.nan, np.inf, 1e-9, 1e9]
 def run(data: bytes) -> None:
     """Fit a model, ask it for everything, and check what it says of itself."""
     c = Choices(data)
-    examples = given(c)
-    model = estimator(c)
-    y, weights = targets(c, model, examples.n), sample_weight(c, examples.n)
+    with np.errstate(all="ignore"):
+        examples = given(c)
+        model = estimator(c)
+        y, weights = targets(c, model, examples.n), sample_weight(c, examples.n)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("error", RuntimeWarning)
         model.set_params(kernels=examples.kernels).fit(examples.X, y, sample_weight=weights)
     check_fitted(model, [warning.message for warning in caught])
-    check_certificate(model, examples, y, weights, [str(w.message) for w in caught])
+    if np.all(np.isfinite(model.duality_gap_)):  # an infinite gap is told, and claims nothing
+        check_certificate(model, examples, y, weights, [str(w.message) for w in caught])
     ask(c, model, examples)
 
 
@@ -96,7 +98,7 @@ def norm(c: Choices) -> Any:
     E = np.eye(M) + c.pick([0.0, 0.3, -0.3]) * (np.eye(M, k=1) + np.eye(M, k=-1))
     return c.pick(
         [
-            norms.Lp(c.pick([1.0, 2.0, 4.0]), weights=[c.power(-1, 1) for _ in range(M)]),
+            norms.Lp(c.pick([1.0, 2.0, 4.0, np.inf]), weights=[c.power(-1, 1) for _ in range(M)]),
             norms.Elliptic(E),
             norms.Block(c.pick([1, 1.5, 2, 3, 10, np.inf])),
         ]
@@ -132,14 +134,13 @@ def sample_weight(c: Choices, n: int) -> Any:
         weights = np.round(weights)
     if c.chance(0.1) and n:
         weights[c.integer(0, n - 1)] = c.pick(ODD_WEIGHTS)
-    with np.errstate(over="ignore"):
-        odd = [weights * 1e300, weights * 1e-300, weights[:-1], 2.0, "x", weights * 0]
+    odd = [weights * 1e300, weights * 1e-300, weights[:-1], 2.0, "x", weights * 0]
     return c.usual(weights, odd)
 
 
 def check_fitted(model: Any, caught: list[Any]) -> None:
-    """Attributes are finite and fit together, and a gap above `tol` has been told."""
-    for name in ("weights_", "dual_coef_", "intercept_", "primal_objective_", "dual_objective_"):
+    """Attributes are finite, and a gap above `tol` has been told."""
+    for name in ("weights_", "dual_coef_", "intercept_", "primal_objective_"):
         if not np.all(np.isfinite(getattr(model, name))):
             raise Lie(f"{name} is not finite: {getattr(model, name)}")
     told = any(isinstance(warning, ConvergenceWarning) for warning in caught)

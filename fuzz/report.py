@@ -42,5 +42,7 @@ class Report:
         return sum(self.counts[kind] for kind in FINDINGS)
 
     def __str__(self) -> str:
-        kinds = ", ".join(f"{kind} {self.counts[kind]}" for kind in ("done", "refused", *FINDINGS))
+        kinds = ", ".join(
+            f"{kind} {self.counts[kind]}" for kind in ("done", "refused", "rounded", *FINDINGS)
+        )
         return f"{self.target}: {self.inputs} inputs: {kinds}; slowest {self.slowest:.1f} s"

@@ -17,9 +17,13 @@ class Lie(Exception):
     """What a model says of itself is not so."""
 
 
+class Rounded(Exception):
+    """A gap is larger than reported by rounding that was told, or that is below `tol`."""
+
+
 @dataclass(frozen=True)
 class Verdict:
-    """What came of an input: `kind` is "done", "refused" or one of `FINDINGS`."""
+    """What came of an input: `kind` is "done", "refused", "rounded" or one of `FINDINGS`."""
 
     kind: str
     detail: str = ""
@@ -39,11 +43,20 @@ def judged(run: Callable[[bytes], None], data: bytes) -> Verdict:
             run(data)
     except Lie as error:
         return Verdict("lie", str(error))
-    except RuntimeWarning:
-        return Verdict("warning", traceback.format_exc())
+    except Rounded as error:
+        return Verdict("rounded", str(error))
+    except RuntimeWarning as error:
+        kind = "refused" if _is_of_validation(error) else "warning"
+        return Verdict(kind, traceback.format_exc())
     except MemoryError:
         return Verdict("refused", "MemoryError")
     except Exception as error:
         documented = type(error) in DOCUMENTED and str(error)
         return Verdict("refused" if documented else "error", traceback.format_exc())
     return Verdict("done")
+
+
+def _is_of_validation(warning: Warning) -> bool:
+    """Whether scikit-learn warned while it looked for values that are not finite."""
+    frames = traceback.extract_tb(warning.__traceback__)
+    return any("/sklearn/utils/validation.py" in frame.filename for frame in frames)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from kernelweave.baselines.linearized import LinearizedMKL
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.alignment import kernel_alignment
+from kernelweave.baselines.linearized import LinearizedMKL
 from kernelweave.kernels import RBF, ChiSquared, Laplacian, Polynomial
 from kernelweave.numeric import MOST_THREADS, as_number, as_numbers, is_whole, thread_count
 from kernelweave.selection import MKLClassifierCV

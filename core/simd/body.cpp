@@ -108,10 +108,12 @@ void center_tile(double ci, const double* __restrict r, double* __restrict v, in
   for (int64_t j = 0; j < n; ++j) v[j] += ci - r[j];
 }
 
+// What is below the rounding of the norms is 0: equal vectors are at no distance, in whatever order
+// their products were added up. NaN, a difference of infinite norms, stays NaN.
 void sqdist_tile(double ni, const double* __restrict norms, double* __restrict v, int64_t n) {
   for (int64_t j = 0; j < n; ++j) {
-    const double s = ni + norms[j] - 2.0 * v[j];
-    v[j] = 0.0 > s ? 0.0 : s;  // NaN, a difference of infinite norms, stays NaN
+    const double sum = ni + norms[j], s = sum - 2.0 * v[j];
+    v[j] = 0x1p-48 * sum > s ? 0.0 : s;
   }
 }
 

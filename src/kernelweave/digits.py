@@ -38,7 +38,9 @@ def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, primal: fl
     primal : what the gap is relative to.
     """
     pairs = np.abs(alpha).sum() * np.sqrt(alpha @ alpha)
-    errors: np.ndarray = EPS * theta * sizes * (pairs / max(abs(primal), np.finfo(float).tiny))
+    with np.errstate(over="ignore"):
+        share = pairs / max(abs(primal), np.finfo(float).tiny)
+        errors: np.ndarray = EPS * theta * sizes * share
     return errors
 
 

@@ -45,6 +45,7 @@ LEARNED: dict[str, Any] = {
     "_model": Model,
     "C_": Number,
     "best_score_": Number,
+    "certifies_": str,
     "classes_": np.ndarray,
     "dual_coef_": np.ndarray,
     "dual_objective_": Number | np.ndarray,

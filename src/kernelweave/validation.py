@@ -110,7 +110,7 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
             "NaN or infinity"
         )
     if not weights.any():
-        raise ValueError("sample_weight must be positive for an example, got zero for all")
+        raise ValueError("sample_weight must be positive for at least one example, got zeros")
     return weights
 
 
@@ -160,6 +160,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "max_time": (lambda t: t is None or _positive(t), "None or a finite number above 0"),
         "working_set": (lambda q: _is_auto(q) or _count(q, 2), '"auto" or an integer above 1'),
         "cache_mb": (_not_negative, "a number of at least 0"),
+        "class_weight": (_class_weight, 'None, "balanced" or a dict from classes to factors'),
         "normalize": (lambda how: how in NORMALIZATIONS, f"one of {NORMALIZATIONS}"),
         "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
         "n_jobs": (is_thread_count, THREAD_COUNTS),
@@ -187,6 +188,12 @@ def _not_negative(value: Any) -> bool:
 
 def _count(value: Any, least: int) -> bool:
     return is_whole(value) and value >= least
+
+
+def _class_weight(value: Any) -> bool:
+    return (
+        value is None or isinstance(value, dict) or (isinstance(value, str) and value == "balanced")
+    )
 
 
 def _is_auto(value: Any) -> bool:

@@ -190,6 +190,18 @@ def test_distances_survive_a_far_origin(tables):
     assert np.allclose(shifted(sp.csr_array(Y + far), X + far), kernel(Y, X), rtol=1e-5)
 
 
+@pytest.mark.parametrize("d", [1, 3, 50, 800])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("scale", [1e-8, 1.0, 1e8])
+def test_equal_vectors_are_at_no_distance(d, form, scale, rng):
+    """Products that are added up in another order differ, and gamma can make much of it."""
+    X = scale * rng.normal(size=(40, d))
+    kernel = RBF(gamma=1e16 / scale**2)
+    found = kernel(form(X), form(X[:30].copy()))[:30]
+    assert np.diag(found).tolist() == [1.0] * 30
+    assert np.array_equal(found, kernel(form(X))[:30, :30])
+
+
 def test_threads_do_not_change_values(case, rng):
     kernel, _ = case
     X = rng.uniform(size=(300, 6))

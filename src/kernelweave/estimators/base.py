@@ -212,6 +212,7 @@ class MKLEstimator(BaseEstimator):
         histories = [[vars(progress) for progress in result.history] for result in results]
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
+        self.certifies_ = self.plan_.certifies
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""

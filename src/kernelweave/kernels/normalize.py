@@ -171,9 +171,14 @@ NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
 
 
 def _divided(kernel: Kernel, scales: np.ndarray) -> Kernel:
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", divide="ignore"):
         factors = 1.0 / scales
     for name, factor, scale in zip(kernel.names, factors, scales, strict=True):
+        if scale <= 0:  # rounding may take it below
+            raise ValueError(
+                f"kernel {name!r} is constant on the training examples that have a weight, so that "
+                "it tells none of them apart: leave it out"
+            )
         if not np.isfinite(factor):
             raise ValueError(
                 f"kernel {name!r} has values of about {scale:.3g} on the training data, which are "

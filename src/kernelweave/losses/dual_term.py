@@ -90,10 +90,9 @@ class DualTerm:
         if not self.ent.any():
             return self.curv
         a, rest = self._shares(alpha)
-        curvature: np.ndarray = self.curv + self.ent / (
-            self._width**2 * np.maximum(a * rest, _TINY)
-        )
-        return curvature
+        # One factor after the other: the square of a tiny width would be 0.
+        bend = self.ent / self._width / self._width / np.maximum(a * rest, _TINY)
+        return np.asarray(self.curv + bend)
 
     def _shares(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Parts of the box below and above alpha: a and 1 - a, both exact when they are tiny."""

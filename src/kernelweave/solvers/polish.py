@@ -60,8 +60,8 @@ def _settled(problem: Problem, engine: Engine, point: Point) -> tuple[np.ndarray
     places = np.stack([term.lo, np.where(term.eps > 0, 0.0, term.lo), term.hi])
     place = places[np.abs(alpha - places).argmin(axis=0), np.arange(len(alpha))]
     residual = _slope(problem, alpha) + F + point.bias
-    distance = np.abs(alpha - place) / np.abs(alpha).max()
-    free = distance >= np.abs(residual) / np.abs(F).max()
+    distance = np.abs(alpha - place) * np.abs(F).max()
+    free = distance >= np.abs(residual) * np.abs(alpha).max()
     return np.where(free, alpha, place), np.flatnonzero(free)
 
 

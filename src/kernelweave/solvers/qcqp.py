@@ -133,7 +133,10 @@ def _refined(
         return
     _, point = min(models, key=lambda model: model[0].gap)
     for _ in range(NEWTON_STEPS):
-        moved = polish(problem, engine, point)
+        try:
+            moved = polish(problem, engine, point)
+        except np.linalg.LinAlgError:  # numbers too far apart for equations to be solved
+            return
         alpha, s = _placed(problem, engine, moved.alpha)
         certificate, point = _certified(problem, engine, alpha, s, moved.theta)
         yield certificate, point
@@ -155,7 +158,9 @@ def _certified(
 
 
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return theta, (M,), from theta_m sqrt(s_m)."""
+    """Return theta, (M,), from theta_m sqrt(s_m); where all s are 0 no weights are better."""
+    if not s.any():
+        return norm.start(len(s))
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))
     if norm.is_sparse:
         theta[theta < NEAR * theta.max()] = 0.0

@@ -16,7 +16,8 @@ from ..digits import rounding
 from ..engines.base import Engine
 from ..problem import Certificate, Progress, Result
 
-STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit
+STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,
+STUCK_INNER = 3  # or inner problems in a row that ended in this way
 DUAL_ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest
 NO_PROGRESS = 1e-3  # a relative change of a gap that is none
 # Where rounding may be at least this part of the gap, values tell little: fewer turns that bring
@@ -49,6 +50,10 @@ class History:
         The certified models, oldest first.
     n_iter : int
         Number of turns.
+    patience : int
+        Turns without progress after which it is stuck.
+    stuck_inner : int
+        Number of inner problems, the last ones in a row, that got stuck.
     """
 
     def __init__(
@@ -67,6 +72,7 @@ class History:
         self.deadline = deadline
         self._started = time.monotonic()
         self._fall = 1.0
+        self.patience, self.stuck_inner = STUCK_TURNS, 0
         self._sizes: np.ndarray | None = None  # largest value of each kernel
 
     def inner(
@@ -163,7 +169,9 @@ class History:
         So it is where many turns brought nothing, or some and rounding may be most of the gap, or
         where all is 0.
         """
-        if self.vanished or self._idle(STUCK_TURNS, NO_PROGRESS):
+        if self.vanished or self.stuck_inner >= STUCK_INNER:
+            return True
+        if self._idle(self.patience, NO_PROGRESS):
             return True
         return self._idle(NOISY_TURNS, NOISY_PROGRESS) and self._noisy(engine)
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..plan import Plan
 
 INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
+INNER_PATIENCE = 60  # of these turns without progress, after which it is stuck
 INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw
 
 
@@ -43,7 +44,10 @@ def train(
     def solve_inner(theta: np.ndarray) -> Turn:
         accuracy = history.tol if paced is None else paced.accuracy
         inner = history.inner(accuracy, INNER_TURNS, fall=INNER_FALL)
+        inner.patience = INNER_PATIENCE
         train(problem.given(theta), engine, theta, plan.inner, inner)
+        stuck = not (inner.converged or inner.spent)
+        history.stuck_inner = history.stuck_inner + 1 if stuck else 0
         return sets.view(theta, solve_inner)
 
     turn, turns = sets.view(weights, solve_inner), 0

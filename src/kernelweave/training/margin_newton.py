@@ -51,7 +51,8 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
         share = expit(-width / ent * (F + v + bias + term.lin))
         alpha = np.clip(term.lo + width * share, term.lo, term.hi)
         yield balanced(alpha, term.lo, term.hi, total, everything)
-        stiff = ent / (width**2 * np.maximum(share * (1.0 - share), FLATTEST))
+        # One factor after the other: the square of a tiny width would be 0.
+        stiff = ent / width / width / np.maximum(share * (1.0 - share), FLATTEST)
         try:
             system = KKTSystem.definite(kernel, stiff)
         except LinAlgError:

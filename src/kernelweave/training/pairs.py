@@ -65,7 +65,8 @@ def _without_pairs(problem: Subproblem, tolerance: float, method: Method, late: 
     """
     live = np.flatnonzero(problem.term.hi > problem.term.lo)
     best, lowest = problem, problem.violation
-    with np.errstate(over="ignore", invalid="ignore"):  # values that are not finite are not taken
+    # Values that are not finite are not taken.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         for part in method(problem.part(live)):
             alpha = problem.alpha.copy()
             alpha[live] = part
