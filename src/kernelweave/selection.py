@@ -34,7 +34,7 @@ class _HeldOut:
         return True
 
 
-class _HeldOutClassifier(_HeldOut, MKLClassifier):  # type: ignore[misc]
+class _HeldOutClassifier(_HeldOut, MKLClassifier):  # type: ignore[misc]  # classes_ may be None
     """What scorers ask for labels and decision values."""
 
 

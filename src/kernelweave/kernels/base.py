@@ -131,7 +131,7 @@ class OnColumns(Kernel):
         return self.columns
 
     def on(self, columns: Any) -> Kernel:
-        return replace(self, columns=columns)  # type: ignore[type-var]
+        return replace(self, columns=columns)  # type: ignore[type-var]  # a dataclass, see above
 
 
 @dataclass(frozen=True)

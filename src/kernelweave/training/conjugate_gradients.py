@@ -61,8 +61,8 @@ class Descent:
     def towards(self, change: np.ndarray) -> np.ndarray:
         """Return the change, shape (n,), that leads to the feasible alpha nearest to the wish."""
         term, alpha = self.problem.term, self.engine.alpha
-        feasible: np.ndarray = project(alpha + change, term.lo, term.hi, self.problem.tau) - alpha
-        return feasible
+        nearest: np.ndarray = project(alpha + change, term.lo, term.hi, self.problem.tau) - alpha
+        return nearest
 
     def descend(self) -> bool:
         """Make one move; returns whether it led anywhere."""
