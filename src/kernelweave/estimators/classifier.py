@@ -59,7 +59,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         working set, and within those that take long; what comes before them (reading and
         normalising kernels, weights from alignments) is always finished.
     working_set : int or "auto"
-        Number of examples worked on in a turn.
+        Number of examples worked on in a turn. A number also rules out conjugate gradients. The
+        solvers "skm", "mwu" and "qcqp" have no such working sets and ignore it.
     cache_mb : float
         Memory for rows of distances and dot products.
     n_jobs : int or None
@@ -85,6 +86,10 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     dual_coef_ : array of shape (1 or classes, n_support)
     intercept_ : array of shape (1 or classes,)
     primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
+    plan_ : Plan
+        How the model was trained; its repr is a sentence.
+    certifies_ : str
+        "weights and machine", or "machine at given weights" for the two-stage solvers.
     n_iter_ : int
     history_ : list of dict
         Seconds, primal, dual, gap and weights after every turn; a list for each row of weights_.
