@@ -85,7 +85,7 @@ sanitize: $(BIN)/python
 sanitize-threads: $(BIN)/python
 	$(call sanitised,sanitize-threads,thread)
 	LD_PRELOAD="$(call library,libtsan)" \
-	  TSAN_OPTIONS=halt_on_error=1:suppressions=core/thread_sanitizer.supp \
+	  TSAN_OPTIONS=halt_on_error=1:suppressions=core/system/thread_sanitizer.supp \
 	  setarch -R build/sanitize-threads-venv/bin/python -m pytest -x -q -s \
 	  tests/test_threads.py
 

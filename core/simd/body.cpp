@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "simd.h"
+#include "simd/simd.h"
 
 #define KW_JOIN2(a, b) a##b
 #define KW_JOIN(a, b) KW_JOIN2(a, b)

@@ -1,6 +1,6 @@
 // Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
 // files share.
-#include "cells.h"
+#include "simd/cells.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "simd.h"
+#include "simd/simd.h"
 
 namespace kw {
 

@@ -1,6 +1,6 @@
 // Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
 // files share.
-#include "wd.h"
+#include "simd/wd.h"
 
 #include <string.h>
 #if defined(__x86_64__)

@@ -1,0 +1,234 @@
+// Engines for Python: who holds the examples.
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/bindings.h"
+#include "engine/engine.h"
+#include "engine/mixture.h"
+#include "engine/sum.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kw {
+namespace {
+
+std::unique_ptr<SharedRows> rows_of(const Program& program, const Side& side, int64_t cache_bytes,
+                                    int n_jobs) {
+  check_threads(n_jobs);
+  return std::make_unique<SharedRows>(std::make_shared<const Program>(program), side, cache_bytes,
+                                      n_jobs);
+}
+
+template <typename Kind>
+Out blocks(const Kind& engine, Ids ids) {
+  check_ids(engine.n(), ids);
+  Out out = make_array({size_t(engine.n_kernels()), ids.shape(0), ids.shape(0)});
+  without_lock([&] { engine.blocks(ids.data(), int64_t(ids.shape(0)), out.data()); });
+  return out;
+}
+
+template <typename Kind>
+void add(Kind& engine, Ids ids, Vector delta) {
+  check_ids(engine.n(), ids);
+  require(ids.shape(0) == delta.shape(0), "add: ids and delta differ in length");
+  without_lock([&] { engine.add(ids.data(), int64_t(ids.shape(0)), delta.data()); });
+}
+
+template <typename Kind>
+Out diagonal_of(const Kind& engine) {
+  Out out = make_array({size_t(engine.n_kernels()), size_t(engine.n())});
+  without_lock([&] { engine.diagonal(out.data()); });
+  return out;
+}
+
+template <typename Kind>
+std::unique_ptr<Kind> subset(Kind& engine, Ids ids) {
+  check_ids(engine.n(), ids);
+  std::unique_ptr<Kind> smaller;
+  without_lock([&] { smaller = engine.subset(ids.data(), int64_t(ids.shape(0))); });
+  return smaller;
+}
+
+// What all engines can do.
+template <typename Kind>
+nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) {
+  return nb::class_<Kind>(m, name, doc)
+      .def_prop_ro("n", &Kind::n)
+      .def_prop_ro("n_kernels", &Kind::n_kernels)
+      .def_prop_ro("cached_rows", &Kind::cached_rows)
+      .def("blocks", &blocks<Kind>, "ids"_a)
+      .def("add", &add<Kind>, "ids"_a, "delta"_a)
+      .def("diagonal", &diagonal_of<Kind>)
+      .def("subset", &subset<Kind>, "ids"_a);
+}
+
+// The matrix of a kernel, and how to multiply it.
+struct KernelProduct {
+  std::unique_ptr<Product> product;
+  int64_t n;
+  int threads;
+};
+
+std::unique_ptr<KernelProduct> product_of(const Engine& engine) {
+  std::unique_ptr<Product> product;
+  without_lock([&] { product = engine.product(); });
+  if (!product) return nullptr;
+  return std::make_unique<KernelProduct>(std::move(product), engine.n(), engine.threads());
+}
+
+Out multiply(const KernelProduct& matrix, Vector v) {
+  require(int64_t(v.shape(0)) == matrix.n, "Product: one number per example");
+  Out out = make_array({size_t(matrix.n)});
+  std::fill_n(out.data(), matrix.n, 0.0);
+  without_lock([&] { matrix.product->add(v.data(), matrix.threads, out.data()); });
+  return out;
+}
+
+void bind_product(nb::module_& m) {
+  nb::class_<KernelProduct>(m, "Product", "The matrix of a kernel, as what it makes of vectors.")
+      .def("__matmul__", &multiply, "v"_a);
+}
+
+// The engine of the sum of all kernels.
+std::unique_ptr<Engine> engine_of_sum(const Program& program, const Side& side, int64_t cache_bytes,
+                                      int n_jobs) {
+  program.check(side, side);
+  return std::make_unique<Engine>(rows_of(sum_of(std::make_shared<const Program>(program)),
+                                          examples_of_sum(side), cache_bytes, n_jobs));
+}
+
+void bind_dense(nb::module_& m) {
+  bind_engine<Engine>(m, "Engine", "Examples, their kernels, and the outputs of the current alpha.")
+      .def(
+          "__init__",
+          [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
+             int n_jobs) { new (engine) Engine(rows_of(program, side, cache_bytes, n_jobs)); },
+          "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_static("of_sum", &engine_of_sum, "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_static(
+          "is_linear", [](const Program& program) { return linear_terms(program).has_value(); },
+          "program"_a)
+      .def_prop_ro(
+          "outputs",
+          [](Engine& engine) {
+            return nb::ndarray<nb::numpy, double, nb::ndim<2>>(
+                engine.outputs(), {size_t(engine.n_kernels()), size_t(engine.n())},
+                nb::find(engine));
+          },
+          nb::rv_policy::reference_internal)
+      .def(
+          "block",
+          [](Engine& engine, Ids ids, Vector weights) {
+            check_ids(engine.n(), ids);
+            require(int64_t(weights.shape(0)) == engine.n_kernels(),
+                    "block: one weight per kernel");
+            Out out = make_array({ids.shape(0), ids.shape(0)});
+            without_lock([&] {
+              engine.block(ids.data(), int64_t(ids.shape(0)), weights.data(), out.data());
+            });
+            return out;
+          },
+          "ids"_a, "weights"_a)
+      .def("product", &product_of,
+           "The matrix of the only kernel; None where products are no cheaper than rows.");
+}
+
+Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
+  check_ids(mixture.n(), ids);
+  require(ids.shape(0) == alpha.shape(0), "quadratic: ids and alpha differ in length");
+  Out out = make_array({size_t(mixture.n_kernels())});
+  without_lock(
+      [&] { mixture.quadratic(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
+  return out;
+}
+
+Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
+  check_ids(mixture.n(), ids);
+  check_ids(mixture.n_kernels(), kernels);
+  require(ids.shape(0) == alpha.shape(0), "outputs: ids and alpha differ in length");
+  Out out = make_array({kernels.shape(0), size_t(mixture.n())});
+  without_lock([&] {
+    mixture.outputs(ids.data(), int64_t(ids.shape(0)), alpha.data(), kernels.data(),
+                    int64_t(kernels.shape(0)), out.data());
+  });
+  return out;
+}
+
+nb::list spread(Mixture& mixture, Vector alpha, Ids columns) {
+  check_ids(mixture.n(), columns);
+  require(int64_t(alpha.shape(0)) == mixture.n(), "spread: one alpha per example");
+  nb::list parts;
+  std::vector<double*> out;
+  for (const Profile& profile : mixture.profiles()) {
+    Out part = make_array({columns.shape(0), size_t(profile.nodes().count())});
+    out.push_back(part.data());
+    parts.append(part);
+  }
+  without_lock(
+      [&] { mixture.spread(alpha.data(), columns.data(), int64_t(columns.shape(0)), out); });
+  return parts;
+}
+
+nb::tuple family(const Mixture& mixture, size_t number) {
+  require(number < mixture.profiles().size(), "family: no such family");
+  const Profile& profile = mixture.profiles()[number];
+  const std::vector<int64_t> kernels = profile.kernels();
+  Out values = make_array({kernels.size(), size_t(profile.nodes().count())});
+  profile.sample(mixture.program(), values.data());
+  return nb::make_tuple(nb::cast(kernels), values);
+}
+
+void bind_mixture(nb::module_& m) {
+  bind_engine<Mixture>(m, "Mixture", "Examples and the combined outputs of a family of kernels.")
+      .def(
+          "__init__",
+          [](Mixture* mixture, const Program& program, const Side& side, int64_t cache_bytes,
+             int n_jobs) {
+            require(Mixture::serves(program), "Mixture: not a family of functions of one quantity");
+            new (mixture) Mixture(rows_of(program, side, cache_bytes, n_jobs));
+          },
+          "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_static("serves", &Mixture::serves, "program"_a)
+      .def_prop_ro(
+          "combined",
+          [](Mixture& mixture) {
+            return nb::ndarray<nb::numpy, double, nb::ndim<1>>(
+                mixture.combined(), {size_t(mixture.n())}, nb::find(mixture));
+          },
+          nb::rv_policy::reference_internal)
+      .def(
+          "weigh",
+          [](Mixture& mixture, Vector weights) {
+            require(int64_t(weights.shape(0)) == mixture.n_kernels(),
+                    "weigh: one weight per kernel");
+            without_lock([&] { mixture.weigh(weights.data()); });
+          },
+          "weights"_a)
+      .def(
+          "block",
+          [](Mixture& mixture, Ids ids) {
+            check_ids(mixture.n(), ids);
+            Out out = make_array({ids.shape(0), ids.shape(0)});
+            without_lock([&] { mixture.block(ids.data(), int64_t(ids.shape(0)), out.data()); });
+            return out;
+          },
+          "ids"_a)
+      .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
+      .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
+      .def_prop_ro("n_families", [](const Mixture& mixture) { return mixture.profiles().size(); })
+      .def("family", &family, "family"_a,
+           "The kernels of one shared quantity, and their values at its nodes, a row for each.")
+      .def("spread", &spread, "alpha"_a, "columns"_a,
+           "alpha at the nodes of each shared quantity, for some examples, a row for each.");
+}
+
+}  // namespace
+
+void bind_engines(nb::module_& m) {
+  bind_product(m);
+  bind_dense(m);
+  bind_mixture(m);
+}
+
+}  // namespace kw

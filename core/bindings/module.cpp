@@ -1,0 +1,45 @@
+// The module that Python imports.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "bindings/bindings.h"
+#include "bindings/strings.h"
+#include "simd/simd.h"
+#include "system/blas.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kw {
+namespace {
+
+// Signals can only be looked at with the lock of the interpreter held.
+bool python_interrupt() {
+  nb::gil_scoped_acquire lock;
+  return PyErr_CheckSignals() != 0;
+}
+
+}  // namespace
+}  // namespace kw
+
+NB_MODULE(_core, m) {
+  using namespace kw;
+  m.doc() = "The compiled core of kernelweave.";
+  set_interrupt_hook(python_interrupt);
+  m.def(
+      "use_blas", [](nb::capsule dgemm) { set_dgemm(reinterpret_cast<Dgemm>(dgemm.data())); },
+      "dgemm"_a);
+  m.def("use_simd", [](const std::string& level) { use_simd(level.c_str()); }, "level"_a);
+  m.def("simd_level", [] { return std::string(simd().name); });
+  m.def("simd_levels", [] {
+    std::vector<std::string> names;
+    for (const char* const* name = simd_levels(); *name; ++name) names.emplace_back(*name);
+    return names;
+  });
+  bind_kernels(m);
+  bind_engines(m);
+  bind_solvers(m);
+  bind_strings(m);
+}

@@ -1,0 +1,99 @@
+// Weight stores for Python.
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "bindings/bindings.h"
+#include "bindings/strings.h"
+#include "stores/wd_store.h"
+#include "strings/spectrum_kernel.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kw {
+namespace {
+
+constexpr int64_t kPiece = 16384;  // sequences that a thread looks up at a time
+
+struct NamedStore {
+  std::shared_ptr<const Quantity> quantity;
+  std::unique_ptr<Store> store;
+  std::string kind;
+
+  // The sequences of a side, which the store's kernel can read.
+  const Table& sequences(const Side& side) const {
+    require(side.tables.size() == 1, "a store reads one column of sequences");
+    quantity->check(*side.tables[0], *side.tables[0]);
+    return *side.tables[0];
+  }
+};
+
+// The store that a kernel asks for; `letters` are to be added.
+NamedStore store_of(const Source& source, int64_t letters) {
+  if (const auto* wd = dynamic_cast<const WdKernel*>(source.quantity.get()))
+    return {source.quantity, std::make_unique<WdStore>(*wd, nullptr), "trie"};
+  const auto& spectrum = dynamic_cast<const SpectrumKernel&>(*source.quantity);
+  const bool open = spectrum.store == StoreKind::kAuto;
+  const StoreKind kind = open ? best_store(spectrum.rule, letters) : spectrum.store;
+  return {source.quantity, make_store(kind, spectrum.rule, letters), store_name(kind)};
+}
+
+void add(NamedStore& named, const Side& side, Vector delta) {
+  require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
+  std::vector<int64_t> all(side.n);
+  std::iota(all.begin(), all.end(), 0);
+  interruptible([&] { named.store->add(named.sequences(side), all.data(), delta.data(), side.n); });
+}
+
+Out lookup(NamedStore& named, const Side& side, int threads) {
+  const Table& sequences = named.sequences(side);
+  Out values = make_array({size_t(side.n)});
+  std::fill_n(values.data(), side.n, 0.0);
+  without_lock([&] {
+    named.store->settle(threads);
+    run_team(threads, (side.n + kPiece - 1) / kPiece, [&](int64_t piece, int) {
+      const int64_t j0 = piece * kPiece, j1 = std::min(side.n, j0 + kPiece);
+      named.store->lookup(sequences, j0, j1, values.data() + j0, 0);
+    });
+  });
+  return values;
+}
+
+void merge(NamedStore& named, NamedStore& other) {
+  interruptible([&] {
+    other.store->settle(1);
+    named.store->merge(*other.store);
+  });
+}
+
+nb::list items(NamedStore& named) {
+  nb::list found;
+  interruptible([&] { named.store->settle(1); });
+  named.store->items([&](int64_t position, const std::string& codes, double weight) {
+    found.append(nb::make_tuple(position, nb::bytes(codes.data(), codes.size()), weight));
+  });
+  return found;
+}
+
+}  // namespace
+
+void bind_stores(nb::module_& m) {
+  nb::class_<NamedStore>(m, "Store", "Sparse weights of words.")
+      .def(
+          "__init__",
+          [](NamedStore* self, const Source& source, int64_t letters) {
+            new (self) NamedStore(store_of(source, letters));
+          },
+          "source"_a, "letters"_a)
+      .def_prop_ro("kind", [](const NamedStore& named) { return named.kind; })
+      .def_prop_ro("nbytes", [](const NamedStore& named) { return named.store->bytes(); })
+      .def("clear", [](NamedStore& named) { named.store->clear(); })
+      .def("add", &add, "side"_a, "delta"_a)
+      .def("lookup", &lookup, "side"_a, "threads"_a)
+      .def("merge", &merge, "other"_a)
+      .def("items", &items);
+}
+
+}  // namespace kw

@@ -1,0 +1,228 @@
+// Sequences and string kernels for Python.
+#include "bindings/strings.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+#include "bindings/packed.h"
+#include "kernels/program.h"
+#include "strings/locality_kernel.h"
+#include "strings/plane_table.h"
+#include "strings/sequence_parser.h"
+#include "strings/sequence_table.h"
+#include "strings/spectrum_kernel.h"
+#include "strings/wd_kernel.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kw {
+namespace {
+
+LetterTable letter_table(const nb::bytes& codes) {
+  if (codes.size() != 256) throw std::invalid_argument("a table of letters has 256 codes");
+  LetterTable table;
+  std::copy_n(reinterpret_cast<const uint8_t*>(codes.c_str()), 256, table.begin());
+  return table;
+}
+
+template <typename T>
+nb::object released(Growing<T>& values) {
+  const size_t size = size_t(values.size());
+  T* data = values.release();
+  nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+}
+
+// What Python makes its `Sequences` of.
+nb::dict packed(SequenceBuilder& builder) {
+  nb::dict parts;
+  const bool ragged = builder.ragged(), masked = builder.unknown.size() > 0;
+  parts["n"] = builder.size();
+  parts["length"] = ragged ? nb::none() : nb::cast(builder.length());
+  parts["data"] = builder.planes() ? released(builder.words) : released(builder.bytes);
+  parts["unknown"] = masked ? released(builder.unknown) : nb::none();
+  parts["lengths"] = ragged ? released(builder.lengths) : nb::none();
+  return parts;
+}
+
+std::string_view letters_of(nb::handle item, int64_t position) {
+  Py_ssize_t size = 0;
+  if (PyUnicode_Check(item.ptr())) {
+    const char* text = PyUnicode_AsUTF8AndSize(item.ptr(), &size);
+    if (!text && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+      PyErr_Clear();
+      throw std::invalid_argument("sequence " + std::to_string(position) +
+                                  " holds a surrogate, which is no character");
+    }
+    if (!text) throw nb::python_error();
+    return {text, size_t(size)};
+  }
+  if (!PyBytes_Check(item.ptr()))
+    throw nb::type_error(("sequence " + std::to_string(position) + " is " +
+                          nb::cast<std::string>(nb::repr(item)) + ", not a string")
+                             .c_str());
+  return {PyBytes_AS_STRING(item.ptr()), size_t(PyBytes_GET_SIZE(item.ptr()))};
+}
+
+nb::dict pack_strings(nb::list items, const nb::bytes& codes, bool planes, bool unknown_is_error) {
+  SequenceBuilder builder(letter_table(codes), planes);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const std::string_view letters = letters_of(items[i], int64_t(i));
+    const std::string where = "sequence " + std::to_string(i);
+    if (letters.empty()) throw std::invalid_argument(where + " is empty");
+    const int64_t bad = builder.append(letters, unknown_is_error);
+    if (bad >= 0)
+      throw std::invalid_argument(where + ", position " + std::to_string(bad) + ": " +
+                                  shown_letter(letters[size_t(bad)]) +
+                                  " is not a letter of the alphabet");
+    builder.finish_record();
+  }
+  return packed(builder);
+}
+
+nb::dict pack_codes(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> codes,
+                    bool planes) {
+  SequenceBuilder builder(LetterTable{}, planes);
+  for (size_t i = 0; i < codes.shape(0); ++i) {
+    builder.append_codes(codes.data() + i * codes.shape(1), int64_t(codes.shape(1)));
+    builder.finish_record();
+  }
+  return packed(builder);
+}
+
+nb::bytes codes_of(const PackedSequences& packed, int64_t i) {
+  if (i < 0 || i >= packed.view.n) throw nb::index_error("no such sequence");
+  std::vector<uint8_t> codes(size_t(packed.view.length_of(i)));
+  packed.view.unpack(i, codes.data());
+  return nb::bytes(codes.data(), codes.size());
+}
+
+// Letters [start, stop) of every sequence, read backwards if wanted, with codes mapped.
+nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool backwards,
+                 const nb::bytes& mapping) {
+  SequenceBuilder builder(LetterTable{}, held.view.planes);
+  const LetterTable map = letter_table(mapping);
+  std::vector<uint8_t> codes;
+  for (int64_t i = 0; i < held.view.n; ++i) {
+    codes.resize(size_t(held.view.length_of(i)));
+    held.view.unpack(i, codes.data());
+    const auto end = codes.begin() + std::min<int64_t>(stop, int64_t(codes.size()));
+    std::vector<uint8_t> part(codes.begin() + std::min<int64_t>(start, end - codes.begin()), end);
+    if (backwards) std::reverse(part.begin(), part.end());
+    for (uint8_t& code : part) code = map[code];
+    builder.append_codes(part.data(), int64_t(part.size()));
+    builder.finish_record();
+  }
+  return packed(builder);
+}
+
+KmerRule kmer_rule(int64_t k, uint64_t letters, std::optional<nb::bytes> partner) {
+  if (k < 1 || letters < 2 || !kmers_fit(k, letters))
+    throw std::invalid_argument("k is out of range");
+  const LetterTable partners = partner ? letter_table(*partner) : LetterTable{};
+  if (std::any_of(partners.begin(), partners.begin() + std::min<uint64_t>(letters, 256),
+                  [&](uint8_t code) { return code >= letters; }))
+    throw std::invalid_argument("the partner of a letter is no letter");
+  return {k, letters, partner.has_value(), partners};
+}
+
+WdValue wd_value(const std::string& split) {
+  if (split == "degree") return WdValue::kDegrees;
+  if (split == "position") return WdValue::kPositions;
+  return split == "both" ? WdValue::kBoth : WdValue::kSum;
+}
+
+void bind_sequences(nb::module_& m) {
+  nb::class_<SequenceParser>(m, "SequenceParser", "FASTA and FASTQ, fed in pieces.")
+      .def(
+          "__init__",
+          [](SequenceParser* parser, const nb::bytes& codes, bool planes, bool unknown_is_error,
+             bool keep_names) {
+            new (parser) SequenceParser(letter_table(codes), planes, unknown_is_error, keep_names);
+          },
+          "codes"_a, "planes"_a, "unknown_is_error"_a, "keep_names"_a)
+      .def("feed",
+           [](SequenceParser& parser, const nb::bytes& text) {
+             const std::string_view view(text.c_str(), text.size());
+             nb::gil_scoped_release unlock;
+             parser.feed(view);
+           })
+      .def("finish", [](SequenceParser& parser) {
+        parser.finish();
+        nb::dict parts = packed(parser.builder);
+        parts["names"] = released(parser.names);
+        parts["name_ends"] = released(parser.name_ends);
+        return parts;
+      });
+  m.def("pack_strings", &pack_strings, "items"_a, "codes"_a, "planes"_a, "unknown_is_error"_a);
+  m.def("pack_codes", &pack_codes, "codes"_a, "planes"_a);
+  nb::class_<PackedSequences>(m, "PackedSequences", "Packed sequences that NumPy arrays hold.")
+      .def(nb::init<int64_t, std::optional<int64_t>, nb::object, int, nb::object, nb::object,
+                    nb::object>(),
+           "n"_a, "length"_a.none(), "data"_a, "letters"_a, "unknown"_a.none(), "lengths"_a.none(),
+           "starts"_a.none())
+      .def("codes", &codes_of)
+      .def("rewrite", &rewrite, "start"_a, "stop"_a, "backwards"_a, "mapping"_a);
+}
+
+void bind_kernels(nb::module_& m) {
+  nb::class_<Source>(m, "Source", "A shared quantity with parameters of its own.");
+  m.def(
+      "weighted_degree",
+      [](std::vector<double> weights, std::vector<int64_t> shifts, const std::string& split,
+         int64_t length, const std::string& store) {
+        WdParameters parameters{std::move(weights), std::move(shifts), wd_value(split),
+                                store_kind(store)};
+        return Source{std::make_shared<WdKernel>(std::move(parameters), length)};
+      },
+      "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a);
+  m.def(
+      "spectrum",
+      [](int64_t k, uint64_t letters, std::optional<nb::bytes> partner, const std::string& store) {
+        const KmerRule rule = kmer_rule(k, letters, partner);
+        return Source{std::make_shared<SpectrumKernel>(rule, store_kind(store))};
+      },
+      "k"_a, "letters"_a, "partner"_a.none(), "store"_a);
+  m.def(
+      "locality_improved",
+      [](int64_t half_window, int64_t degree) {
+        return Source{std::make_shared<LocalityKernel>(half_window, degree)};
+      },
+      "half_window"_a, "degree"_a);
+  m.attr("LONGEST_KMER") = kLongestKmer;
+  m.def("kmers_fit", &kmers_fit, "k"_a, "letters"_a);
+  m.def(
+      "add_planes",
+      [](Side& side, const PackedSequences& packed) {
+        if (packed.view.n != side.n) throw std::invalid_argument("add_planes: wrong size");
+        auto owner = std::make_shared<PackedSequences>(packed);
+        side.tables.push_back(std::make_shared<PlaneTable>(packed.view, owner));
+      },
+      "side"_a, "packed"_a);
+  m.def(
+      "add_sequences",
+      [](Side& side, const PackedSequences& packed) {
+        if (packed.view.n != side.n) throw std::invalid_argument("add_sequences: wrong size");
+        auto owner = std::make_shared<PackedSequences>(packed);
+        side.tables.push_back(std::make_shared<SequenceTable>(packed.view, owner));
+      },
+      "side"_a, "packed"_a);
+}
+
+}  // namespace
+
+void bind_strings(nb::module_& m) {
+  bind_sequences(m);
+  bind_kernels(m);
+  bind_stores(m);
+}
+
+}  // namespace kw

@@ -1,0 +1,61 @@
+#include "engine/decision.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "engine/evaluate.h"
+
+namespace kw {
+
+Decision::Decision(std::shared_ptr<const Program> program, Side a, std::vector<double> coef,
+                   std::vector<double> weights, int64_t outputs)
+    : program_(std::move(program)),
+      a_(std::move(a)),
+      coef_(std::move(coef)),
+      weights_(std::move(weights)),
+      outputs_(outputs),
+      rows_(a_.n) {
+  program_->check(a_);
+  std::iota(rows_.begin(), rows_.end(), 0);
+}
+
+Decision::~Decision() {
+  for (const Compiled* one = compiled_; one;) delete std::exchange(one, one->next);
+}
+
+void Decision::decide(const Side& b, int threads, double* out) {
+  program_->check(a_, b);
+  const LinearPlan plan(*program_, a_, b);
+  const Compiled* found = known(plan);
+  if (!found) found = compile(plan, threads);
+  if (!found)
+    return kw::decide(*program_, a_, b, coef_.data(), weights_.data(), outputs_, threads, out);
+  std::fill_n(out, outputs_ * b.n, 0.0);
+  for (int64_t c = 0; c < outputs_; ++c) plan.apply(found->sums[c], threads, out + c * b.n);
+}
+
+const Decision::Compiled* Decision::known(const LinearPlan& plan) const {
+  const Compiled* one = compiled_;
+  while (one && one->bundles != plan.bundles()) one = one->next;
+  return one;
+}
+
+// Null where rows are cheaper. Where another thread has compiled the same meanwhile, its work is
+// taken.
+const Decision::Compiled* Decision::compile(const LinearPlan& plan, int threads) {
+  auto fresh = std::make_unique<Compiled>();
+  fresh->bundles = plan.bundles();
+  for (int64_t c = 0; c < outputs_; ++c) {
+    fresh->sums.push_back(plan.compile(rows_.data(), coef_.data() + c * a_.n, a_.n,
+                                       weights_.data() + c * program_->n_kernels(), threads));
+    if (fresh->sums.back().empty()) return nullptr;
+  }
+  if (const Compiled* other = known(plan)) return other;
+  fresh->next = compiled_;
+  while (!compiled_.compare_exchange_weak(fresh->next, fresh.get())) {
+  }
+  return fresh.release();
+}
+
+}  // namespace kw

@@ -1,0 +1,53 @@
+#include "engine/engine.h"
+
+#include "engine/evaluate.h"
+
+namespace kw {
+
+Engine::Engine(std::unique_ptr<SharedRows> rows)
+    : rows_(std::move(rows)),
+      outputs_(n_kernels() * n(), 0.0),
+      linear_(rows_->program(), rows_->side(), rows_->side()) {}
+
+void Engine::block(const int64_t* ids, int64_t count, const double* weights, double* out) {
+  if (linear_.block(ids, count, weights, rows_->threads(), out)) return;
+  const Program& program = rows_->program();
+  const std::vector<Group> groups = program.groups_with(weights);
+  rows_->block(ids, count, out, [&](const RowView& view, double* stack, double* values) {
+    std::fill_n(values, view.n, 0.0);
+    program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
+      if (weights[m] != 0.0) simd().axpy(weights[m], kernel, values, view.n);
+    });
+  });
+}
+
+void Engine::blocks(const int64_t* ids, int64_t count, double* out) const {
+  const Side work = rows_->side().subset(ids, count);
+  evaluate(rows_->program(), work, work, rows_->threads(), out);
+}
+
+void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
+  if (linear_.add(ids, delta, count, rows_->threads(), outputs_.data())) return;
+  const Program& program = rows_->program();
+  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double* stack) {
+    program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+      simd().axpy(delta[r], values, outputs_.data() + m * n() + view.j0, view.n);
+    });
+  });
+}
+
+std::unique_ptr<Product> Engine::product() const {
+  return linear_.product(rows_->cache_bytes(), rows_->threads());
+}
+
+void Engine::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
+
+std::unique_ptr<Engine> Engine::subset(const int64_t* ids, int64_t count) {
+  auto smaller = std::make_unique<Engine>(rows_->subset(ids, count));
+  for (int64_t m = 0; m < n_kernels(); ++m)
+    for (int64_t i = 0; i < count; ++i)
+      smaller->outputs_[m * count + i] = outputs_[m * n() + ids[i]];
+  return smaller;
+}
+
+}  // namespace kw

@@ -1,0 +1,116 @@
+#include "engine/evaluate.h"
+
+#include <numeric>
+
+#include "engine/sweep.h"
+#include "system/recycled.h"
+
+namespace kw {
+namespace {
+
+std::vector<int64_t> all_of(const Side& side) {
+  std::vector<int64_t> ids(side.n);
+  std::iota(ids.begin(), ids.end(), 0);
+  return ids;
+}
+
+}  // namespace
+
+// By way of a tile that is small and does not lie in one set of the cache, whatever n is.
+void mirror_upper(double* matrix, int64_t n) {
+  constexpr int64_t kTile = 32;
+  double tile[kTile][kTile + 1];
+  for (int64_t i0 = 0; i0 < n; i0 += kTile)
+    for (int64_t j0 = 0; j0 <= i0; j0 += kTile) {
+      const int64_t i1 = std::min(n, i0 + kTile), j1 = std::min(n, j0 + kTile);
+      for (int64_t j = j0; j < j1; ++j)
+        for (int64_t i = i0; i < i1; ++i) tile[i - i0][j - j0] = matrix[j * n + i];
+      for (int64_t i = std::max(i0, j0 + 1); i < i1; ++i)
+        std::copy_n(tile[i - i0], std::min(i, j1) - j0, matrix + i * n + j0);
+    }
+}
+
+void reorder(double* matrix, const int64_t* order, int64_t n) {
+  const Buffer<double> copy(matrix, matrix + n * n);
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; ++j) matrix[order[i] * n + order[j]] = copy[i * n + j];
+}
+
+void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out) {
+  program.check(a, b);
+  const bool same = &a == &b;
+  const std::vector<int64_t> rows = all_of(a);
+  sweep(
+      program, a, rows.data(), a.n, b, threads,
+      [&](int64_t r, const RowView& view, double* stack, int64_t) {
+        program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+          std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
+        });
+      },
+      Pairs{.upper = same, .exact = true});
+  if (same)
+    run_team(threads, program.n_kernels(),
+             [&](int64_t m, int) { mirror_upper(out + m * a.n * a.n, a.n); });
+}
+
+void diagonal(const Program& program, const Side& a, double* out) {
+  program.check(a, a);
+  std::vector<double> values(program.n_planes() * a.n), stack(program.stack_size());
+  Planes planes(program.n_planes());
+  double* next = values.data();
+  for (size_t s = 0; s < program.sources().size(); ++s) {
+    program.sources()[s]->diagonal(*a.tables[s], next);
+    next += program.sources()[s]->planes() * a.n;
+  }
+  for (int64_t i = 0; i < a.n; ++i) {
+    for (int64_t p = 0; p < program.n_planes(); ++p) planes.set(p, values.data() + p * a.n + i);
+    program.run(program.groups(), planes.view(a, a, i, i, 1, true), stack.data(),
+                [&](int64_t m, const double* value) { out[m * a.n + i] = *value; });
+  }
+}
+
+void quadratic(const Program& program, const Side& a, const double* coef, double* out) {
+  program.check(a, a);
+  const std::vector<int64_t> rows = all_of(a);
+  std::fill_n(out, program.n_kernels(), 0.0);
+  const int threads = 1;  // all pairs add to the same sums
+  sweep(program, a, rows.data(), a.n, a, threads,
+        [&](int64_t r, const RowView& tile, double* stack, int64_t) {
+          const int64_t n = std::min(tile.n, r + 1 - tile.j0);  // up to the diagonal
+          if (n <= 0) return;
+          const RowView view = {tile.a, tile.b, tile.row, tile.j0, n, tile.planes};
+          const bool last = tile.j0 + n == r + 1;
+          program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+            const double twice = 2.0 * simd().dot(coef + tile.j0, values, n);
+            out[m] += coef[r] * (last ? twice - coef[r] * values[n - 1] : twice);
+          });
+        });
+}
+
+void decide(const Program& program, const Side& a, const Side& b, const double* coef,
+            const double* weights, int64_t outputs, int threads, double* out) {
+  program.check(a, b);
+  const int64_t kernels = program.n_kernels();
+  const std::vector<int64_t> rows = all_of(a);
+  std::fill_n(out, outputs * b.n, 0.0);
+  std::vector<double> used(kernels, 0.0);
+  std::vector<std::vector<int64_t>> readers(kernels);  // the outputs that use a kernel
+  for (int64_t c = 0; c < outputs; ++c)
+    for (int64_t m = 0; m < kernels; ++m)
+      if (weights[c * kernels + m] != 0.0) {
+        used[m] = 1.0;
+        readers[m].push_back(c);
+      }
+  const std::vector<Group> groups = program.groups_with(used.data());
+  sweep(program, a, rows.data(), a.n, b, threads,
+        [&](int64_t r, const RowView& view, double* stack, int64_t) {
+          program.run(groups, view, stack, [&](int64_t m, const double* values) {
+            for (int64_t c : readers[m]) {
+              const double factor = weights[c * kernels + m] * coef[c * a.n + r];
+              if (factor != 0.0) simd().axpy(factor, values, out + c * b.n + view.j0, view.n);
+            }
+          });
+        });
+}
+
+}  // namespace kw

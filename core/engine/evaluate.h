@@ -1,0 +1,26 @@
+// Kernels between two sets of examples.
+#pragma once
+#include "kernels/program.h"
+
+namespace kw {
+
+// Copies what is above the diagonal of a matrix (n x n) below it.
+void mirror_upper(double* matrix, int64_t n);
+
+// Moves row and column i of a matrix (n x n) to order[i], for all i.
+void reorder(double* matrix, const int64_t* order, int64_t n);
+
+// out (M x a.n x b.n): the kernel matrices. A set against itself has each pair evaluated once.
+void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out);
+
+// out (M x a.n): k_m(x_i, x_i).
+void diagonal(const Program& program, const Side& a, double* out);
+
+// out (M): coef' K_m coef, each pair of examples being evaluated once.
+void quadratic(const Program& program, const Side& a, const double* coef, double* out);
+
+// out (outputs x b.n): out[c, j] = sum_m weights[c, m] sum_i coef[c, i] k_m(a_i, b_j).
+void decide(const Program& program, const Side& a, const Side& b, const double* coef,
+            const double* weights, int64_t outputs, int threads, double* out);
+
+}  // namespace kw

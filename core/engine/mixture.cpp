@@ -1,0 +1,138 @@
+#include "engine/mixture.h"
+
+#include "engine/engine.h"
+#include "engine/evaluate.h"
+
+namespace kw {
+namespace {
+
+// Sums of pairs that are collected apart, so that threads need not wait for each other. How many
+// there are must not depend on the threads: the order of sums would.
+constexpr int64_t kMostParts = 16;
+
+}  // namespace
+
+bool Mixture::serves(const Program& program) {
+  for (const Group& group : program.groups())
+    if (program.plane_of(group) < 0) return false;
+  for (const auto& source : program.sources())
+    if (!source->bounded()) return false;
+  return true;
+}
+
+Mixture::Mixture(std::unique_ptr<SharedRows> rows) : rows_(std::move(rows)), combined_(n(), 0.0) {
+  const Program& program = rows_->program();
+  int64_t plane = 0;
+  for (size_t s = 0; s < program.sources().size(); ++s) {
+    const Quantity& quantity = *program.sources()[s];
+    for (int64_t p = 0; p < quantity.planes(); ++p)
+      profiles_.emplace_back(program, plane++, quantity.bound(*rows_->side().tables[s]),
+                             quantity.both_signs());
+  }
+}
+
+void Mixture::weigh(const double* weights) {
+  for (Profile& profile : profiles_) profile.weigh(rows_->program(), weights);
+  std::fill(combined_.begin(), combined_.end(), 0.0);
+}
+
+void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
+  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*) {
+    for (size_t p = 0; p < profiles_.size(); ++p)
+      simd().cells->add(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), delta[r],
+                        combined_.data() + view.j0, view.n);
+  });
+}
+
+void Mixture::block(const int64_t* ids, int64_t count, double* out) {
+  rows_->block(ids, count, out, [&](const RowView& view, double*, double* values) {
+    for (size_t p = 0; p < profiles_.size(); ++p) {
+      const auto loop = p == 0 ? simd().cells->set : simd().cells->add;
+      loop(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), 1.0, values, view.n);
+    }
+  });
+}
+
+void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
+  const int64_t parts = std::clamp<int64_t>(count / kTileColumns, 1, kMostParts);
+  std::vector<std::vector<Buffer<double>>> moments(parts);
+  for (auto& part : moments)
+    for (const Profile& profile : profiles_)
+      part.emplace_back(profile.grid().cells() * kTerms, 0.0);
+  const std::vector<int64_t> order = rows_->cached_first(ids, count);
+  const std::vector<int64_t> examples = chosen(ids, order);
+  const std::vector<double> factors = chosen(alpha, order);
+  const auto collect = [&](int64_t r, const RowView& view, double*, int64_t part) {
+    for (size_t p = 0; p < profiles_.size(); ++p) {
+      double* sums = moments[part][p].data();
+      const Grid& grid = profiles_[p].grid();
+      // A pair off the diagonal counts twice.
+      const int64_t once = view.j0 == r ? 1 : 0;
+      const double* others = factors.data() + view.j0;
+      simd().cells->moments(view.planes[p], grid, factors[r], others, sums, once);
+      simd().cells->moments(view.planes[p] + once, grid, 2.0 * factors[r], others + once, sums,
+                            view.n - once);
+    }
+  };
+  rows_->each_upper_row(examples.data(), count, collect, parts);
+  std::fill_n(out, n_kernels(), 0.0);
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    Buffer<double>& total = moments[0][p];
+    for (int64_t part = 1; part < parts; ++part)
+      simd().add(moments[part][p].data(), total.data(), int64_t(total.size()));
+    profiles_[p].integrate(rows_->program(), total.data(), out);
+  }
+}
+
+void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
+                      const int64_t* kernels, int64_t n_chosen, double* out) const {
+  const Program& program = rows_->program();
+  const Side& side = rows_->side();
+  std::vector<double*> target(program.n_kernels(), nullptr);
+  std::vector<double> wanted(program.n_kernels(), 0.0);
+  for (int64_t k = 0; k < n_chosen; ++k) {
+    target[kernels[k]] = out + k * n();
+    wanted[kernels[k]] = 1.0;
+  }
+  const std::vector<Group> groups = program.groups_with(wanted.data());
+  std::fill_n(out, n_chosen * n(), 0.0);
+  sweep(program, side, ids, count, side, rows_->threads(),
+        [&](int64_t r, const RowView& view, double* stack, int64_t) {
+          program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
+            if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
+          });
+        });
+}
+
+void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_columns,
+                     const std::vector<double*>& out) {
+  for (size_t p = 0; p < profiles_.size(); ++p)
+    std::fill_n(out[p], n_columns * profiles_[p].nodes().count(), 0.0);
+  const bool by_rows = true;  // the sums of a row belong to one thread, and have one order
+  rows_->each_row(
+      columns, n_columns,
+      [&](int64_t r, const RowView& view, double*) {
+        for (size_t p = 0; p < profiles_.size(); ++p) {
+          const Nodes& nodes = profiles_[p].nodes();
+          simd().cells->spread(view.planes[p], nodes, alpha + view.j0, out[p] + r * nodes.count(),
+                               view.n);
+        }
+      },
+      by_rows);
+}
+
+void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
+
+void Mixture::blocks(const int64_t* ids, int64_t count, double* out) const {
+  const Side work = rows_->side().subset(ids, count);
+  evaluate(rows_->program(), work, work, rows_->threads(), out);
+}
+
+std::unique_ptr<Mixture> Mixture::subset(const int64_t* ids, int64_t count) {
+  auto smaller = std::make_unique<Mixture>(rows_->subset(ids, count));
+  smaller->profiles_ = profiles_;  // with the bounds and weights of all examples
+  for (int64_t i = 0; i < count; ++i) smaller->combined_[i] = combined_[ids[i]];
+  return smaller;
+}
+
+}  // namespace kw

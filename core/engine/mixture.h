@@ -1,0 +1,53 @@
+// An engine for families: all kernels are functions of shared quantities, so that their weighted
+// sum is evaluated as one function (profile.h). It keeps the combined outputs of one set of
+// weights; new weights cost one pass over the support examples, and the number of kernels hardly
+// matters.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "engine/profile.h"
+#include "engine/shared_rows.h"
+
+namespace kw {
+
+class Mixture {
+ public:
+  explicit Mixture(std::unique_ptr<SharedRows> rows);
+
+  // Whether a program consists of such kernels only.
+  static bool serves(const Program& program);
+
+  int64_t n() const { return rows_->side().n; }
+  int64_t n_kernels() const { return rows_->program().n_kernels(); }
+  int64_t cached_rows() const { return rows_->cached(); }
+  double* combined() { return combined_.data(); }
+
+  // Sets the weights; the combined outputs are those of alpha = 0 then.
+  void weigh(const double* weights);
+  // combined[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
+  void add(const int64_t* ids, int64_t count, const double* delta);
+  // out (count x count): the combined kernel inside a working set.
+  void block(const int64_t* ids, int64_t count, double* out);
+  // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]).
+  void quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out);
+  // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
+  void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* kernels,
+               int64_t n_chosen, double* out) const;
+  // For each plane p, out[p] (columns x nodes): alpha, shape (n,), at the nodes next to the values
+  // of the pairs with an example. Times the values of a kernel there it gives rough outputs.
+  void spread(const double* alpha, const int64_t* columns, int64_t n_columns,
+              const std::vector<double*>& out);
+  const std::vector<Profile>& profiles() const { return profiles_; }
+  const Program& program() const { return rows_->program(); }
+  void diagonal(double* out) const;
+  void blocks(const int64_t* ids, int64_t count, double* out) const;
+  std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count);
+
+ private:
+  std::unique_ptr<SharedRows> rows_;
+  std::vector<Profile> profiles_;  // one for each plane
+  std::vector<double> combined_;
+};
+
+}  // namespace kw

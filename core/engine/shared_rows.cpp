@@ -1,0 +1,59 @@
+#include "engine/shared_rows.h"
+
+namespace kw {
+namespace {
+
+// Values of a cached row: all planes, or none where computing is as cheap as fetching.
+int64_t cached_values(const Program& program, const Side& side) {
+  for (size_t s = 0; s < program.sources().size(); ++s)
+    if (program.sources()[s]->reads(*side.tables[s]) > 0.5) return program.n_planes() * side.n;
+  return 0;
+}
+
+}  // namespace
+
+SharedRows::SharedRows(std::shared_ptr<const Program> program, Side side, int64_t cache_bytes,
+                       int threads)
+    : program_((program->check(side, side), std::move(program))),
+      side_(std::move(side)),
+      cache_bytes_(cache_bytes),
+      threads_(threads),
+      cache_(cached_values(*program_, side_), cache_bytes) {}
+
+// What lies between the values that are wanted of a row is read as well, up to a cache line.
+bool SharedRows::gathers(int64_t count) const {
+  constexpr double kLine = 8.0;
+  const double spacing = std::min(kLine, double(side_.n) / double(std::max<int64_t>(count, 1)));
+  double reads = 0.0;
+  for (size_t s = 0; s < side_.tables.size(); ++s)
+    reads +=
+        double(program_->sources()[s]->planes()) * program_->sources()[s]->reads(*side_.tables[s]);
+  return reads > spacing * double(program_->n_planes());
+}
+
+std::vector<int64_t> SharedRows::cached_first(const int64_t* ids, int64_t count) const {
+  std::vector<int64_t> order(count);
+  std::iota(order.begin(), order.end(), 0);
+  if (gathers(count))
+    std::stable_partition(order.begin(), order.end(),
+                          [&](int64_t r) { return cache_.holds(ids[r]); });
+  return order;
+}
+
+std::unique_ptr<SharedRows> SharedRows::subset(const int64_t* ids, int64_t count) {
+  cache_.limit(cache_bytes_ / 2);
+  auto smaller =
+      std::make_unique<SharedRows>(program_, side_.subset(ids, count), cache_bytes_ / 2, threads_);
+  std::vector<int64_t> position(side_.n, -1);
+  for (int64_t i = 0; i < count; ++i) position[ids[i]] = i;
+  cache_.oldest_first([&](int64_t example, const double* row) {
+    if (position[example] < 0) return;
+    smaller->cache_.start_turn();
+    double* kept = smaller->cache_.insert(position[example]);
+    for (int64_t p = 0; kept && p < program_->n_planes(); ++p)
+      for (int64_t i = 0; i < count; ++i) kept[p * count + i] = row[p * side_.n + ids[i]];
+  });
+  return smaller;
+}
+
+}  // namespace kw

@@ -1,0 +1,315 @@
+#include "kernels/linear.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "system/recycled.h"
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+constexpr int64_t kColumns = 65536;            // columns that a thread works on at a time, at most,
+constexpr int64_t kValues = int64_t{1} << 24;  // and their values
+constexpr int64_t kBlock = 64;                 // rows and columns of a tile of a block
+constexpr int64_t kMostBundles = 4;            // of one source: each costs a store of its own
+
+using Terms = std::vector<LinearTerm>;
+
+LinearTerm plane_term(const Program& program, int32_t plane) {
+  int32_t source = 0;
+  while (plane >= program.sources()[source]->planes())
+    plane -= int32_t(program.sources()[source++]->planes());
+  return {0, source, plane, 1.0, {}};
+}
+
+bool constant(const Array<double>& values, int64_t n) {
+  return std::all_of(values.data, values.data + n, [&](double v) { return v == values[0]; });
+}
+
+// A normalisation that is the same for all examples is a factor.
+void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
+  std::vector<int32_t> varying;
+  for (int32_t slot : term.slots) {
+    const bool same =
+        a.n && b.n && constant(a.vectors[slot], a.n) && constant(b.vectors[slot], b.n);
+    if (same)
+      term.factor *= a.vectors[slot][0] * b.vectors[slot][0];
+    else
+      varying.push_back(slot);
+  }
+  term.slots = std::move(varying);
+}
+
+// f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
+// of a store, and equally many for every thread.
+template <typename Work>
+void for_columns(int64_t n, int64_t planes, int threads, Work&& work) {
+  const int64_t most = std::clamp<int64_t>(kValues / planes, 1024, kColumns);
+  const int64_t parts = (n + most * threads - 1) / (most * threads) * threads;
+  const int64_t width = std::max<int64_t>((n + parts - 1) / parts, 1024);
+  run_team(threads, (n + width - 1) / width,
+           [&](int64_t t, int) { work(t * width, std::min(n, (t + 1) * width)); });
+}
+
+}  // namespace
+
+std::optional<std::vector<LinearTerm>> linear_terms(const Program& program) {
+  std::vector<Terms> stack;
+  Terms found;
+  int64_t kernel = 0;
+  for (const Instruction& i : program.code()) {
+    switch (i.op) {
+      case Op::Copy:
+        stack.push_back({plane_term(program, i.arg)});
+        break;
+      case Op::Scale:
+        for (LinearTerm& term : stack.back()) term.factor *= i.a;
+        break;
+      case Op::Unit:
+        for (LinearTerm& term : stack.back()) term.slots.push_back(i.arg);
+        break;
+      case Op::Add: {
+        const Terms top = std::move(stack.back());
+        stack.pop_back();
+        stack.back().insert(stack.back().end(), top.begin(), top.end());
+        break;
+      }
+      case Op::Dup:
+        stack.push_back(Terms(stack.back()));
+        break;
+      case Op::Out:
+        for (LinearTerm& term : stack.back()) {
+          term.kernel = kernel;
+          found.push_back(std::move(term));
+        }
+        ++kernel;
+        stack.pop_back();
+        break;
+      default:
+        return std::nullopt;
+    }
+  }
+  return found;
+}
+
+LinearPlan::LinearPlan(const Program& program, const Side& a, const Side& b)
+    : program_(program), a_(a), b_(b) {
+  std::optional<Terms> terms = linear_terms(program);
+  if (!terms) return;
+  for (LinearTerm& term : *terms) {
+    fold_constants(term, a, b);
+    auto same = [&](const Bundle& bundle) {
+      return bundle.source == term.source && bundle.slots == term.slots;
+    };
+    auto bundle = std::find_if(bundles_.begin(), bundles_.end(), same);
+    if (bundle == bundles_.end())
+      bundle = bundles_.insert(bundles_.end(), Bundle{term.source, term.slots, {}});
+    bundle->terms.push_back(std::move(term));
+  }
+  linear_ = std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
+    auto shares = [&](const Bundle& other) { return other.source == bundle.source; };
+    return std::count_if(bundles_.begin(), bundles_.end(), shares) <= kMostBundles;
+  });
+}
+
+std::vector<double> LinearPlan::plane_weights(const Bundle& bundle, const double* weights) const {
+  std::vector<double> planes(program_.sources()[bundle.source]->planes(), 0.0);
+  for (const LinearTerm& term : bundle.terms)
+    planes[term.plane] += term.factor * weights[term.kernel];
+  return planes;
+}
+
+std::unique_ptr<Sums> LinearPlan::sum_up(const Bundle& bundle, const int64_t* rows,
+                                         const double* delta, int64_t count, int threads,
+                                         const double* planes) const {
+  std::vector<double> factors(delta, delta + count);
+  for (int32_t slot : bundle.slots)
+    for (int64_t r = 0; r < count; ++r) factors[r] *= a_.vectors[slot][rows[r]];
+  return program_.sources()[bundle.source]->sums(*a_.tables[bundle.source], rows, factors.data(),
+                                                 count, b_.n, threads, planes);
+}
+
+bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, int threads,
+                     double* out) const {
+  if (!linear_) return false;
+  std::vector<std::unique_ptr<Sums>> sums;
+  for (const Bundle& bundle : bundles_) {
+    sums.push_back(sum_up(bundle, rows, delta, count, threads, nullptr));
+    if (!sums.back()) return false;
+  }
+  for_columns(b_.n, program_.n_planes(), threads, [&](int64_t j0, int64_t j1) {
+    const int64_t width = j1 - j0;
+    Buffer<double> values;
+    for (size_t g = 0; g < bundles_.size(); ++g) {
+      const Bundle& bundle = bundles_[g];
+      values.assign(program_.sources()[bundle.source]->planes() * width, 0.0);
+      sums[g]->lookup(*b_.tables[bundle.source], j0, j1, values.data(), width);
+      for (int32_t slot : bundle.slots)
+        for (size_t at = 0; at < values.size(); at += width)
+          simd().mul(b_.vectors[slot].data + j0, values.data() + at, width);
+      for (const LinearTerm& term : bundle.terms)
+        simd().axpy(term.factor, values.data() + term.plane * width, out + term.kernel * b_.n + j0,
+                    width);
+    }
+  });
+  return true;
+}
+
+std::vector<std::unique_ptr<Sums>> LinearPlan::compile(const int64_t* rows, const double* delta,
+                                                       int64_t count, const double* weights,
+                                                       int threads) const {
+  std::vector<std::unique_ptr<Sums>> sums;
+  if (!linear_) return sums;
+  for (const Bundle& bundle : bundles_) {
+    const std::vector<double> planes = plane_weights(bundle, weights);
+    sums.push_back(sum_up(bundle, rows, delta, count, threads, planes.data()));
+    if (!sums.back()) return {};
+  }
+  return sums;
+}
+
+void LinearPlan::apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads,
+                       double* out) const {
+  for_columns(b_.n, 1, threads, [&](int64_t j0, int64_t j1) {
+    Buffer<double> values;
+    for (size_t g = 0; g < bundles_.size(); ++g) {
+      values.assign(j1 - j0, 0.0);
+      sums[g]->lookup(*b_.tables[bundles_[g].source], j0, j1, values.data(), j1 - j0);
+      for (int32_t slot : bundles_[g].slots)
+        simd().mul(b_.vectors[slot].data + j0, values.data(), j1 - j0);
+      simd().axpy(1.0, values.data(), out + j0, j1 - j0);
+    }
+  });
+}
+
+// What a bundle adds to a block.
+struct LinearPlan::BlockPart {
+  std::shared_ptr<const Quantity> quantity;  // with the weights of its planes; null: not known
+  std::shared_ptr<const Table> table;
+  std::unique_ptr<Rows> rows;
+  std::vector<double> unit;
+
+  // Adds rows [r0, r1) and columns [j0, j1) to a tile of kBlock columns.
+  void add(int64_t r0, int64_t r1, int64_t j0, int64_t j1, double* sums) const {
+    double values[kBlock * kBlock];
+    quantity->tile(*rows, r0, r1, *table, j0, j1, {values, kBlock, 0});
+    for (int64_t r = r0; r < r1; ++r)
+      for (int64_t j = j0; j < j1; ++j) {
+        const int64_t at = (r - r0) * kBlock + j - j0;
+        sums[at] += unit[r] * unit[j] * values[at];
+      }
+  }
+};
+
+std::vector<double> LinearPlan::units(const Bundle& bundle, const int64_t* ids,
+                                      int64_t count) const {
+  std::vector<double> unit(count, 1.0);
+  for (int32_t slot : bundle.slots)
+    for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
+  return unit;
+}
+
+LinearPlan::BlockPart LinearPlan::block_part(const Bundle& bundle, const int64_t* ids,
+                                             int64_t count, const double* weights) const {
+  BlockPart part;
+  part.quantity =
+      program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
+  if (!part.quantity) return part;
+  std::vector<int64_t> all(count);
+  std::iota(all.begin(), all.end(), 0);
+  part.table = a_.tables[bundle.source]->subset(ids, count);
+  part.rows = part.quantity->pack(*part.table, all.data(), count, *part.table);
+  part.unit = units(bundle, ids, count);
+  return part;
+}
+
+bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count,
+                               const double* weights, int threads, double* out) const {
+  const std::vector<double> planes = plane_weights(bundle, weights);
+  const auto table = a_.tables[bundle.source]->subset(ids, count);
+  const Quantity& quantity = *program_.sources()[bundle.source];
+  const std::vector<double> unit = units(bundle, ids, count);
+  run_team(threads, count, [&](int64_t r, int) {
+    double* row = out + r * count;
+    std::fill(row + r, row + count, 0.0);
+    quantity.sums(*table, &r, &unit[r], 1, count, 1, planes.data())
+        ->lookup(*table, r, count, row + r, 0);
+    for (int64_t j = r; j < count; ++j) {
+      row[j] *= unit[j];
+      out[j * count + r] = row[j];
+    }
+  });
+  return true;
+}
+
+// Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
+bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights, int threads,
+                       double* out) const {
+  if (!linear_) return false;
+  const Bundle& first = bundles_.front();
+  if (bundles_.size() == 1 &&
+      program_.sources()[first.source]->rows_by_sums(*a_.tables[first.source]))
+    return block_by_sums(first, ids, count, weights, threads, out);
+  std::vector<BlockPart> parts;
+  for (const Bundle& bundle : bundles_) {
+    parts.push_back(block_part(bundle, ids, count, weights));
+    if (!parts.back().quantity) return false;
+  }
+  const int64_t tiles = (count + kBlock - 1) / kBlock;
+  run_team(threads, tiles * tiles, [&](int64_t t, int) {
+    const int64_t r0 = t / tiles * kBlock, j0 = t % tiles * kBlock;
+    if (j0 < r0) return;
+    const int64_t r1 = std::min(count, r0 + kBlock), j1 = std::min(count, j0 + kBlock);
+    double sums[kBlock * kBlock] = {};
+    for (const BlockPart& part : parts) part.add(r0, r1, j0, j1, sums);
+    for (int64_t r = r0; r < r1; ++r)
+      for (int64_t j = std::max(j0, r); j < j1; ++j)
+        out[r * count + j] = out[j * count + r] = sums[(r - r0) * kBlock + j - j0];
+  });
+  return true;
+}
+
+namespace {
+
+// A sum of products, each between normalisations.
+struct ProductSum : Product {
+  struct Part {
+    std::unique_ptr<Product> product;
+    std::vector<double> unit;
+    double factor;
+  };
+  std::vector<Part> parts;
+
+  void add(const double* v, int threads, double* out) const override {
+    for (const auto& [product, unit, factor] : parts) {
+      const int64_t n = int64_t(unit.size());
+      std::vector<double> scaled(unit), values(n, 0.0);
+      simd().mul(v, scaled.data(), n);
+      product->add(scaled.data(), threads, values.data());
+      simd().mul(unit.data(), values.data(), n);
+      simd().axpy(factor, values.data(), out, n);
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Product> LinearPlan::product(int64_t bytes, int threads) const {
+  if (!linear_ || program_.n_kernels() != 1) return nullptr;
+  std::vector<int64_t> all(a_.n);
+  std::iota(all.begin(), all.end(), 0);
+  auto sum = std::make_unique<ProductSum>();
+  for (const Bundle& bundle : bundles_) {
+    const Quantity& quantity = *program_.sources()[bundle.source];
+    if (quantity.planes() != 1) return nullptr;
+    auto product = quantity.product(*a_.tables[bundle.source], bytes, threads);
+    if (!product) return nullptr;
+    const double one = 1.0;
+    sum->parts.push_back(
+        {std::move(product), units(bundle, all.data(), a_.n), plane_weights(bundle, &one).front()});
+  }
+  return sum;
+}
+
+}  // namespace kw

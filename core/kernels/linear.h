@@ -1,0 +1,77 @@
+// Kernels that are linear in shared quantities, k_m = sum of factor * u(x) * u(y) * plane(x, y).
+// For these sum_r delta_r k_m(x_r, .) needs no rows where a quantity can sum up by itself: the
+// "linadd" of Sonnenburg et al. (2007).
+#pragma once
+#include <optional>
+
+#include "kernels/program.h"
+
+namespace kw {
+
+struct LinearTerm {
+  int64_t kernel;
+  int32_t source, plane;  // plane: counted within its source
+  double factor;
+  std::vector<int32_t> slots;  // normalisations u
+
+  bool operator==(const LinearTerm&) const = default;
+};
+
+// What a program computes, as sums of terms; nothing if some kernel is not linear.
+std::optional<std::vector<LinearTerm>> linear_terms(const Program& program);
+
+// Terms that share their source and normalisations.
+struct LinearBundle {
+  int32_t source;
+  std::vector<int32_t> slots;
+  std::vector<LinearTerm> terms;
+
+  bool operator==(const LinearBundle&) const = default;
+};
+
+class LinearPlan {
+ public:
+  // Examples of a will be summed up, for examples of b.
+  LinearPlan(const Program& program, const Side& a, const Side& b);
+
+  // out[m * b.n + j] += sum_r delta[r] k_m(a_rows[r], b_j). False, and nothing done, where rows
+  // are the cheaper or only way.
+  bool add(const int64_t* rows, const double* delta, int64_t count, int threads, double* out) const;
+  // What combined(...) needs of sum_m weights[m] sum_r delta[r] k_m(a_rows[r], .); empty where rows
+  // are the cheaper or only way.
+  std::vector<std::unique_ptr<Sums>> compile(const int64_t* rows, const double* delta,
+                                             int64_t count, const double* weights,
+                                             int threads) const;
+  // out[j] += the compiled sum for b_j.
+  void apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads, double* out) const;
+  // What one plan has compiled can be applied by another one with equal bundles.
+  const std::vector<LinearBundle>& bundles() const { return bundles_; }
+  // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
+  bool block(const int64_t* ids, int64_t count, const double* weights, int threads,
+             double* out) const;
+  // The matrix of the only kernel on all examples of a, which is also b; null where products would
+  // be no cheaper than its rows, or take more than so many bytes.
+  std::unique_ptr<Product> product(int64_t bytes, int threads) const;
+
+ private:
+  using Bundle = LinearBundle;
+  struct BlockPart;
+
+  BlockPart block_part(const Bundle& bundle, const int64_t* ids, int64_t count,
+                       const double* weights) const;
+  // The product of the normalisations of each example of a.
+  std::vector<double> units(const Bundle& bundle, const int64_t* ids, int64_t count) const;
+  bool block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count, const double* weights,
+                     int threads, double* out) const;
+  std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
+  std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
+                               int64_t count, int threads, const double* planes) const;
+
+  const Program& program_;
+  const Side& a_;
+  const Side& b_;
+  bool linear_ = false;
+  std::vector<Bundle> bundles_;
+};
+
+}  // namespace kw

@@ -1,0 +1,142 @@
+// A list of kernels as one short postfix program. It runs on tiles: every instruction works on a
+// vector of pairs (one row example against a range of column examples), so that Python describes
+// kernels and pays nothing per pair.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/quantity.h"
+#include "simd/simd.h"
+
+namespace kw {
+
+enum class Op : uint8_t { Copy, Power, Exp, Mul, Add, Square, Dup, Scale, Unit, Center, Out };
+
+struct Instruction {
+  Op op;
+  int32_t arg;  // plane, slot, or degree
+  int32_t degree;
+  double a, b;
+};
+
+// Instructions [begin, end) give the kernels [first, last); they are run or skipped together.
+struct Group {
+  int64_t begin, end;
+  int64_t first, last;
+};
+
+// One row of a tile as a program sees it.
+struct RowView {
+  const Side& a;
+  const Side& b;
+  int64_t row;                  // example of side a
+  int64_t j0, n;                // examples [j0, j0 + n) of side b
+  const double* const* planes;  // n values of each plane
+  bool exact = false;           // values below 1e-19 are computed too
+};
+
+// exp(-45) is 3e-20: a million such values do not change a sum that double precision can hold. A
+// narrow kernel is zero on most tiles, and is not computed there.
+constexpr double kNothing = 45.0;
+
+class Program {
+ public:
+  int32_t source(const std::string& kind);  // the first of its planes
+  int32_t source(std::shared_ptr<const Quantity> quantity);
+  void push(Op op, int32_t arg, double a = 0.0, double b = 0.0, int32_t degree = 0);
+  void end_group();
+
+  int64_t n_kernels() const { return n_kernels_; }
+  int64_t n_planes() const { return n_planes_; }
+  int64_t stack_size() const { return deepest_; }
+  void check(const Side& side) const;  // throws where tables or vectors are missing
+  // Throws where examples of a cannot be compared with examples of b. Whatever runs a program
+  // relies on it: nothing behind looks at the kind or the size of a table again.
+  void check(const Side& a, const Side& b) const;
+  const std::vector<std::shared_ptr<const Quantity>>& sources() const { return sources_; }
+  const std::vector<Group>& groups() const { return groups_; }
+  const std::vector<Instruction>& code() const { return code_; }
+
+  // The one plane that the kernels of a group are functions of, or -1.
+  int64_t plane_of(const Group& group) const;
+  // Groups with a weight that is not zero.
+  std::vector<Group> groups_with(const double* weights) const;
+
+  // Calls sink(m, values) for every kernel m of the groups. stack: stack_size() * view.n values.
+  template <typename Sink>
+  void run(const std::vector<Group>& groups, const RowView& view, double* stack, Sink&& sink) const;
+
+ private:
+  std::vector<std::shared_ptr<const Quantity>> sources_;
+  std::vector<Instruction> code_;
+  std::vector<Group> groups_;
+  int64_t n_kernels_ = 0, n_planes_ = 0, n_slots_ = 0, depth_ = 0, deepest_ = 0;
+};
+
+template <typename Sink>
+void Program::run(const std::vector<Group>& groups, const RowView& view, double* stack,
+                  Sink&& sink) const {
+  const Simd& loops = simd();
+  const int64_t n = view.n;
+  double least = 0.0;  // of the values of a plane
+  int32_t measured = -1;
+  for (const Group& group : groups) {
+    int64_t m = group.first;
+    double* top = stack - n;
+    for (int64_t k = group.begin; k < group.end; ++k) {
+      const Instruction& i = code_[k];
+      switch (i.op) {
+        case Op::Copy:
+          top += n;
+          for (int64_t j = 0; j < n; ++j) top[j] = view.planes[i.arg][j];
+          break;
+        case Op::Power:
+          top += n;
+          loops.power(view.planes[i.arg], i.a, i.b, i.degree, top, n);
+          break;
+        case Op::Exp:
+          top += n;
+          if (!view.exact && measured != i.arg)
+            least = loops.least(view.planes[measured = i.arg], n);
+          if (i.a * least > kNothing)
+            for (int64_t j = 0; j < n; ++j) top[j] = 0.0;
+          else
+            loops.exp(view.planes[i.arg], -i.a, top, n);
+          break;
+        case Op::Mul:
+          top -= n;
+          loops.mul(top + n, top, n);
+          break;
+        case Op::Add:
+          top -= n;
+          loops.add(top + n, top, n);
+          break;
+        case Op::Square:
+          for (int64_t j = 0; j < n; ++j) top[j] *= top[j];
+          break;
+        case Op::Dup:
+          top += n;
+          for (int64_t j = 0; j < n; ++j) top[j] = top[j - n];
+          break;
+        case Op::Scale:
+          loops.scale(i.a, top, n);
+          break;
+        case Op::Unit:
+          loops.unit(view.a.vectors[i.arg][view.row], view.b.vectors[i.arg].data + view.j0, top, n);
+          break;
+        case Op::Center:
+          loops.center(i.a - view.a.vectors[i.arg][view.row], view.b.vectors[i.arg].data + view.j0,
+                       top, n);
+          break;
+        case Op::Out:
+          sink(m++, top);
+          top -= n;
+          break;
+      }
+    }
+  }
+}
+
+}  // namespace kw

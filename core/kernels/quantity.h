@@ -1,0 +1,90 @@
+// Shared quantities: what the kernels of a family have in common for a pair of examples (a dot
+// product, a squared distance, ...). A quantity is computed tile by tile: some rows of one side
+// against a range of the other side. It may have several planes (one value per plane and pair).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernels/examples.h"
+
+namespace kw {
+
+// Rows of the first side, prepared once and used by all tiles and threads.
+struct Rows {
+  virtual ~Rows() = default;
+};
+
+// Where the values of a tile go: row r (counted from the first row of the tile) of plane p starts
+// at data + p * plane_stride + r * row_stride.
+struct TileOut {
+  double* data;
+  int64_t row_stride;
+  int64_t plane_stride;
+
+  double* row(int64_t r) const { return data + r * row_stride; }
+};
+
+// Values of some rows, summed up with factors.
+struct Sums {
+  virtual ~Sums() = default;
+  // out[p * stride + j - j0] += the sum of plane p for examples [j0, j1) of b.
+  virtual void lookup(const Table& b, int64_t j0, int64_t j1, double* out,
+                      int64_t stride) const = 0;
+};
+
+// All values of some examples with each other, as a matrix that multiplies vectors.
+struct Product {
+  virtual ~Product() = default;
+  // out[i] += the sum over j of v[j] times the value of j and i.
+  virtual void add(const double* v, int threads, double* out) const = 0;
+};
+
+class Quantity {
+ public:
+  virtual ~Quantity() = default;
+  virtual int64_t planes() const { return 1; }
+  // Throws where examples of a cannot be compared with examples of b. All else relies on it.
+  virtual void check(const Table& a, const Table& b) const = 0;
+  virtual std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
+                                     const Table& b) const = 0;
+  // Rows [r0, r1) of the pack against examples [j0, j1) of b. r0 is a multiple of 32.
+  virtual void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
+                    int64_t j1, TileOut out) const = 0;
+  virtual void diagonal(const Table& a, double* out) const = 0;
+  // Bytes of one packed row; a caller packs so few rows at a time that they fit in memory.
+  virtual int64_t row_bytes(const Table& a) const = 0;
+  // The time that a value takes, in values that are read from a long row meanwhile.
+  virtual double reads(const Table& a) const = 0;
+  // Whether `bound` tells how large values can become in size.
+  virtual bool bounded() const { return false; }
+  virtual double bound(const Table&) const { return 0.0; }
+  virtual bool both_signs() const { return true; }
+  // The quantity of one plane that is the sum of all planes with these weights, where it is cheaper
+  // than its parts; null otherwise.
+  virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {
+    return nullptr;
+  }
+  // Whether single rows inside a small set are cheapest as sums of one row each.
+  virtual bool rows_by_sums(const Table& /*a*/) const { return false; }
+  // The sum of factors[r] times row rows[r], for `columns` examples to come, where that is cheaper
+  // than row by row; null otherwise. planes: weights that combine all planes into one, or null.
+  virtual std::unique_ptr<Sums> sums(const Table& /*a*/, const int64_t* /*rows*/,
+                                     const double* /*factors*/, int64_t /*count*/,
+                                     int64_t /*columns*/, int /*threads*/,
+                                     const double* /*planes*/) const {
+    return nullptr;
+  }
+  // The values of all examples with each other, where a product costs about as much as reading the
+  // examples, and where it takes at most so many bytes; null otherwise.
+  virtual std::unique_ptr<Product> product(const Table& /*a*/, int64_t /*bytes*/,
+                                           int /*threads*/) const {
+    return nullptr;
+  }
+};
+
+// kind: "dot", "sqdist", "l1", "chi2", "min" on vectors, "given" on given similarities.
+std::shared_ptr<const Quantity> make_quantity(const std::string& kind);
+
+}  // namespace kw

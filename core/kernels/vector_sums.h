@@ -1,0 +1,10 @@
+// A sum of dot products is the dot product with a sum: w = sum_r factors[r] x_r, kept densely.
+#pragma once
+#include "kernels/quantity.h"
+
+namespace kw {
+
+std::unique_ptr<Sums> sum_vectors(const VectorTable& a, const int64_t* rows, const double* factors,
+                                  int64_t count);
+
+}  // namespace kw

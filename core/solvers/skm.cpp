@@ -1,0 +1,266 @@
+#include "solvers/skm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "simd/simd.h"
+#include "solvers/conjugates.h"
+#include "system/team.h"
+
+namespace kw {
+
+namespace {
+
+// gamma, which all kernels share, and what follows from it.
+class Threshold {
+ public:
+  Threshold(double kappa, double d) : inverse_(1.0 / (kappa * kappa)), d_(d) {}
+
+  // gamma is the root of gamma - sum_m d (lifted_m - d gamma)_+ / kappa^2, which is concave and
+  // increasing: the first step of Newton's method lands below it or on it, and from there the steps
+  // only rise. It starts where gamma last was.
+  void set(const std::vector<double>& lifted) {
+    gamma_ = newton(lifted);
+    for (double next = newton(lifted); next > gamma_; next = newton(lifted)) gamma_ = next;
+  }
+
+  double eta(double mu, double lifted) const {
+    if (d_ == 0.0) return inverse_;
+    return std::max(0.0, lifted - d_ * gamma_) * inverse_ / std::max(mu, kTiny);
+  }
+
+  // What a change of gamma takes from the curvature: (d / kappa^2)^2 / (1 + active (d / kappa)^2).
+  double coupling() const {
+    const double weight = d_ * inverse_;
+    return weight * weight / (1.0 + double(active_) * d_ * weight);
+  }
+
+  double inverse() const { return inverse_; }
+
+ private:
+  static constexpr double kTiny = 1e-150;
+
+  double newton(const std::vector<double>& lifted) {
+    double sum = 0.0;
+    active_ = 0;
+    for (double value : lifted)
+      if (value > d_ * gamma_) {
+        sum += value;
+        ++active_;
+      }
+    return d_ * inverse_ * sum / (1.0 + double(active_) * d_ * d_ * inverse_);
+  }
+
+  double inverse_, d_, gamma_ = 0.0;
+  int64_t active_ = 0;
+};
+
+// The machine at one alpha, and the derivatives of its objective along a pair.
+class Machine {
+ public:
+  Machine(const SkmKernels& kernels, int64_t q, const Smoothing& smoothing, double* outputs,
+          double* s)
+      : k_(kernels),
+        q_(q),
+        smooth_(smoothing.kappa, smoothing.d),
+        shift_(smoothing.shift),
+        outputs_(outputs),
+        s_(s),
+        mu_(k_.count),
+        lifted_(k_.count),
+        eta_(k_.count),
+        rise_(k_.count),
+        bend_(k_.count),
+        shared_(q),
+        F(q),
+        row(q),
+        diagonal(q) {
+    refresh();
+  }
+
+  const double* kernel_row(int64_t c, int64_t i) const {
+    return k_.values + (k_.ids[c] * q_ + i) * q_;
+  }
+
+  // mu, eta, and with them the gradient F and the diagonal of the combined kernel.
+  void refresh() {
+    for (int64_t c = 0; c < k_.count; ++c) set_size(c, s_[k_.ids[c]]);
+    smooth_.set(lifted_);
+    std::fill(F.begin(), F.end(), 0.0);
+    for (int64_t c = 0; c < k_.count; ++c) {
+      eta_[c] = smooth_.eta(mu_[c], lifted_[c]) / k_.cost[k_.ids[c]];
+      if (eta_[c] > 0.0) simd().axpy(eta_[c], outputs_ + k_.ids[c] * q_, F.data(), q_);
+    }
+  }
+
+  // Prepares the choice of a partner of example i: the combined kernel with all others, and what
+  // the change of eta adds to the curvature along each pair. The latter grows with 1 / kappa^2.
+  void steer(int64_t i) {
+    std::fill(row.begin(), row.end(), 0.0);
+    std::fill(shared_.begin(), shared_.end(), 0.0);
+    bend = diagonal;
+    for (int64_t c = 0; c < k_.count; ++c) {
+      if (eta_[c] == 0.0) continue;
+      simd().axpy(eta_[c], kernel_row(c, i), row.data(), q_);
+      if (mu_[c] == 0.0) continue;
+      const double cost = k_.cost[k_.ids[c]], along = 1.0 / (mu_[c] * cost);
+      const double stiff = smooth_.inverse() - eta_[c] * cost;
+      const double* g = outputs_ + k_.ids[c] * q_;
+      const double at = g[i];
+      for (int64_t j = 0; j < q_; ++j) {
+        const double change = along * (at - g[j]);
+        bend[j] += stiff * change * change;
+        shared_[j] += change;
+      }
+    }
+    for (int64_t j = 0; j < q_; ++j) bend[j] -= smooth_.coupling() * shared_[j] * shared_[j];
+  }
+
+  void combine_diagonal() {
+    for (int64_t i = 0; i < q_; ++i) {
+      diagonal[i] = 0.0;
+      for (int64_t c = 0; c < k_.count; ++c) diagonal[i] += eta_[c] * kernel_row(c, i)[i];
+    }
+  }
+
+  void aim(int64_t i, int64_t j) {
+    for (int64_t c = 0; c < k_.count; ++c) {
+      const double *at_i = kernel_row(c, i), *at_j = kernel_row(c, j);
+      const double* g = outputs_ + k_.ids[c] * q_;
+      rise_[c] = g[i] - g[j];
+      bend_[c] = at_i[i] + at_j[j] - 2.0 * at_i[j];
+    }
+  }
+
+  // The derivative of R when alpha_i has risen and alpha_j fallen by t, and its own derivative.
+  double slope(double t, double* curvature) {
+    for (int64_t c = 0; c < k_.count; ++c)
+      set_size(c, s_[k_.ids[c]] + t * (2.0 * rise_[c] + t * bend_[c]));
+    smooth_.set(lifted_);
+    double sum = 0.0, second = 0.0, shared = 0.0;
+    for (int64_t c = 0; c < k_.count; ++c) {
+      const double eta = smooth_.eta(mu_[c], lifted_[c]), cost = k_.cost[k_.ids[c]];
+      if (eta == 0.0) continue;
+      const double change = (rise_[c] + t * bend_[c]) / cost;  // mu mu'
+      const double along = mu_[c] > 0.0 ? change / mu_[c] : 0.0;
+      sum += eta * change;
+      second += eta * (bend_[c] / cost - along * along) + smooth_.inverse() * along * along;
+      shared += along;
+    }
+    *curvature = second - smooth_.coupling() * shared * shared;
+    return sum;
+  }
+
+  void move(int64_t i, int64_t j, double step) {
+    for (int64_t c = 0; c < k_.count; ++c) {
+      const int64_t m = k_.ids[c];
+      simd().move(kernel_row(c, i), kernel_row(c, j), step, outputs_ + m * q_, q_);
+      s_[m] = std::max(0.0, s_[m] + step * (2.0 * rise_[c] + step * bend_[c]));
+    }
+    refresh();
+  }
+
+ private:
+  void set_size(int64_t c, double s) {
+    mu_[c] = std::sqrt(std::max(s, 0.0) / k_.cost[k_.ids[c]]);
+    lifted_[c] = mu_[c] + shift_[k_.ids[c]];
+  }
+
+  const SkmKernels& k_;
+  const int64_t q_;
+  Threshold smooth_;
+  const double* shift_;
+  double *outputs_, *s_;
+  std::vector<double> mu_, lifted_, eta_, rise_, bend_, shared_;
+
+ public:
+  std::vector<double> F, row, bend, diagonal;
+};
+
+// Where alpha_i ends when it rises, and when it falls: at a bound, or at zero, where the derivative
+// of |alpha| jumps.
+double top(const Conjugates& conj, int64_t i, double a) {
+  return conj.term().eps[i] > 0.0 && a < 0.0 ? 0.0 : conj.highest(i);
+}
+
+double bottom(const Conjugates& conj, int64_t i, double a) {
+  return conj.term().eps[i] > 0.0 && a > 0.0 ? 0.0 : conj.lowest(i);
+}
+
+// The pair i rises, j falls, by at most `limit`.
+struct Pair {
+  int64_t i, j;
+  double alpha_i, alpha_j;
+  double limit;
+};
+
+// The derivative along the pair grows from below zero: its root, or the limit.
+double best_step(const Conjugates& conj, Machine& machine, const Pair& p) {
+  const double kinks = (p.alpha_i >= 0.0 ? 1.0 : -1.0) * conj.term().eps[p.i] -
+                       (p.alpha_j > 0.0 ? 1.0 : -1.0) * conj.term().eps[p.j];
+  double low = 0.0, high = p.limit, t = 0.0, curvature;
+  const auto slope_at = [&](double t) {
+    const double slope = machine.slope(t, &curvature);
+    curvature += conj.curvature(p.i, p.alpha_i + t) + conj.curvature(p.j, p.alpha_j - t);
+    return slope + kinks + conj.smooth_slope(p.i, p.alpha_i + t) -
+           conj.smooth_slope(p.j, p.alpha_j - t);
+  };
+  double slope = slope_at(0.0);
+  bool open = true;  // nothing is known of the far end
+  for (int round = 0; round < 60; ++round) {
+    double next = t - slope / std::max(curvature, 1e-300);
+    if (std::abs(next - t) <= 1e-13 * t) return t;
+    if (!(next < high)) next = open ? high : 0.5 * (low + high);
+    if (!(next > low)) next = 0.5 * (low + high);
+    if (next == t) return t;
+    t = next;
+    slope = slope_at(t);
+    if (slope < 0.0 && t >= p.limit) return p.limit;
+    if (slope >= 0.0) open = false;
+    (slope < 0.0 ? low : high) = t;
+  }
+  return t;
+}
+
+}  // namespace
+
+PairSteps solve_skm(const SkmKernels& kernels, int64_t q, const DualTerm& term,
+                    const Smoothing& smoothing, double tolerance, int64_t max_steps, double* alpha,
+                    double* outputs, double* s) {
+  const Conjugates conj(term);
+  Machine machine(kernels, q, smoothing, outputs, s);
+  std::vector<double> up(q), down(q), curvature(q);
+  const auto refresh = [&](int64_t i) {
+    up[i] = conj.slope_up(i, alpha[i]);
+    down[i] = conj.slope_down(i, alpha[i]);
+    curvature[i] = conj.curvature(i, alpha[i]);
+  };
+  for (int64_t i = 0; i < q; ++i) refresh(i);
+  PairSteps result = {0, 0.0};
+  while (true) {
+    const PairChoice choice = simd().choose(machine.F.data(), up.data(), down.data(), q);
+    result.violation = choice.max_down - choice.min_up;
+    if (!(result.violation > tolerance) || result.steps >= max_steps) return result;
+    if (result.steps % 64 == 0) machine.combine_diagonal();  // only steers the choice of j
+    const int64_t i = choice.argmin_up;
+    machine.steer(i);
+    const int64_t j =
+        simd().partner(machine.F.data(), down.data(), curvature.data(), machine.bend.data(),
+                       machine.row.data(), choice.min_up, curvature[i] + machine.diagonal[i], q);
+    const double from_i = alpha[i], to_i = top(conj, i, from_i);
+    const double from_j = alpha[j], to_j = bottom(conj, j, from_j);
+    machine.aim(i, j);
+    const double step =
+        best_step(conj, machine, {i, j, from_i, from_j, std::min(to_i - from_i, from_j - to_j)});
+    // A step that ends at a bound or at zero ends there exactly.
+    alpha[i] = step >= to_i - from_i ? to_i : from_i + step;
+    alpha[j] = step >= from_j - to_j ? to_j : from_j - step;
+    machine.move(i, j, step);
+    refresh(i);
+    refresh(j);
+    if (++result.steps % 256 == 0) check_interrupt();
+  }
+}
+
+}  // namespace kw

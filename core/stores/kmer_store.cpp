@@ -1,0 +1,93 @@
+#include "stores/kmer_store.h"
+
+#include <stdexcept>
+
+#include "strings/sequence_table.h"
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+constexpr const char* kNames[] = {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"};
+
+// Measured (benchmarks/strings_stores.py): a table that fits into the cache beats everything; a
+// larger one beats a hash table while it has at most eight places for each k-mer added.
+constexpr uint64_t kCachedTable = uint64_t{1} << 16;
+constexpr int64_t kSequences = 16;                 // read between two looks at signals
+constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
+
+const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
+
+}  // namespace
+
+StoreKind store_kind(const std::string& name) {
+  for (int kind = 0; kind < int(std::size(kNames)); ++kind)
+    if (name == kNames[kind]) return StoreKind(kind);
+  throw std::invalid_argument("unknown store: " + name);
+}
+
+const char* store_name(StoreKind kind) { return kNames[int(kind)]; }
+
+void KmerStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
+  for (int64_t r = 0; r < count; ++r) {
+    put_sequence(sequences(a), rows[r], delta[r]);
+    if (r % kSequences == 0) check_interrupt();
+  }
+}
+
+void KmerStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t) const {
+  for (int64_t j = j0; j < j1; ++j) {
+    out[j - j0] += sum_sequence(sequences(b), j);
+    if (j % kSequences == 0) check_interrupt();
+  }
+}
+
+void KmerStore::merge(const Store& other) {
+  const auto* same = dynamic_cast<const KmerStore*>(&other);
+  if (!same || same->rule != rule) throw std::invalid_argument("the stores hold other words");
+  std::vector<std::pair<uint64_t, double>> found;  // `other` may be this store
+  same->each([&](uint64_t kmer, double weight) { found.emplace_back(kmer, weight); });
+  for (const auto& [kmer, weight] : found) put(kmer, weight);
+}
+
+void KmerStore::items(const VisitWord& visit) const {
+  each([&](uint64_t kmer, double weight) {
+    if (weight != 0.0) visit(-1, rule.codes(kmer), weight);
+  });
+}
+
+void NumberStore::put_sequence(const SequenceView& view, int64_t i, double delta) {
+  thread_local std::vector<uint64_t> kmers;
+  kmers_of(view, i, rule, kmers);
+  for (uint64_t kmer : kmers) put(kmer, delta);
+}
+
+double NumberStore::sum_sequence(const SequenceView& view, int64_t i) const {
+  thread_local std::vector<uint64_t> kmers;
+  kmers_of(view, i, rule, kmers);
+  return sum(kmers);
+}
+
+StoreKind best_store(const KmerRule& rule, int64_t kmers) {
+  if (rule.space() <= kCachedTable || rule.space() <= 8 * uint64_t(kmers)) return StoreKind::kTable;
+  return kmers <= kMostHashed ? StoreKind::kHash : StoreKind::kSorted;
+}
+
+std::unique_ptr<KmerStore> make_store(StoreKind kind, const KmerRule& rule, int64_t kmers) {
+  switch (kind == StoreKind::kAuto ? best_store(rule, kmers) : kind) {
+    case StoreKind::kTable:
+      return table_store(rule);
+    case StoreKind::kSorted:
+      return sorted_store(rule);
+    case StoreKind::kHash:
+      return hash_store(rule);
+    case StoreKind::kTrie:
+      return trie_store(rule);
+    case StoreKind::kSuffix:
+      return suffix_store(rule);
+    default:
+      throw std::invalid_argument("not a store");
+  }
+}
+
+}  // namespace kw

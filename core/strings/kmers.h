@@ -1,0 +1,31 @@
+// The k-mers of sequences as numbers: letters are digits in base `letters`, the first one highest.
+#pragma once
+#include <string>
+
+#include "strings/sequences.h"
+
+namespace kw {
+
+struct KmerRule {
+  int64_t k = 1;
+  uint64_t letters = 4;      // size of the alphabet; letters^k must fit into 63 bits
+  bool folded = false;       // a k-mer and its reverse complement count as one, the smaller number
+  LetterTable partner = {};  // code of the complement of each code
+
+  bool operator==(const KmerRule&) const = default;
+  // letters^k: how many k-mers there can be.
+  uint64_t space() const;
+  // The codes of the letters of a k-mer.
+  std::string codes(uint64_t kmer) const;
+};
+
+constexpr int64_t kLongestKmer = 63;  // of an alphabet of two letters; no other has longer ones
+
+// Whether k letters are a k-mer: letters^k fits into 63 bits.
+bool kmers_fit(int64_t k, uint64_t letters);
+
+// The k-mers of sequence i without unknown letters, in the order of their positions.
+void kmers_of(const SequenceView& view, int64_t i, const KmerRule& rule,
+              std::vector<uint64_t>& out);
+
+}  // namespace kw

@@ -1,0 +1,32 @@
+// Equally long sequences as bit planes: letter p of a sequence is bit p % 64 of word p / 64 of
+// every plane.
+#pragma once
+#include "kernels/examples.h"
+#include "strings/sequences.h"
+
+namespace kw {
+
+class PlaneTable : public Table {
+ public:
+  // Borrows the words of packed DNA; spreads bytes over as many planes as their codes need.
+  PlaneTable(const SequenceView& view, std::shared_ptr<const void> owner);
+  PlaneTable(Array<uint64_t> data, Array<uint64_t> hidden, int64_t n, int64_t length,
+             int64_t planes);
+  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+
+  const uint64_t* letters(int64_t i) const { return data.data + i * planes * words; }
+  const uint64_t* unknown(int64_t i) const {
+    return hidden.data ? hidden.data + i * words : nullptr;
+  }
+
+  const int64_t n, length, planes, words;
+  const bool masked;
+
+ private:
+  Array<uint64_t> data, hidden;  // hidden: mask of unknown letters, or empty
+};
+
+// Throws where letters of a cannot be compared with letters of b.
+void check_planes(const PlaneTable& a, const PlaneTable& b);
+
+}  // namespace kw

@@ -1,0 +1,20 @@
+// Packed sequences of any length.
+#pragma once
+#include "kernels/examples.h"
+#include "strings/sequences.h"
+
+namespace kw {
+
+class SequenceTable : public Table {
+ public:
+  SequenceTable(const SequenceView& view, std::shared_ptr<const void> owner)
+      : view(view), owner_(std::move(owner)) {}
+  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+
+  const SequenceView view;
+
+ private:
+  const std::shared_ptr<const void> owner_;  // keeps what the view shows alive
+};
+
+}  // namespace kw

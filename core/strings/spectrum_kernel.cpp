@@ -1,0 +1,169 @@
+#include "strings/spectrum_kernel.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "stores/open_map.h"
+#include "strings/sequence_table.h"
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+constexpr int64_t kGroup = 32;          // rows that a column is compared with at once
+constexpr int64_t kLong = 4096;         // k-mers that take longer than a look at signals
+constexpr uint64_t kDenseSpace = 4096;  // so few k-mers have a place for every row of a group
+
+const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
+
+// Some rows, found by the k-mers that they have.
+class Group {
+ public:
+  Group(const SequenceView& view, const int64_t* rows, int64_t count, const KmerRule& rule) {
+    std::vector<uint64_t> kmers;
+    if (rule.space() <= kDenseSpace) counts_.assign(rule.space() * kGroup, 0.0);
+    for (int64_t r = 0; r < count; ++r) {
+      kmers_of(view, rows[r], rule, kmers);
+      for (uint64_t kmer : kmers) counts_.empty() ? link(kmer, r) : count_one(kmer, r);
+      check_interrupt();
+    }
+  }
+
+  // out[r]: how many pairs of equal k-mers the row r and a column have.
+  void matches(const std::vector<uint64_t>& kmers, double* out) const {
+    std::fill_n(out, kGroup, 0.0);
+    if (counts_.empty())
+      for (uint64_t kmer : kmers) add_links(kmer, out);
+    else
+      for (uint64_t kmer : kmers) add_counts(counts_.data() + kmer * kGroup, out);
+  }
+
+ private:
+  static constexpr uint32_t kMostCounted = (1 << 27) - 1;
+  static_assert(kGroup <= 1 << 5);
+  struct Occurrences {
+    uint32_t row : 5, count : 27;
+    uint32_t next;  // 1 + the place of those of the same k-mer in a row before; 0: none
+  };
+
+  void count_one(uint64_t kmer, int64_t r) { counts_[kmer * kGroup + r] += 1.0; }
+  // Rows come one after the other, so that a k-mer has one link for each of them (or for every
+  // kMostCounted of its occurrences), however often it is repeated.
+  void link(uint64_t kmer, int64_t r) {
+    uint32_t& first = first_[kmer];
+    if (first && links_[first - 1].row == r && links_[first - 1].count < kMostCounted) {
+      ++links_[first - 1].count;
+      return;
+    }
+    links_.push_back({uint32_t(r), 1, first});
+    first = uint32_t(links_.size());
+  }
+  static void add_counts(const double* counts, double* out) {
+    for (int64_t r = 0; r < kGroup; ++r) out[r] += counts[r];
+  }
+  void add_links(uint64_t kmer, double* out) const {
+    const uint32_t* first = first_.find(kmer);
+    for (uint32_t at = first ? *first : 0; at; at = links_[at - 1].next)
+      out[links_[at - 1].row] += double(links_[at - 1].count);
+  }
+
+  std::vector<double> counts_;  // k-mers x rows
+  OpenMap<uint32_t> first_;
+  std::vector<Occurrences> links_;
+};
+
+struct SpectrumRows : Rows {
+  std::vector<Group> groups;
+};
+
+// sum_u #u^2
+double squared_counts(const std::vector<uint64_t>& kmers) {
+  OpenMap<uint32_t> counts(int64_t(kmers.size()));
+  double total = 0.0;
+  for (uint64_t kmer : kmers) total += 2.0 * counts[kmer]++ + 1.0;
+  return total;
+}
+
+// Letters of the first sequence, which stands for all.
+int64_t typical_length(const Table& a) {
+  const SequenceView& view = sequences(a);
+  return view.n ? view.length_of(0) : 0;
+}
+
+}  // namespace
+
+void SpectrumKernel::check(const Table& a, const Table& b) const {
+  for (const Table* table : {&a, &b})
+    if (uint64_t(sequences(*table).letters) != rule.letters)
+      throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
+}
+
+std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, const int64_t* rows, int64_t count,
+                                           const Table&) const {
+  auto pack = std::make_unique<SpectrumRows>();
+  for (int64_t r = 0; r < count; r += kGroup)
+    pack->groups.emplace_back(sequences(a), rows + r, std::min(kGroup, count - r), rule);
+  return pack;
+}
+
+void SpectrumKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
+                          int64_t j1, TileOut out) const {
+  const auto& groups = static_cast<const SpectrumRows&>(rows).groups;
+  thread_local std::vector<uint64_t> kmers;
+  double found[kGroup];
+  for (int64_t j = j0; j < j1; ++j) {
+    kmers_of(sequences(b), j, rule, kmers);
+    for (int64_t r = r0; r < r1; r += kGroup) {
+      if (int64_t(kmers.size()) > kLong) check_interrupt();
+      groups[r / kGroup].matches(kmers, found);
+      for (int64_t s = r; s < std::min(r + kGroup, r1); ++s)
+        out.row(s - r0)[j - j0] = scale_ * found[s - r];
+    }
+  }
+}
+
+void SpectrumKernel::diagonal(const Table& a, double* out) const {
+  std::vector<uint64_t> kmers;
+  for (int64_t i = 0; i < sequences(a).n; ++i) {
+    kmers_of(sequences(a), i, rule, kmers);
+    out[i] = scale_ * squared_counts(kmers);
+    check_interrupt();
+  }
+}
+
+int64_t SpectrumKernel::row_bytes(const Table& a) const {
+  const int64_t occurrences = 64 * typical_length(a);
+  return rule.space() <= kDenseSpace ? int64_t(rule.space() * sizeof(double)) : occurrences;
+}
+
+std::shared_ptr<const Quantity> SpectrumKernel::combined(const double* planes) const {
+  return std::make_shared<SpectrumKernel>(rule, store, scale_ * planes[0]);
+}
+
+// Nanoseconds, as measured (benchmarks/strings_crossover.py): a group of rows costs about 15 for
+// each letter of a column, a store about 4 for each letter looked up or added and what it takes to
+// clear a table.
+bool SpectrumKernel::worth_a_store(const Table& a, int64_t count, int64_t columns) const {
+  const double letters = double(typical_length(a)), groups = double((count + kGroup - 1) / kGroup);
+  const bool table = best_store(rule, int64_t(letters) * count) == StoreKind::kTable;
+  const double by_store =
+      4.0 * letters * double(count + columns) + (table ? 0.1 * double(rule.space()) : 0.0);
+  return by_store < 15.0 * letters * groups * double(columns);
+}
+
+std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const int64_t* rows,
+                                           const double* factors, int64_t count, int64_t columns,
+                                           int threads, const double* planes) const {
+  if (store == StoreKind::kRows) return nullptr;
+  if (store == StoreKind::kAuto && !worth_a_store(a, count, columns)) return nullptr;
+  std::vector<double> scaled(factors, factors + count);
+  for (double& factor : scaled) factor *= scale_ * (planes ? planes[0] : 1.0);
+  int64_t letters = 0;
+  for (int64_t r = 0; r < count; ++r) letters += sequences(a).length_of(rows[r]);
+  auto sums = make_store(store, rule, letters);
+  sums->add(a, rows, scaled.data(), count);
+  sums->settle(threads);
+  return sums;
+}
+
+}  // namespace kw

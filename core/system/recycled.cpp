@@ -1,0 +1,86 @@
+#include "system/recycled.h"
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+
+namespace kw {
+namespace {
+
+constexpr size_t kLeast = 4096;             // smaller buffers are left to malloc
+constexpr size_t kMost = size_t{64} << 20;  // bytes that wait, at most
+constexpr size_t kSteps = 4;                // sizes between two powers of two
+
+// Buffers by size. A caller that finds the lock taken goes without: nobody waits, and the child of
+// a fork that happened while it was taken is none the worse.
+struct Waiting {
+  std::mutex lock;
+  std::array<std::vector<void*>, 64 * kSteps> buffers;
+  size_t bytes = 0;
+};
+
+Waiting& kept = *new Waiting;  // outlives whatever gives back at the end
+
+// Sizes are rounded up to a few per power of two, so that nearly equal ones share their buffers.
+size_t rounded(size_t bytes) {
+  const size_t step = std::bit_floor(bytes) / kSteps;
+  return (bytes + step - 1) / step * step;
+}
+
+size_t number_of(size_t size) {
+  const size_t power = std::bit_floor(size);
+  return size_t(std::countr_zero(power)) * kSteps + (size - power) / (power / kSteps);
+}
+
+// Large buffers come in huge pages where the system has them: small ones would take longer to hand
+// out than to fill.
+void* from_system(size_t bytes) {
+  constexpr size_t kHuge = size_t{1} << 21;
+  const size_t page = bytes >= 2 * kHuge ? kHuge : 64;
+  void* buffer = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+  if (!buffer) throw std::bad_alloc();
+#ifdef MADV_HUGEPAGE
+  if (page == kHuge) madvise(buffer, bytes, MADV_HUGEPAGE);
+#endif
+  return buffer;
+}
+
+}  // namespace
+
+void* take_buffer(size_t bytes) {
+  if (bytes < kLeast) return from_system(bytes ? bytes : 1);
+  const size_t size = rounded(bytes);
+  {
+    const std::unique_lock<std::mutex> lock(kept.lock, std::try_to_lock);
+    if (lock && !kept.buffers[number_of(size)].empty()) {
+      void* buffer = kept.buffers[number_of(size)].back();
+      kept.buffers[number_of(size)].pop_back();
+      kept.bytes -= size;
+      return buffer;
+    }
+  }
+  return from_system(size);
+}
+
+void give_buffer(void* buffer, size_t bytes) noexcept {
+  if (bytes >= kLeast) {
+    const size_t size = rounded(bytes);
+    const std::unique_lock<std::mutex> lock(kept.lock, std::try_to_lock);
+    if (lock && kept.bytes + size <= kMost) {
+      try {
+        kept.buffers[number_of(size)].push_back(buffer);
+        kept.bytes += size;
+        return;
+      } catch (const std::bad_alloc&) {  // it is freed then
+      }
+    }
+  }
+  std::free(buffer);
+}
+
+}  // namespace kw

@@ -1,0 +1,156 @@
+#include "system/team.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace kw {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Task = std::function<void(int64_t, int)>;
+
+bool (*interrupt_hook)() = nullptr;
+
+class Job {
+ public:
+  Job(int64_t count, const Task& task) : count_(count), task_(task) {}
+
+  // Takes tasks until none is left.
+  void work(int worker) {
+    try {
+      for (int64_t i; (i = next_.fetch_add(1)) < count_;) {
+        task_(i, worker);
+        check_interrupt();
+      }
+    } catch (...) {
+      next_ = count_;
+      std::lock_guard lock(mutex_);
+      if (!error_) error_ = std::current_exception();
+      failed_ = true;
+    }
+  }
+
+  bool failed() const { return failed_; }
+
+  void rethrow() const {
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  const int64_t count_;
+  const Task& task_;
+  std::atomic<int64_t> next_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  std::exception_ptr error_;
+};
+
+thread_local const Job* helping = nullptr;  // the job of another thread that this one works on
+
+class Team {
+ public:
+  void run(int threads, Job& job) {
+    grow(threads - 1);
+    {
+      std::lock_guard lock(mutex_);
+      job_ = &job;
+      wanted_ = running_ = threads - 1;
+      ++generation_;
+    }
+    wake_.notify_all();
+    job.work(0);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return running_ == 0; });
+    job_ = nullptr;
+  }
+
+  const pid_t owner = getpid();
+  std::atomic<bool> busy{false};  // serves a caller
+
+ private:
+  void grow(int workers) {
+    while (int(threads_.size()) < workers) {
+      const int worker = int(threads_.size()) + 1;
+      threads_.emplace_back([this, worker, seen = generation_]() mutable { loop(worker, seen); });
+    }
+  }
+
+  void loop(int worker, uint64_t seen) {
+    while (true) {
+      Job* job;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return generation_ != seen; });
+        seen = generation_;
+        if (worker > wanted_) continue;
+        job = job_;
+      }
+      helping = job;
+      job->work(worker);
+      std::lock_guard lock(mutex_);
+      if (--running_ == 0) done_.notify_one();
+    }
+  }
+
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  Job* job_ = nullptr;
+  int wanted_ = 0, running_ = 0;
+  uint64_t generation_ = 0;
+};
+
+// The team lives until the process ends and is never joined: its threads only wait. After a fork
+// the child has none of them, so it leaves the old team behind and starts its own. No lock guards
+// the choice, as a fork would copy it locked.
+std::atomic<Team*> current = nullptr;
+
+Team& team() {
+  Team* seen = current;
+  while (!seen || seen->owner != getpid()) {
+    auto fresh = std::make_unique<Team>();
+    if (current.compare_exchange_strong(seen, fresh.get())) return *fresh.release();
+  }
+  return *seen;
+}
+
+}  // namespace
+
+void set_interrupt_hook(bool (*hook)()) { interrupt_hook = hook; }
+
+void check_interrupt() {
+  if (helping) {
+    if (helping->failed()) throw Interrupted{};
+    return;
+  }
+  thread_local Clock::time_point last = Clock::now();
+  const auto now = Clock::now();
+  if (!interrupt_hook || now - last < std::chrono::milliseconds(50)) return;
+  last = now;
+  if (interrupt_hook()) throw Interrupted{};
+}
+
+void run_team(int threads, int64_t count, const Task& task) {
+  Job job(count, task);
+  threads = int(std::min<int64_t>(threads, count));
+  if (threads > 1) {
+    Team& crew = team();
+    if (!crew.busy.exchange(true)) {
+      crew.run(threads, job);
+      crew.busy = false;
+      return job.rethrow();
+    }
+  }
+  job.work(0);
+  job.rethrow();
+}
+
+}  // namespace kw
