@@ -161,6 +161,21 @@ class Sequences:
             )
         return self._rewritten(start, stop, False, _SAME_CODES)
 
+    def windows(self, index: int, starts: np.ndarray, length: int) -> Sequences:
+        """Return windows of one sequence, each `length` letters from a start on.
+
+        Parameters
+        ----------
+        index : which sequence.
+        starts : 0-based positions, shape (k,).
+
+        Raises
+        ------
+        ValueError : where a window does not lie within the sequence.
+        """
+        starts = np.ascontiguousarray(starts, dtype=np.int64)
+        return Sequences(self.alphabet, **self.packed.windows(index, starts, length))
+
     def reverse_complement(self) -> Sequences:
         """Return the other strand, read in its own direction."""
         return self._rewritten(0, int(self.lengths.max()), True, self.alphabet.strand_codes)
