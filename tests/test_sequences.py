@@ -126,6 +126,32 @@ def test_windows_beyond_a_sequence_are_refused(start, length):
         as_sequences(["ACGT" * 25]).windows(0, np.array([start]), length)
 
 
+@pytest.mark.parametrize("letters", ["ACGT", "ACGTN", "ACDEFGHIKLMNPQRSTVWY"])
+@pytest.mark.parametrize("lengths", [[70, 70], [70, 65], [3, 200]])
+def test_parts_are_put_together(letters, lengths, rng):
+    alphabet = "protein" if "P" in letters else "dna"
+    texts = [random_texts(rng, letters[: 4 + k], [length] * 5) for k, length in enumerate(lengths)]
+    parts = [as_sequences(part, alphabet) for part in texts]
+    whole = Sequences.concatenated(parts)
+    assert list(whole) == texts[0] + texts[1]
+    assert list(whole.take(np.array([9, 0]))) == [texts[1][4], texts[0][0]]
+    assert whole.length == (lengths[0] if lengths[0] == lengths[1] else None)
+
+
+def test_names_are_put_together(tmp_path):
+    paths = []
+    for name in ("one", "two"):
+        paths.append(tmp_path / f"{name}.fa")
+        paths[-1].write_text(f">{name} a\nACGT\n>{name} b\nGG\n")
+    whole = Sequences.concatenated([read_sequences(path) for path in paths])
+    assert list(whole.names) == ["one a", "one b", "two a", "two b"]
+
+
+def test_parts_of_different_alphabets_stay_apart():
+    with pytest.raises(ValueError, match="different alphabets"):
+        Sequences.concatenated([as_sequences(["ACGT"]), as_sequences(["ACGU"], "rna")])
+
+
 def test_sequences_survive_pickling(rng):
     texts = random_texts(rng, "ACGTN", [5, 80])
     assert list(pickle.loads(pickle.dumps(as_sequences(texts)))) == texts

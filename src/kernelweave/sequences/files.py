@@ -69,7 +69,7 @@ def read_blocks(
         return Sequences(alphabet, names=headers if names else None, **parts)
 
     name = getattr(path, "name", path) if hasattr(path, "read") else os.fspath(path)
-    with _named_errors(name), _opened(path) as file:
+    with _named_errors(name), opened(path) as file:
         while piece := file.read(_PIECE):
             parser.feed(piece)
             if records is not None and parser.n >= records:
@@ -100,7 +100,7 @@ def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
             file.write(f">{name}\n{letters}\n")
 
 
-def _opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[BinaryIO]:
+def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[BinaryIO]:
     """Open what may be packed; an open stream is left open."""
     if isinstance(path, str | os.PathLike):
         with open(path, "rb") as file:
