@@ -18,20 +18,14 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     on the disk before the older file is gone, so that neither a crash nor a loss of power leaves
     half a file.
     """
-    # As `open` makes a file, but never one that is there already.
-    with partial_path(path) as partial, open(partial, "x+b") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def partial_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Give a name beside a file for others to write to; it takes the file's place at the end."""
     path = Path(path)
     partial = path.with_name(f"{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        yield partial
+        # As `open` makes a file, but never one that is there already.
+        with open(partial, "x+b") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         os.replace(partial, path)
     except BaseException:
         partial.unlink(missing_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import average_precision_score
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -20,10 +21,16 @@ from ..sequences import Sequences
 from .data import Data, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
 
-SCORES = {
-    "binary": {"auROC": "roc_auc", "auPRC": "average_precision", "accuracy": "accuracy"},
+
+def _precision(model: Any, X: Any, y: np.ndarray) -> float:
+    """Return the average precision for the second class, whatever it is called."""
+    return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
+
+
+SCORES: dict[str, dict[str, Any]] = {
+    "binary": {"auROC": "roc_auc", "auPRC": _precision, "accuracy": "accuracy"},
     "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
-    "continuous": {"R^2": "r2", "mean absolute error": "neg_mean_absolute_error"},
+    "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
 }
 LONGEST_MATCH = 20  # of the default kernel on sequences of one length
 
@@ -100,7 +107,7 @@ def cross_validated(
     )
     result = {}
     for name, scorer in scores.items():
-        values = found[f"test_{name}"] * (-1 if scorer.startswith("neg_") else 1)
+        values = found[f"test_{name}"] * (-1 if str(scorer).startswith("neg_") else 1)
         result[name] = {"mean": values.mean(), "std": values.std(), "folds": values}
     return result
 

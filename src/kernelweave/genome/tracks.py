@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from tempfile import TemporaryDirectory
 from typing import Any, TextIO
 
 import numpy as np
 
 from ..sequences import read_blocks
-from .scan import Scores
+from .scanning import Scores
 
 
 def best(blocks: Iterable[Scores], count: int) -> list[Scores]:
@@ -60,8 +61,6 @@ def write_bigwig(path: str, blocks: Iterable[Scores], genome: str | os.PathLike[
         raise ImportError(
             "bigWig files need pybigtools: pip install 'kernelweave[genome]'"
         ) from None
-    from ..whole_file import partial_path
-
     sizes = {
         name.split()[0]: int(length)
         for block in read_blocks(genome, records=1)
@@ -72,8 +71,11 @@ def write_bigwig(path: str, blocks: Iterable[Scores], genome: str | os.PathLike[
         for name, starts, scores in merged_strands(blocks)
         for start, score in zip(starts, scores, strict=True)
     )
-    with partial_path(path) as partial:
-        pybigtools.open(str(partial), "w").write(sizes, rows)
+    folder, name = os.path.split(os.path.abspath(path))
+    with TemporaryDirectory(dir=folder) as beside:  # the file is there whole or not at all
+        partial = os.path.join(beside, "scores.bw")
+        pybigtools.open(partial, "w").write(sizes, rows)
+        os.replace(partial, os.path.join(folder, name))
 
 
 def merged_strands(blocks: Iterable[Scores]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
