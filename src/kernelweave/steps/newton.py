@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError
 
 from ..norms import Norm
 from .base import Turn
-from .trust_region import least_weights, model_minimum
+from .master import least_weights, model_minimum
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
