@@ -155,7 +155,7 @@ def test_where_a_sample_is_not_worth_it(why, X, monkeypatch):
 
 
 def test_given_weights_are_where_training_starts(X, monkeypatch):
-    monkeypatch.setattr(solving, "train", None)
+    monkeypatch.setattr(solving, "first_weights", None)
     problem, engine = make_problem(losses.Hinge(), X), family(X)
     begin(problem, engine)
     plan, weights = planned("hessian", problem, engine, "family"), np.eye(12)[3]
