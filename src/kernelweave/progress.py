@@ -10,11 +10,8 @@ from .problem import Progress
 
 
 @contextmanager
-def live_line(title: str, verbose: int) -> Iterator[Callable[[Progress], None]]:
-    """Give a function that shows the latest progress on one live line; silent unless verbose."""
-    if not verbose:
-        yield lambda progress: None
-        return
+def live_line(title: str) -> Iterator[Callable[[Progress], None]]:
+    """Give a function that shows the latest progress on one live line."""
     from rich.console import Console
     from rich.status import Status
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -94,25 +96,24 @@ class MKLEstimator(BaseEstimator):
             merged = MergedExamples.of(X, targets, problems[0].C)
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
-        with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
+        with single_threaded_blas(), self._live_line() as watch:
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
             checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
-            pairs = enumerate(zip(problems, checkpoints, strict=True))
+            results: list[Result] = []
             with explained(prepared.compiled, prepared.examples, problems):
-                results = [
-                    self._solve(
-                        problem,
-                        engine,
-                        prepared.name,
-                        deadline=_portion(deadline, len(problems) - number),
-                        watch=watch,
-                        checkpoint=checkpoint,
+                for one, kept in zip(problems, checkpoints, strict=True):
+                    end = _portion(deadline, len(problems) - len(results))
+                    result = self._solve(
+                        one, engine, prepared.name, deadline=end, watch=watch, checkpoint=kept
                     )
-                    for number, (problem, checkpoint) in pairs
-                ]
+                    results.append(result)
         self._learn(prepared, results, merged)
+
+    def _live_line(self) -> AbstractContextManager[Callable[[Progress], None]]:
+        """Return a context with what shows progress, if anything does."""
+        return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
 
     def _deadline(self) -> float:
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
@@ -171,13 +172,16 @@ class MKLEstimator(BaseEstimator):
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
         how = {"interleaved": self.interleaved, "working_set": self.working_set}
-        self.plan_ = make_plan(method, problem, engine, name, **how)
+        plan = make_plan(method, problem, engine, name, **how)
+        if self.verbose >= 2 and plan != getattr(self, "plan_", None):
+            print(f"{type(self).__name__}: {plan}", file=sys.stderr)
+        self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, self.plan_, history, weights)
+        result = solve(problem, engine, plan, history, weights)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)

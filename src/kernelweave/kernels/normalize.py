@@ -188,18 +188,23 @@ def _divided(kernel: Kernel, scales: np.ndarray) -> Kernel:
 
 
 def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n).
+    """Return k_m(x, x), shape (M, n)."""
+    compiled = CompiledKernels((kernel,))
+    return _finite_diagonal(compiled, compiled.read(reading))
+
+
+def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
+    """Return k_m(x, x), shape (M, n); refuse values that are not finite.
 
     No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
     So where these are finite, all are.
     """
-    compiled = CompiledKernels((kernel,))
-    values = _core.diagonal(compiled.program, compiled.read(reading).side)
+    values = _core.diagonal(compiled.program, examples.side)
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         member, example = bad[0].tolist()
         raise ValueError(
-            f"kernel {kernel.names[member]!r} has no finite value k(x, x) for example {example}: "
+            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}: "
             "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
             "with StandardScaler"
         )
@@ -242,19 +247,17 @@ def _mean_of_pairs(
     left, right = np.arange(half), np.arange(half, examples.n)
     parts = examples.take(left), examples.take(right)
     across = _row_means(compiled, parts[0], shares[left], parts[1], n_jobs) @ shares[right]
-    inside = [
-        _mean_of_pairs(compiled, part, shares[index], n_jobs)
-        for part, index in zip(parts, (left, right), strict=True)
-    ]
-    sums: np.ndarray = inside[0] + inside[1] + 2 * across
+    within_left = _mean_of_pairs(compiled, parts[0], shares[left], n_jobs)
+    within_right = _mean_of_pairs(compiled, parts[1], shares[right], n_jobs)
+    sums: np.ndarray = within_left + within_right + 2 * across
     return sums
 
 
 def _refuse_constant(kernel: Kernel, reading: Reading) -> None:
     """Raise where all training examples are one point in the feature space of a member."""
-    diagonal = _diagonal(kernel, reading)
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
+    diagonal = _finite_diagonal(compiled, examples)
     first = examples.take(np.array([0]))
     values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
     distances = diagonal + diagonal[:, :1] - 2 * values

@@ -37,7 +37,9 @@ def prepare(
     The compiled kernels, and the training examples as they read them.
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
-    normalized = [normalize(kernel, how, reading) for kernel in listed(kernels)]
+    normalized = []
+    for kernel in listed(kernels):
+        normalized.append(normalize(kernel, how, reading))
     compiled = CompiledKernels(tuple(normalized))
     return compiled, compiled.read(reading)
 

@@ -142,13 +142,15 @@ class CompiledKernels:
     @property
     def n_kernels(self) -> int:
         """Number M of kernels."""
-        return len(self.names)
+        return self.listing.n_kernels
 
     @cached_property
     def listing(self) -> Listing:
         """The expressions of all M kernels."""
-        layout = Layout()
-        return Listing(layout, [e for kernel in self.kernels for e in kernel.expressions(layout)])
+        layout, expressions = Layout(), []
+        for kernel in self.kernels:
+            expressions += kernel.expressions(layout)
+        return Listing(layout, expressions)
 
     @property
     def program(self) -> _core.Program:
@@ -177,7 +179,7 @@ class CompiledKernels:
         vectors = [kernel.slot_vectors(reading) for kernel in layout.slotted]
         return Examples(
             n=reading.n,
-            tables=tuple(reading.table(view) for view in positions),
+            tables=tuple(map(reading.table, positions)),
             sources=tuple(positions[view] for _, view in layout.sources),
             vectors=np.concatenate([np.empty((0, reading.n)), *vectors]),
         )
