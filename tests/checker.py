@@ -105,8 +105,8 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     blocks = norm.kind == "block"
     term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
     primal, dual = cost + 0.5 * term, -conjugate - 0.5 * _dual_norm(s, theta, norm)
-    constant = sum(CONSTANT[loss](row[paid], C[paid], parameter) for row in y) if paid.any() else 0.0
-    return Values(float(primal), float(dual), float(constant))
+    best = [CONSTANT[loss](row[paid], C[paid], parameter) for row in y if paid.any()]
+    return Values(float(primal), float(dual), float(sum(best)))
 
 
 def _check_sum(alpha, tau):

@@ -151,7 +151,8 @@ def test_newton_learns_how_much_the_slope_changes():
     def turn(theta):
         s = peak - 2 * H @ theta  # the gradient of J is -s / 2
         J = -0.5 * peak @ theta + 0.5 * theta @ H @ theta
-        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, turn, tol=1e-3, constant=np.inf)
+        ends = {"tol": 1e-3, "constant": np.inf}
+        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, turn, **ends)
 
     newton, theta = Newton(norm), np.array([0.6, 0.4])
     first = newton(turn(theta))

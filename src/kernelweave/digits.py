@@ -6,8 +6,9 @@ than
 
     eps sum_m theta_m max_i k_m(x_i, x_i)  ||alpha||_1 ||alpha||_2 / scale,
 
-`scale` being what the gap is relative to. That is nothing unless examples differ in the last digits of k only, as they do where widths are far
-above the scale of the data, and a normalisation magnifies what is left of the differences.
+`scale` being what the gap is relative to. That is nothing unless examples differ in the last digits
+of k only, as they do where widths are far above the scale of the data, and a normalisation
+magnifies what is left of the differences.
 """
 
 from __future__ import annotations
