@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
-from ..convergence import complaint
+from ..convergence import complaint, nothing_learned
 from ..core import single_threaded_blas
 from ..digits import lost_digits
 from ..engines import Engine, OutputsEngine, TrainingSet
@@ -195,6 +195,8 @@ class MKLEstimator(BaseEstimator):
         lost = lost_digits(compiled, examples, results, self.tol)
         if (message := complaint(self, results, lost)) is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        if (message := nothing_learned(self, results)) is not None:
+            warnings.warn(message, UserWarning, stacklevel=4)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
@@ -208,7 +210,7 @@ class MKLEstimator(BaseEstimator):
         self.intercept_ = model.intercept
         single = len(results) == 1
         self.weights_ = model.weights[0] if single else model.weights
-        for name in ("primal", "dual"):
+        for name in ("primal", "dual", "constant"):
             values = np.array([getattr(result, name) for result in results])
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)
         gaps = np.array([result.gap for result in results])
