@@ -108,12 +108,23 @@ class Result(Certificate):
         history = [replace(past, bias=past.bias + centre) for past in self.history]
         return replace(self, bias=self.bias + centre, history=history) if centre else self
 
-    def spread(self, M: int) -> Result:
-        """Return the result for M kernels: if it is one for their sum, each has its weight."""
+    def spread(self, kernels: np.ndarray, M: int) -> Result:
+        """Return the result for M kernels, of which only some were learned with.
+
+        Parameters
+        ----------
+        kernels : their positions; if this is a result for their sum, each has its weight.
+        """
         if len(self.weights) == M:
             return self
-        history = [replace(past, weights=np.repeat(past.weights, M)) for past in self.history]
-        return replace(self, weights=np.repeat(self.weights, M), history=history)
+
+        def placed(weights: np.ndarray) -> np.ndarray:
+            theta = np.zeros(M)
+            theta[kernels] = weights
+            return theta
+
+        history = [replace(past, weights=placed(past.weights)) for past in self.history]
+        return replace(self, weights=placed(self.weights), history=history)
 
 
 @dataclass(frozen=True, eq=False)
