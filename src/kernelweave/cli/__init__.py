@@ -16,6 +16,7 @@ COMMANDS = {
     "fit": "Train a model and save it.",
     "predict": "Score examples with a saved model.",
     "scan": "Slide a sequence model over a genome.",
+    "negatives": "Draw background regions that match some regions.",
     "compare": "Is learning the weights worth it?",
     "info": "Say what a saved model is.",
     "demo": "A first model on generated data.",

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from ..sequences import read_blocks
+from .regions import Regions
 from .scanning import Scores
 
 
@@ -42,6 +43,14 @@ def write_bed(file: TextIO, blocks: Iterable[Scores]) -> None:
             f"{block.chromosome}\t{start}\t{start + block.length}\t.\t{score:.6g}\t{block.strand}\n"
             for start, score in zip(block.starts.tolist(), block.scores.tolist(), strict=True)
         )
+
+
+def write_regions(file: TextIO, regions: Regions) -> None:
+    """Write regions: chromosome, start, end, name, score, strand."""
+    file.writelines(
+        f"{one.chromosome}\t{one.start}\t{one.stop}\t{one.name or '.'}\t0\t{one.strand}\n"
+        for one in regions
+    )
 
 
 def write_bedgraph(file: TextIO, blocks: Iterable[Scores]) -> None:
