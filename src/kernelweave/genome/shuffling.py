@@ -42,7 +42,7 @@ def _shuffled(text: str, rng: np.random.Generator) -> str:
 
 
 def _last_edges(edges: dict[str, list[str]], end: str, rng: np.random.Generator) -> dict[str, str]:
-    """Return a random last edge out of each letter but `end`, from all of which `end` is reached."""
+    """Return a random last edge out of each letter but `end`, along which all reach `end`."""
     sources = [letter for letter in edges if letter != end]
     while True:
         last = {letter: edges[letter][rng.integers(len(edges[letter]))] for letter in sources}
