@@ -5,6 +5,7 @@ from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
+from .reports import report
 from .selection import MKLClassifierCV, MKLRegressorCV
 from .verification import Verification, verify
 
@@ -28,6 +29,7 @@ __all__ = [
     "losses",
     "norms",
     "plots",
+    "report",
     "verify",
 ]
 __version__: str

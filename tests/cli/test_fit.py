@@ -174,7 +174,7 @@ def test_missing_columns_are_named(run, table):
     run("fit", table, "--target", "back", *KERNELS, "-q")
     pd.read_csv(table).drop(columns=["age", "city"]).to_csv("less.csv", index=False)
     text = run("predict", "model.kw", "less.csv", "-o", "scores.tsv", code=2).output
-    assert "lacks columns of the training data: age, city" in text
+    assert "lack columns of the training data: age, city" in text
     assert not Path("scores.tsv").exists()
 
 

@@ -18,6 +18,7 @@ COMMANDS = {
     "scan": "Slide a sequence model over a genome.",
     "negatives": "Draw background regions that match some regions.",
     "compare": "Is learning the weights worth it?",
+    "report": "Write a page about a saved model.",
     "info": "Say what a saved model is.",
     "demo": "A first model on generated data.",
 }

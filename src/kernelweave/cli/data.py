@@ -198,3 +198,13 @@ def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | 
     if data.groups is not None and groups in ("chrom", "chromosome"):
         return data.groups
     return _from_headers(data.names, groups, path)
+
+
+def known_columns(model: Any, X: Any) -> Any:
+    """Return the columns of X that the model was trained on: targets and the like may be there."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not hasattr(X, "columns"):
+        return X
+    if missing := [name for name in names if name not in X.columns]:
+        raise ValueError(f"the data lack columns of the training data: {', '.join(missing)}")
+    return X[list(names)]

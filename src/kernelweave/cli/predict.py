@@ -37,27 +37,17 @@ def command(
     """
     from .. import __version__, load
     from ..genome.model_windows import alphabet_of
-    from .data import read_in_blocks
+    from .data import known_columns, read_in_blocks
 
     fitted = load(model).set_params(n_jobs=jobs)
     blocks = read_in_blocks(input, genome=genome, alphabet=alphabet_of(fitted))
     with text_output(out) as file:
         file.write(f"# kernelweave {__version__}, model {model}\n")
         for number, block in enumerate(blocks):
-            columns = _columns(fitted, _known(fitted, block.X), contributions)
+            columns = _columns(fitted, known_columns(fitted, block.X), contributions)
             if number == 0:
                 file.write("\t".join(["name", *columns]) + "\n")
             _write(file, block.names, columns)
-
-
-def _known(model: Any, X: Any) -> Any:
-    """Return the columns of X that the model was trained on: targets and the like may be there."""
-    names = getattr(model, "feature_names_in_", None)
-    if names is None or not hasattr(X, "columns"):
-        return X
-    if missing := [name for name in names if name not in X.columns]:
-        raise ValueError(f"INPUT lacks columns of the training data: {', '.join(missing)}")
-    return X[list(names)]
 
 
 def _columns(model: Any, X: Any, contributions: bool) -> dict[str, np.ndarray]:
