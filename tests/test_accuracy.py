@@ -12,7 +12,8 @@ def turn(primal, value):
     """Return a turn with these two values."""
     s = np.array([3.0, 1.0])  # from OLD to NEW the value falls by 1/2, to first order
     linear = value + 0.5 * float(OLD @ s)
-    return Turn(OLD, s, linear, lambda: primal, lambda: np.zeros((2, 2)), nowhere, tol=TOL)
+    ends = {"tol": TOL, "constant": np.inf}
+    return Turn(OLD, s, linear, lambda: primal, lambda: np.zeros((2, 2)), nowhere, **ends)
 
 
 def nowhere(theta):

@@ -14,7 +14,8 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=repr)
 
 
 def turn(theta, s, primal):
-    return Turn(theta, s, 10.0, lambda: primal, lambda: np.zeros((M, M)), None, tol=1e-3)
+    ends = {"tol": 1e-3, "constant": np.inf}
+    return Turn(theta, s, 10.0, lambda: primal, lambda: np.zeros((M, M)), None, **ends)
 
 
 @every_norm

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
-from ..convergence import complaint
+from ..convergence import complaint, nothing_learned
 from ..core import single_threaded_blas
 from ..digits import lost_digits
 from ..engines import Engine, OutputsEngine, TrainingSet
@@ -48,7 +48,7 @@ class Prepared:
     ----------
     compiled : the M kernels, normalised.
     examples : the n training examples as the kernels read them.
-    engine, name : the engine, and its name.
+    engine, name : the engine of the kernels that vary on the examples, and its name.
     """
 
     compiled: CompiledKernels
@@ -57,8 +57,9 @@ class Prepared:
     name: str
 
     def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights for the engine."""
-        return suited_norm(norm, self.name, self.compiled.n_kernels)
+        """Return a norm of M weights as that of the engine's kernels."""
+        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
+        return norm.among(self.compiled.varying)
 
     def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
         """Return the problems to solve one after the other, and the engine for them.
@@ -151,6 +152,8 @@ class MKLEstimator(BaseEstimator):
         kernels = kernels or default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
+        if len(compiled.varying) < compiled.n_kernels:
+            training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared)
         return Prepared(compiled, examples, ENGINES[name](training_set), name)
 
@@ -192,10 +195,12 @@ class MKLEstimator(BaseEstimator):
     ) -> None:
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
-        results = [result.spread(compiled.n_kernels) for result in results]
+        results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         lost = lost_digits(compiled, examples, results, self.tol)
         if (message := complaint(self, results, lost)) is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        if (message := nothing_learned(self, results)) is not None:
+            warnings.warn(message, UserWarning, stacklevel=4)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
@@ -209,7 +214,7 @@ class MKLEstimator(BaseEstimator):
         self.intercept_ = model.intercept
         single = len(results) == 1
         self.weights_ = model.weights[0] if single else model.weights
-        for name in ("primal", "dual"):
+        for name in ("primal", "dual", "constant"):
             values = np.array([getattr(result, name) for result in results])
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)
         gaps = np.array([result.gap for result in results])

@@ -27,6 +27,7 @@ Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
 READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
+MUTED = ("scale", 0.0)  # what the expression of a kernel without any values but 0 ends with
 MAX_SQUARINGS = 8  # each squaring doubles the relative error: 2^8 roundings are about 1e-13
 
 
@@ -151,6 +152,12 @@ class CompiledKernels:
         for kernel in self.kernels:
             expressions += kernel.expressions(layout)
         return Listing(layout, expressions)
+
+    @cached_property
+    def varying(self) -> np.ndarray:
+        """Which kernels tell examples apart: all but those that a normalisation has made 0."""
+        silent = [expression[-1] == MUTED for expression in self.listing.expressions]
+        return np.flatnonzero(~np.array(silent))
 
     @property
     def program(self) -> _core.Program:

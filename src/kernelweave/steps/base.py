@@ -42,6 +42,8 @@ class Turn:
         use it.
     tol : float
         The relative duality gap that the solver is to reach.
+    constant : float
+        The primal value of the best constant.
     """
 
     theta: np.ndarray
@@ -51,6 +53,7 @@ class Turn:
     hessian: Callable[[], np.ndarray]
     at: Callable[[np.ndarray], Turn]
     tol: float = field(kw_only=True)
+    constant: float = field(kw_only=True)
 
     @property
     def value(self) -> float:
@@ -60,6 +63,11 @@ class Turn:
     def gap(self, norm: Norm) -> float:
         """Return how far the primal value is above the dual value under the best weights."""
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
+
+    @property
+    def scale(self) -> float:
+        """What gaps of the inner problem are relative to (`problem`)."""
+        return max(min(abs(self.primal()), self.constant - self.value), TINY)
 
 
 Step = Callable[[Turn], np.ndarray]
@@ -119,4 +127,4 @@ class Accuracy:
             self._least *= 0.5
         self._narrowest = min(self._narrowest, gap)
         gain = 0.5 * abs(turn.s @ (theta - turn.theta))  # to first order
-        self._wanted = min(self._most, gain / max(abs(turn.primal()), TINY))
+        self._wanted = min(self._most, gain / turn.scale)

@@ -34,7 +34,6 @@ SAFE = 0.99  # how much of the way to the boundary is taken
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
 FEW = 50  # weights, and slopes, that a model is minimised over at first
 ROUNDING = 1e-6  # relative error of a multiplier
-TINY = np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +170,7 @@ class _Point:
 def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
     """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
     gap = turn.gap(norm)
-    relative = gap / max(abs(turn.primal()), gap, TINY)
+    relative = gap / max(turn.scale, gap)
     floor = FLOOR * relative * turn.theta.mean()
     least: np.ndarray = np.maximum(reach * turn.theta, np.minimum(floor, turn.theta))
     return least

@@ -35,18 +35,28 @@ def solve(
     history: History,
     weights: np.ndarray | None = None,
 ) -> Result:
-    """Solve a problem afresh, or from the alpha of the engine and given weights, shape (M,)."""
+    """Solve a problem afresh, or from the alpha of the engine and given weights, shape (M,).
+
+    Where there is nothing to learn the weights of the result are 0: it is the constant model.
+    """
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
-    if plan.algorithm is not None:
+    if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
         result: Result = plan.algorithm.solve(problem, engine, weights, history)
-        return result
+        return _constant(result) if problem.nothing_to_learn(result.dual) else result
     if plan.alignment is not None:
         weights = plan.align(problem, engine, weights)
         problem = problem.given(weights)
     run = train_on_active_sets if plan.grows else train
     result = run(problem, engine, weights, plan, history)
+    if problem.nothing_to_learn(result.dual):
+        return _constant(result)
     return drop_small_weights(problem, engine, result, plan, history) if plan.drops else result
+
+
+def _constant(result: Result) -> Result:
+    """Return the constant model, which is what the certificate of the result is that of."""
+    return replace(result, weights=np.zeros_like(result.weights))
 
 
 def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:

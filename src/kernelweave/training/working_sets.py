@@ -79,7 +79,8 @@ class WorkingSets:
         linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
         primal = cache(partial(self._primal, weights))  # steps within steps ask for it again
         hessian = cache(partial(self._hessian, weights))
-        return Turn(weights, self.s, linear, primal, hessian, at, tol=self.history.tol)
+        tol, constant = self.history.tol, self.problem.constant
+        return Turn(weights, self.s, linear, primal, hessian, at, tol=tol, constant=constant)
 
     def measure(self, weights: np.ndarray) -> None:
         """Take s from the engine.
