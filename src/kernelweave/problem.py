@@ -29,6 +29,7 @@ learn, and what is certified is the constant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -218,8 +219,14 @@ class Problem:
         return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
 
     def given(self, theta: np.ndarray) -> Problem:
-        """Return the inner problem: the same with kernel weights that are given, shape (M,)."""
-        return replace(self, norm=Fixed(theta))
+        """Return the inner problem: the same with kernel weights that are given, shape (M,).
+
+        What does not depend on the norm is not computed again.
+        """
+        inner = copy(self)
+        object.__setattr__(inner, "norm", Fixed(theta))
+        vars(inner).pop("per_output", None)
+        return inner
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
         """Return the primal value of a model.
@@ -256,7 +263,7 @@ class Problem:
         """
         dual = self.dual(alpha, s)
         if self.nothing_to_learn(dual):
-            primal, bias = self.constant, self._constant_bias
+            primal, bias = self._best_constant
         else:
             bias = self._best_biases(F)
             primal = self.primal(F, s, theta, bias)
@@ -265,9 +272,10 @@ class Problem:
 
     def _best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
+        if self.n_outputs == 1:
+            return self.best_bias(F)
         pairs = zip(self.per_output, self.output_slices, strict=True)
-        biases = [one.best_bias(F[part]) for one, part in pairs]
-        return biases[0] if self.n_outputs == 1 else np.array(biases)
+        return np.array([one.best_bias(F[part]) for one, part in pairs])
 
     def best_bias(self, F: np.ndarray) -> float:
         """Return the best bias for outputs F, shape (n,), of one output.
@@ -289,15 +297,17 @@ class Problem:
         gap = (primal - dual) / max(scale, self._nothing)
         return gap if gap < np.inf else np.inf
 
-    @cached_property
+    @property
     def constant(self) -> float:
         """The primal value of the best constant: no w, and the best bias."""
-        return self._cost(np.zeros_like(self.y), self._constant_bias)
+        return self._best_constant[0]
 
     @cached_property
-    def _constant_bias(self) -> Any:
-        """The bias of the best constant, or an array with that of each output."""
-        return self._best_biases(np.zeros_like(self.y))
+    def _best_constant(self) -> tuple[float, Any]:
+        """The primal value of the best constant, and its bias or an array with those of outputs."""
+        F = np.zeros_like(self.y)
+        bias = self._best_biases(F)
+        return self._cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a dual value shows that no model is better than the best constant.

@@ -24,9 +24,10 @@ from .estimators.base import MKLEstimator, Prepared
 from .kernels import resolve
 from .norms import Norm, as_norm
 from .overflow import explained
-from .plan import Method, find_method
+from .plan import find_method
 from .problem import Problem, Result
 from .progress import progress_bar
+from .solvers.base import Method
 from .training.path import follow
 from .validation import weighed
 

@@ -105,7 +105,6 @@ class Engine(ABC):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         """Set alpha[idx] to values, both of shape (q,); no example occurs twice."""
 
-    @abstractmethod
     def move_to(
         self,
         alpha: np.ndarray,
@@ -116,6 +115,8 @@ class Engine(ABC):
 
         With its outputs, as a `Snapshot` has them, nothing is evaluated.
         """
+        self._alpha[:] = alpha
+        self._follow(outputs, theta)
 
     @abstractmethod
     def combined(self, theta: np.ndarray) -> np.ndarray:
@@ -129,7 +130,6 @@ class Engine(ABC):
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n): read-only."""
 
-    @abstractmethod
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
     ) -> Engine:
@@ -139,6 +139,11 @@ class Engine(ABC):
         contained; those stay as they are. An engine for some kernels has the same alpha. Only
         engines that stream choose kernels.
         """
+        if examples is None or kernels is not None:
+            raise self._cannot("choose among its kernels")
+        smaller = self._subset(examples)
+        smaller._alpha[:] = self._alpha[examples]
+        return smaller
 
     def snapshot(self) -> Snapshot:
         """Return what `move_to` needs to come back to the present alpha."""
@@ -168,6 +173,15 @@ class Engine(ABC):
     def matvec(self, v: np.ndarray) -> np.ndarray:
         """Return K v, shape (n,), for the only kernel and any v, shape (n,)."""
         raise self._cannot("multiply with its kernel matrix cheaply")
+
+    def _follow(  # noqa: B027  # an engine may keep none
+        self, outputs: np.ndarray | None, theta: np.ndarray | None
+    ) -> None:
+        """Bring what is kept of the outputs up to date after `move_to`."""
+
+    def _subset(self, examples: np.ndarray) -> Engine:
+        """Return an engine for some examples whose alphas are not yet set."""
+        raise self._cannot("choose among its examples")
 
     def _cannot(self, what: str) -> TypeError:
         return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")

@@ -58,31 +58,18 @@ class StreamedEngine(Engine):
         return part
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        """Set alpha[idx] to values."""
         self._note(idx, values)
 
-    def move_to(
-        self,
-        alpha: np.ndarray,
-        outputs: np.ndarray | None = None,
-        theta: np.ndarray | None = None,
-    ) -> None:
-        """Replace alpha, shape (n,)."""
-        self._alpha[:] = alpha
-
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n)."""
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
         return self.subset(kernels=kernels).outputs() if len(kernels) else np.zeros((0, self.n))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m g[m], shape (n,), of the kernels with weight."""
         weighted = np.flatnonzero(theta)
         combined: np.ndarray = theta[weighted] @ self.outputs(weighted)
         return combined
 
     def quadratic(self) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,)."""
         support = np.flatnonzero(self._alpha)
         sides = [part.examples.take(support).side for part in self._parts]
         blocks = Parallel(n_jobs=self._training_set.n_jobs, prefer="threads")(

@@ -31,9 +31,10 @@ from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
 from ..overflow import explained
-from ..plan import ENGINES, Method, choose_engine, find_method, make_plan, suited_norm
+from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem, Progress, Result
 from ..progress import live_line
+from ..solvers.base import Method
 from ..training.history import History, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values

@@ -41,7 +41,9 @@ def prepare(
     these are 0; a warning names them.
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
-    normalized = [quietly_normalized(kernel, how, reading) for kernel in listed(kernels)]
+    normalized = []
+    for kernel in listed(kernels):
+        normalized.append(quietly_normalized(kernel, how, reading))
     compiled = CompiledKernels(tuple(normalized))
     refuse_all_constant(compiled)
     _warn_of_constant(compiled)
