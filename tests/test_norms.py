@@ -247,6 +247,17 @@ def test_block_norms_beyond_2_have_the_dual_of_their_regularizer(norm, rng):
         assert below(other) >= below(w) - 1e-12
 
 
+def test_block_scales_are_roots_of_the_weights_of_the_norm(rng):
+    """The d_j of Bach et al. (2004): (sum_j d_j ||w_j||)^2, and a dual of max_j s_j / d_j^2."""
+    scales, sizes, s = (rng.uniform(0.5, 2.0, size=M) for _ in range(3))
+    norm = norms.Lp(1, weights=scales**2)
+    best = minimize(
+        lambda log: np.sum(sizes**2 / np.exp(log)) * norm.value(np.exp(log)), np.zeros(M), tol=1e-12
+    )
+    assert best.fun == pytest.approx((scales @ sizes) ** 2, rel=1e-6)
+    assert norm.dual(s) == pytest.approx(np.max(s / scales**2))
+
+
 def test_infeasible_weights_are_charged_for():
     norm, theta, s = norms.Lp(2), np.array([3.0, 4.0]), np.ones(2)
     assert norm.regularizer(theta, s) == pytest.approx(5 * 7)

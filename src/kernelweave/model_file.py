@@ -62,6 +62,7 @@ LEARNED: dict[str, Any] = {
     "n_iter_": int,
     "norm_": Any,
     "offset_": Number,
+    "optimality_": np.ndarray,
     "primal_objective_": Number | np.ndarray,
     "plan_": Plan,
     "scores_": np.ndarray,

@@ -62,7 +62,8 @@ class SKM:
     Parameters
     ----------
     eps1, eps2 : float, optional
-        Go on until the model is (eps1, eps2)-optimal too, see `optimality`.
+        Go on until the model is (eps1, eps2)-optimal too, see `optimality`. Estimators say in
+        `optimality_` which eps1 and eps2 they have reached.
     sparsify : bool
         Whether to remove kernels one by one from the solution as long as it stays a solution.
     block_mb : float
@@ -101,9 +102,10 @@ class SKM:
         """Solve a problem from the engine's alpha; where that is not zero, from the weights too."""
         run = self._sifted if engine.streams else self._solved
         result = run(problem, engine, weights, history)
-        if not (result.converged and self.sparsify):
-            return result
-        return sparsify(problem, engine, result, history.tol)
+        if result.converged and self.sparsify:
+            result = sparsify(problem, engine, result, history.tol)
+        F, s, theta = engine.combined(result.weights), engine.quadratic(), result.weights
+        return replace(result, optimality=optimality(problem, result.alpha, F, s, theta))
 
     def _sifted(
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
@@ -148,13 +150,8 @@ class SKM:
         return int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
 
     def _optimal(self, smooth: SmoothedProblem) -> bool:
-        eps1, eps2 = optimality(
-            smooth.problem,
-            smooth.alpha,
-            smooth.engine.outputs(),
-            smooth.s,
-            smooth.theta,
-        )
+        F = smooth.engine.combined(smooth.theta)
+        eps1, eps2 = optimality(smooth.problem, smooth.alpha, F, smooth.s, smooth.theta)
         return eps1 <= self.eps1 and eps2 <= self.eps2
 
 
