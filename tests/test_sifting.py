@@ -109,7 +109,9 @@ def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_exam
     engine = dense(KERNELS, X, "unit")
     engine.move_to(result.alpha)
     s = engine.quadratic()
-    eps1, eps2 = optimality(problem, result.alpha, engine.outputs(), s, result.weights)
+    eps1, eps2 = optimality(
+        problem, result.alpha, result.weights @ engine.outputs(), s, result.weights
+    )
     assert eps1 <= 1e-3 + 1e-9
     assert eps2 <= 1e-3 + 1e-9
 

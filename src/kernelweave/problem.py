@@ -95,6 +95,8 @@ class Result(Certificate):
         Whether the gap reached the tolerance that was asked for.
     late : bool
         Whether time ran out before it did.
+    optimality : pair of floats, or None
+        The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
     """
 
     alpha: np.ndarray
@@ -103,6 +105,7 @@ class Result(Certificate):
     history: Sequence[Progress]
     converged: bool
     late: bool = False
+    optimality: tuple[float, float] | None = None
 
     def moved(self, centre: float) -> Result:
         """Return the result for targets to which a number was added."""

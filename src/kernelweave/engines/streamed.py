@@ -37,6 +37,7 @@ class StreamedEngine(Engine):
     def __init__(self, training_set: TrainingSet):
         super().__init__(training_set.examples.n, training_set.kernels.n_kernels)
         self._training_set = training_set
+        self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its alpha' K_m alpha
 
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
@@ -70,6 +71,11 @@ class StreamedEngine(Engine):
         return combined
 
     def quadratic(self) -> np.ndarray:
+        if self._known is None or not np.array_equal(self._known[0], self._alpha):
+            self._known = self._alpha.copy(), self._quadratic()
+        return self._known[1].copy()
+
+    def _quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
         sides = [part.examples.take(support).side for part in self._parts]
         blocks = Parallel(n_jobs=self._training_set.n_jobs, prefer="threads")(

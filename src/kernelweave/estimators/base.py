@@ -219,6 +219,9 @@ class MKLEstimator(BaseEstimator):
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)
         gaps = np.array([result.gap for result in results])
         self.duality_gap_ = float(gaps[0]) if single else gaps
+        if all(result.optimality for result in results):
+            pairs = np.array([result.optimality for result in results])
+            self.optimality_ = pairs[0] if single else pairs
         histories = [[vars(progress) for progress in result.history] for result in results]
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)

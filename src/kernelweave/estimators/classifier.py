@@ -94,6 +94,10 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         How the model was trained; its repr is a sentence.
     certifies_ : str
         "weights and machine", or "machine at given weights" for the two-stage solvers.
+    optimality_ : array of shape (2,), or (rows of weights_, 2)
+        With `solver="skm"` only: the (eps1, eps2) of Bach et al. (2004) that were reached. No
+        kernel with weight has an s_m / 2 that is below the largest by more than eps1, and outputs
+        that move by eps2 satisfy the KKT conditions.
     n_iter_ : int
     history_ : list of dict
         Seconds, primal, dual, constant, gap and weights after every turn; a list for each row of

@@ -60,7 +60,8 @@ class SKM(Method):
     Parameters
     ----------
     eps1, eps2 : float, optional
-        Go on until the model is (eps1, eps2)-optimal too, see `optimality`.
+        Go on until the model is (eps1, eps2)-optimal too, see `optimality`. Estimators say in
+        `optimality_` which eps1 and eps2 they have reached.
     sparsify : bool
         Whether to remove kernels one by one from the solution as long as it stays a solution.
     block_mb : float
@@ -91,9 +92,10 @@ class SKM(Method):
         """Solve a problem from the engine's alpha; where that is not zero, from the weights too."""
         run = self._sifted if engine.streams else self._solved
         result = run(problem, engine, weights, history)
-        if not (result.converged and self.sparsify):
-            return result
-        return sparsify(problem, engine, result, history.tol)
+        if result.converged and self.sparsify:
+            result = sparsify(problem, engine, result, history.tol)
+        F, s, theta = engine.combined(result.weights), engine.quadratic(), result.weights
+        return replace(result, optimality=optimality(problem, result.alpha, F, s, theta))
 
     def _sifted(
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
@@ -136,7 +138,8 @@ class SKM(Method):
         """Return whether the model is (eps1, eps2)-optimal."""
         if np.isinf(self.eps1) and np.isinf(self.eps2):
             return True
-        eps1, eps2 = optimality(problem, engine.alpha, engine.outputs(), smooth.s, smooth.theta)
+        F = engine.combined(smooth.theta)
+        eps1, eps2 = optimality(problem, engine.alpha, F, smooth.s, smooth.theta)
         return eps1 <= self.eps1 and eps2 <= self.eps2
 
 
