@@ -75,7 +75,7 @@ def test_pipelines_default_kernels_and_scorers(rng):
     pipeline = make_pipeline(StandardScaler(), MKLRegressor())
     found = compare(pipeline, X, X[:, 0], cv=2, scoring="neg_mean_absolute_error")
     assert found.scoring == "neg_mean_absolute_error"
-    assert set(found.chosen) == {"Linear()"}
+    assert set(found.chosen) == {"Linear(columns=standardized)"}
     assert found.scores[SINGLE].min() > -0.2
 
 
