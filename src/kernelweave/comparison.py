@@ -1,4 +1,4 @@
-"""Is it worth it? The learned combination against the plain sum, the best single kernel, and others.
+"""Is it worth it? The learned combination against the plain sum, the best kernel, and others.
 
 Every contestant is given the same chance: its C, the norm of the learned combination and the kernel
 of the single one are chosen by cross-validation inside each training fold, from the same grid.
