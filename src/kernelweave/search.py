@@ -73,6 +73,7 @@ class Search(MKLEstimator):
         targets: np.ndarray,
         groups: Any,
         weights: np.ndarray | None,
+        Cs: Iterable[float],
         costs: Callable[[np.ndarray], np.ndarray],
         held_out: Callable[[np.ndarray], Any],
     ) -> None:
@@ -84,10 +85,11 @@ class Search(MKLEstimator):
         targets : what is learned, shape (n,).
         groups : what splitters may ask for, shape (n,) or None.
         weights : what scorers weigh examples with, shape (n,) or None.
+        Cs : the values of C that are tried.
         costs : gives the costs of all n examples at C = 1 when only some train.
         held_out : makes the estimator of decision values, shape (held out, outputs).
         """
-        grid, splits = Grid.of(self.norms, self.Cs), self._splits(X, y, groups)
+        grid, splits = Grid.of(self.norms, Cs), self._splits(X, y, groups)
         every = costs(np.arange(len(y)))
         first = self._problems(targets, weighed(grid.Cs.max(), every), grid.norms[0])
         methods, shared = self._methods(grid, first), self._shared(first)

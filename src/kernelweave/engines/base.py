@@ -42,9 +42,8 @@ class TrainingSet:
         if not len(chosen):
             raise ValueError("chosen must hold at least one kernel, got none")
         kernels = self.kernels.part(chosen)
-        numbers = {source: number for number, source in enumerate(self.kernels.layout.sources)}
-        read = [numbers[source] for source in kernels.layout.sources]
-        return replace(self, kernels=kernels, examples=self.examples.part(read))
+        examples = self.examples.part(self.kernels.read_by(kernels))
+        return replace(self, kernels=kernels, examples=examples)
 
     def core(self, kind: Callable[..., Any]) -> Any:
         """Return an engine of the core, of a kind such as `_core.Engine`."""

@@ -133,6 +133,10 @@ class MKLEstimator(BaseEstimator):
         )
         return [Checkpoint(f"{path}.{k}", one, data, M) for k, one in enumerate(problems)]
 
+    def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
+        """Return the kernels of an estimator that was given none."""
+        return default_kernels(X, costs)
+
     def _prepare(
         self,
         kernels: list[Kernel] | None,
@@ -149,7 +153,7 @@ class MKLEstimator(BaseEstimator):
         their weights, each with an alpha of its own.
         """
         n_jobs = thread_count(self.n_jobs)
-        kernels = kernels or default_kernels(X, costs)
+        kernels = kernels or self._default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
@@ -273,6 +277,7 @@ class MKLEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = _all_precomputed(self.kernels)
         return tags
 

@@ -37,7 +37,9 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        Each may be a family. None: a linear kernel and RBF kernels of seven widths.
+        Each may be a family. None: kernels for what the columns hold, whatever their units.
+        Numbers and categories are standardised; they get a linear kernel and RBF kernels of seven
+        widths, texts get bags of words, and numbers may be missing (see `kernels.default`).
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float
