@@ -23,7 +23,6 @@ from .engines import Engine
 from .estimators.base import MKLEstimator, Prepared
 from .kernels import resolve
 from .norms import Norm, as_norm
-from .overflow import explained
 from .plan import find_method
 from .problem import Problem, Result
 from .progress import progress_bar
@@ -109,7 +108,7 @@ class Search(MKLEstimator):
 
         with single_threaded_blas():
             prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
-            with explained(prepared.compiled, prepared.examples, first):
+            with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)
                 best = grid.best(self.scores_.mean(axis=2))
                 self.best_score_ = float(self.scores_[best].mean())

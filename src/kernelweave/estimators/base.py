@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
-from ..convergence import complaint, nothing_learned
+from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import lost_digits
 from ..engines import Engine, OutputsEngine, TrainingSet
@@ -30,7 +28,7 @@ from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..overflow import explained
+from ..overflow import why_not_finite
 from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem, Progress, Result
 from ..progress import live_line
@@ -55,6 +53,19 @@ class Prepared:
     examples: Examples
     engine: Engine
     name: str
+
+    @contextmanager
+    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
+        """Name what is too large where a solver finds that its objective is not finite.
+
+        NumPy's warnings on the way there are held back: the objective tells.
+        """
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                yield
+        except FloatingPointError as error:
+            cause = why_not_finite(self.compiled, self.examples, problems)
+            raise ValueError(cause) from error
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights as that of the engine's kernels."""
@@ -104,7 +115,7 @@ class MKLEstimator(BaseEstimator):
             problems, engine = prepared.suited(problems, shared=shared)
             checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
             results: list[Result] = []
-            with explained(prepared.compiled, prepared.examples, problems):
+            with prepared.explained(problems):
                 for one, kept in zip(problems, checkpoints, strict=True):
                     end = _portion(deadline, len(problems) - len(results))
                     result = self._solve(
@@ -201,10 +212,8 @@ class MKLEstimator(BaseEstimator):
         compiled, examples = prepared.compiled, prepared.examples
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         lost = lost_digits(compiled, examples, results, self.tol)
-        if (message := complaint(self, results, lost)) is not None:
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        if (message := nothing_learned(self, results)) is not None:
-            warnings.warn(message, UserWarning, stacklevel=4)
+        if lost or not all(result.converged and result.weights.any() for result in results):
+            warn_of(self, results, lost)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
