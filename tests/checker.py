@@ -41,8 +41,8 @@ class Values:
 
     @property
     def gap(self) -> float:
-        """(primal - dual) / |primal|."""
-        return (self.primal - self.dual) / abs(self.primal)
+        """(primal - dual) / |primal|; 0 where both are 0."""
+        return (self.primal - self.dual) / max(abs(self.primal), np.finfo(float).tiny)
 
 
 def normalised(K, how, shares=None):

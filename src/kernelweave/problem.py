@@ -75,9 +75,11 @@ class Result(Certificate):
     history : sequence of Progress
         The way there, oldest first.
     converged : bool
-        Whether the gap reached the tolerance that was asked for.
+        Whether the gap reached the tolerance that was asked for, whatever rounding did.
     late : bool
         Whether time ran out before it did.
+    doubt : float
+        How far rounding may have moved the gap.
     """
 
     alpha: np.ndarray
@@ -86,6 +88,7 @@ class Result(Certificate):
     history: Sequence[Progress]
     converged: bool
     late: bool = False
+    doubt: float = 0.0
 
     def moved(self, centre: float) -> Result:
         """Return the result for targets to which a number was added."""

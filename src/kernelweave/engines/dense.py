@@ -90,5 +90,5 @@ class DenseEngine(KeptOutputs):
         if examples is None or kernels is not None:
             raise self._cannot("choose among its kernels")
         smaller = DenseEngine(self._core.subset(examples))
-        smaller._alpha[:] = self._alpha[examples]
+        smaller._alpha[:], smaller.travel[:] = self._alpha[examples], self.travel[examples]
         return smaller

@@ -28,6 +28,7 @@ class FamilyEngine(Engine):
     """
 
     keeps_outputs: ClassVar[bool] = False
+    precision = 1e-12  # of piecewise cubic functions: core/engine/profile.h
 
     def __init__(self, core: _core.Mixture):
         super().__init__(core.n, core.n_kernels)
@@ -72,6 +73,7 @@ class FamilyEngine(Engine):
             support = np.flatnonzero(self._alpha)
             self._core.combined.fill(0.0)
             self._core.add(support, self._alpha[support])
+            self.travel[:] = np.abs(self._alpha)
             self._stale = False
         return self._core.combined
 
@@ -106,7 +108,7 @@ class FamilyEngine(Engine):
         theta: np.ndarray | None = None,
     ) -> None:
         """Replace alpha, shape (n,); its outputs, if not given, are computed when asked for."""
-        self._alpha[:] = alpha
+        self._replace(alpha, anew=outputs is None)
         self._stale = True
         if outputs is not None and theta is not None:
             self._weigh(theta)
@@ -129,7 +131,7 @@ class FamilyEngine(Engine):
         if examples is None or kernels is not None:
             raise self._cannot("choose among its kernels")
         smaller = FamilyEngine(self._core.subset(examples))
-        smaller._alpha[:] = self._alpha[examples]
+        smaller._alpha[:], smaller.travel[:] = self._alpha[examples], self.travel[examples]
         smaller._theta, smaller._stale = self._theta, self._stale
         return smaller
 

@@ -56,7 +56,7 @@ class KeptOutputs(Engine):
         theta: np.ndarray | None = None,
     ) -> None:
         """Replace alpha, shape (n,); without its outputs, they are computed."""
-        self._alpha[:] = alpha
+        self._replace(alpha, anew=outputs is None)
         if outputs is not None:
             self._outputs[:] = outputs
             return

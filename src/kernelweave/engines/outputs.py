@@ -26,6 +26,7 @@ class OutputsEngine(KeptOutputs):
     def __init__(self, engine: Engine, n_outputs: int):
         super().__init__(n_outputs * engine.n, engine.n_kernels)
         self._engine, self._n_outputs = engine, n_outputs
+        self.precision = engine.precision
         self._values = np.zeros((self.n_kernels, self.n))
 
     @property
@@ -65,7 +66,7 @@ class OutputsEngine(KeptOutputs):
             raise self._cannot("choose among its kernels")
         ((_, output, local),) = self._split(examples)
         smaller = OutputsEngine(self._engine.subset(local), 1)
-        smaller._alpha[:] = self._alpha[examples]
+        smaller._alpha[:], smaller.travel[:] = self._alpha[examples], self.travel[examples]
         smaller._values = np.ascontiguousarray(self._of(output)[:, local])
         return smaller
 

@@ -61,6 +61,7 @@ class StreamedEngine(Engine):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         """Set alpha[idx] to values."""
         self._note(idx, values)
+        self.travel[idx] = np.abs(values)
 
     def move_to(
         self,
@@ -69,7 +70,7 @@ class StreamedEngine(Engine):
         theta: np.ndarray | None = None,
     ) -> None:
         """Replace alpha, shape (n,)."""
-        self._alpha[:] = alpha
+        self._replace(alpha, anew=True)
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n)."""

@@ -17,8 +17,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
 from ..convergence import complaint
+from ..cached_property import cached_property
 from ..core import single_threaded_blas
-from ..digits import lost_digits
+from ..digits import Digits
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel, Precomputed
 from ..kernels.default import default_kernels
@@ -52,6 +53,11 @@ class Prepared:
     examples: Examples
     engine: Engine
     name: str
+
+    @cached_property
+    def digits(self) -> Digits:
+        """The rounding of the kernels."""
+        return Digits(self.compiled.listing, self.examples, self.engine.precision)
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights for the engine."""
@@ -109,6 +115,7 @@ class MKLEstimator(BaseEstimator):
                         deadline=_portion(deadline, len(problems) - number),
                         watch=watch,
                         checkpoint=checkpoint,
+                        digits=prepared.digits,
                     )
                     for number, (problem, checkpoint) in pairs
                 ]
@@ -162,11 +169,12 @@ class MKLEstimator(BaseEstimator):
         deadline: float,
         watch: Callable[[Progress], None] = ignore,
         checkpoint: Checkpoint | None = None,
+        digits: Digits | None = None,
     ) -> Result:
         """Solve a problem as the parameters say, until a time.
 
         It starts afresh, from the engine's alpha and given weights, shape (M,), or from what a
-        checkpoint says.
+        checkpoint says. With the `digits` of the kernels it is confirmed.
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
@@ -177,7 +185,7 @@ class MKLEstimator(BaseEstimator):
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, self.plan_, history, weights)
+        result = solve(problem, engine, self.plan_, history, weights, digits)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
@@ -188,8 +196,8 @@ class MKLEstimator(BaseEstimator):
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
         results = [result.spread(compiled.n_kernels) for result in results]
-        lost = lost_digits(compiled, examples, results, self.tol)
-        if (message := complaint(self, results, lost)) is not None:
+        message = complaint(self, results, compiled.names, prepared.digits)
+        if message is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
