@@ -46,7 +46,9 @@ def compare(model: Any, gaps: Any, told: list[str], who: str) -> None:
         if np.all(gaps <= (1 + SLACK) * model.tol):
             return
         raise Lie(words)
-    if not any("too few digits" in line for line in told) and np.any(gaps > 1.01 * said + model.tol):
+    if not any("too few digits" in line for line in told) and np.any(
+        gaps > 1.01 * said + model.tol
+    ):
         raise Lie(words)
     if np.any(gaps > 1.01 * said + SLACK):
         raise Rounded(words)

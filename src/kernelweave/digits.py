@@ -1,9 +1,10 @@
 """How far rounding may move what kernels give: outputs, energies, and so a certificate.
 
-An operation on floating point numbers errs by UNIT at most, relative to its result. A sum of N
-terms errs by about sqrt(N) UNIT times the sum of their sizes: the worst case, N instead of sqrt(N),
-does not happen unless errors conspire (Higham and Mary, 2019). Followed through the expression of
-a kernel this gives, for each example i, a bound e(i) such that k(x_i, x_j) errs by less than
+An operation on floating point numbers errs by UNIT at most, relative to its result. Errors of many
+operations do not conspire: a sum of N terms errs by about sqrt(N) UNIT times the sum of their
+sizes, not by N UNIT (Higham and Mary, 2019), and a sum of N values that have errors of their own by
+the root of the sum of their squares. `SURE` times that is taken for a bound. Followed through the
+expression of a kernel it gives, for each example i, an e(i) such that k(x_i, x_j) errs by less than
 (e(i) + e(j)) / 2. With the way that each alpha has gone since outputs were computed anew it bounds
 their errors, and with the alphas those of s.
 
@@ -16,9 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from .cached_property import cached_property
 from .core import _core
@@ -28,10 +30,21 @@ from .kernels.program import Expression, Listing, chains
 from .kernels.tables import Dense, Sparse
 
 UNIT = float(np.finfo(float).eps) / 2
+SURE = 4.0  # standard deviations that an error stays below
 LOOKED_AT = 100  # strings whose similarity to themselves is taken for that of all
+
+MOST_DIFFERENCES = 10**9  # numbers that are subtracted to find nearest neighbours, at most
 
 # The size of the values of a kernel, and of their errors: numbers, or of shape (n,).
 Bounds = tuple[Any, Any]
+
+
+class Plane(NamedTuple):
+    """The same of a shared quantity, and its least value between an example and any other one."""
+
+    size: Any
+    error: Any
+    least: Any = 0.0
 
 
 def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, primal: float) -> float:
@@ -59,11 +72,15 @@ class Digits:
     kernels : the kernels.
     examples : the examples.
     precision : how exactly an engine evaluates kernels, relative to their largest values.
+    neighbours : whether to look for nearest neighbours, where that takes little time. A narrow
+        kernel is 0 between examples that are far from each other, whatever becomes of the digits
+        of their distance.
     """
 
     kernels: Listing
     examples: Examples
     precision: float = UNIT
+    neighbours: bool = False
 
     def moves(
         self, theta: np.ndarray, alpha: np.ndarray, travel: np.ndarray
@@ -81,25 +98,29 @@ class Digits:
         Arrays of shape (outputs, n) and the shape of theta. A kernel without weight is taken for
         the worst of those with one.
         """
-        n, size = alpha.shape[1], np.abs(alpha)
         weights = np.broadcast_to(theta, self.kernels.n_kernels)
-        errors, energies = np.zeros(n), np.zeros(len(weights))
-        way, sizes = travel.sum(axis=1), size.sum(axis=1)
+        combined, energies = np.zeros_like(alpha), np.zeros(len(weights))
         for m in np.flatnonzero(weights):
-            error = np.broadcast_to(self.errors(m), n)
-            errors += weights[m] * error
-            energies[m] = 0.5 * float((size @ error) @ way + sizes @ (travel @ error))
-        outputs = 0.5 * (np.outer(way, errors) + (travel @ errors)[:, None])
+            outputs = self._outputs(m, travel)
+            combined += weights[m] * outputs
+            energies[m] = root_of_squares(alpha * outputs)
         if len(theta) < len(weights):
-            return outputs, energies.sum(keepdims=True)
-        return outputs, np.where(weights != 0, energies, energies.max())
+            return combined, energies.sum(keepdims=True)
+        return combined, np.where(weights != 0, energies, energies.max())
 
-    def errors(self, m: int) -> Any:
+    def _outputs(self, m: int, travel: np.ndarray) -> np.ndarray:
+        """Return how far rounding may move the outputs of kernel m, shape (outputs, n)."""
+        size, error = (np.broadcast_to(part, self.examples.n) for part in self.bounds(m))
+        squares = np.outer((travel**2).sum(axis=1), error**2) + _column((travel * error) ** 2)
+        sizes = np.outer(travel.sum(axis=1), size) + _column(travel * size)
+        growth = (1 + np.sqrt(np.count_nonzero(travel, axis=1, keepdims=True))) * UNIT
+        moves: np.ndarray = SURE * np.sqrt(0.5 * squares) + growth * 0.5 * sizes
+        return moves
+
+    def bounds(self, m: int) -> Bounds:
         """Return by how much values of kernel m may be wrong once they are added up, e(i)."""
         size, error = _followed(self.kernels.expressions[m], self._planes)
-        squared = 2.0 ** self._squarings[m] * UNIT
-        added = (1 + np.sqrt(self.examples.n)) * UNIT
-        return error + (self.precision + squared + added) * size
+        return size, error + (self.precision + 2.0 ** self._squarings[m] * UNIT) * size
 
     @cached_property
     def _squarings(self) -> list[int]:
@@ -107,39 +128,59 @@ class Digits:
         return [step for chain in chains(self.kernels.expressions) for step in range(len(chain))]
 
     @cached_property
-    def _planes(self) -> dict[int, Bounds]:
+    def _planes(self) -> dict[int, Plane]:
         """The bounds of the shared quantities, by the number of their plane."""
-        layout, found = self.kernels.layout, {}
+        layout, found = self.kernels.layout, dict[int, Plane]()
         ends = [*layout.sources.values(), layout.n_planes][1:]
         tables = [self.examples.tables[position] for position in self.examples.sources]
         starts = zip(layout.sources.items(), ends, tables, strict=True)
         for ((kind, _), first), end, table in starts:
             if isinstance(table, Dense | Sparse):
-                found[first] = _of_vectors(str(kind), table)
+                found[first] = _of_vectors(str(kind), table, self.neighbours)
             else:
                 found.update(zip(range(first, end), self._on_diagonal(first, end), strict=True))
         return found
 
-    def _on_diagonal(self, first: int, end: int) -> list[Bounds]:
+    def _on_diagonal(self, first: int, end: int) -> list[Plane]:
         """Return bounds of planes from the similarity of examples to themselves."""
         copies: list[Expression] = [(("copy", plane),) for plane in range(first, end)]
         some = np.unique(np.linspace(0, self.examples.n - 1, LOOKED_AT).astype(np.int64))
         whole = TrainingSet(Listing(self.kernels.layout, copies), self.examples.take(some))
         part = whole.part(np.arange(end - first))
         largest = _core.diagonal(part.kernels.program, part.examples.side).max(axis=1)
-        return [(size, UNIT * size) for size in largest]
+        return [Plane(size, UNIT * size) for size in largest]
 
 
-def _of_vectors(kind: str, table: Dense | Sparse) -> Bounds:
+def root_of_squares(errors: np.ndarray) -> float:
+    """Return the bound of a sum of errors, of any shape, that do not conspire."""
+    return float(np.sqrt(np.sum(errors**2)))
+
+
+def _column(values: np.ndarray) -> np.ndarray:
+    """Return sums over the examples, shape (outputs, 1)."""
+    sums: np.ndarray = values.sum(axis=1, keepdims=True)
+    return sums
+
+
+def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
     """Return bounds of a shared quantity of vectors, each of shape (n,)."""
     squares, terms = _squared_norms(table)
     growth = (1 + np.sqrt(terms)) * UNIT
     if kind == "dot":
-        return squares, growth * squares
+        return Plane(squares, growth * squares)
     if kind == "sqdist":  # ||x||^2 + ||y||^2 - 2 x . y
-        return 4 * squares, growth * 4 * squares
+        error = growth * 4 * squares
+        least = np.maximum(_nearest(table) - error, 0.0) if neighbours else 0.0
+        return Plane(4 * squares, error, least)
     sums = 2 * np.sqrt(terms * squares)  # no less than sum |x_f| + sum |y_f|, taken together
-    return sums, growth * sums
+    return Plane(sums, growth * sums)
+
+
+def _nearest(table: Dense | Sparse) -> Any:
+    """Return the squared distance of each vector to the nearest other one, (n,), or 0."""
+    if isinstance(table, Sparse) or len(table.values) * table.values.size > MOST_DIFFERENCES:
+        return 0.0
+    return cKDTree(table.values).query(table.values, k=2)[0][:, 1] ** 2
 
 
 def _squared_norms(table: Dense | Sparse) -> tuple[np.ndarray, int]:
@@ -151,7 +192,7 @@ def _squared_norms(table: Dense | Sparse) -> tuple[np.ndarray, int]:
     return np.asarray(values.multiply(values).sum(axis=1)).ravel(), most
 
 
-def _followed(expression: Expression, planes: dict[int, Bounds]) -> Bounds:
+def _followed(expression: Expression, planes: dict[int, Plane]) -> Bounds:
     """Return the bounds of what an expression gives, from those of the planes that it reads."""
     stack: list[Bounds] = []
     with np.errstate(over="ignore", invalid="ignore"):
@@ -166,14 +207,14 @@ def _followed(expression: Expression, planes: dict[int, Bounds]) -> Bounds:
     return stack[0]
 
 
-def _exponential(plane: Bounds, gamma: float) -> Bounds:
-    return 1.0, np.minimum(gamma * plane[1], 1.0) + UNIT
+def _exponential(plane: Plane, gamma: float) -> Bounds:
+    return 1.0, np.minimum(gamma * plane.error, 1.0) * np.exp(-gamma * plane.least) + UNIT
 
 
-def _power(plane: Bounds, gamma: float, coef0: float, degree: int) -> Bounds:
-    base = gamma * plane[0] + coef0
+def _power(plane: Plane, gamma: float, coef0: float, degree: int) -> Bounds:
+    base = gamma * plane.size + coef0
     slope = degree * np.power(base, degree - 1.0)
-    return np.power(base, float(degree)), slope * (gamma * plane[1] + 2 * UNIT * base)
+    return np.power(base, float(degree)), slope * (gamma * plane.error + 2 * UNIT * base)
 
 
 def _product(left: Bounds, right: Bounds) -> Bounds:
@@ -193,12 +234,13 @@ def _unit(value: Bounds, slot: int) -> Bounds:
 
 
 def _centred(value: Bounds, slot: int, total: float) -> Bounds:
-    """Three means are taken away or added, of values of the same size."""
-    return 4 * value[0], 4 * value[1] + 4 * UNIT * value[0]
+    """Three means are taken away or added, over examples of any size."""
+    size, error = (2 * (bound + np.max(bound)) for bound in value)
+    return size, error + 4 * UNIT * size
 
 
 _READ: dict[str, Callable[..., Bounds]] = {
-    "copy": lambda plane: plane,
+    "copy": lambda plane: (plane.size, plane.error),
     "exp": _exponential,
     "power": _power,
 }

@@ -179,7 +179,7 @@ def _values(
     inside = np.clip(flat, problem.term.lo, problem.term.hi)
     flat = np.where(np.abs(flat - inside) <= EDGE * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
-    dual = problem.dual(flat, total)
+    dual = problem.dual(flat, total, bias)
     return primal, dual, problem.gap(primal, dual)
 
 

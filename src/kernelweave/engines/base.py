@@ -157,10 +157,10 @@ class Engine(ABC):
 
         Otherwise they may be those of the last alpha times a factor, and so may their rounding.
         """
-        size, before = np.abs(alpha), np.abs(self._alpha)
+        size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
         if anew:
             self.travel[:] = size
         else:
-            self.travel *= max(1.0, size.sum() / max(before.sum(), np.finfo(float).tiny))
+            self.travel *= max(1.0, float(size.sum()) / before) if before > 0 else 1.0
             self.travel += np.abs(alpha - self._alpha)
         self._alpha[:] = alpha

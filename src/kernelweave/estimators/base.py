@@ -15,9 +15,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
+from ..cached_property import cached_property
 from ..checkpoint import Checkpoint, data_key, try_out
 from ..convergence import complaint
-from ..cached_property import cached_property
 from ..core import single_threaded_blas
 from ..digits import Digits
 from ..engines import Engine, OutputsEngine, TrainingSet

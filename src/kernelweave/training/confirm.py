@@ -4,8 +4,9 @@ A solver follows its outputs through many changes of alpha, and reads both objec
 the values that it stops at are those of its model but for rounding. Here rounding is bounded: the
 primal value by losses at outputs that are wrong to the worse side, the dual value by energies that
 are too small, by alphas that do not quite add up, and both by the sizes of the terms that they are
-sums of. Where that leaves open whether the gap is below the tolerance, outputs are computed anew,
-and where need be the solver goes on, to a gap that is smaller by what rounding may hide.
+sums of (`digits` says what a bound means). Where that leaves open whether the gap is below the
+tolerance, outputs are computed anew, and where need be the solver goes on, to a gap that is smaller
+by what rounding may hide.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..digits import UNIT, Digits
+from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
 from ..norms import Block
 from ..problem import Problem, Result
@@ -49,6 +50,7 @@ def confirmed(
         if result.converged or result.gap > tol:
             break
         engine.move_to(result.alpha)
+        digits = replace(digits, neighbours=True)
         result = judged(problem, engine, _certified(problem, engine, result), digits, tol)
         if result.converged or history.spent or result.doubt > LARGEST_SHARE * tol:
             break
@@ -57,13 +59,12 @@ def confirmed(
     return result
 
 
-def judged(
-    problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float
-) -> Result:
+def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float) -> Result:
     """Return a result that has converged only if its gap is below tol whatever rounding did."""
     highest, lowest = worst_values(problem, engine, result, digits)
-    worst = problem.gap(highest, lowest)
-    doubt = max(worst - result.gap, 0.0) if np.isfinite(result.gap) else 0.0
+    # A gap is relative to the primal value: next to 0 it is wider where that is smaller.
+    gaps = [problem.gap(primal, lowest) for primal in (highest, 2 * result.primal - highest)]
+    doubt = max(*gaps, result.gap) - result.gap if np.isfinite(result.gap) else 0.0
     return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
 
 
@@ -82,11 +83,13 @@ def worst_values(
     f = F + bias
     losses = problem.loss.value(f, problem.y)
     off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
-    worse = np.maximum(problem.loss.value(f + off, problem.y), problem.loss.value(f - off, problem.y))
+    above, below = (problem.loss.value(f + move, problem.y) - losses for move in (off, -off))
     terms = problem.C @ losses + abs(problem.tau) * np.abs(result.bias).sum()
     energy = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
     regular = abs(result.primal - problem.C @ losses - problem.tau * np.sum(result.bias))
-    highest = problem.C @ np.maximum(worse - losses, 0.0) + 0.5 * energy
+    # What outputs that are off cost to both sides adds up, and what is a gain to one side need not.
+    bent, slope = 0.5 * problem.C * (above + below), 0.5 * problem.C * (above - below)
+    highest = bent.sum() + root_of_squares(slope) + 0.5 * energy
     conjugates = _conjugate_sizes(problem, alpha)
     lowest = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
     return (
