@@ -24,7 +24,7 @@ def complaint(
     ----------
     estimator : whose parameters `tol`, `max_iter` and `max_time` were.
     results : one for each output.
-    names : of the M kernels.
+    names : of the M kernels that were learned with.
     digits : their rounding.
     """
     worst = max(results, key=lambda result: (not result.converged, result.gap))
@@ -34,6 +34,22 @@ def complaint(
     return (
         f"{type(estimator).__name__} stopped after {worst.n_iter} turns at a relative duality gap "
         f"of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, digits)}"
+    )
+
+
+def nothing_learned(estimator: Any, results: Sequence[Result]) -> str | None:
+    """Return what to say of models that are constant since there was nothing to learn, if any."""
+    constant = [result for result in results if not result.weights.any()]
+    if not constant:
+        return None
+    gain = max(result.constant - result.dual for result in constant)
+    cost = max(result.constant for result in constant)
+    some = f" ({len(constant)} of {len(results)} outputs)" if len(results) > 1 else ""
+    less = f" by more than {gain:.1e}, which is rounding" if gain > 0 else ""
+    advice = "; raise C or take other kernels" if cost > 0 else ""
+    return (
+        f"{type(estimator).__name__} has nothing to learn{some}: the best constant costs {cost:.3g}"
+        f", and no model costs less{less}. The model is that constant, with weights of 0{advice}"
     )
 
 
@@ -62,7 +78,8 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits
 def _lost(estimator: Any, result: Result, names: Sequence[str], digits: Digits) -> str:
     """Return which kernels' rounding leaves the gap of a result in doubt."""
     alpha = result.alpha.reshape(-1, digits.examples.n)
-    shares = result.weights * digits.moves(result.weights, alpha, np.abs(alpha))[1]
+    weights = np.broadcast_to(result.weights, len(names))
+    shares = weights * digits.moves(weights, alpha, np.abs(alpha))[1]
     worst = np.argsort(-shares)[:NAMED]
     named = ", ".join(repr(names[m]) for m in worst if shares[m] >= NOTICEABLE * shares[worst[0]])
     return (

@@ -47,7 +47,7 @@ class Plane(NamedTuple):
     least: Any = 0.0
 
 
-def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, primal: float) -> float:
+def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, scale: float) -> float:
     """Return how far rounding is likely to move a relative gap, roughly.
 
     Parameters
@@ -55,11 +55,11 @@ def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, primal: fl
     alpha : array of shape (n,)
     theta, sizes : arrays of shape (M,)
         Weights, and largest values of the kernels.
-    primal : what the gap is relative to.
+    scale : what the gap is relative to.
     """
     pairs = np.abs(alpha).sum() * np.sqrt(alpha @ alpha)
     with np.errstate(over="ignore"):
-        share = pairs / max(abs(primal), np.finfo(float).tiny)
+        share = pairs / max(scale, np.finfo(float).tiny)
         return float(2 * UNIT * (theta @ sizes) * share)
 
 

@@ -47,6 +47,7 @@ LEARNED: dict[str, Any] = {
     "best_score_": Number,
     "certifies_": str,
     "classes_": np.ndarray,
+    "constant_objective_": Number | np.ndarray,
     "dual_coef_": np.ndarray,
     "dual_objective_": Number | np.ndarray,
     "duality_gap_": Number | np.ndarray,

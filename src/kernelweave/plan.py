@@ -178,6 +178,14 @@ class Plan:
         """Return a new weight step: what one remembers is wrong for another problem."""
         return keep_weights if self.step is None else STEPS[self.step](norm)
 
+    def align(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of the plan's alignment, shape (M,); `weights` where these are 0."""
+        assert self.alignment is not None
+        counted = np.flatnonzero(problem.C)
+        targets = problem.y[counted] + problem.centre
+        aligned = ALIGNMENTS[self.alignment](engine.subset(counted), targets)
+        return aligned / problem.norm.value(aligned) if aligned.any() else weights
+
     @property
     def certifies(self) -> str:
         """What the duality gap of the result certifies."""

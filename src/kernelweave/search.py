@@ -26,7 +26,7 @@ from .norms import Norm, as_norm
 from .overflow import explained
 from .plan import Method, find_method
 from .problem import Problem, Result
-from .progress import live_line, progress_bar
+from .progress import progress_bar
 from .training.path import follow
 from .validation import weighed
 
@@ -120,7 +120,7 @@ class Search(MKLEstimator):
     ) -> list[Result]:
         """Solve problems in turn."""
         name, digits = prepared.name, prepared.digits
-        with live_line(type(self).__name__, self.verbose) as watch:
+        with self._live_line() as watch:
             return [
                 self._solve(
                     one, engine, name, deadline=self._deadline(), watch=watch, digits=digits

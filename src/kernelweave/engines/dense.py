@@ -6,9 +6,9 @@ import numpy as np
 
 from ..cached_property import cached_property
 from ..core import _core
+from .base import TrainingSet
 from .kept_outputs import KeptOutputs
 from .memory import check_memory
-from .training_set import TrainingSet
 
 
 class DenseEngine(KeptOutputs):

@@ -15,9 +15,8 @@ from joblib import Parallel, delayed
 
 from ..cached_property import cached_property
 from ..core import _core
-from .base import Engine
+from .base import Engine, TrainingSet
 from .dense import DenseEngine
-from .training_set import TrainingSet
 
 BLOCK = 20_000  # kernels evaluated at a time
 

@@ -1,12 +1,116 @@
-"""What a solver asks of a loss."""
+"""What all losses share: what is asked of them, the form of their dual terms, and their names."""
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, runtime_checkable
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import xlogy
 
-from .dual_term import DualTerm
+_TINY = 1e-14  # a share of a box that is nothing but rounding
+EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box
+
+Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class DualTerm:
+    """The dual terms of n examples, on lo <= alpha <= hi and infinite elsewhere.
+
+        conj(alpha) = lin alpha + eps |alpha| + curv alpha^2 / 2 + ent h((alpha - lo) / (hi - lo)),
+        h(a) = a log a + (1 - a) log(1 - a).
+
+    All fields have shape (n,). A part that a loss lacks is a read-only array of zeros that takes no
+    memory; `take` always gives contiguous arrays. An example without weight has lo = hi = 0.
+    """
+
+    lin: np.ndarray
+    eps: np.ndarray
+    curv: np.ndarray
+    ent: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+
+    @classmethod
+    def of(
+        cls,
+        lo: np.ndarray,
+        hi: np.ndarray,
+        *,
+        lin: ArrayLike = 0.0,
+        eps: ArrayLike = 0.0,
+        curv: ArrayLike = 0.0,
+        ent: ArrayLike = 0.0,
+    ) -> DualTerm:
+        """Build the terms from their bounds and the parts that the loss has."""
+        lin, eps, curv, ent = (np.broadcast_to(part, lo.shape) for part in (lin, eps, curv, ent))
+        return cls(lin, eps, curv, ent, lo, hi)
+
+    def take(self, index: np.ndarray) -> DualTerm:
+        """Return the terms of the examples in `index`."""
+        return DualTerm(*(part[index] for part in self.arrays))
+
+    @property
+    def arrays(self) -> Parts:
+        """All fields, in the order in which the core takes them."""
+        return self.lin, self.eps, self.curv, self.ent, self.lo, self.hi
+
+    def conjugate(self, alpha: np.ndarray) -> np.ndarray:
+        """Return conj(alpha), shape (n,): infinite outside the bounds."""
+        value = (self.lin + 0.5 * self.curv * alpha) * alpha + self.eps * np.abs(alpha)
+        if self.ent.any():
+            a, rest = self._shares(alpha)
+            value = value + self.ent * (xlogy(a, a) + xlogy(rest, rest))
+        return np.where((alpha >= self.lo) & (alpha <= self.hi), value, np.inf)
+
+    def slopes(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the derivatives of conj to the left and to the right of alpha, each (n,).
+
+        They are -inf to the left of lo and inf to the right of hi. The slope of an entropy has no
+        end at a bound, and the best alpha may be nearer to it than numbers can tell: there an alpha
+        closer than `EDGE` (relative to the box) counts as being at the bound.
+        """
+        slope, margin = self.lin + self.curv * alpha, np.zeros(())
+        if self.ent.any():
+            a, rest = (np.maximum(share, EDGE) for share in self._shares(alpha))
+            slope = slope + self.ent / self._width * (np.log(a) - np.log(rest))
+            margin = EDGE * self._width * (self.ent > 0)
+        inner = self.eps * np.sign(alpha)
+        down = np.where(
+            alpha > self.lo + margin, slope + np.where(alpha == 0, -self.eps, inner), -np.inf
+        )
+        up = np.where(
+            alpha < self.hi - margin, slope + np.where(alpha == 0, self.eps, inner), np.inf
+        )
+        return down, up
+
+    def curvature(self, alpha: np.ndarray) -> np.ndarray:
+        """Return the second derivative of conj at alpha, (n,), apart from kinks and bounds."""
+        if not self.ent.any():
+            return self.curv
+        a, rest = self._shares(alpha)
+        # One factor after the other: the square of a tiny width would be 0.
+        bend = self.ent / self._width / self._width / np.maximum(a * rest, _TINY)
+        return np.asarray(self.curv + bend)
+
+    def _shares(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Parts of the box below and above alpha: a and 1 - a, both exact when they are tiny."""
+        a = np.clip((alpha - self.lo) / self._width, 0.0, 1.0)
+        return a, np.clip((self.hi - alpha) / self._width, 0.0, 1.0)
+
+    @property
+    def _width(self) -> np.ndarray:
+        """Width of the box, and 1 for the point that an example without weight has."""
+        width = self.hi - self.lo
+        return np.where(width > 0, width, 1.0)
+
+
+def half_inverse(C: np.ndarray) -> np.ndarray:
+    """1 / (2 C), and 0 for an example without weight, whose alpha is 0 anyway."""
+    inverse: np.ndarray = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
+    return inverse
 
 
 @runtime_checkable
@@ -27,3 +131,41 @@ class Loss(Protocol):
 
         Where the minimisers form an interval it is the middle, or the finite end of a half line.
         """
+
+
+Class = TypeVar("Class", bound=type[Loss])
+
+_NAMED: dict[tuple[str, str], type[Loss]] = {}
+
+
+def named(cls: Class) -> Class:
+    """Let users ask for a loss by its name: a decorator of classes."""
+    _NAMED[cls.kind, cls.name] = cls
+    return cls
+
+
+def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
+    """Return the loss that a name stands for, or the loss object itself.
+
+    Parameters
+    ----------
+    loss : str or Loss
+        A name such as "hinge", or an object of this module.
+    kind : {"classifier", "regressor", "one-class"}
+        What the loss has to serve.
+    **params
+        Parameters of a loss given by name.
+    """
+    known = {name: cls for (of, name), cls in _NAMED.items() if of == kind}
+    if isinstance(loss, str) and loss in known:
+        return known[loss](**params)
+    if _is_loss(loss) and loss.kind == kind and not params:
+        return loss
+    raise ValueError(
+        f"loss must be one of {sorted(known)} or an object of kernelweave.losses for a {kind}, "
+        f"got {loss!r}" + (f" with {params}" if params else "")
+    )
+
+
+def _is_loss(value: object) -> TypeGuard[Loss]:
+    return isinstance(value, Loss) and not isinstance(value, type)

@@ -9,9 +9,10 @@ import numpy as np
 
 from ..bias import balance
 from ..stored import stored
-from .dual_term import DualTerm
+from .base import DualTerm, named
 
 
+@named
 @stored("OneClass")
 @dataclass(frozen=True)
 class OneClass:

@@ -13,7 +13,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..problem import Problem
 from ..training.history import History, ignore
-from ..training.starts import feasible_alpha
+from ..training.solve import feasible_alpha
 from ..training.violations import every_kth
 from .sifting import Solve, spread
 

@@ -238,7 +238,7 @@ class SmoothedProblem:
     def improve(self, certificate: Certificate) -> None:
         """Work on the smoothed problem, at a smaller kappa where the present one is solved."""
         violations, least = self.violations(), self._rounding(certificate)
-        excess = certificate.gap * abs(certificate.primal)
+        excess = certificate.primal - certificate.dual
         if violations.size <= least or self.own_gap() <= INNER * excess:
             self._advance(certificate.gap)
             violations = self.violations()

@@ -61,17 +61,17 @@ def confirmed(
 
 def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float) -> Result:
     """Return a result that has converged only if its gap is below tol whatever rounding did."""
-    highest, lowest = worst_values(problem, engine, result, digits)
-    # A gap is relative to the primal value: next to 0 it is wider where that is smaller.
-    gaps = [problem.gap(primal, lowest) for primal in (highest, 2 * result.primal - highest)]
-    doubt = max(*gaps, result.gap) - result.gap if np.isfinite(result.gap) else 0.0
+    if not (result.weights.any() and np.isfinite(result.gap)):  # a constant, or nothing claimed
+        return result
+    error = rounding_error(problem, engine, result, digits)
+    least = result.scale - error - 2 * UNIT * abs(result.constant)
+    worst = (result.primal - result.dual + error) / least if least > 0 else np.inf
+    doubt = max(worst - result.gap, 0.0) if error > 0 else 0.0
     return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
 
 
-def worst_values(
-    problem: Problem, engine: Engine, result: Result, digits: Digits
-) -> tuple[float, float]:
-    """Return the largest primal and the least dual value that a model may have."""
+def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Digits) -> float:
+    """Return how far a model's primal and dual value may be further apart than they seem."""
     theta, outputs = result.weights, problem.n_outputs
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
@@ -83,19 +83,16 @@ def worst_values(
     f = F + bias
     losses = problem.loss.value(f, problem.y)
     off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
-    above, below = (problem.loss.value(f + move, problem.y) - losses for move in (off, -off))
+    up, down = (problem.loss.value(f + move, problem.y) - losses for move in (off, -off))
     terms = problem.C @ losses + abs(problem.tau) * np.abs(result.bias).sum()
     energy = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
     regular = abs(result.primal - problem.C @ losses - problem.tau * np.sum(result.bias))
     # What outputs that are off cost to both sides adds up, and what is a gain to one side need not.
-    bent, slope = 0.5 * problem.C * (above + below), 0.5 * problem.C * (above - below)
-    highest = bent.sum() + root_of_squares(slope) + 0.5 * energy
-    conjugates = _conjugate_sizes(problem, alpha)
-    lowest = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
-    return (
-        result.primal + float(highest + growth * (terms + regular)),
-        result.dual - float(lowest + growth * (conjugates + regular)),
-    )
+    bent, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
+    above = bent.sum() + root_of_squares(slope) + 0.5 * energy
+    below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
+    sizes = terms + 2 * regular + _conjugate_sizes(problem, alpha)
+    return float(above + below + growth * sizes)
 
 
 def _conjugate_sizes(problem: Problem, alpha: np.ndarray) -> float:
@@ -120,4 +117,6 @@ def _certified(problem: Problem, engine: Engine, result: Result) -> Result:
     certificate = problem.certificate(
         engine.alpha, engine.combined(theta), engine.quadratic(), theta
     )
-    return replace(result, **vars(certificate))
+    if problem.nothing_to_learn(certificate.dual):
+        theta = np.zeros_like(theta)
+    return replace(result, **vars(certificate), weights=theta)

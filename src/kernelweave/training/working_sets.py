@@ -6,7 +6,7 @@ This is the decomposition method of Joachims (1999), called chunking in Sonnenbu
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -65,9 +65,10 @@ class WorkingSets:
         if not np.isfinite(self.s).all():
             raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
-        primal = cache(lambda: self._primal(weights))  # steps within steps ask for it again
-        hessian = cache(lambda: self._hessian(weights))
-        return Turn(weights, self.s, linear, primal, hessian, at, tol=self.history.tol)
+        primal = cache(partial(self._primal, weights))  # steps within steps ask for it again
+        hessian = cache(partial(self._hessian, weights))
+        tol, constant = self.history.tol, self.problem.constant
+        return Turn(weights, self.s, linear, primal, hessian, at, tol=tol, constant=constant)
 
     def measure(self, weights: np.ndarray) -> None:
         """Take s from the engine.
