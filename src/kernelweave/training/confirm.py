@@ -61,13 +61,23 @@ def confirmed(
 
 def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float) -> Result:
     """Return a result that has converged only if its gap is below tol whatever rounding did."""
-    if not (result.weights.any() and np.isfinite(result.gap)):  # a constant, or nothing claimed
+    if not np.isfinite(result.gap):
         return result
+    if not result.weights.any():
+        return _judged_constant(problem, engine, result, digits)
     error = rounding_error(problem, engine, result, digits)
     least = result.scale - error - 2 * UNIT * abs(result.constant)
     worst = (result.primal - result.dual + error) / least if least > 0 else np.inf
     doubt = max(worst - result.gap, 0.0) if error > 0 else 0.0
     return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
+
+
+def _judged_constant(problem: Problem, engine: Engine, result: Result, digits: Digits) -> Result:
+    """Return the best constant, in doubt where rounding may hide that there is more to learn."""
+    equal = replace(result, weights=problem.norm.start(engine.n_kernels))
+    error = rounding_error(problem, engine, equal, digits)
+    sure = problem.nothing_to_learn(result.dual - error)
+    return replace(result, doubt=0.0 if sure else 1.0, converged=result.converged and sure)
 
 
 def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Digits) -> float:
