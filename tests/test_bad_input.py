@@ -25,7 +25,7 @@ def y():
 
 
 PARAMETERS = [
-    ("C", [0, -1.0, np.nan, np.inf, "1", None], "C must be a finite number above 0, got"),
+    ("C", [0, -1.0, np.nan, -np.inf, "1", None], "C must be a finite number above 0"),
     ("nu", [0.0, -0.1, 1.5, np.nan, "half"], "nu must be a number above 0 and at most 1, got"),
     ("epsilon", [-0.1, np.nan, np.inf, None], "epsilon must be a number of at least 0, got"),
     ("tol", [0.0, -1e-3, np.nan, np.inf, "small"], "tol must be a finite number above 0, got"),

@@ -250,12 +250,12 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self.constant, self._constant_bias
         else:
-            bias = self._best_biases(F)
+            bias = self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
-    def _best_biases(self, F: np.ndarray) -> Any:
+    def best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
         pairs = zip(self.per_output, self.output_slices, strict=True)
         biases = [one.best_bias(F[part]) for one, part in pairs]
@@ -289,7 +289,7 @@ class Problem:
     @cached_property
     def _constant_bias(self) -> Any:
         """The bias of the best constant, or an array with that of each output."""
-        return self._best_biases(np.zeros_like(self.y))
+        return self.best_biases(np.zeros_like(self.y))
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a dual value shows that no model is better than the best constant.

@@ -14,13 +14,14 @@ from typing import Any, TypeGuard
 
 from .base import Loss
 from .dual_term import DualTerm
-from .margins import Hinge, Logistic, SmoothHinge, SquaredHinge
+from .margins import HardMargin, Hinge, Logistic, SmoothHinge, SquaredHinge
 from .one_class import OneClass
 from .residuals import EpsilonInsensitive, Squared
 
 __all__ = [
     "DualTerm",
     "EpsilonInsensitive",
+    "HardMargin",
     "Hinge",
     "Logistic",
     "Loss",

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..engines.base import Engine
+from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..plan import ALIGNMENTS, Plan
 from ..problem import Problem, Result
 from .drop_small_weights import drop_small_weights
@@ -27,6 +28,13 @@ def solve(
 
     Where there is nothing to learn the weights of the result are 0: it is the constant model.
     """
+    if isinstance(problem, HardMarginProblem) and not problem.nothing_to_learn(0.0):
+
+        def soft(one: Problem, inner: History, start: np.ndarray | None) -> Result:
+            return solve(one, engine, plan, inner, start)
+
+        given = plan.alignment is not None
+        return solve_hard_margin(problem, engine, history, weights, soft, given=given)
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
