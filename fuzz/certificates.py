@@ -26,27 +26,28 @@ SLACK = 1e-6  # of the primal value, that the true gap may exceed the reported o
 def check_certificate(model: Any, examples: Given, y: Any, weights: Any, told: list[str]) -> None:
     """Raise a `Lie` where the reported values are better than what the checker finds."""
     rows = list(judged(model, *matrices(model, examples.X, told), y, weights))
-    primal, dual = (np.array(column) for column in zip(*rows, strict=True))
+    columns = [np.array(column) for column in zip(*rows, strict=True)]
     few = any("too few digits" in words for words in told)
-    compare(model, primal, dual, few, "checker")
+    compare(model, *columns, few, "checker")
     proof = verify(model, examples.X, y, weights)
-    compare(model, proof.primal, proof.dual, few, "verify")
+    compare(model, proof.primal, proof.dual, proof.constant, few, "verify")
 
 
-def compare(model: Any, primal: Any, dual: Any, few: bool, who: str) -> None:
+def compare(model: Any, primal: Any, dual: Any, constant: Any, few: bool, who: str) -> None:
     """Raise where a gap is larger than the one that a model reports; all have one shape.
 
     Rounding that moves a gap by less than `tol` is not told. By more it is, as too few digits.
     """
     said = np.atleast_1d(model.duality_gap_)
-    excess = primal - dual - (1.01 * np.abs(said) + SLACK) * np.abs(primal)
+    scale = np.minimum(np.abs(primal), constant - dual)
+    excess = primal - dual - 1.01 * np.abs(said) * scale - SLACK * np.abs(primal)
     if np.all(excess <= 0):
         return
     words = (
         f"{who}: primal {primal} and dual {dual}, but reported {model.primal_objective_} and "
         f"{model.dual_objective_} with a gap of {said}"
     )
-    raise (Rounded if few or np.all(excess <= model.tol * np.abs(primal)) else Lie)(words)
+    raise (Rounded if few or np.all(excess <= model.tol * scale) else Lie)(words)
 
 
 def matrices(model: Any, X: Any, told: list[str]) -> tuple[np.ndarray, str | None]:
@@ -77,7 +78,7 @@ def exact(kernel: Any, X: Any) -> np.ndarray:
 
 
 def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> Any:
-    """Give the primal and the dual value of each row of weights."""
+    """Give the primal and the dual value of each row of weights, and that of the constant."""
     n = K.shape[-1]
     sample = np.ones(n) if weights is None else np.broadcast_to(weights, n).astype(float)
     kind, parameter, tau = "one_class", 0.0, 0.0
@@ -92,7 +93,7 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
         y = np.ravel(y)
         classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
         signs = np.where(y == classes[:, None], 1.0, -1.0)
-        costs = model.C * sample * class_weights(model, y)
+        costs = charged(model, sample * class_weights(model, y))
     paid = costs > 0
     with np.errstate(all="ignore"):
         K = np.stack([checker.normalised(one, how, costs) for one in K])
@@ -109,7 +110,14 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
             )  # fmt: skip
         except checker.Infeasible as error:
             raise Lie(f"checker: {error}") from None
-        yield found.primal, found.dual
+        yield found.primal, found.dual, found.constant
+
+
+def charged(model: Any, weights: np.ndarray) -> np.ndarray:
+    """Return the costs of examples, shape (n,); a hard margin is a soft one that no alpha bounds."""
+    if np.isfinite(model.C):
+        return model.C * weights
+    return np.where(weights > 0, 2.0 * np.abs(model.dual_coef_).max(initial=1.0), 0.0)
 
 
 def class_weights(model: Any, y: np.ndarray) -> np.ndarray:
