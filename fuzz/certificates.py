@@ -114,7 +114,7 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
 
 
 def charged(model: Any, weights: np.ndarray) -> np.ndarray:
-    """Return the costs of examples, shape (n,); a hard margin is a soft one that no alpha bounds."""
+    """Return the costs of examples, (n,); a hard margin is a soft one whose cost no alpha meets."""
     if np.isfinite(model.C):
         return model.C * weights
     return np.where(weights > 0, 2.0 * np.abs(model.dual_coef_).max(initial=1.0), 0.0)
