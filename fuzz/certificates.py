@@ -112,7 +112,7 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
         y = np.ravel(y)
         classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
         signs = np.where(y == classes[:, None], 1.0, -1.0)
-        costs = model.C * sample * class_weights(model, y)
+        costs = charged(model, sample * class_weights(model, y))
     paid = costs > 0
     with np.errstate(all="ignore"):
         K = np.stack([checker.normalised(one, how, costs) for one in K])
@@ -130,6 +130,13 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
             )  # fmt: skip
         except checker.Infeasible as error:
             raise Lie(f"checker: {error}") from None
+
+
+def charged(model: Any, weights: np.ndarray) -> np.ndarray:
+    """Return the costs of examples, (n,); a hard margin is a soft one whose cost no alpha meets."""
+    if np.isfinite(model.C):
+        return model.C * weights
+    return np.where(weights > 0, 2.0 * np.abs(model.dual_coef_).max(initial=1.0), 0.0)
 
 
 def class_weights(model: Any, y: np.ndarray) -> np.ndarray:

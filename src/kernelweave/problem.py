@@ -278,13 +278,13 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self._best_constant
         else:
-            bias = self._best_biases(F)
+            bias = self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
             dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
-    def _best_biases(self, F: np.ndarray) -> Any:
+    def best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
         if self.n_outputs == 1:
             return self.best_bias(F)
@@ -320,7 +320,7 @@ class Problem:
     def _best_constant(self) -> tuple[float, Any]:
         """The primal value of the best constant, and its bias or an array with those of outputs."""
         F = np.zeros_like(self.y)
-        bias = self._best_biases(F)
+        bias = self.best_biases(F)
         return self._cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:

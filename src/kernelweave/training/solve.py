@@ -13,6 +13,7 @@ import numpy as np
 
 from ..digits import Digits
 from ..engines.base import Engine
+from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..problem import Problem, Result
 from .confirm import confirmed
 from .history import History, ignore
@@ -43,6 +44,13 @@ def solve(
     Where there is nothing to learn the weights of the result are 0: it is the constant model. With
     the `digits` of its kernels the result is confirmed.
     """
+    if isinstance(problem, HardMarginProblem) and not problem.nothing_to_learn(0.0):
+
+        def soft(one: Problem, inner: History, start: np.ndarray | None) -> Result:
+            return solve(one, engine, plan, inner, start)
+
+        given = plan.alignment is not None
+        return solve_hard_margin(problem, engine, history, weights, soft, given=given)
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.alignment is not None:
