@@ -86,8 +86,8 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
     if isinstance(model, kw.MKLOneClass):
         tau = model.nu * sample.sum()
     elif isinstance(model, kw.MKLRegressor):
-        kind, signs, costs = model.loss, np.ravel(y).astype(float)[None], model.C * sample
-        parameter = float(model.epsilon)
+        kind, signs, costs = model.loss, np.ravel(y).astype(float)[None], model.C_ * sample
+        parameter = float(model.epsilon_)
     else:
         kind, parameter = model.loss, 10.0
         y = np.ravel(y)
@@ -97,6 +97,8 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
     paid = costs > 0
     with np.errstate(all="ignore"):
         K = np.stack([checker.normalised(one, how, costs) for one in K])
+    constant = np.setdiff1d(np.arange(len(K)), model._model.compiled.varying)
+    K[constant] = 0.0
     K = K[:, paid][:, :, paid]
     alpha = checker.spread(model.dual_coef_, model.support_, n)[:, paid]
     theta = np.atleast_2d(model.weights_)

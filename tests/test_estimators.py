@@ -261,6 +261,15 @@ def test_progress_is_shown_on_request(moons, capsys):
     assert shown.out == ""
 
 
+def test_the_plan_is_printed_on_request(moons, capsys):
+    model = MKLClassifier(RBF(0.5), verbose=2).fit(*moons)
+    shown = capsys.readouterr()
+    assert f"MKLClassifier: {model.plan_!r}" in " ".join(shown.err.split())
+    assert shown.out == ""
+    MKLClassifier(RBF(0.5), verbose=1).fit(*moons)
+    assert repr(model.plan_) not in " ".join(capsys.readouterr().err.split())
+
+
 @pytest.mark.parametrize("p", [1, 2, np.inf])
 def test_weights_and_history_have_an_entry_for_each_kernel(p, rng):
     X = rng.normal(size=(60, 3))

@@ -9,9 +9,8 @@ from mkl_cases import begin
 from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.problem import Problem
-from kernelweave.solvers.first_guess import FEW, first_guess
 from kernelweave.solvers.optimality import optimality
-from kernelweave.solvers.sifting import sift
+from kernelweave.solvers.sifting import FEW, first_guess, sift
 from kernelweave.solvers.skm import SKM
 from kernelweave.training.history import History
 
@@ -29,7 +28,7 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=["equal", "weighted"])
 @pytest.fixture
 def few_examples(monkeypatch):
     """A guess is made on about 30 examples."""
-    monkeypatch.setattr("kernelweave.solvers.first_guess.ROOM", M * 30**2)
+    monkeypatch.setattr("kernelweave.solvers.sifting.ROOM", M * 30**2)
 
 
 @pytest.fixture

@@ -76,9 +76,9 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
         machine.refresh()
         machine._work(np.arange(30), 1e-8)
         assert machine.violations().size <= 2e-8
-        np.testing.assert_allclose(machine.s, engine.outputs() @ machine.alpha)
-        assert machine.alpha.sum() == pytest.approx(problem.tau, abs=1e-10)
-        assert np.isfinite(problem.term.conjugate(machine.alpha)).all()
+        np.testing.assert_allclose(machine.s, engine.outputs() @ engine.alpha)
+        assert engine.alpha.sum() == pytest.approx(problem.tau, abs=1e-10)
+        assert np.isfinite(problem.term.conjugate(engine.alpha)).all()
 
 
 @every_loss
@@ -89,11 +89,11 @@ def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng)
     machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
     machine.refresh()
     weights = machine.eta / machine.cost
-    bias = problem.certificate(machine.alpha, weights @ engine.outputs(), machine.s, weights).bias
+    bias = problem.certificate(engine.alpha, weights @ engine.outputs(), machine.s, weights).bias
     lengths = weights * np.sqrt(machine.s * machine.cost)  # sqrt(c_m) ||w_m||
     primal = problem.C @ loss.value(weights @ engine.outputs() + bias, problem.y)
     primal += problem.tau * bias + 0.5 * lengths.sum() ** 2 + 0.125 * lengths @ lengths
-    dual = -problem.term.conjugate(machine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
+    dual = -problem.term.conjugate(engine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
     assert machine.own_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
     assert machine.own_gap() > 0.01
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .problem import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 
 
-def complaint(estimator: Any, results: Sequence[Result], lost: str | None) -> str | None:
-    """Return what to warn of, if anything.
+def warn_of(estimator: Any, results: Sequence[Result], lost: str | None) -> None:
+    """Warn of gaps above the tolerance or in doubt, and of models that are constant.
 
     Parameters
     ----------
@@ -21,6 +23,14 @@ def complaint(estimator: Any, results: Sequence[Result], lost: str | None) -> st
     results : one for each output.
     lost : which digits were lost, where so many were that gaps are in doubt.
     """
+    if (message := complaint(estimator, results, lost)) is not None:
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    if (message := nothing_learned(estimator, results)) is not None:
+        warnings.warn(message, UserWarning, stacklevel=5)
+
+
+def complaint(estimator: Any, results: Sequence[Result], lost: str | None) -> str | None:
+    """Return what to say of gaps above the tolerance or in doubt, if there are any."""
     worst = max(results, key=lambda result: (not result.converged, result.gap))
     if worst.converged and lost is None:
         return None

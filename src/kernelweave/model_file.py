@@ -54,6 +54,7 @@ LEARNED: dict[str, Any] = {
     "dual_coef_": np.ndarray,
     "dual_objective_": Number | np.ndarray,
     "duality_gap_": Number | np.ndarray,
+    "epsilon_": Number,
     "feature_names_in_": np.ndarray,
     "history_": list,
     "intercept_": np.ndarray,

@@ -29,6 +29,7 @@ learn, and what is certified is the constant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,12 +112,23 @@ class Result(Certificate):
         history = [replace(past, bias=past.bias + centre) for past in self.history]
         return replace(self, bias=self.bias + centre, history=history) if centre else self
 
-    def spread(self, M: int) -> Result:
-        """Return the result for M kernels: if it is one for their sum, each has its weight."""
+    def spread(self, kernels: np.ndarray, M: int) -> Result:
+        """Return the result for M kernels, of which only some were learned with.
+
+        Parameters
+        ----------
+        kernels : their positions; if this is a result for their sum, each has its weight.
+        """
         if len(self.weights) == M:
             return self
-        history = [replace(past, weights=np.repeat(past.weights, M)) for past in self.history]
-        return replace(self, weights=np.repeat(self.weights, M), history=history)
+
+        def placed(weights: np.ndarray) -> np.ndarray:
+            theta = np.zeros(M)
+            theta[kernels] = weights
+            return theta
+
+        history = [replace(past, weights=placed(past.weights)) for past in self.history]
+        return replace(self, weights=placed(self.weights), history=history)
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,8 +222,14 @@ class Problem:
         return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
 
     def given(self, theta: np.ndarray) -> Problem:
-        """Return the inner problem: the same with kernel weights that are given, shape (M,)."""
-        return replace(self, norm=Fixed(theta))
+        """Return the inner problem: the same with kernel weights that are given, shape (M,).
+
+        What does not depend on the norm is not computed again.
+        """
+        inner = copy(self)
+        object.__setattr__(inner, "norm", Fixed(theta))
+        vars(inner).pop("per_output", None)
+        return inner
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
         """Return the primal value of a model.
@@ -248,7 +266,7 @@ class Problem:
         """
         dual = self.dual(alpha, s)
         if self.nothing_to_learn(dual):
-            primal, bias = self.constant, self._constant_bias
+            primal, bias = self._best_constant
         else:
             bias = self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
@@ -257,9 +275,10 @@ class Problem:
 
     def best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
+        if self.n_outputs == 1:
+            return self.best_bias(F)
         pairs = zip(self.per_output, self.output_slices, strict=True)
-        biases = [one.best_bias(F[part]) for one, part in pairs]
-        return biases[0] if self.n_outputs == 1 else np.array(biases)
+        return np.array([one.best_bias(F[part]) for one, part in pairs])
 
     def best_bias(self, F: np.ndarray) -> float:
         """Return the best bias for outputs F, shape (n,), of one output.
@@ -281,15 +300,17 @@ class Problem:
         gap = (primal - dual) / max(scale, self._nothing)
         return gap if gap < np.inf else np.inf
 
-    @cached_property
+    @property
     def constant(self) -> float:
         """The primal value of the best constant: no w, and the best bias."""
-        return self._cost(np.zeros_like(self.y), self._constant_bias)
+        return self._best_constant[0]
 
     @cached_property
-    def _constant_bias(self) -> Any:
-        """The bias of the best constant, or an array with that of each output."""
-        return self.best_biases(np.zeros_like(self.y))
+    def _best_constant(self) -> tuple[float, Any]:
+        """The primal value of the best constant, and its bias or an array with those of outputs."""
+        F = np.zeros_like(self.y)
+        bias = self.best_biases(F)
+        return self._cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a dual value shows that no model is better than the best constant.

@@ -38,7 +38,9 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        Each may be a family. None: a linear kernel and RBF kernels of seven widths.
+        Each may be a family. None: kernels for what the columns hold, whatever their units.
+        Numbers and categories are standardised; they get a linear kernel and RBF kernels of seven
+        widths, texts get bags of words, and numbers may be missing (see `kernels.default`).
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float
@@ -78,7 +80,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
         output. A run that was killed goes on from there; one that ends removes its files.
     verbose : int
-        1 shows a live line.
+        1 shows a live line, 2 also prints the plan of the fit; both on standard error.
     random_state : int, RandomState or None
         Only for solvers that draw random numbers.
 

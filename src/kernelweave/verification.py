@@ -112,14 +112,15 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
         problems = [Problem.sharing(problems)]
     alpha = np.zeros((len(model.dual_coef_), n))
     alpha[:, model.support_] = model.dual_coef_
+    varying = model._model.compiled.varying
     F, s = _outputs(model, X, alpha, np.broadcast_to(weights, (len(alpha), weights.shape[1])))
     found = [
         _values(
-            _judged(model, problem, theta),
+            _judged(model, problem, theta, varying),
             alpha[rows],
             F[rows],
-            s[rows],
-            theta,
+            s[rows][:, varying],
+            theta[varying],
             bias - problem.centre,
         )
         for problem, theta, rows, bias in _rows(problems, weights, model.intercept_)
@@ -162,11 +163,13 @@ def _C(model: Any) -> float:
     return C
 
 
-def _judged(model: Any, problem: Problem, theta: np.ndarray) -> Problem:
-    """Return the problem that was certified: two-stage weights, shape (M,), are given ones."""
-    if model.solver in ("alignment", "centered-alignment"):
-        return replace(problem, norm=Fixed(theta))
-    return problem
+def _judged(model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray) -> Problem:
+    """Return the problem that was certified: that of the kernels that vary.
+
+    Two-stage weights, shape (M,), are given ones.
+    """
+    two_stage = model.solver in ("alignment", "centered-alignment")
+    return replace(problem, norm=(Fixed(theta) if two_stage else problem.norm).among(varying))
 
 
 def _rows(problems: list[Problem], weights: np.ndarray, bias: np.ndarray) -> Iterator[Any]:
