@@ -24,7 +24,8 @@ NO_PROGRESS = 1e-3  # a relative change of a gap that is none
 # less than half are enough.
 NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
-SMALLEST_TOL = 1e-12  # no inner problem is solved beyond rounding
+ROUNDING = 1e-12  # part of the primal value beyond which no inner problem is solved
+TINY = np.finfo(float).tiny
 
 Observer = Callable[[np.ndarray, np.ndarray], None]
 
@@ -134,7 +135,8 @@ class History:
         seconds = time.monotonic() - self._started
         progress = Progress(**vars(certificate), seconds=seconds, weights=weights.copy())
         if not self.entries and self._fall < 1:
-            self.tol = max(min(self.tol, self._fall * certificate.gap), SMALLEST_TOL)
+            least = ROUNDING * abs(certificate.primal) / max(certificate.scale, TINY)
+            self.tol = max(min(self.tol, self._fall * certificate.gap), least)
         self.entries.append(progress)
         self.n_iter += turns
         self.watch(progress)
