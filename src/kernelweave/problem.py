@@ -92,11 +92,13 @@ class Result(Certificate):
     history : sequence of Progress
         The way there, oldest first.
     converged : bool
-        Whether the gap reached the tolerance that was asked for.
+        Whether the gap reached the tolerance that was asked for, whatever rounding did.
     late : bool
         Whether time ran out before it did.
     optimality : pair of floats, or None
         The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
+    doubt : float
+        How far rounding may have moved the gap.
     """
 
     alpha: np.ndarray
@@ -106,6 +108,7 @@ class Result(Certificate):
     converged: bool
     late: bool = False
     optimality: tuple[float, float] | None = None
+    doubt: float = 0.0
 
     def moved(self, centre: float) -> Result:
         """Return the result for targets to which a number was added."""
@@ -256,6 +259,13 @@ class Problem:
             return -np.inf
         return float(-np.sum(self.term.conjugate(alpha)) - 0.5 * self.norm.dual(s))
 
+    def gained(self, alpha: np.ndarray, bias: Any) -> float:
+        """Return what the dual value of alpha, shape (n,), gains by missing its sum by a little.
+
+        That is the distance, which is rounding, times the multiplier of the constraint, the bias.
+        """
+        return float(np.sum(bias * (self._sums(alpha) - self.tau)))
+
     def certificate(
         self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
     ) -> Certificate:
@@ -270,6 +280,7 @@ class Problem:
         else:
             bias = self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
+            dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 

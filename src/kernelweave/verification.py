@@ -56,7 +56,8 @@ class Verification:
     def agree(self) -> bool:
         old = np.isnan(self.reported_constant)
         size = np.maximum(np.abs(self.reported_primal), np.abs(self.reported_dual))
-        gap = np.where(old, (self.primal - self.dual) / np.abs(self.primal), self.gap)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a primal value of 0
+            gap = np.where(old, (self.primal - self.dual) / np.abs(self.primal), self.gap)
         return bool(
             np.all(_close(self.primal, self.reported_primal, size))
             and np.all(_close(self.dual, self.reported_dual, size))
@@ -197,7 +198,7 @@ def _values(
     inside = np.clip(flat, problem.term.lo, problem.term.hi)
     flat = np.where(np.abs(flat - inside) <= EDGE * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
-    dual = problem.dual(flat, total)
+    dual = problem.dual(flat, total) - problem.gained(flat, bias)
     return primal, dual, problem.constant, problem.gap(primal, dual)
 
 
