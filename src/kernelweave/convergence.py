@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .problem import Result
+from .training.history import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 

@@ -14,6 +14,7 @@ magnifies what is left of the differences.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,7 +22,9 @@ from .kernels import CompiledKernels
 from .kernels.examples import Examples
 from .model import alphas
 from .overflow import largest_values
-from .problem import Result
+
+if TYPE_CHECKING:
+    from .training.history import Result
 
 LOOKED_AT = 100  # examples, those with the largest alphas
 NAMED = 3  # kernels in a message, at most

@@ -30,10 +30,10 @@ from ..norms import Norm
 from ..numeric import thread_count
 from ..overflow import why_not_finite
 from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
-from ..problem import Problem, Progress, Result
+from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
-from ..training.history import History, ignore
+from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Problem, Result
+from ..problem import Problem
 from ..steps.base import Accuracy, Turn
 from .conjugate_gradients import conjugate_gradients
-from .history import History
+from .history import History, Result
 from .working_sets import WorkingSets
 
 if TYPE_CHECKING:

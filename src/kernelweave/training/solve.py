@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Problem, Result
-from .history import History, ignore
+from ..problem import Problem
+from .history import History, Result, ignore
 from .loop import train
 from .shrinking import train_on_active_sets
 from .violations import every_kth
