@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .engines import TrainingSet
 from .kernels import CompiledKernels
 from .kernels.examples import Examples
 from .model import alphas
-from .overflow import largest_values
 
 if TYPE_CHECKING:
     from .training.history import Result
@@ -58,7 +58,7 @@ def lost_digits(
     if not weighted.size:  # the model is constant
         return None
     sizes = np.zeros(compiled.n_kernels)
-    sizes[weighted] = largest_values(compiled, examples.take(few), weighted)
+    sizes[weighted] = TrainingSet(compiled.listing, examples.take(few)).largest_values(weighted)
     moves = [rounding(one.alpha, one.weights, sizes, one.scale) for one in results]
     worst = max(moves, key=lambda move: move.sum())
     if worst.sum() <= tol:
