@@ -48,7 +48,7 @@ class Values:
         gain, rounding = self.constant - self.dual, NOTHING * self.constant
         if gain <= rounding and self.primal <= self.constant + rounding:
             return 0.0
-        return (self.primal - self.dual) / min(abs(self.primal), gain)
+        return (self.primal - self.dual) / max(min(abs(self.primal), gain), np.finfo(float).tiny)
 
 
 def normalised(K, how, shares=None):
@@ -90,6 +90,7 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     ------
     Infeasible : where alpha or theta are not in their sets.
     """
+    alpha, y, bias, C, theta = (np.asarray(x, dtype=K.dtype) for x in (alpha, y, bias, C, theta))
     alpha, y, bias = np.atleast_2d(alpha), np.atleast_2d(y), np.reshape(bias, (-1, 1))
     if not all(np.isfinite(array).all() for array in (K, y, C, alpha, theta, bias)):
         raise Infeasible("there are values that are not finite")
@@ -104,7 +105,9 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     conjugate = CONJUGATE[loss](alpha[:, paid], y[:, paid], C[paid], parameter).sum()
     blocks = norm.kind == "block"
     term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
-    primal, dual = cost + 0.5 * term, -conjugate - 0.5 * _dual_norm(s, theta, norm)
+    # Alphas miss their sum by rounding; the distance times its multiplier, the bias, is taken off.
+    missed = bias.ravel() @ (alpha.sum(axis=1) - tau)
+    primal, dual = cost + 0.5 * term, -conjugate - missed - 0.5 * _dual_norm(s, theta, norm)
     best = [CONSTANT[loss](row[paid], C[paid], parameter) for row in y if paid.any()]
     return Values(float(primal), float(dual), float(sum(best)))
 

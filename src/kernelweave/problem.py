@@ -194,6 +194,13 @@ class Problem:
             return -np.inf
         return float(-np.sum(self.term.conjugate(alpha)) - 0.5 * self.norm.dual(s))
 
+    def gained(self, alpha: np.ndarray, bias: Any) -> float:
+        """Return what the dual value of alpha, shape (n,), gains by missing its sum by a little.
+
+        That is the distance, which is rounding, times the multiplier of the constraint, the bias.
+        """
+        return float(np.sum(bias * (self._sums(alpha) - self.tau)))
+
     def certificate(
         self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
     ) -> Certificate:
@@ -206,12 +213,13 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self._best_constant
         else:
-            bias = self._best_biases(F)
+            bias = self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
+            dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
-    def _best_biases(self, F: np.ndarray) -> Any:
+    def best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
         if self.n_outputs == 1:
             return self.best_bias(F)
@@ -247,7 +255,7 @@ class Problem:
     def _best_constant(self) -> tuple[float, Any]:
         """The primal value of the best constant, and its bias or an array with those of outputs."""
         F = np.zeros_like(self.y)
-        bias = self._best_biases(F)
+        bias = self.best_biases(F)
         return self._cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:

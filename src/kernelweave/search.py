@@ -115,14 +115,19 @@ class Search(MKLEstimator):
                 self.best_score_ = float(self.scores_[best].mean())
                 self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
                 problems = self._problems(targets, self.C_ * every, grid.norms[best[0]])
-                results = self._solve_all(*prepared.suited(problems, shared=shared), prepared.name)
+                results = self._solve_all(prepared, *prepared.suited(problems, shared=shared))
         self._learn(prepared, results)
 
-    def _solve_all(self, problems: list[Problem], engine: Engine, name: str) -> list[Result]:
+    def _solve_all(
+        self, prepared: Prepared, problems: list[Problem], engine: Engine
+    ) -> list[Result]:
         """Solve problems in turn."""
+        name, digits = prepared.name, prepared.digits
         with self._live_line() as watch:
             return [
-                self._solve(one, engine, name, deadline=self._deadline(), watch=watch)
+                self._solve(
+                    one, engine, name, deadline=self._deadline(), watch=watch, digits=digits
+                )
                 for one in problems
             ]
 

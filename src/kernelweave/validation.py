@@ -132,9 +132,12 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
     """Return the costs of n examples, shape (n,): C times their weights, each a product.
 
     Objectives are quadratic in alphas that may be as large as costs, so these have finite squares.
+    C = inf is a hard margin: all costs are inf, but for examples without weight.
     """
     with np.errstate(over="ignore", under="ignore"):
         weights = np.prod(factors, axis=0)
+        if np.isinf(C):
+            return np.where(weights > 0, np.inf, 0.0)
         costs: np.ndarray = C * weights
         square = costs.sum() ** 2
     if not np.isfinite(square):
@@ -153,8 +156,11 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
 
 def check_parameters(estimator: BaseEstimator) -> None:
     """Raise ValueError for the first parameter that is not as it should be."""
+    costs = (_positive, "a finite number above 0")
+    if getattr(estimator, "_takes_hard_margins", False):
+        costs = (_above_zero, "a finite number above 0, or inf for a hard margin")
     rules = {
-        "C": (_positive, "a finite number above 0"),
+        "C": costs,
         "Cs": (_all_positive, "a sequence of finite numbers above 0, at least one"),
         "norms": (_several, "a sequence of numbers p >= 1 and norm objects, at least one"),
         "nu": (lambda nu: _positive(nu) and nu <= 1, "a number above 0 and at most 1"),
@@ -192,6 +198,10 @@ def _all_positive(values: Any) -> bool:
 
 def _positive(value: Any) -> bool:
     return 0 < as_number(value) < np.inf
+
+
+def _above_zero(value: Any) -> bool:
+    return as_number(value) > 0
 
 
 def _not_negative(value: Any) -> bool:

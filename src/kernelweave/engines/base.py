@@ -96,14 +96,20 @@ class Engine(ABC):
     streams : bool
         Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
         by block when it is asked for them.
+    precision : float
+        How exactly kernels are evaluated, relative to their largest values.
+    travel : array of shape (n,)
+        The way that each alpha has gone since outputs were last computed from all of them: outputs
+        carry the rounding of every step.
     """
 
     keeps_outputs: ClassVar[bool]
     streams: ClassVar[bool] = False
+    precision: float = float(np.finfo(float).eps)
 
     def __init__(self, n: int, n_kernels: int):
         self.n, self.n_kernels = n, n_kernels
-        self._alpha = np.zeros(n)
+        self._alpha, self.travel = np.zeros(n), np.zeros(n)
 
     @property
     def alpha(self) -> np.ndarray:
@@ -126,7 +132,7 @@ class Engine(ABC):
 
         With its outputs, as a `Snapshot` has them, nothing is evaluated.
         """
-        self._alpha[:] = alpha
+        self._replace(alpha, anew=outputs is None)
         self._follow(outputs, theta)
 
     @abstractmethod
@@ -153,7 +159,7 @@ class Engine(ABC):
         if examples is None or kernels is not None:
             raise self._cannot("choose among its kernels")
         smaller = self._subset(examples)
-        smaller._alpha[:] = self._alpha[examples]
+        smaller._alpha[:], smaller.travel[:] = self._alpha[examples], self.travel[examples]
         return smaller
 
     def snapshot(self) -> Snapshot:
@@ -205,4 +211,18 @@ class Engine(ABC):
             raise ValueError("an example index is out of range")
         delta: np.ndarray = values - self._alpha[idx]
         self._alpha[idx] = values
+        self.travel[idx] += np.abs(delta)
         return delta
+
+    def _replace(self, alpha: np.ndarray, *, anew: bool) -> None:
+        """Replace alpha, shape (n,); `anew`: its outputs are computed from nothing.
+
+        Otherwise they may be those of the last alpha times a factor, and so may their rounding.
+        """
+        size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
+        if anew:
+            self.travel[:] = size
+        else:
+            self.travel *= max(1.0, float(size.sum()) / before) if before > 0 else 1.0
+            self.travel += np.abs(alpha - self._alpha)
+        self._alpha[:] = alpha

@@ -27,6 +27,7 @@ class FamilyEngine(Engine):
     """
 
     keeps_outputs: ClassVar[bool] = False
+    precision = 1e-12  # of piecewise cubic functions: core/engine/profile.h
 
     def __init__(self, core: _core.Mixture):
         super().__init__(core.n, core.n_kernels)
@@ -66,6 +67,7 @@ class FamilyEngine(Engine):
             support = np.flatnonzero(self._alpha)
             self._core.combined.fill(0.0)
             self._core.add(support, self._alpha[support])
+            self.travel[:] = np.abs(self._alpha)
             self._stale = False
         return self._core.combined
 

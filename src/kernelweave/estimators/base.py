@@ -18,7 +18,7 @@ from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
 from ..convergence import warn_of
 from ..core import single_threaded_blas
-from ..digits import lost_digits
+from ..digits import Digits
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel, Precomputed
 from ..kernels.default import default_kernels
@@ -53,6 +53,7 @@ class Prepared:
     examples: Examples
     engine: Engine
     name: str
+    digits: Digits
 
     @contextmanager
     def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
@@ -114,9 +115,14 @@ class MKLEstimator(BaseEstimator):
             results: list[Result] = []
             with prepared.explained(problems):
                 for one, kept in zip(problems, checkpoints, strict=True):
-                    end = _portion(deadline, len(problems) - len(results))
                     result = self._solve(
-                        one, engine, prepared.name, deadline=end, watch=watch, checkpoint=kept
+                        one,
+                        engine,
+                        prepared.name,
+                        deadline=_portion(deadline, len(problems) - len(results)),
+                        watch=watch,
+                        checkpoint=kept,
+                        digits=prepared.digits,
                     )
                     results.append(result)
         self._learn(prepared, results, merged)
@@ -165,7 +171,9 @@ class MKLEstimator(BaseEstimator):
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared)
-        return Prepared(compiled, examples, ENGINES[name](training_set), name)
+        engine = ENGINES[name](training_set)
+        digits = Digits(training_set.kernels, training_set.examples, engine.precision)
+        return Prepared(compiled, examples, engine, name, digits)
 
     def _solve(
         self,
@@ -177,11 +185,12 @@ class MKLEstimator(BaseEstimator):
         deadline: float,
         watch: Callable[[Progress], None] = ignore,
         checkpoint: Checkpoint | None = None,
+        digits: Digits | None = None,
     ) -> Result:
         """Solve a problem as the parameters say, until a time.
 
         It starts afresh, from the engine's alpha and given weights, shape (M,), or from what a
-        checkpoint says.
+        checkpoint says. With the `digits` of the kernels it is confirmed.
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
@@ -195,7 +204,7 @@ class MKLEstimator(BaseEstimator):
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, plan, history, weights)
+        result = solve(problem, engine, plan, history, weights, digits)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
@@ -205,10 +214,10 @@ class MKLEstimator(BaseEstimator):
     ) -> None:
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
+        if not all(result.converged and result.weights.any() for result in results):
+            names = [compiled.names[m] for m in compiled.varying]
+            warn_of(self, results, names, prepared.digits)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
-        lost = lost_digits(compiled, examples, results, self.tol)
-        if lost or not all(result.converged and result.weights.any() for result in results):
-            warn_of(self, results, lost)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)

@@ -53,11 +53,13 @@ class Result(Certificate):
     history : sequence of Progress
         The way there, oldest first.
     converged : bool
-        Whether the gap reached the tolerance that was asked for.
+        Whether the gap reached the tolerance that was asked for, whatever rounding did.
     late : bool
         Whether time ran out before it did.
     optimality : pair of floats, or None
         The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
+    doubt : float
+        How far rounding may have moved the gap.
     """
 
     alpha: np.ndarray
@@ -67,6 +69,7 @@ class Result(Certificate):
     converged: bool
     late: bool = False
     optimality: tuple[float, float] | None = None
+    doubt: float = 0.0
 
     def moved(self, centre: float) -> Result:
         """Return the result for targets to which a number was added."""
@@ -243,7 +246,7 @@ class History:
         if self._sizes is None:
             self._sizes = engine.diagonal().max(axis=1)
         last = self.entries[-1]
-        moved = rounding(engine.alpha, last.weights, self._sizes, last.scale).sum()
+        moved = rounding(engine.alpha, last.weights, self._sizes, last.scale)
         return bool(NOISE * last.gap <= moved)
 
     def _idle(self, turns: int, slight: float) -> bool:

@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..digits import Digits
 from ..engines.base import Engine
+from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..problem import Problem
+from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
 from .shrinking import train_on_active_sets
@@ -34,24 +37,47 @@ def solve(
     plan: Plan,
     history: History,
     weights: np.ndarray | None = None,
+    digits: Digits | None = None,
 ) -> Result:
     """Solve a problem afresh, or from the alpha of the engine and given weights, shape (M,).
 
-    Where there is nothing to learn the weights of the result are 0: it is the constant model.
+    Where there is nothing to learn the weights of the result are 0: it is the constant model. With
+    the `digits` of its kernels the result is confirmed.
     """
+    if isinstance(problem, HardMarginProblem) and not problem.nothing_to_learn(0.0):
+
+        def soft(one: Problem, inner: History, start: np.ndarray | None) -> Result:
+            return solve(one, engine, plan, inner, start)
+
+        given = plan.alignment is not None
+        return solve_hard_margin(problem, engine, history, weights, soft, given=given)
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
-    if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
-        result: Result = plan.algorithm.solve(problem, engine, weights, history)
-        return _constant(result) if problem.nothing_to_learn(result.dual) else result
     if plan.alignment is not None:
         weights = plan.align(problem, engine, weights)
         problem = problem.given(weights)
+
+    def attempt(weights: np.ndarray) -> Result:
+        result = _solve_from(weights, problem, engine, plan, history)
+        return _constant(result) if problem.nothing_to_learn(result.dual) else result
+
+    if digits is None:
+        return attempt(weights)
+    return confirmed(problem, engine, weights, history, digits, attempt)
+
+
+def _solve_from(
+    weights: np.ndarray, problem: Problem, engine: Engine, plan: Plan, history: History
+) -> Result:
+    """Solve a problem from the alpha of the engine and weights, shape (M,)."""
+    if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
+        result: Result = plan.algorithm.solve(problem, engine, weights, history)
+        return result
     run = train_on_active_sets if plan.grows else train
     result = run(problem, engine, weights, plan, history)
-    if problem.nothing_to_learn(result.dual):
-        return _constant(result)
-    return drop_small_weights(problem, engine, result, plan, history) if plan.drops else result
+    if problem.nothing_to_learn(result.dual) or not plan.drops:
+        return result
+    return drop_small_weights(problem, engine, result, plan, history)
 
 
 def _constant(result: Result) -> Result:
