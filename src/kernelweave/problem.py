@@ -213,7 +213,7 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self._best_constant
         else:
-            bias = self.best_biases(F)
+            bias = self.best_bias(F) if self.n_outputs == 1 else self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
             dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
