@@ -73,10 +73,10 @@ class HardMarginProblem(Problem):
         return 0.5 * self.norm.regularizer(theta, s) / min(1.0, margin) ** 2
 
     @cached_property
-    def constant(self) -> float:
-        """The primal value of the best constant: 0 where every output sees one class, or inf."""
+    def _best_constant(self) -> tuple[float, Any]:
+        """0 where every output sees one class, or inf; and the biases."""
         single = [np.ptp(one.y[one.C > 0]) == 0 for one in self.per_output]
-        return 0.0 if all(single) else np.inf
+        return 0.0 if all(single) else np.inf, self.best_biases(np.zeros_like(self.y))
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a constant makes no errors."""

@@ -128,6 +128,8 @@ class _Point:
 
     def advance(self) -> bool:
         """Take one Newton step; return False when none is possible."""
+        if not self.room.all():  # rounding has used up the distance to a bound
+            return False
         target = CENTRE * self.complementarity()
         dv = self._direction(target)
         if dv is None:
