@@ -178,8 +178,18 @@ def test_what_has_changed_its_meaning_is_read_as_it_was_meant():
     np.testing.assert_allclose(again.weights_, model.weights_, atol=1e-3)
 
 
+def test_a_new_process_loads_files():
+    files = sorted((pathlib.Path(__file__).parent / "data").glob("*.kw"))
+    code = "import sys, kernelweave; print(*map(kernelweave.load, sys.argv[1:]))"
+    run = subprocess.run([sys.executable, "-c", code, *files], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    assert len(files) <= run.stdout.count("MKL")
+
+
 def test_names_in_files_are_fixed():
     # A class may be renamed; what files call it may not.
+    import kernelweave.kernels.member  # noqa: F401
+
     names = (
         "Alphabet BagOfWords Block Centered ChiSquared Chosen Columns CompiledKernels Dense "
         "Ellipse Elliptic Encoded EpsilonInsensitive Examples Given Hinge Intersection Laplacian "

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .digits import Digits
-from .problem import Result
+from .training.history import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 NAMED = 3  # kernels in a message, at most

@@ -25,8 +25,8 @@ from .cached_property import cached_property
 from .engines.base import Engine
 from .losses import HardMargin, Hinge, Loss
 from .norms import Fixed, Norm
-from .problem import Certificate, Problem, Result
-from .training.history import History
+from .problem import Certificate, Problem
+from .training.history import History, Result
 
 FIRST_COST = 1e3  # of an error, times the largest value of a kernel;
 GROWTH = 100.0  # the next one is so many times as high,

@@ -101,6 +101,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     ValueError : where the file is no such file, is damaged, was changed, or has a newer format.
     OSError : where there is no file to be read.
     """
+    # Names are imported when they are asked for, and a file may ask for any class that is stored.
+    from . import estimators, selection  # noqa: F401
+    from .kernels import member  # noqa: F401
+
     with open(path, "rb") as file:
         try:
             return _loaded(file)
