@@ -7,6 +7,7 @@
 namespace kw {
 
 struct CellLoops;
+struct SingleLoops;
 struct WdLoops;
 
 struct PairChoice {
@@ -53,6 +54,7 @@ struct Simd {
   void (*move)(const double* row_i, const double* row_j, double step, double* outputs, int64_t n);
 
   const CellLoops* cells;  // piecewise polynomials, cells.h
+  const SingleLoops* single;  // passes in single precision, single.h
   const WdLoops* wd;       // the weighted degree kernel, wd.h
 };
 

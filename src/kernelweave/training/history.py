@@ -95,6 +95,11 @@ class History:
         other._started, other._fall = self._started, fall
         return other
 
+    def absorb(self, other: History) -> None:
+        """Note what an inner history has: it was the way of the same problem."""
+        self.entries.extend(other.entries)
+        self.n_iter += other.n_iter
+
     def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
         """Return an observer of the alphas of some examples, those of the others being as given.
 
