@@ -56,12 +56,9 @@ class MomentPass {
       for (int64_t p = p0; p < p1; ++p)
         loops.distances(rows.data(), norms.data(), width, support_.panel(p), support_.norms(p), d,
                         s.data() + (p - p0) * tile);
-      for (int64_t r = 0; r < width; ++r) {
-        for (int64_t p = p0; p < p1; ++p)
-          loops.moments(s.data() + (p - p0) * tile + r * kPanel, grid_,
-                        weights_.data() + p * kPanel, sums.data());
-        loops.flush(sums.data(), moments + r * kMoments);
-      }
+      for (int64_t r = 0; r < width; ++r)
+        loops.moments(s.data() + r * kPanel, tile, p1 - p0, grid_, weights_.data() + p0 * kPanel,
+                      sums.data(), moments + r * kMoments);
     }
   }
 

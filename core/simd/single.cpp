@@ -156,14 +156,19 @@ inline FourRows transpose(Four a, Four b, Four c, Four d) {
           __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
 }
 
-void moments_tile(const float* s, const SingleGrid& given, const float* weights, float* sums) {
-  const SingleGrid grid = given;
-  const uint32_t base = first_cell<kMomentTail>(grid);
+struct Range {
+  Ints low, high;
+};
+
+inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, const float* weights,
+                       float* sums, Range& used) {
   uint32_t first[kPanel];
   float power[kMomentTerms][kPanel];
   for (int64_t j = 0; j < kPanel; j += kLanes) {
     const Places at = locate<kMomentTail>(load<Vec>(s + j), grid, base, kMomentHalf);
     const Ints cell = at.cell * uint32_t(kMomentTerms);
+    used.low = cell < used.low ? cell : used.low;
+    used.high = cell > used.high ? cell : used.high;
     memcpy(first + j, &cell, sizeof cell);
     Vec w = load<Vec>(weights + j);
     for (int64_t k = 0; k < kMomentTerms; ++k, w *= at.t) memcpy(power[k] + j, &w, sizeof w);
@@ -179,9 +184,20 @@ void moments_tile(const float* s, const SingleGrid& given, const float* weights,
   }
 }
 
-void flush_sums(float* __restrict sums, double* __restrict total) {
+void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGrid& given,
+                 const float* weights, float* sums, double* total) {
   constexpr int64_t size = kMomentCells * kMomentTerms;
-  for (int64_t k = 0; k < size; ++k) {
+  const SingleGrid grid = given;
+  const uint32_t base = first_cell<kMomentTail>(grid);
+  Range used = {~Ints{}, Ints{}};
+  for (int64_t p = 0; p < panels; ++p)
+    moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, used);
+  uint32_t low = size, high = 0;
+  for (int64_t l = 0; l < kLanes; ++l) {
+    low = used.low[l] < low ? used.low[l] : low;
+    high = used.high[l] > high ? used.high[l] : high;
+  }
+  for (int64_t k = low; k < high + kMomentTerms; ++k) {
     total[k] += double(sums[k]) + double(sums[size + k]) +
                 (double(sums[2 * size + k]) + double(sums[3 * size + k]));
     sums[k] = sums[size + k] = sums[2 * size + k] = sums[3 * size + k] = 0.0f;
@@ -191,7 +207,6 @@ void flush_sums(float* __restrict sums, double* __restrict total) {
 }  // namespace
 
 extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
-const SingleLoops KW_JOIN(single_, KW_LEVEL) = {distances_tile, add_tile, moments_tile,
-                                                flush_sums};
+const SingleLoops KW_JOIN(single_, KW_LEVEL) = {distances_tile, add_tile, moments_row};
 
 }  // namespace kw

@@ -32,11 +32,11 @@ struct SingleLoops {
   // tables: kValueTerms coefficients of kValueCells cells each.
   void (*add)(const float* s, int64_t count, const SingleGrid& grid, const float* tables,
               const float* factors, double* out);
-  // Sums of the powers of the places of kPanel numbers in their cells, times weights:
-  // kApart x kMomentCells x kMomentTerms.
-  void (*moments)(const float* s, const SingleGrid& grid, const float* weights, float* sums);
-  // total (kMomentCells x kMomentTerms) += what was kept apart in `sums`, which is cleared.
-  void (*flush)(float* sums, double* total);
+  // Numbers s[p * stride + j] of `panels` panels: the powers of their places in their cells, times
+  // weights[p * kPanel + j], are added to total (kMomentCells x kMomentTerms). sums: zeros,
+  // kApart times as many, that are zeros again at the end.
+  void (*moments)(const float* s, int64_t stride, int64_t panels, const SingleGrid& grid,
+                  const float* weights, float* sums, double* total);
 };
 
 }  // namespace kw

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest: all below are dropped, first or next
 FEW_TURNS = 3  # in which alpha adapts to fewer kernels
+ADAPTED = 0.3  # part of the tolerance to which it adapts
 
 
 def drop_small_weights(
@@ -30,17 +31,19 @@ def drop_small_weights(
     """
     limit = max(history.tol, result.gap)
     rising = np.argsort(result.weights, kind="stable")
-    least, lightest = 0, result
+    least, lightest = int(np.count_nonzero(result.weights == 0)), result
+    most = least
     for small in SMALL_WEIGHTS:
         most = count = int(np.count_nonzero(result.weights < small * result.weights.max()))
+        if most == least:
+            return result
         theta = _without(rising[:most], problem, result)
-        if most and (adapted := _adapted(theta, problem, engine, result, plan, history)):
+        if (adapted := _adapted(theta, problem, engine, result, plan, history)) is not None:
             return adapted
     s = engine.quadratic()
     while least < most:
         theta = _without(rising[:count], problem, result)
-        F = engine.combined(theta)
-        certificate = problem.certificate(engine.alpha, F, s, theta)
+        certificate = problem.certificate(engine.alpha, engine.combined(theta), s, theta)
         if certificate.gap <= limit:
             least, lightest = count, replace(result, **vars(certificate), weights=theta)
         else:
@@ -62,10 +65,19 @@ def _adapted(
     Otherwise the engine is at the alpha of the result again.
     """
     before, left = engine.snapshot(), history.turns_left
-    inner = history.inner(history.tol, FEW_TURNS if left is None else min(FEW_TURNS, left))
-    lighter = train(problem, engine, theta, plan.inner, inner)
-    if lighter.converged:
-        return replace(lighter, n_iter=result.n_iter + lighter.n_iter, history=result.history)
+    turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
+    inner = history.inner(ADAPTED * history.tol, turns)
+    lighter = train(problem.given(theta), engine, theta, plan.inner, inner)
+    F, s = engine.combined(theta), engine.quadratic()
+    certificate = problem.certificate(engine.alpha, F, s, theta)
+    if certificate.gap <= history.tol:
+        return replace(
+            lighter,
+            **vars(certificate),
+            n_iter=result.n_iter + lighter.n_iter,
+            history=result.history,
+            converged=True,
+        )
     engine.move_to(*before)
     history.observe(engine.alpha, result.weights)
     return None
