@@ -39,7 +39,8 @@ class MomentPass {
  public:
   MomentPass(const SingleTable& table, const int64_t* ids, int64_t count, const double* alpha,
              const SingleGrid& grid)
-      : table_(table), support_(table, ids, count), grid_(grid) {
+      : table_(table), support_(table, ids, count), grid_(grid), position_(table.n(), -1) {
+    for (int64_t k = 0; k < count; ++k) position_[ids[k]] = k;
     weights_.assign(support_.panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
     std::copy_n(alpha, count, weights_.begin());
   }
@@ -56,9 +57,13 @@ class MomentPass {
       for (int64_t p = p0; p < p1; ++p)
         loops.distances(rows.data(), norms.data(), width, support_.panel(p), support_.norms(p), d,
                         s.data() + (p - p0) * tile);
-      for (int64_t r = 0; r < width; ++r)
+      for (int64_t r = 0; r < width; ++r) {
+        const int64_t self = position_[first + r];
+        if (self >= p0 * kPanel && self < p1 * kPanel)  // no distance from itself
+          s[(self / kPanel - p0) * tile + r * kPanel + self % kPanel] = 0.0f;
         loops.moments(s.data() + r * kPanel, tile, p1 - p0, grid_, weights_.data() + p0 * kPanel,
                       sums.data(), moments + r * kMoments);
+      }
     }
   }
 
@@ -66,6 +71,7 @@ class MomentPass {
   const SingleTable& table_;
   const SingleTable support_;
   const SingleGrid grid_;
+  std::vector<int64_t> position_;  // of each example among those summed over, or -1
   Buffer<float> weights_;
 };
 
@@ -211,6 +217,8 @@ void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, i
         const int64_t strip = std::min(kStrip, count - r);
         loops.distances(rows.data() + r * d, norms.data() + r, strip, table.panel(p),
                         table.norms(p), d, s);
+        for (int64_t k = 0; k < strip; ++k)  // an example is at no distance from itself
+          if (ids[r + k] / kPanel == p) s[k * kPanel + ids[r + k] % kPanel] = 0.0f;
         loops.add(s, strip, family.grid(), family.values(), factors.data() + r, sums);
       }
       const int64_t first = p * kPanel, width = std::min(kPanel, table.n() - first);

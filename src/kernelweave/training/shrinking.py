@@ -32,12 +32,16 @@ SPARE = 0.5  # examples that nearly violate the conditions, relative to those th
 # settle slowly, and those of a set that is wrong are of no use.
 FALL_ONE_KERNEL, FALL_MANY_KERNELS = 0.05, 0.2
 LAST_FALL = 0.5  # and to no less than this part of the tolerance
+MOST_SUPPORT = 0.6  # part of a sample beyond which leaving examples out does not pay
 
 
 def train_on_active_sets(
     problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
 ) -> Result:
-    """Train on active sets while they are smaller than half of the examples, then on all."""
+    """Train on active sets while they are smaller than half of the examples, then on all.
+
+    On all at once where most examples of the first set, a sample, are support examples.
+    """
     sets = WorkingSets(problem, engine, plan.working_set, history)
     fall = FALL_ONE_KERNEL if engine.n_kernels == 1 else FALL_MANY_KERNELS
     active, gap, changed = first_set(problem, engine.alpha), 1.0, True
@@ -56,6 +60,8 @@ def train_on_active_sets(
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         gap, changed = min(gap, certificate.gap), inner.n_iter > 0
+        if np.count_nonzero(result.alpha) > MOST_SUPPORT * len(active):
+            break
         active = next_set(sets.violations(), engine.alpha, certificate.bias, len(active))
     return train(problem, engine, weights, plan, history)
 
