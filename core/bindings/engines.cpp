@@ -169,9 +169,8 @@ void add_single(Mixture& mixture, Ids ids, Vector delta) {
 Out outputs_single(const Mixture& mixture, Ids ids, Vector alpha) {
   require_single(mixture, ids, alpha);
   Out out = make_array({size_t(mixture.n_kernels()), size_t(mixture.n())});
-  without_lock([&] {
-    mixture.outputs_single(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data());
-  });
+  without_lock(
+      [&] { mixture.outputs_single(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
   return out;
 }
 

@@ -54,7 +54,7 @@ class Mixture {
 
  private:
   std::unique_ptr<SharedRows> rows_;
-  std::vector<Profile> profiles_;  // one for each plane
+  std::vector<Profile> profiles_;         // one for each plane
   std::unique_ptr<SinglePasses> single_;  // null where they do not serve
   std::vector<double> combined_;
 };

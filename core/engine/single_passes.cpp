@@ -11,11 +11,13 @@ namespace {
 constexpr int64_t kMostFeatures = 64;  // beyond which cached distances are cheaper
 // A change of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
 constexpr double kSlight = 0.5, kRounding = 1e-3;
-constexpr double kDistanceError = 0x1p-22;   // relative to the largest distance
-constexpr int64_t kPanelsAtOnce = 16;        // before single sums are added up
-constexpr int64_t kMoments = kMomentCells * kMomentTerms;
+// Rounding of a distance, relative to the norms of the two, and how many norms are usual: what is
+// said of the others is rougher, and corrected when the double precision passes come.
+constexpr double kDistanceError = 0x1p-20, kUsual = 0.99;
+constexpr int64_t kPanelsAtOnce = 8;  // before single sums are added up
 
-const CellBasis<kValueTerms> kValueBasis(kValueHalf);
+const CellBasis<kNarrowTerms> kNarrowBasis(kNarrowHalf);
+const CellBasis<kWideTerms> kWideBasis(kWideHalf);
 const CellBasis<kMomentTerms> kMomentBasis(kMomentHalf);
 
 // Points of a grid at which polynomials take the values of a function: kTerms for every cell.
@@ -45,12 +47,12 @@ class MomentPass {
     std::copy_n(alpha, count, weights_.begin());
   }
 
-  // moments (width x kMoments) of examples [first, first + width), at most kStrip of them.
+  // moments (width x grid.moments()) of examples [first, first + width), at most kStrip of them.
   void collect(int64_t first, int64_t width, double* moments) const {
     const auto& loops = *simd().single;
     const int64_t d = table_.d(), tile = kStrip * kPanel;
     Buffer<float> rows(kStrip * d), norms(kStrip), s(kPanelsAtOnce * tile);
-    Buffer<float> sums(kApart * kMoments, 0.0f);
+    Buffer<float> sums(kApart * grid_.moments(), 0.0f);
     for (int64_t r = 0; r < width; ++r) table_.row(first + r, rows.data() + r * d, &norms[r]);
     for (int64_t p0 = 0; p0 < support_.panels(); p0 += kPanelsAtOnce) {
       const int64_t p1 = std::min(p0 + kPanelsAtOnce, support_.panels());
@@ -62,7 +64,7 @@ class MomentPass {
         if (self >= p0 * kPanel && self < p1 * kPanel)  // no distance from itself
           s[(self / kPanel - p0) * tile + r * kPanel + self % kPanel] = 0.0f;
         loops.moments(s.data() + r * kPanel, tile, p1 - p0, grid_, weights_.data() + p0 * kPanel,
-                      sums.data(), moments + r * kMoments);
+                      sums.data(), moments + r * grid_.moments());
       }
     }
   }
@@ -74,6 +76,14 @@ class MomentPass {
   std::vector<int64_t> position_;  // of each example among those summed over, or -1
   Buffer<float> weights_;
 };
+
+// Where moments are not zero, beyond the first cell, in which an example itself is.
+std::pair<int64_t, int64_t> used_moments(const double* moments, int64_t size) {
+  int64_t low = kMomentTerms, high = size;
+  while (low < high && moments[low] == 0.0) ++low;
+  while (low < high && moments[high - 1] == 0.0) --high;
+  return {low, high};
+}
 
 }  // namespace
 
@@ -113,6 +123,13 @@ double SingleTable::largest_norm() const {
   return n_ ? double(*std::max_element(norms_.begin(), norms_.begin() + n_)) : 0.0;
 }
 
+double SingleTable::usual_norm() const {
+  std::vector<float> norms(norms_.begin(), norms_.begin() + n_);
+  const auto place = norms.begin() + int64_t(kUsual * double(n_ - 1));
+  if (n_) std::nth_element(norms.begin(), place, norms.end());
+  return n_ ? double(*place) : 0.0;
+}
+
 void SingleTable::row(int64_t i, float* values, float* norm) const {
   const float* from = values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
   for (int64_t f = 0; f < d_; ++f) values[f] = -2.0f * from[f * kPanel];
@@ -126,15 +143,21 @@ SingleFamily::SingleFamily(const Program& program, int64_t plane,
   const double end = std::ldexp(1.0, std::ilogb(bound) + 1);
   grid_.limit = float(end);
   grid_.shift = float(functions_.still(program, end, kSlight));
-  values_.assign(kValueTerms * kValueCells, 0.0f);
+  grid_.wide = cells(kNarrowTail) > kValueCells;
+  grid_.moment_cells = cells(kMomentTail);
+  values_.assign(kWideTerms * kValueCells, 0.0f);
+}
+
+int64_t SingleFamily::cells(int tail) const {
+  const auto leading = [&](float s) { return int64_t(std::bit_cast<uint32_t>(s) >> tail); };
+  return leading(grid_.limit + grid_.shift) - leading(grid_.shift) + 1;
 }
 
 bool SingleFamily::serves(const Program& program) const {
-  const auto leading = [](float s) { return int64_t(std::bit_cast<uint32_t>(s) >> kValueTail); };
   if (!(grid_.limit < 1e30f && grid_.shift > 1e-30f)) return false;
-  if (leading(grid_.limit + grid_.shift) - leading(grid_.shift) >= kValueCells) return false;
+  if (cells(kWideTail) > kValueCells) return false;
   const double still = functions_.still(program, double(grid_.limit), kRounding);
-  return still >= kDistanceError * double(grid_.limit);
+  return still >= kDistanceError * table_->usual_norm();
 }
 
 SingleFamily SingleFamily::subset(const int64_t* ids, int64_t count) const {
@@ -144,28 +167,35 @@ SingleFamily SingleFamily::subset(const int64_t* ids, int64_t count) const {
 }
 
 void SingleFamily::weigh(const Program& program, const double* weights) {
-  const std::vector<double> points =
-      cell_points(grid_, kValueCells, kValueTail, kValueBasis, kValueHalf);
+  if (grid_.wide)
+    fill(program, weights, kWideTail, kWideBasis, kWideHalf);
+  else
+    fill(program, weights, kNarrowTail, kNarrowBasis, kNarrowHalf);
+}
+
+template <int kTerms>
+void SingleFamily::fill(const Program& program, const double* weights, int tail,
+                        const CellBasis<kTerms>& basis, double half) {
+  const std::vector<double> points = cell_points(grid_, kValueCells, tail, basis, half);
   std::vector<double> values(points.size(), 0.0);
   const auto add = [&](int64_t m, const double* v, int64_t first, int64_t n) {
     simd().axpy(weights[m], v, values.data() + first, n);
   };
   functions_.tabulate(program, points, add, weights);
   for (int64_t cell = 0; cell < kValueCells; ++cell)
-    for (int d = 0; d < kValueTerms; ++d)
-      values_[d * kValueCells + cell] =
-          float(kValueBasis.coefficient(values.data() + cell * kValueTerms, d));
+    for (int d = 0; d < kTerms; ++d)
+      values_[d * kValueCells + cell] = float(basis.coefficient(values.data() + cell * kTerms, d));
 }
 
 std::vector<double> SingleFamily::moment_weights(const Program& program) const {
   const std::vector<double> points =
-      cell_points(grid_, kMomentCells, kMomentTail, kMomentBasis, kMomentHalf);
+      cell_points(grid_, grid_.moment_cells, kMomentTail, kMomentBasis, kMomentHalf);
   std::vector<int64_t> row(program.n_kernels());
   const std::vector<int64_t> members = kernels();
   for (size_t r = 0; r < members.size(); ++r) row[members[r]] = int64_t(r);
   std::vector<double> values(members.size() * points.size());
   const auto copy = [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    std::copy_n(v, n, values.data() + row[m] * kMoments + first);
+    std::copy_n(v, n, values.data() + row[m] * grid_.moments() + first);
   };
   functions_.tabulate(program, points, copy);
   for (size_t at = 0; at < values.size(); at += kMomentTerms) {
@@ -233,16 +263,22 @@ void SinglePasses::outputs(const Program& program, const int64_t* ids, int64_t c
   for (const SingleFamily& family : families_) {
     const SingleTable& table = family.table();
     const MomentPass pass(table, ids, count, alpha, family.grid());
+    const int64_t size = family.grid().moments();
     const std::vector<double> weights = family.moment_weights(program);
     const std::vector<int64_t> members = family.kernels();
     run_team(threads, (table.n() + kStrip - 1) / kStrip, [&](int64_t strip, int) {
       const int64_t first = strip * kStrip, width = std::min(kStrip, table.n() - first);
-      Buffer<double> moments(kStrip * kMoments, 0.0);
+      Buffer<double> moments(kStrip * size, 0.0);
       pass.collect(first, width, moments.data());
-      for (int64_t r = 0; r < width; ++r)
-        for (size_t k = 0; k < members.size(); ++k)
-          out[members[k] * table.n() + first + r] =
-              simd().dot(weights.data() + k * kMoments, moments.data() + r * kMoments, kMoments);
+      for (int64_t r = 0; r < width; ++r) {
+        const double* row = moments.data() + r * size;
+        const auto [low, high] = used_moments(row, size);
+        for (size_t k = 0; k < members.size(); ++k) {
+          const double* weight = weights.data() + k * size;
+          out[members[k] * table.n() + first + r] = simd().dot(weight, row, kMomentTerms) +
+                                                    simd().dot(weight + low, row + low, high - low);
+        }
+      }
       check_interrupt();
     });
   }

@@ -2,8 +2,8 @@
 //
 // Where kernels are functions of the squared distance of short vectors, distances are cheaper to
 // compute than to keep, and a register holds twice as many single numbers. A weighted sum of
-// kernels is a polynomial of degree 4 in each of at most 64 cells (simd/single.h), whose
-// coefficients stay in registers. Sums over examples are double numbers. Values are within about
+// kernels is a polynomial in each of at most 64 cells (simd/single.h), whose coefficients are found
+// in registers. Sums over examples are double numbers. Values are within about
 // 1e-6 of the kernels' sizes; a certificate needs the mixture's own passes.
 #pragma once
 #include <memory>
@@ -27,6 +27,7 @@ class SingleTable {
   const float* panel(int64_t p) const { return values_.data() + p * kPanel * d_; }
   const float* norms(int64_t p) const { return norms_.data() + p * kPanel; }
   double largest_norm() const;
+  double usual_norm() const;  // that nearly all examples do not exceed
   // Example i as the row of distances: its values times -2, and its norm.
   void row(int64_t i, float* values, float* norm) const;
 
@@ -50,11 +51,16 @@ class SingleFamily {
   const SingleTable& table() const { return *table_; }
   const SingleGrid& grid() const { return grid_; }
   const float* values() const { return values_.data(); }
-  // Sums of powers to sums of kernels: a row of kMomentCells x kMomentTerms for each kernel.
+  // Sums of powers to sums of kernels: a row of grid().moments() numbers for each kernel.
   std::vector<double> moment_weights(const Program& program) const;
   std::vector<int64_t> kernels() const { return functions_.kernels(); }
 
  private:
+  int64_t cells(int tail) const;  // up to the limit
+  template <int kTerms>
+  void fill(const Program& program, const double* weights, int tail, const CellBasis<kTerms>& basis,
+            double half);
+
   Functions functions_;
   std::shared_ptr<const SingleTable> table_;
   SingleGrid grid_;

@@ -79,6 +79,18 @@ inline uint32_t first_cell(const SingleGrid& grid) {
   return bits >> kTail;
 }
 
+// Polynomials of a shape: two cells for every factor of two, or twice as many of a lower degree.
+struct Wide {
+  static constexpr int64_t kTerms = kWideTerms;
+  static constexpr int kTail = kWideTail;
+  static constexpr float kHalf = kWideHalf;
+};
+struct Narrow {
+  static constexpr int64_t kTerms = kNarrowTerms;
+  static constexpr int kTail = kNarrowTail;
+  static constexpr float kHalf = kNarrowHalf;
+};
+
 #if defined(__AVX512F__)
 // One coefficient of each of 64 cells, in four registers.
 struct Coefficient {
@@ -91,53 +103,63 @@ inline Vec lookup(const Coefficient& c, Ints cell) {
   return cell < 32 ? low : high;
 }
 
+template <typename Shape>
 struct Tables {
-  Coefficient term[kValueTerms];
-};
-
-inline Tables load_tables(const float* tables) {
-  Tables loaded;
-  for (int64_t k = 0; k < kValueTerms; ++k)
-    for (int64_t p = 0; p < 4; ++p)
-      loaded.term[k].part[p] = load<Vec>(tables + k * kValueCells + p * kLanes);
-  return loaded;
-}
-
-inline Vec quartic(const Places& at, const Tables& tables) {
-  Vec f = lookup(tables.term[kValueTerms - 1], at.cell);
-  for (int64_t k = kValueTerms - 2; k >= 0; --k) f = lookup(tables.term[k], at.cell) + at.t * f;
-  return f;
-}
-#else
-typedef const float* Tables;
-inline Tables load_tables(const float* tables) { return tables; }
-
-inline Vec quartic(const Places& at, Tables tables) {
-  Vec f = {};
-  for (int64_t k = kValueTerms - 1; k >= 0; --k) {
-    Vec c;
-    for (int64_t l = 0; l < kLanes; ++l) c[l] = tables[k * kValueCells + at.cell[l]];
-    f = k == kValueTerms - 1 ? c : c + at.t * f;
+  explicit Tables(const float* tables) {
+    for (int64_t k = 0; k < Shape::kTerms; ++k)
+      for (int64_t p = 0; p < 4; ++p)
+        term[k].part[p] = load<Vec>(tables + k * kValueCells + p * kLanes);
   }
-  return f;
-}
+
+  Vec operator()(int64_t k, Ints cell) const { return lookup(term[k], cell); }
+
+  Coefficient term[Shape::kTerms];
+};
+#else
+template <typename Shape>
+struct Tables {
+  explicit Tables(const float* tables) : tables(tables) {}
+
+  Vec operator()(int64_t k, Ints cell) const {
+    Vec c;
+    for (int64_t l = 0; l < kLanes; ++l) c[l] = tables[k * kValueCells + cell[l]];
+    return c;
+  }
+
+  const float* tables;
+};
 #endif
 
-void add_tile(const float* s, int64_t count, const SingleGrid& given, const float* tables,
-              const float* factors, double* out) {
+template <typename Shape>
+inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
+  Vec f = tables(Shape::kTerms - 1, at.cell);
+  for (int64_t k = Shape::kTerms - 2; k >= 0; --k) f = tables(k, at.cell) + at.t * f;
+  return f;
+}
+
+template <typename Shape>
+void add_values(const float* s, int64_t count, const SingleGrid& given, const float* given_tables,
+                const float* factors, double* out) {
   const SingleGrid grid = given;
-  const Tables loaded = load_tables(tables);
-  const uint32_t base = first_cell<kValueTail>(grid);
+  const Tables<Shape> tables(given_tables);
+  const uint32_t base = first_cell<Shape::kTail>(grid);
   for (int64_t c = 0; c < kPanel; c += kVectors * kLanes) {
     Vec sum[kVectors] = {};
     for (int64_t r = 0; r < count; ++r)
       for (int64_t v = 0; v < kVectors; ++v) {
         const Vec values = load<Vec>(s + r * kPanel + c + v * kLanes);
-        sum[v] += factors[r] * quartic(locate<kValueTail>(values, grid, base, kValueHalf), loaded);
+        const Places at = locate<Shape::kTail>(values, grid, base, Shape::kHalf);
+        sum[v] += factors[r] * value_at(at, tables);
       }
     for (int64_t v = 0; v < kVectors; ++v)
       for (int64_t l = 0; l < kLanes; ++l) out[c + v * kLanes + l] += double(sum[v][l]);
   }
+}
+
+void add_tile(const float* s, int64_t count, const SingleGrid& grid, const float* tables,
+              const float* factors, double* out) {
+  const auto add = grid.wide ? add_values<Wide> : add_values<Narrow>;
+  add(s, count, grid, tables, factors, out);
 }
 
 struct FourRows {
@@ -161,7 +183,7 @@ struct Range {
 };
 
 inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, const float* weights,
-                       float* sums, Range& used) {
+                       float* sums, int64_t size, Range& used) {
   uint32_t first[kPanel];
   float power[kMomentTerms][kPanel];
   for (int64_t j = 0; j < kPanel; j += kLanes) {
@@ -176,8 +198,8 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
   for (int64_t j = 0; j < kPanel; j += 4) {
     const FourRows more = transpose(load<Four>(power[0] + j), load<Four>(power[1] + j),
                                     load<Four>(power[2] + j), load<Four>(power[3] + j));
-    for (int64_t l = 0; l < 4; ++l) {
-      float* sum = sums + l * kMomentCells * kMomentTerms + first[j + l];
+    for (int64_t l = 0; l < kApart; ++l) {
+      float* sum = sums + l * size + first[j + l];
       const Four v = load<Four>(sum) + more.row[l];
       memcpy(sum, &v, sizeof v);
     }
@@ -186,13 +208,13 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
 
 void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGrid& given,
                  const float* weights, float* sums, double* total) {
-  constexpr int64_t size = kMomentCells * kMomentTerms;
   const SingleGrid grid = given;
+  const int64_t size = grid.moments();
   const uint32_t base = first_cell<kMomentTail>(grid);
   Range used = {~Ints{}, Ints{}};
   for (int64_t p = 0; p < panels; ++p)
-    moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, used);
-  uint32_t low = size, high = 0;
+    moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, size, used);
+  uint32_t low = uint32_t(size), high = 0;
   for (int64_t l = 0; l < kLanes; ++l) {
     low = used.low[l] < low ? used.low[l] : low;
     high = used.high[l] > high ? used.high[l] : high;
