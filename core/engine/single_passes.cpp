@@ -145,7 +145,7 @@ SingleFamily::SingleFamily(const Program& program, int64_t plane,
   grid_.shift = float(functions_.still(program, end, kSlight));
   grid_.wide = cells(kNarrowTail) > kValueCells;
   grid_.moment_cells = cells(kMomentTail);
-  values_.assign(kWideTerms * kValueCells, 0.0f);
+  values_.assign(kCoefficients, 0.0f);
 }
 
 int64_t SingleFamily::cells(int tail) const {
@@ -184,7 +184,8 @@ void SingleFamily::fill(const Program& program, const double* weights, int tail,
   functions_.tabulate(program, points, add, weights);
   for (int64_t cell = 0; cell < kValueCells; ++cell)
     for (int d = 0; d < kTerms; ++d)
-      values_[d * kValueCells + cell] = float(basis.coefficient(values.data() + cell * kTerms, d));
+      values_[d * kValueCells + cell] = values_[kTermByTerm + cell * kCellStride + d] =
+          float(basis.coefficient(values.data() + cell * kTerms, d));
 }
 
 std::vector<double> SingleFamily::moment_weights(const Program& program) const {

@@ -79,6 +79,22 @@ inline uint32_t first_cell(const SingleGrid& grid) {
   return bits >> kTail;
 }
 
+struct FourRows {
+  Four row[4];
+};
+
+inline FourRows transpose(Four a, Four b, Four c, Four d) {
+  typedef int32_t Lanes __attribute__((vector_size(16)));
+  const Four ab0 = __builtin_shuffle(a, b, Lanes{0, 4, 1, 5});
+  const Four ab1 = __builtin_shuffle(a, b, Lanes{2, 6, 3, 7});
+  const Four cd0 = __builtin_shuffle(c, d, Lanes{0, 4, 1, 5});
+  const Four cd1 = __builtin_shuffle(c, d, Lanes{2, 6, 3, 7});
+  return {__builtin_shuffle(ab0, cd0, Lanes{0, 1, 4, 5}),
+          __builtin_shuffle(ab0, cd0, Lanes{2, 3, 6, 7}),
+          __builtin_shuffle(ab1, cd1, Lanes{0, 1, 4, 5}),
+          __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
+}
+
 // Polynomials of a shape: two cells for every factor of two, or twice as many of a lower degree.
 struct Wide {
   static constexpr int64_t kTerms = kWideTerms;
@@ -115,20 +131,6 @@ struct Tables {
 
   Coefficient term[Shape::kTerms];
 };
-#else
-template <typename Shape>
-struct Tables {
-  explicit Tables(const float* tables) : tables(tables) {}
-
-  Vec operator()(int64_t k, Ints cell) const {
-    Vec c;
-    for (int64_t l = 0; l < kLanes; ++l) c[l] = tables[k * kValueCells + cell[l]];
-    return c;
-  }
-
-  const float* tables;
-};
-#endif
 
 template <typename Shape>
 inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
@@ -136,6 +138,35 @@ inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
   for (int64_t k = Shape::kTerms - 2; k >= 0; --k) f = tables(k, at.cell) + at.t * f;
   return f;
 }
+#else
+// Coefficients cell by cell: those of four cells are loaded and transposed.
+template <typename Shape>
+struct Tables {
+  explicit Tables(const float* tables) : cells(tables + kTermByTerm) {}
+
+  const float* cells;
+};
+
+template <typename Shape>
+inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
+  Vec values;
+  for (int64_t part = 0; part < kLanes; part += 4) {
+    const float* cell[4];
+    for (int64_t l = 0; l < 4; ++l) cell[l] = tables.cells + at.cell[part + l] * kCellStride;
+    const FourRows low = transpose(load<Four>(cell[0]), load<Four>(cell[1]), load<Four>(cell[2]),
+                                   load<Four>(cell[3]));
+    const FourRows high = transpose(load<Four>(cell[0] + 4), load<Four>(cell[1] + 4),
+                                    load<Four>(cell[2] + 4), load<Four>(cell[3] + 4));
+    const auto term = [&](int64_t k) { return k < 4 ? low.row[k] : high.row[k - 4]; };
+    Four t;
+    memcpy(&t, reinterpret_cast<const float*>(&at.t) + part, sizeof t);
+    Four f = term(Shape::kTerms - 1);
+    for (int64_t k = Shape::kTerms - 2; k >= 0; --k) f = term(k) + t * f;
+    memcpy(reinterpret_cast<float*>(&values) + part, &f, sizeof f);
+  }
+  return values;
+}
+#endif
 
 template <typename Shape>
 void add_values(const float* s, int64_t count, const SingleGrid& given, const float* given_tables,
@@ -160,22 +191,6 @@ void add_tile(const float* s, int64_t count, const SingleGrid& grid, const float
               const float* factors, double* out) {
   const auto add = grid.wide ? add_values<Wide> : add_values<Narrow>;
   add(s, count, grid, tables, factors, out);
-}
-
-struct FourRows {
-  Four row[4];
-};
-
-inline FourRows transpose(Four a, Four b, Four c, Four d) {
-  typedef int32_t Lanes __attribute__((vector_size(16)));
-  const Four ab0 = __builtin_shuffle(a, b, Lanes{0, 4, 1, 5});
-  const Four ab1 = __builtin_shuffle(a, b, Lanes{2, 6, 3, 7});
-  const Four cd0 = __builtin_shuffle(c, d, Lanes{0, 4, 1, 5});
-  const Four cd1 = __builtin_shuffle(c, d, Lanes{2, 6, 3, 7});
-  return {__builtin_shuffle(ab0, cd0, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab0, cd0, Lanes{2, 3, 6, 7}),
-          __builtin_shuffle(ab1, cd1, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
 }
 
 struct Range {

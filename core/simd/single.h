@@ -13,6 +13,9 @@ constexpr int64_t kApart = 4;   // sums of powers that are kept apart: none wait
 // of degree 4 in four narrow cells for every factor of two, or of degree 6 in two wide ones. Sums
 // of powers go up to the cube, in eight cells.
 constexpr int64_t kValueCells = 64, kNarrowTerms = 5, kWideTerms = 7, kMomentTerms = 4;
+// Coefficients are stored twice: term by term for registers, cell by cell for shorter ones.
+constexpr int64_t kTermByTerm = kWideTerms * kValueCells, kCellStride = 8;
+constexpr int64_t kCoefficients = kTermByTerm + kCellStride * kValueCells;
 // Bits of a float that vary inside a cell, where places lie in [-half, half).
 constexpr int kNarrowTail = 21, kWideTail = 22, kMomentTail = 20;
 constexpr float kNarrowHalf = 0.125f, kWideHalf = 0.25f, kMomentHalf = 0.0625f;
@@ -33,7 +36,7 @@ struct SingleLoops {
   void (*distances)(const float* rows, const float* row_norms, int64_t count, const float* panel,
                     const float* norms, int64_t d, float* out);
   // out[j] += sum_r factors[r] f(s[r * kPanel + j]), for at most kStrip rows and a whole panel.
-  // tables: for each power the coefficients of kValueCells cells.
+  // tables: kCoefficients numbers.
   void (*add)(const float* s, int64_t count, const SingleGrid& grid, const float* tables,
               const float* factors, double* out);
   // Numbers s[p * stride + j] of `panels` panels: the powers of their places in their cells, times

@@ -54,10 +54,15 @@ class Certificate:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Progress(Certificate):
-    """The state of a solver after some seconds; weights has shape (M,)."""
+    """The state of a solver after some seconds; weights has shape (M,).
+
+    `phase` names what the solver was doing. In single precision the last digits of values are not
+    certain; the last entry of a history never is of such a phase.
+    """
 
     seconds: float
     weights: np.ndarray
+    phase: str = "double precision"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

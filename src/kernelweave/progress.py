@@ -10,7 +10,10 @@ from .problem import Progress
 
 @contextmanager
 def live_line(title: str, verbose: int) -> Iterator[Callable[[Progress], None]]:
-    """Give a function that shows the latest progress on one live line; silent unless verbose."""
+    """Give a function that shows the latest progress on one live line; silent unless verbose.
+
+    From verbose = 2 on every state has a line that stays.
+    """
     if not verbose:
         yield lambda progress: None
         return
@@ -23,10 +26,13 @@ def live_line(title: str, verbose: int) -> Iterator[Callable[[Progress], None]]:
         def show(progress: Progress) -> None:
             nonlocal turns
             turns += 1
-            status.update(
-                f"{title}: turn {turns}, {progress.seconds:.1f} s, "
+            line = (
+                f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
                 f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}"
             )
+            status.update(line)
+            if verbose > 1:
+                status.console.print(line)
 
         yield show
 

@@ -74,7 +74,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
         output. A run that was killed goes on from there; one that ends removes its files.
     verbose : int
-        1 shows a live line.
+        1 shows a live line, 2 leaves a line for every turn.
     random_state : int, RandomState or None
         Only for solvers that draw random numbers.
 

@@ -21,8 +21,6 @@ from .trust_region import least_weights, model_minimum
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
-FARTHEST = 1e-3  # and where the gap falls as it should a step may reach this far
-FALLEN = 0.6  # part of the narrowest gap so far to which it falls then
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
 ROUNDING = 1e-9  # relative difference of values that tells nothing
 TIGHT = 0.1  # part of the gap that an accurately solved inner problem accounts for
@@ -56,11 +54,10 @@ class Newton:
         if turn.value > self.best + ROUNDING * abs(self.best):
             return self._back()
         primal, gap = turn.primal(), turn.gap(self.norm)
-        fell = gap < FALLEN * self.narrowest < np.inf
         self._note(turn, primal, gap)
         if self.idle >= PATIENCE:
             return self._back()
-        self.reach = max(FARTHEST, self.reach**2) if fell else max(REACH, self.reach**WIDEN)
+        self.reach = max(REACH, self.reach**WIDEN)
         lower = least_weights(turn, self.norm, self.reach)
         hessian, scale = _hessian(turn), turn.s.max()
         H = self._secant(turn) * hessian

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Problem, Result
+from ..problem import Certificate, Problem, Result
 from .history import History
 from .loop import train
 
@@ -67,20 +67,22 @@ def _adapted(
     before, left = engine.snapshot(), history.turns_left
     turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
     inner = history.inner(ADAPTED * history.tol, turns)
-    lighter = train(problem.given(theta), engine, theta, plan.inner, inner)
-    F, s = engine.combined(theta), engine.quadratic()
-    certificate = problem.certificate(engine.alpha, F, s, theta)
+    certificate, n_iter = _certify(theta, problem, engine), result.n_iter
+    if certificate.gap > history.tol:
+        n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
+        certificate = _certify(theta, problem, engine)
     if certificate.gap <= history.tol:
-        return replace(
-            lighter,
-            **vars(certificate),
-            n_iter=result.n_iter + lighter.n_iter,
-            history=result.history,
-            converged=True,
-        )
+        model = {"alpha": engine.alpha.copy(), "weights": theta, "n_iter": n_iter}
+        return replace(result, **vars(certificate), **model, converged=True)
     engine.move_to(*before)
     history.observe(engine.alpha, result.weights)
     return None
+
+
+def _certify(theta: np.ndarray, problem: Problem, engine: Engine) -> Certificate:
+    """Certify the engine's alpha with weights theta, shape (M,)."""
+    s, F = engine.quadratic(), engine.combined(theta)
+    return problem.certificate(engine.alpha, F, s, theta)
 
 
 def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:

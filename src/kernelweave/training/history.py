@@ -54,7 +54,11 @@ class History:
         Turns without progress after which it is stuck.
     stuck_inner : int
         Number of inner problems, the last ones in a row, that got stuck.
+    phase : str
+        What is noted of each entry: what the solver is doing.
     """
+
+    phase = "double precision"
 
     def __init__(
         self,
@@ -96,8 +100,11 @@ class History:
         return other
 
     def absorb(self, other: History) -> None:
-        """Note what an inner history has: it was the way of the same problem."""
-        self.entries.extend(other.entries)
+        """Note the way of the same problem with rougher values, but for its end.
+
+        The last model is to be certified anew.
+        """
+        self.entries.extend(other.entries[:-1])
         self.n_iter += other.n_iter
 
     def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
@@ -137,7 +144,9 @@ class History:
         if not certificate.finite:
             raise FloatingPointError("the objective is not finite")
         seconds = time.monotonic() - self._started
-        progress = Progress(**vars(certificate), seconds=seconds, weights=weights.copy())
+        progress = Progress(
+            **vars(certificate), seconds=seconds, weights=weights.copy(), phase=self.phase
+        )
         if not self.entries and self._fall < 1:
             self.tol = max(min(self.tol, self._fall * certificate.gap), SMALLEST_TOL)
         self.entries.append(progress)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..engines.base import Engine
@@ -39,14 +41,27 @@ def solve(
         weights = aligned / problem.norm.value(aligned) if aligned.any() else weights
         problem = problem.given(weights)
     run = train_on_active_sets if plan.grows else train
-    if plan.rough:
-        tol = max(ROUGH_SHARE * history.tol, ROUGH_TOL)
-        inner = history.inner(tol, history.turns_left)
-        result = run(problem, engine, weights, plan, inner)
-        if plan.drops:
-            result = drop_small_weights(problem, engine, result, plan, inner)
-        history.absorb(inner)
-        weights, run = result.weights, train
-        engine.be_rough(False)
+    if not plan.rough:
+        return _trained(run, problem, engine, weights, plan, history)
+    inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
+    inner.phase, inner.watch = "single precision", history.watch
+    rough = _trained(run, problem, engine, weights, plan, inner)
+    history.absorb(inner)
+    engine.be_rough(False)
+    return _trained(train, problem, engine, rough.weights, plan, history, dropped=rough.weights)
+
+
+def _trained(
+    run: Callable[[Problem, Engine, np.ndarray, Plan, History], Result],
+    problem: Problem,
+    engine: Engine,
+    weights: np.ndarray,
+    plan: Plan,
+    history: History,
+    dropped: np.ndarray | None = None,
+) -> Result:
+    """Train, then drop small weights, but for those of weights that are `dropped` already."""
     result = run(problem, engine, weights, plan, history)
-    return drop_small_weights(problem, engine, result, plan, history) if plan.drops else result
+    if not plan.drops or np.array_equal(result.weights, dropped):
+        return result
+    return drop_small_weights(problem, engine, result, plan, history)
