@@ -62,7 +62,9 @@ PLANS = {  # kernels, settings, and the parts of the sentence
     "family, p = 1": (
         FAMILY, {"norm": 1}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, DROPPED, ROUGH]
     ),
-    "family, p = 1.5": (FAMILY, {"norm": 1.5}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH]),
+    "family, p = 1.5": (
+        FAMILY, {"norm": 1.5}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH]
+    ),
     "family, p = 2": (FAMILY, {"norm": 2}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH]),
     "family, p = 4": (FAMILY, {"norm": 4}, ["family engine", SETS, ANALYTIC, ROUGH]),
     "family, p = inf": (FAMILY, {"norm": np.inf}, ["family engine", SETS, "given weights", ROUGH]),
@@ -71,7 +73,9 @@ PLANS = {  # kernels, settings, and the parts of the sentence
     "mixed, p = 2": (MIXED, {"norm": 2}, ["dense engine", SETS, ANALYTIC]),
     "mixed, p = inf": (MIXED, {"norm": np.inf}, ["plain sum engine", SETS, "given weights"]),
     "logistic": (
-        FAMILY, {"loss": "logistic", "norm": 2}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH]
+        FAMILY,
+        {"loss": "logistic", "norm": 2},
+        ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH],
     ),
     "complete Newton": (
         FAMILY, {"norm": 2, "interleaved": False}, ["family engine", SETS, COMPLETE_NEWTON, ROUGH]

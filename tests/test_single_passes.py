@@ -1,4 +1,4 @@
-"""Passes in single precision: close to the exact ones, the same on every machine, and never last."""
+"""Passes in single precision: close to exact ones, the same for any threads, and never last."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from kernelweave import MKLClassifier, MKLRegressor
 from kernelweave.core import _core
 from kernelweave.engines import FamilyEngine, family
 from kernelweave.kernels import RBF, Polynomial
-from kernelweave.verify import verify
+from kernelweave.verification import verify
 
 WIDTHS = RBF(np.geomspace(1e-3, 3.0, 9))
 TWO = [WIDTHS, RBF(np.geomspace(0.1, 1.0, 4), columns=[0, 2, 3])]
@@ -63,7 +63,9 @@ def test_rough_outputs_are_close(rng, level, kernels, d):
         # New weights after that cost no pass, and are no worse.
         assert np.abs(rough.combined(other) - exact.combined(other)).max() <= far * other.sum()
         part = np.arange(0, len(X), 2)
-        np.testing.assert_array_equal(rough.subset(part).combined(other), rough.combined(other)[part])
+        np.testing.assert_array_equal(
+            rough.subset(part).combined(other), rough.combined(other)[part]
+        )
 
 
 def test_every_level_agrees_to_the_last_digits(rng):

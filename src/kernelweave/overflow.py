@@ -6,8 +6,7 @@ that. It knows neither the names of kernels nor where costs come from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,22 +19,10 @@ from .problem import Problem
 BLOCK = 1000  # kernels looked at together
 
 
-@contextmanager
-def explained(
+def why_not_finite(
     compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]
-) -> Iterator[None]:
-    """Name what is too large where a solver finds that its objective is not finite.
-
-    NumPy's warnings on the way there are held back: the objective tells.
-    """
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            yield
-    except FloatingPointError as error:
-        raise ValueError(_explanation(compiled, examples, problems)) from error
-
-
-def _explanation(compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]) -> str:
+) -> str:
+    """Return what is too large where the objective of a solver is not finite."""
     sizes = largest_values(compiled, examples, np.arange(compiled.n_kernels))
     costs = max(float(problem.C.max()) for problem in problems)
     targets = max(float(np.abs(problem.y).max()) for problem in problems)
