@@ -252,6 +252,10 @@ def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
 
 def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
     """Return for which members all training examples with a weight are one point, shape (M,)."""
+    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
+        widest = replace(kernel, gamma=min(kernel.gamma))
+        if not _constant(widest, reading).any():  # nor is any narrower one
+            return np.zeros(len(kernel.gamma), dtype=bool)
     diagonal = _diagonal(kernel, reading)
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
