@@ -71,13 +71,13 @@ def row(name: str, tiny: bool) -> list[object]:
     return [name, len(y), count, *means, written(found, SUM), written(found, best_other(found))]
 
 
-def loaded(name: str) -> tuple[np.ndarray, np.ndarray, list[int]]:
-    """Return examples, labels, and the number of columns of each view."""
+def loaded(name: str, most: int | None = MOST) -> tuple[np.ndarray, np.ndarray, list[int]]:
+    """Return examples, at most so many, labels, and the number of columns of each view."""
     found = data.arrays(name)
     train = "_train" if "y_train" in found else ""
     views = [found["X"]] if "X" in found else of_training(found, train)
     y = found[f"y{train}"]
-    chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST])
+    chosen = np.sort(np.random.default_rng(0).permutation(len(y))[:most])
     X = np.hstack([view.astype(float) for view in views])
     return X[chosen], y[chosen], [view.shape[1] for view in views]
 
