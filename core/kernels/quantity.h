@@ -96,7 +96,8 @@ class Quantity {
   }
 };
 
-// kind: "dot", "sqdist", "l1", "chi2", "min" on vectors, "given" on given similarities.
+// kind: "dot", "sqdist", "l1", "chi2", "min" on vectors, "given" on given similarities,
+// "identity" on numbers of examples.
 std::shared_ptr<const Quantity> make_quantity(const std::string& kind);
 
 }  // namespace kw

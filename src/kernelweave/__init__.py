@@ -1,6 +1,6 @@
 """Multiple kernel learning: train a kernel machine and learn how much each kernel counts."""
 
-from . import datasets, kernels, losses, norms, plots
+from . import datasets, inspection, kernels, losses, norms, plots
 from .alignment import kernel_alignment
 from .baselines import LinearizedMKL
 from .comparison import compare
@@ -24,6 +24,7 @@ __all__ = [
     "WeightsDisplay",
     "compare",
     "datasets",
+    "inspection",
     "kernel_alignment",
     "kernels",
     "load",

@@ -127,22 +127,30 @@ class WdQuantity:
         sizes = {"degree": degree, "position": self.length, "both": degree * self.length}
         return sizes.get(self.split or "", 1)
 
+    def plane(self, position: int, k: int) -> int | None:
+        """Return which of the values counts matches of k + 1 letters from a position on."""
+        if isinstance(self.split, tuple):
+            member = self._groups()[position]
+            return None if member < 0 else member
+        planes = {"degree": k, "position": position, "both": k * self.length + position}
+        return planes.get(self.split or "", 0)
+
     def _groups(self) -> list[int]:
         """Return the member that each position belongs to, -1 for none; empty without groups."""
         if not isinstance(self.split, tuple):
             return []
-        groups = np.full(self.length, -1)
+        groups: list[int] = [-1] * self.length
         for member, (start, stop) in enumerate(self.split):
-            groups[start:stop] = member
-        return groups.tolist()
+            groups[start:stop] = [member] * (stop - start)
+        return groups
 
 
 def plane_of(part: dict[str, Any], quantity: WdQuantity) -> int:
     """Return which of the values of a pair belongs to a member of a family."""
-    if isinstance(quantity.split, tuple):
-        return int(quantity.split.index(part["positions"]))
-    rows = quantity.length if quantity.split == "both" else 1
-    return (part.get("k", 1) - 1) * rows + part.get("position", 0)
+    start, _ = part.get("positions", (part.get("position", 0), None))
+    plane = quantity.plane(start, part.get("k", 1) - 1)
+    assert plane is not None  # ranges begin with positions of their own
+    return plane
 
 
 def checked_split(name: str, split: Any) -> Split:
