@@ -8,18 +8,30 @@ from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .selection import MKLClassifierCV, MKLRegressorCV
+from .sequence_plots import (
+    ImportanceDisplay,
+    KmerDisplay,
+    LogoDisplay,
+    PositionWeightsDisplay,
+    StabilityDisplay,
+)
 from .verify import Verification, verify
 
 __all__ = [
     "AlignmentDisplay",
     "ComparisonDisplay",
     "ConvergenceDisplay",
+    "ImportanceDisplay",
+    "KmerDisplay",
     "LinearizedMKL",
+    "LogoDisplay",
     "MKLClassifier",
     "MKLClassifierCV",
     "MKLOneClass",
     "MKLRegressor",
     "MKLRegressorCV",
+    "PositionWeightsDisplay",
+    "StabilityDisplay",
     "Verification",
     "WeightsDisplay",
     "compare",

@@ -39,6 +39,10 @@ def test_weights_that_chance_does_not_reach_are_significant(rng):
     assert found.p_values("bonferroni")[0] == pytest.approx(3 / 40)
     assert found.significant(0.1) == ["a"]
     assert found.significant(0.05) == []
+    assert found.significant(0.05, "max") == ["a"]
+    largest = permuted.max(axis=1)
+    expected = [(1 + (largest >= weight).sum()) / 40 for weight in found.weights]
+    np.testing.assert_allclose(found.p_values("max"), expected)
 
 
 def test_every_class_is_drawn_as_often_as_it_is_there(data, rng):

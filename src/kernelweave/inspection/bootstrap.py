@@ -25,7 +25,7 @@ from ..numeric import is_whole, thread_count
 from ..progress import progress_bar
 from ..whole_file import whole_file
 
-CORRECTIONS = ("benjamini-hochberg", "bonferroni", None)
+CORRECTIONS = ("benjamini-hochberg", "bonferroni", "max", None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +70,18 @@ class BootstrapWeights:
 
         Parameters
         ----------
-        correction : {"benjamini-hochberg", "bonferroni", None}
-            For the number of kernels: the false discovery rate, or the chance of any error.
+        correction : {"benjamini-hochberg", "bonferroni", "max", None}
+            For the number of kernels. The first one bounds the rate of false discoveries, the
+            others the chance of any. "max" compares with the largest of all weights on permuted
+            targets (Westfall and Young, 1993), so that few permutations do for many kernels: the
+            others need about M / level of them.
         """
         if not len(self.permuted):
             raise ValueError("there were no permutations: give n_permutations >= 1")
-        reached = (self.permuted >= self.weights).sum(axis=0)
+        permuted = self.permuted
+        if correction == "max":
+            permuted, correction = permuted.max(axis=-1, keepdims=True), None
+        reached = (permuted >= self.weights).sum(axis=0)
         return corrected((1 + reached) / (1 + len(self.permuted)), correction)
 
     def selection_p_values(self, correction: str | None = "bonferroni") -> np.ndarray:
@@ -87,21 +93,23 @@ class BootstrapWeights:
 
         Parameters
         ----------
-        correction : {"benjamini-hochberg", "bonferroni", None}
+        correction : {"benjamini-hochberg", "bonferroni", None}, for the number of kernels.
         """
         above = self.samples > self.samples.mean()
         p_values = binom.sf(above.sum(axis=0) - 1, len(above), above.mean())
         return corrected(p_values, correction)
 
-    def significant(self, level: float = 0.05) -> list[str]:
-        """Return the names of kernels whose corrected p-value is at most `level` (of any class)."""
-        least = np.atleast_2d(self.p_values()).min(axis=0)
+    def significant(
+        self, level: float = 0.05, correction: str | None = "benjamini-hochberg"
+    ) -> list[str]:
+        """Return the names of kernels whose p-value is at most `level`, for any class."""
+        least = np.atleast_2d(self.p_values(correction)).min(axis=0)
         return [name for name, p in zip(self.kernel_names, least, strict=True) if p <= level]
 
 
 def corrected(p_values: np.ndarray, correction: str | None) -> np.ndarray:
     """Return p-values corrected for their number, those of each class apart."""
-    if correction not in CORRECTIONS:
+    if correction not in CORRECTIONS or correction == "max":
         raise ValueError(f"correction must be one of {list(CORRECTIONS)}, not {correction!r}")
     if correction is None:
         return p_values

@@ -26,6 +26,19 @@ class Importance:
     strongest: np.ndarray
 
     @property
+    def gain(self) -> np.ndarray:
+        """What k-mers add to the shorter words in them, shape (max_k, length).
+
+        gain[k, p] = max(0, S[k, p] - max(S[k - 1, p], S[k - 1, p + 1])): longer words collect the
+        weights of all that overlap them, and this tells where that is more than their parts say.
+        The differential importance of Sonnenburg et al. (2008).
+        """
+        shorter = np.full_like(self.S, 0.0)
+        shorter[1:, :-1] = np.fmax(self.S[:-1, :-1], self.S[:-1, 1:])
+        gain: np.ndarray = np.maximum(self.S - shorter, 0.0)
+        return gain
+
+    @property
     def lengths(self) -> np.ndarray:
         """The word lengths 1 to max_k, shape (max_k,)."""
         return np.arange(1, len(self.S) + 1)
