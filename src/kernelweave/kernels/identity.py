@@ -46,10 +46,11 @@ class Identity(Kernel):
     """k(x, z) = 1 if x and z are the same training example, and 0 otherwise.
 
     Kernels of long words or narrow widths have matrices that are nearly diagonal. Such a kernel
-    fits every example by itself, and takes weight for it that says nothing about words or widths.
-    Beside an `Identity`, it no longer does (Sonnenburg et al. 2006, section 4.1.3): that takes the
-    weight, and adds nothing to the scores of new examples. A kernel machine with the identity
-    alone added penalises squared slacks.
+    fits every example by itself, and takes weight for it that says nothing about words or widths
+    (Sonnenburg et al. 2006, section 4.1.3). Added to every kernel, ``kernel + ridge * Identity()``,
+    the identity fits them at no kernel's expense, and adds nothing to the scores of new examples:
+    this penalises squared slacks. As one more kernel beside the others it helps little at p = 1;
+    ``docs/insight.md`` shows both.
     """
 
     def resolve(self, X: Any) -> Identity:
