@@ -19,8 +19,8 @@ from kernelweave.sequence_plots import (  # noqa: E402
     KmerDisplay,
     LogoDisplay,
     PositionWeightsDisplay,
-    StabilityDisplay,
 )
+from kernelweave.stability_plot import StabilityDisplay  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

@@ -8,13 +8,8 @@ from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .selection import MKLClassifierCV, MKLRegressorCV
-from .sequence_plots import (
-    ImportanceDisplay,
-    KmerDisplay,
-    LogoDisplay,
-    PositionWeightsDisplay,
-    StabilityDisplay,
-)
+from .sequence_plots import ImportanceDisplay, KmerDisplay, LogoDisplay, PositionWeightsDisplay
+from .stability_plot import StabilityDisplay
 from .verify import Verification, verify
 
 __all__ = [

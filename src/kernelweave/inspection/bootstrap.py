@@ -12,18 +12,17 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
 from joblib import hash as digest_of
-from scipy.stats import binom, false_discovery_control
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
 from ..numeric import is_whole, thread_count
 from ..progress import progress_bar
-from ..whole_file import whole_file
+from .kept_fits import Fit, KeptFits
 
 CORRECTIONS = ("benjamini-hochberg", "bonferroni", "max", None)
 
@@ -95,6 +94,8 @@ class BootstrapWeights:
         ----------
         correction : {"benjamini-hochberg", "bonferroni", None}, for the number of kernels.
         """
+        from scipy.stats import binom  # takes long to import
+
         above = self.samples > self.samples.mean()
         p_values = binom.sf(above.sum(axis=0) - 1, len(above), above.mean())
         return corrected(p_values, correction)
@@ -116,6 +117,8 @@ def corrected(p_values: np.ndarray, correction: str | None) -> np.ndarray:
     if correction == "bonferroni":
         adjusted: np.ndarray = np.minimum(1.0, p_values * p_values.shape[-1])
     else:
+        from scipy.stats import false_discovery_control  # takes long to import
+
         adjusted = false_discovery_control(p_values, axis=-1)
     return adjusted
 
@@ -173,7 +176,7 @@ def bootstrap_weights(
     kinds = ["all", *["sample"] * n, *["permuted"] * n_permutations]
     numbers = [0, *range(n), *range(n_permutations)]
     tasks = list(zip(kinds, numbers, strict=True))
-    folder = None if checkpoint is None else Folder(Path(checkpoint), runs.key)
+    folder = None if checkpoint is None else KeptFits(Path(checkpoint), runs.key)
     fits = _run(runs, tasks, folder, thread_count(n_jobs), verbose)
     weights = [fit.weights for fit in fits]
     shape = weights[0].shape
@@ -183,13 +186,6 @@ def bootstrap_weights(
         samples=np.array(weights[1 : n + 1]).reshape(n, *shape),
         permuted=np.array(weights[n + 1 :]).reshape(n_permutations, *shape),
     )
-
-
-class Fit(NamedTuple):
-    """The weights of a fit, shape (M,) or (classes, M), and the names of its kernels."""
-
-    weights: np.ndarray
-    names: tuple[str, ...]
 
 
 @dataclass(eq=False)
@@ -248,43 +244,8 @@ class Runs:
         return [np.flatnonzero(y == value) for value in np.unique(y)]
 
 
-@dataclass(frozen=True)
-class Folder:
-    """Where the weights of fits are kept, a file for each."""
-
-    path: Path
-    key: str
-
-    def load(self, kind: str, number: int) -> Fit | None:
-        """Return what came of a fit in an earlier run, or None."""
-        try:
-            with np.load(self._file(kind, number), allow_pickle=False) as kept:
-                key, fit = str(kept["key"]), Fit(kept["weights"], tuple(kept["names"].tolist()))
-        except FileNotFoundError:
-            return None
-        except (OSError, ValueError, KeyError, EOFError) as error:
-            raise ValueError(
-                f"checkpoint {self._file(kind, number)} cannot be read: {error}; remove it"
-            ) from error
-        if key != self.key:
-            raise ValueError(
-                f"checkpoint {self.path} belongs to other data or another estimator; remove it, or "
-                "give another path"
-            )
-        return fit
-
-    def keep(self, kind: str, number: int, fit: Fit) -> None:
-        """Write what came of a fit."""
-        self.path.mkdir(parents=True, exist_ok=True)
-        with whole_file(self._file(kind, number)) as file:
-            np.savez(file, key=self.key, weights=fit.weights, names=np.array(fit.names))
-
-    def _file(self, kind: str, number: int) -> Path:
-        return self.path / f"{kind}-{number}.npz"
-
-
 def _run(
-    runs: Runs, tasks: list[tuple[str, int]], folder: Folder | None, n_jobs: int, verbose: int
+    runs: Runs, tasks: list[tuple[str, int]], folder: KeptFits | None, n_jobs: int, verbose: int
 ) -> list[Fit]:
     """Return what comes of all fits, those that were kept from an earlier run included."""
     found = {task: None if folder is None else folder.load(*task) for task in tasks}
