@@ -6,6 +6,7 @@
 #include "bindings/strings.h"
 #include "engine/decision.h"
 #include "engine/evaluate.h"
+#include "kernels/identity.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -81,6 +82,14 @@ void bind_side(nb::module_& m) {
                                                                 borrow(indptr), side.n, d));
           },
           "data"_a, "indices"_a, "indptr"_a, "d"_a)
+      .def(
+          "add_ids",
+          [](Side& side, Ids ids) {
+            require(int64_t(ids.shape(0)) == side.n, "add_ids: wrong number of ids");
+            side.tables.push_back(std::make_shared<IdTable>(
+                std::vector<int64_t>(ids.data(), ids.data() + ids.shape(0))));
+          },
+          "ids"_a)
       .def(
           "add_given",
           [](Side& side, Matrix matrix, Ids ids) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/identity.h"
 #include "kernels/vector_sums.h"
 #include "simd/simd.h"
 #include "system/blas.h"
@@ -278,6 +279,7 @@ std::shared_ptr<const Quantity> make_quantity(const std::string& kind) {
   if (kind == "chi2") return std::make_shared<FeatureSum>(FeatureSum::kChi2);
   if (kind == "min") return std::make_shared<FeatureSum>(FeatureSum::kMinimum);
   if (kind == "given") return std::make_shared<Given>();
+  if (kind == "identity") return std::make_shared<Identity>();
   throw std::invalid_argument("unknown shared quantity: " + kind);
 }
 

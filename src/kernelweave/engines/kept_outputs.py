@@ -45,7 +45,7 @@ class KeptOutputs(Engine):
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         if outputs is not None:
-            self._outputs[:] = outputs
+            self._outputs[:] = outputs if theta is None else outputs / theta[0]
             return
         self._outputs.fill(0.0)
         support = np.flatnonzero(self._alpha)

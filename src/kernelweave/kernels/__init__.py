@@ -4,6 +4,7 @@ A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal
 """
 
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.identity import Identity
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.per_feature import per_feature
@@ -27,6 +28,7 @@ __all__ = [
     "BagOfWords",
     "ChiSquared",
     "CompiledKernels",
+    "Identity",
     "Intersection",
     "Kernel",
     "Laplacian",

@@ -20,6 +20,7 @@ from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
+from .energies import energies
 from .history import History
 from .interior_points import interior_points
 from .margin_newton import margin_newton
@@ -40,7 +41,6 @@ PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
 HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
-TINY = np.finfo(float).tiny
 
 
 class WorkingSets:
@@ -67,15 +67,8 @@ class WorkingSets:
         self._kernel = [none] * problem.n_outputs  # and its weights and kernel block
 
     def measure(self, weights: np.ndarray) -> None:
-        """Take s from the engine.
-
-        Where weights are given only its sum under them matters, which combined outputs tell.
-        """
-        if not self.problem.norm.is_given:
-            self.s = self.engine.quadratic()
-            return
-        energy = float(self.engine.alpha @ self.engine.combined(weights))
-        self.s = np.full(len(weights), energy / max(weights.sum(), TINY))
+        """Take s from the engine."""
+        self.s = energies(self.problem, self.engine, weights)
 
     def certify(self, weights: np.ndarray) -> Certificate:
         """Certify the model of alpha and weights, shape (M,); s has been measured before."""
