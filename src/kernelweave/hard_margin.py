@@ -74,7 +74,7 @@ class HardMarginProblem(Problem):
 
     @cached_property
     def _best_constant(self) -> tuple[float, Any]:
-        """0 where every output sees one class, or inf; and the biases."""
+        """The value of the best constant, 0 where every output sees one class or inf; its bias."""
         single = [np.ptp(one.y[one.C > 0]) == 0 for one in self.per_output]
         return 0.0 if all(single) else np.inf, self.best_biases(np.zeros_like(self.y))
 

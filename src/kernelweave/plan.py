@@ -121,6 +121,7 @@ class Plan:
     grows : whether working sets come from an active set that grows from a sample.
     samples : whether weights start from those of a sample.
     drops : whether small weights are dropped at the end.
+    rough : whether the engine works in single precision until the gap is small.
     """
 
     engine: str
@@ -133,6 +134,7 @@ class Plan:
     grows: bool = False
     samples: bool = False
     drops: bool = False
+    rough: bool = False
 
     @property
     def inner(self) -> Plan:
@@ -173,6 +175,7 @@ class Plan:
             parts.append(f"{self.step} steps on {self.pace.name} solutions of the inner problem")
         parts += ["weights start from a sample"] * self.samples
         parts += ["small weights dropped at the end"] * self.drops
+        parts += ["single precision until the gap is small"] * self.rough
         return "; ".join(parts)
 
 
@@ -261,6 +264,7 @@ def make_plan(
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
         samples=single and pace is ACCURATE and not engine.keeps_outputs,
         drops=step is not None and problem.norm.is_sparse,
+        rough=engine.has_rough_outputs,
     )
 
 

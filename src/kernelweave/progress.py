@@ -22,7 +22,7 @@ def live_line(title: str) -> Iterator[Callable[[Progress], None]]:
             nonlocal turns
             turns += 1
             status.update(
-                f"{title}: turn {turns}, {progress.seconds:.1f} s, "
+                f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
                 f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}"
             )
 

@@ -118,6 +118,21 @@ class Engine(ABC):
         view.flags.writeable = False
         return view
 
+    @property
+    def has_rough_outputs(self) -> bool:
+        """Whether it can be quicker with outputs of about six digits."""
+        return False
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether outputs have about six digits at present."""
+        return False
+
+    def be_rough(self, rough: bool) -> None:
+        """Let outputs have about six digits, or all that there are, from now on."""
+        if rough:
+            raise self._cannot("be rough")
+
     @abstractmethod
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         """Set alpha[idx] to values, both of shape (q,); no example occurs twice."""

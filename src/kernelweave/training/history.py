@@ -25,17 +25,23 @@ NO_PROGRESS = 1e-3  # a relative change of a gap that is none
 # less than half are enough.
 NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
-SMALLEST_TOL = 1e-12  # no inner problem is solved beyond rounding
+ROUNDING = 1e-12  # part of the primal value beyond which no inner problem is solved
+TINY = np.finfo(float).tiny
 
 Observer = Callable[[np.ndarray, np.ndarray], None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Progress(Certificate):
-    """The state of a solver after some seconds; weights has shape (M,)."""
+    """The state of a solver after some seconds; weights has shape (M,).
+
+    `phase` names what the solver was doing. In single precision the last digits of values are not
+    certain; the last entry of a history never is of such a phase.
+    """
 
     seconds: float
     weights: np.ndarray
+    phase: str = "double precision"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -120,7 +126,11 @@ class History:
         Turns without progress after which it is stuck.
     stuck_inner : int
         Number of inner problems, the last ones in a row, that got stuck.
+    phase : str
+        What is noted of each entry: what the solver is doing.
     """
+
+    phase = "double precision"
 
     def __init__(
         self,
@@ -161,6 +171,14 @@ class History:
         other._started, other._fall = self._started, fall
         return other
 
+    def absorb(self, other: History) -> None:
+        """Note the way of the same problem with rougher values, but for its end.
+
+        The last model is to be certified anew.
+        """
+        self.entries.extend(other.entries[:-1])
+        self.n_iter += other.n_iter
+
     def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
         """Return an observer of the alphas of some examples, those of the others being as given.
 
@@ -198,9 +216,12 @@ class History:
         if not certificate.finite:
             raise FloatingPointError("the objective is not finite")
         seconds = time.monotonic() - self._started
-        progress = Progress(**vars(certificate), seconds=seconds, weights=weights.copy())
+        progress = Progress(
+            **vars(certificate), seconds=seconds, weights=weights.copy(), phase=self.phase
+        )
         if not self.entries and self._fall < 1:
-            self.tol = max(min(self.tol, self._fall * certificate.gap), SMALLEST_TOL)
+            least = ROUNDING * abs(certificate.primal) / max(certificate.scale, TINY)
+            self.tol = max(min(self.tol, self._fall * certificate.gap), least)
         self.entries.append(progress)
         self.n_iter += turns
         self.watch(progress)

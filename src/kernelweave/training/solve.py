@@ -6,6 +6,7 @@ weights that the certificate does not need are dropped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ import numpy as np
 from ..digits import Digits
 from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
-from ..problem import Problem
+from ..problem import Certificate, Problem
 from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
@@ -30,6 +31,9 @@ SMALLEST_SAMPLED = 1000  # examples from which on a sample is taken
 SAMPLE_TOL = 0.1  # the relative duality gap on a sample
 SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest: all below are dropped, first or next
 FEW_TURNS = 3  # in which alpha adapts to fewer kernels
+ADAPTED = 0.3  # part of the tolerance to which it adapts
+ROUGH_SHARE = 0.9  # of the tolerance to which a problem is solved with rough outputs,
+ROUGH_TOL = 2e-4  # and no further than this
 
 
 def solve(
@@ -52,6 +56,8 @@ def solve(
 
         given = plan.alignment is not None
         return solve_hard_margin(problem, engine, history, weights, soft, given=given)
+    if plan.rough:
+        engine.be_rough(True)
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.alignment is not None:
@@ -71,11 +77,43 @@ def _solve_from(
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
         result = plan.algorithm.solve(problem, engine, weights, history)
     else:
-        run = train_on_active_sets if plan.grows else train
-        result = run(problem, engine, weights, plan, history)
+        result = _train_by_plan(problem, engine, plan, history, weights)
     if problem.nothing_to_learn(result.dual):  # then it is the constant model that is certified
         return replace(result, weights=np.zeros_like(result.weights))
-    return drop_small_weights(problem, engine, result, plan, history) if plan.drops else result
+    return result
+
+
+def _train_by_plan(
+    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
+) -> Result:
+    """Train, where the engine can with passes in single precision first."""
+    run = train_on_active_sets if plan.grows else train
+    if not engine.is_rough:
+        return _trained(run, problem, engine, weights, plan, history)
+    inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
+    inner.phase, inner.watch = "single precision", history.watch
+    rough = _trained(run, problem, engine, weights, plan, inner)
+    history.absorb(inner)
+    engine.be_rough(False)
+    return _trained(train, problem, engine, rough.weights, plan, history, dropped=rough.weights)
+
+
+def _trained(
+    run: Callable[[Problem, Engine, np.ndarray, Plan, History], Result],
+    problem: Problem,
+    engine: Engine,
+    weights: np.ndarray,
+    plan: Plan,
+    history: History,
+    dropped: np.ndarray | None = None,
+) -> Result:
+    """Train, then drop small weights, but for those of weights that are `dropped` already."""
+    result = run(problem, engine, weights, plan, history)
+    if problem.nothing_to_learn(result.dual) or not plan.drops:
+        return result
+    if dropped is not None and np.array_equal(result.weights, dropped):
+        return result
+    return drop_small_weights(problem, engine, result, plan, history)
 
 
 def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:
@@ -138,19 +176,14 @@ def drop_small_weights(
     """
     limit = max(history.tol, result.gap)
     rising = np.argsort(result.weights, kind="stable")
-    least, lightest = 0, result
+    least, lightest = int(np.count_nonzero(result.weights == 0)), result
     for small in SMALL_WEIGHTS:
         most = count = int(np.count_nonzero(result.weights < small * result.weights.max()))
-        if not most:
-            continue
-        before, left = engine.snapshot(), history.turns_left
-        inner = history.inner(history.tol, FEW_TURNS if left is None else min(FEW_TURNS, left))
+        if most <= least:
+            return result
         theta = _without(rising[:most], problem, result)
-        lighter = train(problem, engine, theta, plan.inner, inner)
-        if lighter.converged:
-            return replace(lighter, n_iter=result.n_iter + lighter.n_iter, history=result.history)
-        engine.move_to(*before)
-        history.observe(engine.alpha, result.weights)
+        if adapted := _adapted(theta, problem, engine, result, plan, history):
+            return adapted
     s = engine.quadratic()
     while least < most:
         theta = _without(rising[:count], problem, result)
@@ -162,6 +195,45 @@ def drop_small_weights(
             most = count - 1
         count = (least + most + 1) // 2
     return lightest
+
+
+def _adapted(
+    theta: np.ndarray,
+    problem: Problem,
+    engine: Engine,
+    result: Result,
+    plan: Plan,
+    history: History,
+) -> Result | None:
+    """Return a model with weights theta, shape (M,), that meets the tolerance after a few turns.
+
+    Otherwise the engine is at the alpha of the result again.
+    """
+    before, left = engine.snapshot(), history.turns_left
+    turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
+    inner = history.inner(ADAPTED * history.tol, turns)
+    certificate, n_iter = _certified(theta, problem, engine), result.n_iter
+    if certificate.gap > history.tol:
+        n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
+        certificate = _certified(theta, problem, engine)
+    if certificate.gap <= history.tol:
+        return replace(
+            result,
+            **vars(certificate),
+            alpha=engine.alpha.copy(),
+            weights=theta,
+            n_iter=n_iter,
+            converged=True,
+        )
+    engine.move_to(*before)
+    history.observe(engine.alpha, result.weights)
+    return None
+
+
+def _certified(theta: np.ndarray, problem: Problem, engine: Engine) -> Certificate:
+    """Certify the engine's alpha with weights theta, shape (M,)."""
+    s, F = engine.quadratic(), engine.combined(theta)
+    return problem.certificate(engine.alpha, F, s, theta)
 
 
 def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:
