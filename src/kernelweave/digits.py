@@ -25,9 +25,8 @@ from scipy.spatial import cKDTree
 from .cached_property import cached_property
 from .core import _core
 from .engines import TrainingSet
-from .kernels.examples import Examples
+from .kernels.examples import Dense, Examples, Sparse
 from .kernels.program import Expression, Listing, chains
-from .kernels.tables import Dense, Sparse
 
 UNIT = float(np.finfo(float).eps) / 2
 SURE = 4.0  # standard deviations that an error stays below

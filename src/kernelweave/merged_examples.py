@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from .core import _core
 from .kernels import CompiledKernels, Kernel
-from .kernels.tables import Dense, Sparse
+from .kernels.examples import Dense, Sparse
 from .problem import Problem
 
 AT_A_TIME = 4096  # rows that are compared

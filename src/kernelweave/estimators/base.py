@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
-from ..checkpoint import Checkpoint, data_key, try_out
+from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import Digits
@@ -99,9 +100,8 @@ class MKLEstimator(BaseEstimator):
         if self.checkpoint is not None:
             try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
-        kernels = self.kernels
-        if kernels is not None:  # parameters that depend on the data depend on all of it
-            kernels = resolve(kernels, X)
+        # Parameters that depend on the data depend on all of it.
+        kernels = None if self.kernels is None else resolve(self.kernels, X)
         merged = None
         if mergeable(kernels or [], X):
             merged = MergedExamples.of(X, targets, problems[0].C)
@@ -111,17 +111,20 @@ class MKLEstimator(BaseEstimator):
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
-            checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
+            kept: list[Checkpoint] = []
+            if self.checkpoint is not None:
+                data = data_key(kernels, self.normalize, prepared.examples)
+                kept = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
             results: list[Result] = []
             with prepared.explained(problems):
-                for one, kept in zip(problems, checkpoints, strict=True):
+                for one, file in zip_longest(problems, kept):
                     result = self._solve(
                         one,
                         engine,
                         prepared.name,
                         deadline=_portion(deadline, len(problems) - len(results)),
                         watch=watch,
-                        checkpoint=kept,
+                        checkpoint=file,
                         digits=prepared.digits,
                     )
                     results.append(result)
@@ -134,16 +137,6 @@ class MKLEstimator(BaseEstimator):
     def _deadline(self) -> float:
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
         return np.inf if self.max_time is None else time.monotonic() + self.max_time
-
-    def _checkpoints(
-        self, problems: list[Problem], kernels: Any, prepared: Prepared, M: int
-    ) -> list[Checkpoint | None]:
-        """Return the checkpoints of problems with M weights, or None for each."""
-        if self.checkpoint is None:
-            return [None] * len(problems)
-        data = data_key(kernels, self.normalize, prepared.examples)
-        path = os.fspath(self.checkpoint)
-        return [Checkpoint(f"{path}.{k}", one, data, M) for k, one in enumerate(problems)]
 
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
         """Return the kernels of an estimator that was given none."""
@@ -274,7 +267,7 @@ class MKLEstimator(BaseEstimator):
 
         Parameters
         ----------
-        X : n examples.
+        X : n examples
 
         Returns
         -------
@@ -283,8 +276,8 @@ class MKLEstimator(BaseEstimator):
         """
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
-        check_values("contributions", values)
+        found = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
+        values = check_values("contributions", found)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def __sklearn_tags__(self) -> Any:

@@ -14,8 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.examples import Table, vector_table
 from kernelweave.kernels.inputs import column, holds_numbers, is_numeric_array, items, numbers
-from kernelweave.kernels.tables import Table, vector_table
 from kernelweave.stored import stored
 
 FAR = 100.0  # squared mean over variance of a column, from which on it is shifted

@@ -10,10 +10,10 @@ import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
+from kernelweave.kernels.examples import Table, vector_table
 from kernelweave.kernels.inputs import as_input, column, is_numeric_array, items_or_none
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.tables import Table, vector_table
 from kernelweave.stored import stored
 
 

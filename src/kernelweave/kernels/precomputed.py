@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.encoding import Encoded, encode
+from kernelweave.kernels.examples import Given, Table
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.tables import Given, Table
 from kernelweave.stored import stored
 
 RELATIVE_TOLERANCE = 1e-10  # times the largest value: smaller negative eigenvalues are roundings

@@ -74,13 +74,12 @@ def read_column(X: Any, columns: Columns, alphabet: Alphabet, unknown: str) -> S
 def check_length(sequences: Sequences, length: int) -> None:
     """Refuse sequences of another length; the message names the first one."""
     odd = np.flatnonzero(sequences.lengths != length)
-    if len(odd) == 0:
-        return
-    raise ValueError(
-        f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree kernels "
-        f"compare sequences of one length, here {length} (as the first one of the training data). "
-        "Use Spectrum or NGram for sequences of any length."
-    )
+    if len(odd):
+        raise ValueError(
+            f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree "
+            f"kernels compare sequences of one length, here {length} (as the first one of the "
+            "training data). Use Spectrum or NGram for sequences of any length."
+        )
 
 
 def resolve_length(kernel: Any, X: Any) -> Any:

@@ -10,10 +10,10 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
+from kernelweave.kernels.examples import Sparse, Table
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.tables import Sparse, Table
 from kernelweave.stored import stored
 
 # Patterns that take time in proportion to a text, whatever it is: letters and classes, of which

@@ -50,22 +50,14 @@ class Result(Certificate):
 
     Attributes
     ----------
-    alpha : array of shape (n,)
-        Signed dual variables.
-    weights : array of shape (M,)
-        The kernel weights theta.
-    n_iter : int
-        Turns of the solver's outer loop.
-    history : sequence of Progress
-        The way there, oldest first.
-    converged : bool
-        Whether the gap reached the tolerance that was asked for, whatever rounding did.
-    late : bool
-        Whether time ran out before it did.
-    optimality : pair of floats, or None
-        The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
-    doubt : float
-        How far rounding may have moved the gap.
+    alpha : signed dual variables, shape (n,).
+    weights : the kernel weights theta, shape (M,).
+    n_iter : turns of the solver's outer loop.
+    history : the way there, oldest first.
+    converged : whether the gap reached the tolerance that was asked for, whatever rounding did.
+    late : whether time ran out before it did.
+    optimality : the (eps1, eps2) that the support kernel machine reached, see `solvers.optimality`.
+    doubt : how far rounding may have moved the gap.
     """
 
     alpha: np.ndarray
@@ -85,20 +77,15 @@ class Result(Certificate):
     def spread(self, kernels: np.ndarray, M: int) -> Result:
         """Return the result for M kernels, of which only some were learned with.
 
-        Parameters
-        ----------
-        kernels : their positions; if this is a result for their sum, each has its weight.
+        `kernels` are their positions; if this is a result for their sum, each has its weight.
         """
         if len(self.weights) == M:
             return self
 
-        def placed(weights: np.ndarray) -> np.ndarray:
-            theta = np.zeros(M)
-            theta[kernels] = weights
-            return theta
-
-        history = [replace(past, weights=placed(past.weights)) for past in self.history]
-        return replace(self, weights=placed(self.weights), history=history)
+        history = [
+            replace(past, weights=_placed(past.weights, kernels, M)) for past in self.history
+        ]
+        return replace(self, weights=_placed(self.weights, kernels, M), history=history)
 
 
 def ignore(*anything: Any) -> None:
@@ -161,10 +148,8 @@ class History:
     ) -> History:
         """Return the history of a problem that is solved on the way.
 
-        Parameters
-        ----------
-        fall : the gap has to fall to this part of what it is at the start, too.
-        observe : is told of its alpha and weights; by default the observer of this history.
+        Its gap has to fall to the part `fall` of what it is at the start, too. `observe` is told of
+        its alpha and weights; by default that is the observer of this history.
         """
         watcher = self.observe if observe is None else observe
         other = History(tol, max_iter, self.deadline, observe=watcher)
@@ -199,19 +184,12 @@ class History:
         if self.observe is ignore:
             return ignore
 
-        def observe(alpha: np.ndarray, weights: np.ndarray) -> None:
-            everywhere = np.zeros(M)
-            everywhere[kernels] = weights
-            self.observe(alpha, everywhere)
-
-        return observe
+        return lambda alpha, weights: self.observe(alpha, _placed(weights, kernels, M))
 
     def add(self, certificate: Certificate, weights: np.ndarray, turns: int = 1) -> None:
         """Note a certified model with weights, shape (M,), that took some turns.
 
-        Raises
-        ------
-        FloatingPointError : where its values are no numbers, since no turn would mend that.
+        Values that are no numbers are a FloatingPointError, since no turn would mend that.
         """
         if not certificate.finite:
             raise FloatingPointError("the objective is not finite")
@@ -306,6 +284,13 @@ class History:
             converged=certificate.gap <= self.tol,
             late=self.out_of_time and not certificate.gap <= self.tol,
         )
+
+
+def _placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
+    """Return the weights of some of M kernels, the others being 0, shape (M,)."""
+    theta = np.zeros(M)
+    theta[kernels] = weights
+    return theta
 
 
 def _apart(entries: list[Progress]) -> float:

@@ -6,7 +6,6 @@ weights that the certificate does not need are dropped.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -77,43 +76,23 @@ def _solve_from(
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
         result = plan.algorithm.solve(problem, engine, weights, history)
     else:
-        result = _train_by_plan(problem, engine, plan, history, weights)
+        run, dropped = train_on_active_sets if plan.grows else train, None
+        if engine.is_rough:  # passes in single precision come first
+            inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
+            inner.phase, inner.watch = "single precision", history.watch
+            result = run(problem, engine, weights, plan, inner)
+            if plan.drops and not problem.nothing_to_learn(result.dual):
+                result = drop_small_weights(problem, engine, result, plan, inner)
+            history.absorb(inner)
+            engine.be_rough(False)
+            run, dropped, weights = train, result.weights, result.weights
+        result = run(problem, engine, weights, plan, history)
+        done = dropped is not None and np.array_equal(result.weights, dropped)
+        if plan.drops and not done and not problem.nothing_to_learn(result.dual):
+            result = drop_small_weights(problem, engine, result, plan, history)
     if problem.nothing_to_learn(result.dual):  # then it is the constant model that is certified
         return replace(result, weights=np.zeros_like(result.weights))
     return result
-
-
-def _train_by_plan(
-    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
-) -> Result:
-    """Train, where the engine can with passes in single precision first."""
-    run = train_on_active_sets if plan.grows else train
-    if not engine.is_rough:
-        return _trained(run, problem, engine, weights, plan, history)
-    inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
-    inner.phase, inner.watch = "single precision", history.watch
-    rough = _trained(run, problem, engine, weights, plan, inner)
-    history.absorb(inner)
-    engine.be_rough(False)
-    return _trained(train, problem, engine, rough.weights, plan, history, dropped=rough.weights)
-
-
-def _trained(
-    run: Callable[[Problem, Engine, np.ndarray, Plan, History], Result],
-    problem: Problem,
-    engine: Engine,
-    weights: np.ndarray,
-    plan: Plan,
-    history: History,
-    dropped: np.ndarray | None = None,
-) -> Result:
-    """Train, then drop small weights, but for those of weights that are `dropped` already."""
-    result = run(problem, engine, weights, plan, history)
-    if problem.nothing_to_learn(result.dual) or not plan.drops:
-        return result
-    if dropped is not None and np.array_equal(result.weights, dropped):
-        return result
-    return drop_small_weights(problem, engine, result, plan, history)
 
 
 def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:
