@@ -30,6 +30,7 @@ SHRUNK_TURNS = 100  # working sets after which the examples set aside are looked
 # weight steps, and about as many as take the time of that pass.
 LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
+SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
 TINY = np.finfo(float).tiny
 
 
@@ -188,7 +189,25 @@ class WorkingSets:
         self._work[output], self._kernel[output] = work, (weights, kernel)
         tolerance = self._precision * violations.size
         alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-        self.assign(work, alpha, weights)
+        self.assign(work, self._balanced(work, alpha, output), weights)
+
+    def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
+        """Return new alphas of a working set, with which those of the output have their sum again.
+
+        Each is right but for rounding. Where alphas shrink by many orders of magnitude, rounding of
+        large ones is much to small ones: the one that has most room takes the difference.
+        """
+        everyone = self.engine.alpha[self.problem.output_slices[output]]
+        total = everyone.sum() - self.engine.alpha[work].sum() + alpha.sum()
+        missed = self.problem.tau - float(total)
+        size = float(np.abs(everyone).sum() + np.abs(alpha).sum())
+        if abs(missed) <= SUM_ROUNDING * size:
+            return alpha
+        term = self.problem.term.take(work)
+        room = (term.hi if missed > 0 else -term.lo) - np.sign(missed) * alpha
+        most, balanced = int(room.argmax()), alpha.copy()
+        balanced[most] = np.clip(alpha[most] + missed, term.lo[most], term.hi[most])
+        return balanced
 
     def assign(self, idx: np.ndarray, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Give the examples idx new alphas, and tell the history."""
