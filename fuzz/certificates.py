@@ -52,7 +52,8 @@ def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> Non
         return
     gain = np.atleast_1d(model.constant_objective_) - np.atleast_1d(model.dual_objective_)
     scale = np.minimum(np.abs(np.atleast_1d(model.primal_objective_)), gain)
-    if np.any(apart > (1.01 * said + model.tol) * scale):
+    most = 1.01 * said + model.tol
+    if np.any((gaps > most) & (apart > most * scale)):
         few = any("digits" in line or "objective is 0" in line for line in told)
         raise (Rounded if few else Lie)(words)
 
@@ -105,14 +106,14 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
     if isinstance(model, kw.MKLOneClass):
         tau = model.nu * sample.sum()
     elif isinstance(model, kw.MKLRegressor):
-        kind, signs, costs = model.loss, np.ravel(y).astype(float)[None], model.C * sample
-        parameter = float(model.epsilon)
+        kind, signs, costs = model.loss, np.ravel(y).astype(float)[None], model.C_ * sample
+        parameter = float(model.epsilon_)
     else:
         kind, parameter = model.loss, 10.0
         y = np.ravel(y)
         classes = model.classes_[1:] if len(model.classes_) == 2 else model.classes_
         signs = np.where(y == classes[:, None], 1.0, -1.0)
-        costs = model.C * sample * class_weights(model, y)
+        costs = charged(model, sample * class_weights(model, y))
     paid = costs > 0
     with np.errstate(all="ignore"):
         K = np.stack([checker.normalised(one, how, costs) for one in K])
@@ -130,6 +131,13 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
             )  # fmt: skip
         except checker.Infeasible as error:
             raise Lie(f"checker: {error}") from None
+
+
+def charged(model: Any, weights: np.ndarray) -> np.ndarray:
+    """Return the costs of examples, (n,); a hard margin is a soft one whose cost no alpha meets."""
+    if np.isfinite(model.C):
+        return model.C * weights
+    return np.where(weights > 0, 2.0 * np.abs(model.dual_coef_).max(initial=1.0), 0.0)
 
 
 def class_weights(model: Any, y: np.ndarray) -> np.ndarray:

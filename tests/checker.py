@@ -136,7 +136,7 @@ def _check_weights(theta, norm):
     if norm.kind == "lp":
         size = _power_sum(theta, norm.p, 1.0 if norm.costs is None else norm.costs)
     elif norm.kind == "elliptic":
-        size = np.sqrt(theta @ norm.E @ theta)
+        size = np.sqrt(theta @ np.linalg.solve(norm.E, theta.astype(float)))
     if size > 1 + FEASIBLE:
         raise Infeasible(f"the weights have norm {size}, above 1")
     return max(1.0, size)
@@ -227,17 +227,17 @@ def _power_sum(x, p, costs=1.0):
 
 
 def _largest_on_ellipse(E, s):
-    """Return an upper bound of theta . s on theta >= 0, theta' E theta <= 1 that is attained.
+    """Return an upper bound of theta . s on theta >= 0, theta' E^-1 theta <= 1 that is attained.
 
-    Every z >= s gives the bound sqrt(z' E^-1 z). The best one is z = E theta for the theta >= 0
-    that minimises theta' E theta / 2 - theta . s, found by moving one weight after the other.
+    Every z >= s gives the bound sqrt(z' E z). The best one is z = E^-1 theta for the theta >= 0
+    that minimises theta' E^-1 theta / 2 - theta . s, found by moving one weight after the other.
     """
-    theta = np.zeros(len(s))
+    A, theta = np.linalg.inv(E), np.zeros(len(s))
     for _ in range(10_000):
         before = theta.copy()
         for m in range(len(s)):
-            theta[m] = max(0.0, theta[m] + (s[m] - E[m] @ theta) / E[m, m])
+            theta[m] = max(0.0, theta[m] + (s[m] - A[m] @ theta) / A[m, m])
         if np.max(np.abs(theta - before)) <= 1e-15 * np.max(theta):
             break
-    z = np.maximum(s, E @ theta).astype(float)
-    return np.sqrt(z @ np.linalg.solve(E, z))
+    z = np.maximum(s, A @ theta).astype(float)
+    return np.sqrt(z @ E @ z)

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from .digits import Digits
-from .problem import Result
+from .training.history import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 NAMED = 3  # kernels in a message, at most
 NOTICEABLE = 0.1  # part of the worst kernel's rounding from which on another one is named, too
 
 
-def complaint(
+def warn_of(
     estimator: Any, results: Sequence[Result], names: Sequence[str], digits: Digits
-) -> str | None:
-    """Return what to warn of, if anything.
+) -> None:
+    """Warn of gaps above the tolerance or in doubt, and of models that are constant.
 
     Parameters
     ----------
@@ -27,6 +29,16 @@ def complaint(
     names : of the M kernels that were learned with.
     digits : their rounding.
     """
+    if (message := complaint(estimator, results, names, digits)) is not None:
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    if (message := nothing_learned(estimator, results)) is not None:
+        warnings.warn(message, UserWarning, stacklevel=5)
+
+
+def complaint(
+    estimator: Any, results: Sequence[Result], names: Sequence[str], digits: Digits
+) -> str | None:
+    """Return what to say of gaps above the tolerance or in doubt, if there are any."""
     worst = max(results, key=lambda result: (not result.converged, result.gap))
     if worst.converged:
         return None

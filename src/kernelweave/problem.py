@@ -29,6 +29,7 @@ learn, and what is certified is the constant.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,68 +67,6 @@ class Certificate:
     def finite(self) -> bool:
         """Whether the values are numbers; the dual value of an infeasible alpha is -inf."""
         return bool(np.isfinite(self.primal)) and self.dual < np.inf
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Progress(Certificate):
-    """The state of a solver after some seconds; weights has shape (M,)."""
-
-    seconds: float
-    weights: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Result(Certificate):
-    """What every solver returns: a certified model and how it came about.
-
-    Attributes
-    ----------
-    alpha : array of shape (n,)
-        Signed dual variables.
-    weights : array of shape (M,)
-        The kernel weights theta.
-    n_iter : int
-        Turns of the solver's outer loop.
-    history : sequence of Progress
-        The way there, oldest first.
-    converged : bool
-        Whether the gap reached the tolerance that was asked for, whatever rounding did.
-    late : bool
-        Whether time ran out before it did.
-    doubt : float
-        How far rounding may have moved the gap.
-    """
-
-    alpha: np.ndarray
-    weights: np.ndarray
-    n_iter: int
-    history: Sequence[Progress]
-    converged: bool
-    late: bool = False
-    doubt: float = 0.0
-
-    def moved(self, centre: float) -> Result:
-        """Return the result for targets to which a number was added."""
-        history = [replace(past, bias=past.bias + centre) for past in self.history]
-        return replace(self, bias=self.bias + centre, history=history) if centre else self
-
-    def spread(self, kernels: np.ndarray, M: int) -> Result:
-        """Return the result for M kernels, of which only some were learned with.
-
-        Parameters
-        ----------
-        kernels : their positions; if this is a result for their sum, each has its weight.
-        """
-        if len(self.weights) == M:
-            return self
-
-        def placed(weights: np.ndarray) -> np.ndarray:
-            theta = np.zeros(M)
-            theta[kernels] = weights
-            return theta
-
-        history = [replace(past, weights=placed(past.weights)) for past in self.history]
-        return replace(self, weights=placed(self.weights), history=history)
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,8 +160,14 @@ class Problem:
         return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
 
     def given(self, theta: np.ndarray) -> Problem:
-        """Return the inner problem: the same with kernel weights that are given, shape (M,)."""
-        return replace(self, norm=Fixed(theta))
+        """Return the inner problem: the same with kernel weights that are given, shape (M,).
+
+        What does not depend on the norm is not computed again.
+        """
+        inner = copy(self)
+        object.__setattr__(inner, "norm", Fixed(theta))
+        vars(inner).pop("per_output", None)
+        return inner
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
         """Return the primal value of a model.
@@ -266,19 +211,20 @@ class Problem:
         """
         dual = self.dual(alpha, s)
         if self.nothing_to_learn(dual):
-            primal, bias = self.constant, self._constant_bias
+            primal, bias = self._best_constant
         else:
-            bias = self._best_biases(F)
+            bias = self.best_bias(F) if self.n_outputs == 1 else self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
             dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
-    def _best_biases(self, F: np.ndarray) -> Any:
+    def best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
+        if self.n_outputs == 1:
+            return self.best_bias(F)
         pairs = zip(self.per_output, self.output_slices, strict=True)
-        biases = [one.best_bias(F[part]) for one, part in pairs]
-        return biases[0] if self.n_outputs == 1 else np.array(biases)
+        return np.array([one.best_bias(F[part]) for one, part in pairs])
 
     def best_bias(self, F: np.ndarray) -> float:
         """Return the best bias for outputs F, shape (n,), of one output.
@@ -300,15 +246,17 @@ class Problem:
         gap = (primal - dual) / max(scale, self._nothing)
         return gap if gap < np.inf else np.inf
 
-    @cached_property
+    @property
     def constant(self) -> float:
         """The primal value of the best constant: no w, and the best bias."""
-        return self._cost(np.zeros_like(self.y), self._constant_bias)
+        return self._best_constant[0]
 
     @cached_property
-    def _constant_bias(self) -> Any:
-        """The bias of the best constant, or an array with that of each output."""
-        return self._best_biases(np.zeros_like(self.y))
+    def _best_constant(self) -> tuple[float, Any]:
+        """The primal value of the best constant, and its bias or an array with those of outputs."""
+        F = np.zeros_like(self.y)
+        bias = self.best_biases(F)
+        return self._cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a dual value shows that no model is better than the best constant.

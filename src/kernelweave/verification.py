@@ -21,7 +21,7 @@ from .kernels import CompiledKernels, Kernel
 from .norms import Fixed, as_norm
 from .problem import Problem
 from .sequences import Sequences
-from .validation import check_examples, check_targets, check_weights
+from .validation import check_examples, check_targets, check_weights, weighed
 
 BLOCK_BYTES = 1 << 26  # of kernel values at a time
 ROUNDING = 1e-6  # how far values may be apart, relative to them, that were added up in other orders
@@ -148,7 +148,7 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
                 f"y must hold the classes of the model, {model.classes_.tolist()}, "
                 f"got {classes.tolist()}"
             )
-        costs = _C(model) * model._costs(classes, codes, sample_weight)
+        costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
         problems: list[Problem] = model._problems(codes, costs, norm)
         return problems
     if is_regressor(model):

@@ -16,8 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
+
+LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +45,17 @@ class TrainingSet:
         if not len(chosen):
             raise ValueError("chosen must hold at least one kernel, got none")
         kernels = self.kernels.part(chosen)
-        numbers = {source: number for number, source in enumerate(self.kernels.layout.sources)}
-        read = [numbers[source] for source in kernels.layout.sources]
-        return replace(self, kernels=kernels, examples=self.examples.part(read))
+        examples = self.examples.part(self.kernels.read_by(kernels))
+        return replace(self, kernels=kernels, examples=examples)
+
+    def largest_values(self, chosen: np.ndarray | None = None) -> np.ndarray:
+        """Return the largest k_m(x, x) of all kernels, or of k of them, shape (k,)."""
+        chosen = np.arange(self.kernels.n_kernels) if chosen is None else chosen
+        largest = []
+        for first in range(0, len(chosen), LOOKED_AT):
+            part = self.part(chosen[first : first + LOOKED_AT])
+            largest.append(_core.diagonal(part.kernels.program, part.examples.side).max(axis=1))
+        return np.concatenate(largest)
 
     def core(self, kind: Callable[..., Any]) -> Any:
         """Return an engine of the core, of a kind such as `_core.Engine`."""
@@ -111,7 +122,6 @@ class Engine(ABC):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         """Set alpha[idx] to values, both of shape (q,); no example occurs twice."""
 
-    @abstractmethod
     def move_to(
         self,
         alpha: np.ndarray,
@@ -122,6 +132,8 @@ class Engine(ABC):
 
         With its outputs, as a `Snapshot` has them, nothing is evaluated.
         """
+        self._replace(alpha, anew=outputs is None)
+        self._follow(outputs, theta)
 
     @abstractmethod
     def combined(self, theta: np.ndarray) -> np.ndarray:
@@ -135,7 +147,6 @@ class Engine(ABC):
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n): read-only."""
 
-    @abstractmethod
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
     ) -> Engine:
@@ -145,6 +156,11 @@ class Engine(ABC):
         contained; those stay as they are. An engine for some kernels has the same alpha. Only
         engines that stream choose kernels.
         """
+        if examples is None or kernels is not None:
+            raise self._cannot("choose among its kernels")
+        smaller = self._subset(examples)
+        smaller._alpha[:], smaller.travel[:] = self._alpha[examples], self.travel[examples]
+        return smaller
 
     def snapshot(self) -> Snapshot:
         """Return what `move_to` needs to come back to the present alpha."""
@@ -174,6 +190,15 @@ class Engine(ABC):
     def matvec(self, v: np.ndarray) -> np.ndarray:
         """Return K v, shape (n,), for the only kernel and any v, shape (n,)."""
         raise self._cannot("multiply with its kernel matrix cheaply")
+
+    def _follow(  # noqa: B027  # an engine may keep none
+        self, outputs: np.ndarray | None, theta: np.ndarray | None
+    ) -> None:
+        """Bring what is kept of the outputs up to date after `move_to`."""
+
+    def _subset(self, examples: np.ndarray) -> Engine:
+        """Return an engine for some examples whose alphas are not yet set."""
+        raise self._cannot("choose among its examples")
 
     def _cannot(self, what: str) -> TypeError:
         return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")

@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
-from ..convergence import complaint, nothing_learned
+from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import Digits
 from ..engines import Engine, OutputsEngine, TrainingSet
@@ -30,11 +28,12 @@ from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..overflow import explained
-from ..plan import ENGINES, Method, choose_engine, find_method, make_plan, suited_norm
-from ..problem import Problem, Progress, Result
+from ..overflow import why_not_finite
+from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
+from ..problem import Problem
 from ..progress import live_line
-from ..training.history import History, ignore
+from ..solvers.base import Method
+from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
 
@@ -55,6 +54,16 @@ class Prepared:
     engine: Engine
     name: str
     digits: Digits
+
+    @contextmanager
+    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
+        """Name what is too large where a solver finds that its objective is not finite."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
+                yield
+        except FloatingPointError as error:
+            cause = why_not_finite(self.compiled, self.examples, problems)
+            raise ValueError(cause) from error
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights as that of the engine's kernels."""
@@ -104,7 +113,7 @@ class MKLEstimator(BaseEstimator):
             problems, engine = prepared.suited(problems, shared=shared)
             checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
             results: list[Result] = []
-            with explained(prepared.compiled, prepared.examples, problems):
+            with prepared.explained(problems):
                 for one, kept in zip(problems, checkpoints, strict=True):
                     result = self._solve(
                         one,
@@ -132,11 +141,13 @@ class MKLEstimator(BaseEstimator):
         """Return the checkpoints of problems with M weights, or None for each."""
         if self.checkpoint is None:
             return [None] * len(problems)
-        data, path = (
-            data_key(kernels, self.normalize, prepared.examples),
-            os.fspath(self.checkpoint),
-        )
+        data = data_key(kernels, self.normalize, prepared.examples)
+        path = os.fspath(self.checkpoint)
         return [Checkpoint(f"{path}.{k}", one, data, M) for k, one in enumerate(problems)]
+
+    def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
+        """Return the kernels of an estimator that was given none."""
+        return default_kernels(X, costs)
 
     def _prepare(
         self,
@@ -154,7 +165,7 @@ class MKLEstimator(BaseEstimator):
         their weights, each with an alpha of its own.
         """
         n_jobs = thread_count(self.n_jobs)
-        kernels = kernels or default_kernels(X, costs)
+        kernels = kernels or self._default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
@@ -203,13 +214,10 @@ class MKLEstimator(BaseEstimator):
     ) -> None:
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
-        names = [compiled.names[m] for m in compiled.varying]
-        message = complaint(self, results, names, prepared.digits)
+        if not all(result.converged and result.weights.any() for result in results):
+            names = [compiled.names[m] for m in compiled.varying]
+            warn_of(self, results, names, prepared.digits)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
-        if message is not None:
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        if (message := nothing_learned(self, results)) is not None:
-            warnings.warn(message, UserWarning, stacklevel=4)
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
@@ -228,6 +236,9 @@ class MKLEstimator(BaseEstimator):
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)
         gaps = np.array([result.gap for result in results])
         self.duality_gap_ = float(gaps[0]) if single else gaps
+        if all(result.optimality for result in results):
+            pairs = np.array([result.optimality for result in results])
+            self.optimality_ = pairs[0] if single else pairs
         histories = [[vars(progress) for progress in result.history] for result in results]
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
@@ -279,6 +290,7 @@ class MKLEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = _all_precomputed(self.kernels)
         return tags
 

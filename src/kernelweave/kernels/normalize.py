@@ -32,6 +32,7 @@ from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
 
+MANY = 500  # members
 CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
 
 
@@ -151,8 +152,8 @@ def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     constant = _constant(kernel, reading)
     compiled, sample, shares = sampled(kernel, reading)
-    squares = np.ones(compiled.n_kernels)
-    if not kernel.unit_diagonal:
+    squares = np.ones(1)
+    if not kernel.unit_diagonal or compiled.n_kernels <= MANY:
         squares = _core.diagonal(compiled.program, sample.side) @ shares
     variances = squares - mean_of_pairs(compiled, sample, shares, reading.n_jobs)
     return _divided(kernel, variances, constant | (variances <= 0))  # rounding may take it below
@@ -216,18 +217,22 @@ def _muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
 
 
 def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n)."""
+    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all of very many members."""
     compiled = CompiledKernels((kernel,))
     return _finite_diagonal(compiled, compiled.read(reading))
 
 
 def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n); refuse values that are not finite.
+    """Return k_m(x, x) as `_diagonal` does; refuse values that are not finite.
 
     No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
     So where these are finite, all are.
     """
-    values = _core.diagonal(compiled.program, examples.side)
+    listing = compiled.listing
+    if compiled.kernels[0].unit_diagonal and compiled.n_kernels > MANY:
+        listing = listing.part(np.array([0]))  # one of them tells whether it is finite
+        examples = examples.part(compiled.listing.read_by(listing))
+    values = _core.diagonal(listing.program, examples.side)
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         member, example = bad[0].tolist()

@@ -41,7 +41,9 @@ def prepare(
     these are 0; a warning names them.
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
-    normalized = [quietly_normalized(kernel, how, reading) for kernel in listed(kernels)]
+    normalized = []
+    for kernel in listed(kernels):
+        normalized.append(quietly_normalized(kernel, how, reading))
     compiled = CompiledKernels(tuple(normalized))
     refuse_all_constant(compiled)
     _warn_of_constant(compiled)
@@ -49,9 +51,9 @@ def prepare(
 
 
 def _warn_of_constant(compiled: CompiledKernels) -> None:
-    constant = np.setdiff1d(np.arange(compiled.n_kernels), compiled.varying)
-    if not len(constant):
+    if len(compiled.varying) == compiled.n_kernels:
         return
+    constant = np.setdiff1d(np.arange(compiled.n_kernels), compiled.varying)
     named = [repr(compiled.names[m]) for m in constant[:NAMED]]
     more = f" and {len(constant) - NAMED} more" if len(constant) > NAMED else ""
     warnings.warn(

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..bias import balance
 from ..stored import stored
-from .base import DualTerm, named
+from .base import DualTerm, balance, named
 
 
 @named

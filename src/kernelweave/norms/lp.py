@@ -28,7 +28,8 @@ class Lp(Norm):
         From 1 (sparse weights) to inf (all weights 1: one machine on the sum of the kernels).
     weights : sequence of M positive floats, optional
         A larger one makes a kernel more expensive. They fade as p grows: at inf the norm is
-        max_m theta_m whatever they are.
+        max_m theta_m whatever they are. The block scales d_j of Bach et al. (2004), who minimise
+        (sum_j d_j ||w_j||)^2 / 2, are their square roots: `Lp(1, weights=d**2)`.
     """
 
     p: float

@@ -19,8 +19,8 @@ import numpy as np
 from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
 from ..norms import Block
-from ..problem import Problem, Result
-from .history import History
+from ..problem import Problem
+from .history import History, Result
 
 ATTEMPTS = 3  # of a solver, each with a smaller tolerance
 LARGEST_SHARE = 0.5  # of the tolerance that rounding may take before it is not worth an attempt
@@ -68,7 +68,7 @@ def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol
     error = rounding_error(problem, engine, result, digits)
     least = result.scale - error - 2 * UNIT * abs(result.constant)
     worst = (result.primal - result.dual + error) / least if least > 0 else np.inf
-    doubt = max(worst - result.gap, 0.0) if error > 0 else 0.0
+    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
     return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
 
 

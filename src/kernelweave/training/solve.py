@@ -7,15 +7,17 @@ weights that the certificate does not need are dropped.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..digits import Digits
 from ..engines.base import Engine
-from ..problem import Problem, Result
+from ..hard_margin import HardMarginProblem, solve_hard_margin
+from ..problem import Problem
 from .confirm import confirmed
-from .history import History, ignore
+from .history import History, Result, ignore
 from .loop import train
 from .shrinking import train_on_active_sets
 from .violations import every_kth
@@ -43,38 +45,37 @@ def solve(
     Where there is nothing to learn the weights of the result are 0: it is the constant model. With
     the `digits` of its kernels the result is confirmed.
     """
+    if isinstance(problem, HardMarginProblem) and not problem.nothing_to_learn(0.0):
+
+        def soft(one: Problem, inner: History, start: np.ndarray | None) -> Result:
+            return solve(one, engine, plan, inner, start)
+
+        given = plan.alignment is not None
+        return solve_hard_margin(problem, engine, history, weights, soft, given=given)
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.alignment is not None:
         weights = plan.align(problem, engine, weights)
         problem = problem.given(weights)
-
-    def attempt(weights: np.ndarray) -> Result:
-        result = _solve_from(weights, problem, engine, plan, history)
-        return _constant(result) if problem.nothing_to_learn(result.dual) else result
-
+    attempt = partial(_solve_from, problem, engine, plan, history)
     if digits is None:
         return attempt(weights)
     return confirmed(problem, engine, weights, history, digits, attempt)
 
 
 def _solve_from(
-    weights: np.ndarray, problem: Problem, engine: Engine, plan: Plan, history: History
+    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
 ) -> Result:
     """Solve a problem from the alpha of the engine and weights, shape (M,)."""
+    result: Result
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
-        result: Result = plan.algorithm.solve(problem, engine, weights, history)
-        return result
-    run = train_on_active_sets if plan.grows else train
-    result = run(problem, engine, weights, plan, history)
-    if problem.nothing_to_learn(result.dual) or not plan.drops:
-        return result
-    return drop_small_weights(problem, engine, result, plan, history)
-
-
-def _constant(result: Result) -> Result:
-    """Return the constant model, which is what the certificate of the result is that of."""
-    return replace(result, weights=np.zeros_like(result.weights))
+        result = plan.algorithm.solve(problem, engine, weights, history)
+    else:
+        run = train_on_active_sets if plan.grows else train
+        result = run(problem, engine, weights, plan, history)
+    if problem.nothing_to_learn(result.dual):  # then it is the constant model that is certified
+        return replace(result, weights=np.zeros_like(result.weights))
+    return drop_small_weights(problem, engine, result, plan, history) if plan.drops else result
 
 
 def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:
@@ -140,9 +141,16 @@ def drop_small_weights(
     least, lightest = 0, result
     for small in SMALL_WEIGHTS:
         most = count = int(np.count_nonzero(result.weights < small * result.weights.max()))
+        if not most:
+            continue
+        before, left = engine.snapshot(), history.turns_left
+        inner = history.inner(history.tol, FEW_TURNS if left is None else min(FEW_TURNS, left))
         theta = _without(rising[:most], problem, result)
-        if most and (adapted := _adapted(theta, problem, engine, result, plan, history)):
-            return adapted
+        lighter = train(problem, engine, theta, plan.inner, inner)
+        if lighter.converged:
+            return replace(lighter, n_iter=result.n_iter + lighter.n_iter, history=result.history)
+        engine.move_to(*before)
+        history.observe(engine.alpha, result.weights)
     s = engine.quadratic()
     while least < most:
         theta = _without(rising[:count], problem, result)
@@ -154,28 +162,6 @@ def drop_small_weights(
             most = count - 1
         count = (least + most + 1) // 2
     return lightest
-
-
-def _adapted(
-    theta: np.ndarray,
-    problem: Problem,
-    engine: Engine,
-    result: Result,
-    plan: Plan,
-    history: History,
-) -> Result | None:
-    """Return a model with weights theta, shape (M,), that meets the tolerance after a few turns.
-
-    Otherwise the engine is at the alpha of the result again.
-    """
-    before, left = engine.snapshot(), history.turns_left
-    inner = history.inner(history.tol, FEW_TURNS if left is None else min(FEW_TURNS, left))
-    lighter = train(problem, engine, theta, plan.inner, inner)
-    if lighter.converged:
-        return replace(lighter, n_iter=result.n_iter + lighter.n_iter, history=result.history)
-    engine.move_to(*before)
-    history.observe(engine.alpha, result.weights)
-    return None
 
 
 def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:
