@@ -55,7 +55,7 @@ class Cuts:
         J is nowhere smaller over the feasible weights, so this bounds the optimum from below.
         """
         M = self.s.shape[1]
-        rows, ends = self.rows(), -self.linear / self.scale
+        rows, ends = self.rows(), -self.linear / self._divisor
         rows = np.hstack([rows, np.full((len(rows), 1), -1.0)])
         lower = np.append(np.zeros(M), -np.inf)
         slope, start = np.append(np.zeros(M), 1.0), 0.9 * norm.start(M)
@@ -67,4 +67,9 @@ class Cuts:
 
     def rows(self) -> np.ndarray:
         """Return the slopes of the scaled cuts, shape (T, M)."""
-        return -0.5 * self.s / self.scale
+        return -0.5 * self.s / self._divisor
+
+    @property
+    def _divisor(self) -> float:
+        """The scale, or 1 where all cuts are 0, as for one class at the origin."""
+        return self.scale or 1.0
