@@ -52,7 +52,8 @@ def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> Non
         return
     gain = np.atleast_1d(model.constant_objective_) - np.atleast_1d(model.dual_objective_)
     scale = np.minimum(np.abs(np.atleast_1d(model.primal_objective_)), gain)
-    if np.any(apart > (1.01 * said + model.tol) * scale):
+    most = 1.01 * said + model.tol
+    if np.any((gaps > most) & (apart > most * scale)):
         few = any("digits" in line or "objective is 0" in line for line in told)
         raise (Rounded if few else Lie)(words)
 

@@ -99,7 +99,8 @@ def _lost(estimator: Any, result: Result, names: Sequence[str], digits: Digits) 
     worst = np.argsort(-shares)[:NAMED]
     named = ", ".join(repr(names[m]) for m in worst if shares[m] >= NOTICEABLE * shares[worst[0]])
     return (
-        f"rounding alone may move that gap by {result.doubt:.1e}: the values of {named} have too "
-        f"few digits for tol={estimator.tol:g} with these costs and targets. Scale the data or "
+        f"rounding alone may move that gap by {result.doubt:.1e}: the values of "
+        f"{named or 'the kernels'} have too few digits for tol={estimator.tol:g} with these costs "
+        "and targets. Scale the data or "
         "choose parameters that suit their scale, lower C or the weights of examples, or raise tol"
     )

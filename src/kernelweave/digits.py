@@ -102,10 +102,11 @@ class Digits:
         combined, energies = np.zeros_like(alpha), np.zeros(len(weights))
         few = len(weights) <= MOST_KERNELS
         looked_at = np.arange(len(weights)) if few else np.flatnonzero(weights)
-        for m in looked_at:
-            outputs = self._outputs(int(m), travel)
-            combined += weights[m] * outputs
-            energies[m] = root_of_squares(alpha * outputs)
+        with np.errstate(over="ignore", invalid="ignore"):  # nothing is known then
+            for m in looked_at:
+                outputs = self._outputs(int(m), travel)
+                combined += weights[m] * outputs
+                energies[m] = root_of_squares(alpha * outputs)
         if len(theta) < len(weights):
             return combined, energies.sum(keepdims=True)
         return combined, energies if few else np.where(weights != 0, energies, energies.max())

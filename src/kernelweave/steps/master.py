@@ -131,7 +131,8 @@ class _Point:
         if not self.room.all():  # rounding has used up the distance to a bound
             return False
         target = CENTRE * self.complementarity()
-        dv = self._direction(target)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a weight has reached its bound
+            dv = self._direction(target)
         if dv is None:
             return False
         d_rows = -self.off_rows - self.master.rows @ dv

@@ -68,7 +68,7 @@ def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol
     error = rounding_error(problem, engine, result, digits)
     least = result.scale - error - 2 * UNIT * abs(result.constant)
     worst = (result.primal - result.dual + error) / least if least > 0 else np.inf
-    doubt = max(worst - result.gap, 0.0) if error > 0 else 0.0
+    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
     return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
 
 

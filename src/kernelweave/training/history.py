@@ -20,7 +20,8 @@ from ..problem import Certificate
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,
 STUCK_INNER = 3  # or inner problems in a row that ended in this way
 DUAL_ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest
-NO_PROGRESS = 1e-3  # a relative change of a gap that is none
+NO_PROGRESS = 1e-3  # a relative change of a gap that is none,
+SLOW_PROGRESS = 0.5  # or too little for half of all turns: so many more would bring as little
 # Where rounding may be at least this part of the gap, values tell little: fewer turns that bring
 # less than half are enough.
 NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
@@ -238,6 +239,9 @@ class History:
             return True
         if self._idle(self.patience, NO_PROGRESS):
             return True
+        half = len(self.entries) // 2
+        if half > self.patience and self._idle(half, SLOW_PROGRESS):
+            return True
         return self._idle(NOISY_TURNS, NOISY_PROGRESS) and self._noisy(engine)
 
     def _noisy(self, engine: Engine) -> bool:
@@ -261,6 +265,8 @@ class History:
             return False
         largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
         apart = _apart(before)
+        if not np.isfinite(apart):  # no alpha has been feasible, but for rounding
+            return not np.isfinite(_apart(self.entries))
         return apart - _apart(self.entries) <= max(slight * apart, DUAL_ROUNDING * largest)
 
     @property

@@ -130,7 +130,7 @@ def _feasible(problem: Problem) -> np.ndarray:
         return np.zeros_like(problem.y)
     if problem.tau == 0:
         return _balanced(term.lo, term.hi)
-    alpha: np.ndarray = problem.tau / term.hi.sum() * term.hi
+    alpha: np.ndarray = np.minimum(problem.tau / term.hi.sum() * term.hi, term.hi)
     return alpha
 
 

@@ -41,6 +41,7 @@ PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
 HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
+SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
 
 
 class WorkingSets:
@@ -168,7 +169,7 @@ class WorkingSets:
             self._work[output], self._kernel[output] = work, (weights, kernel)
             tolerance = self._precision * violations.size
             alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-            self.assign(work, alpha, weights)
+            self.assign(work, self._balanced(work, alpha, output), weights)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
                 return
@@ -176,6 +177,24 @@ class WorkingSets:
             violations = self.violations(output)
             if violations.size <= target:
                 return
+
+    def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
+        """Return new alphas of a working set, with which those of the output have their sum again.
+
+        Each is right but for rounding. Where alphas shrink by many orders of magnitude, rounding of
+        large ones is much to small ones: the one that has most room takes the difference.
+        """
+        everyone = self.engine.alpha[self.problem.output_slices[output]]
+        total = everyone.sum() - self.engine.alpha[work].sum() + alpha.sum()
+        missed = self.problem.tau - float(total)
+        size = float(np.abs(everyone).sum() + np.abs(alpha).sum())
+        if abs(missed) <= SUM_ROUNDING * size:
+            return alpha
+        term = self.problem.term.take(work)
+        room = (term.hi if missed > 0 else -term.lo) - np.sign(missed) * alpha
+        most, balanced = int(room.argmax()), alpha.copy()
+        balanced[most] = np.clip(alpha[most] + missed, term.lo[most], term.hi[most])
+        return balanced
 
     def assign(self, idx: np.ndarray, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Give the examples idx new alphas, and tell the history."""
