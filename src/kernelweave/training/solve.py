@@ -101,9 +101,8 @@ def _trained(
 ) -> Result:
     """Train, then drop small weights, but for those of weights that are `dropped` already."""
     result = run(problem, engine, weights, plan, history)
-    if problem.nothing_to_learn(result.dual) or not plan.drops:
-        return result
-    if np.array_equal(result.weights, dropped):
+    known = dropped is not None and np.array_equal(result.weights, dropped)
+    if known or problem.nothing_to_learn(result.dual) or not plan.drops:
         return result
     return drop_small_weights(problem, engine, result, plan, history)
 
@@ -214,8 +213,8 @@ def _adapted(
         n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
         certificate = _certified(theta, problem, engine)
     if certificate.gap <= history.tol:
-        model = {"alpha": engine.alpha.copy(), "weights": theta, "n_iter": n_iter}
-        return replace(result, **vars(certificate), **model, converged=True)
+        alpha, values = engine.alpha.copy(), vars(certificate)
+        return replace(result, **values, alpha=alpha, weights=theta, n_iter=n_iter, converged=True)
     engine.move_to(*before)
     history.observe(engine.alpha, result.weights)
     return None
