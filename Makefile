@@ -37,7 +37,7 @@ bench-against: $(VENV)/installed
 bench-mnist: $(VENV)/installed
 	$(BIN)/python -m benchmarks mkl_mnist
 
-# Test errors of five ways to combine kernels, 1,200 fits: one of the tables of `make bench`.
+# Test errors of five ways to combine kernels, C chosen for each: one of the tables of `make bench`.
 bench-accuracy: $(VENV)/installed
 	$(BIN)/python -m benchmarks solvers_accuracy
 

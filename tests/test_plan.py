@@ -15,7 +15,7 @@ from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Laplacian, Polynomial, WeightedDegree
 from kernelweave.plan import AUTO, METHODS, Plan, automatic, find_method, suited_norm
 from kernelweave.solvers.skm import SKM
-from kernelweave.steps.base import COMPLETE
+from kernelweave.training.loop import COMPLETE
 
 FAMILY = RBF(gamma=list(np.geomspace(1e-3, 1.0, 12)))
 MIXED = [RBF(0.1), Polynomial(degree=2), Laplacian(0.1)]

@@ -10,8 +10,8 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.plan import METHODS, find_method
-from kernelweave.steps.base import Turn
 from kernelweave.steps.newton import Newton
+from kernelweave.training.loop import Turn
 
 M = 5
 E = np.eye(M) + 0.3 * (np.eye(M, k=1) + np.eye(M, k=-1))

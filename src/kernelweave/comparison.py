@@ -39,7 +39,7 @@ class Comparison:
     ----------
     scores : dict from the name of a machine to an array of shape (folds,)
     chosen : tuple of strings
-        The single kernel that was chosen in each fold.
+        The single kernel that was chosen in each fold, as it is called in the first one.
     scoring : str
         What the scores are.
     settings : dict from the name of a machine to a list of (norm, C), one for each fold
@@ -161,13 +161,15 @@ def compare(
     measure = scoring or ("accuracy" if is_classifier(estimator) else "r2")
     scores: dict[str, list[float]] = {name: [] for name in (LEARNED, SUM, SINGLE, *rivals)}
     settings: dict[str, list[tuple[Any, float]]] = {name: [] for name in (LEARNED, SUM, SINGLE)}
-    chosen = []
+    chosen: list[str] = []
+    names: tuple[str, ...] = ()
     for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
         fold = Fold(estimator, X, y, train, test)
         learned = fold.fitted(make(chosen_norms))
         plain = fold.fitted(make([np.inf]))
-        name, single = _best_single(fold, make, learned)
-        chosen.append(name)
+        position, single = _best_single(fold, make, learned)
+        names = names or _last(learned).kernel_names_
+        chosen.append(names[position] if position < len(names) else f"kernel {position}")
         for key, machine in zip((LEARNED, SUM, SINGLE), (learned, plain, single), strict=True):
             scores[key].append(fold.score(machine, measure))
             settings[key].append((_last(machine).norm_, _last(machine).C_))
@@ -218,16 +220,16 @@ def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -
     return make
 
 
-def _best_single(fold: Fold, make: Any, learned: Any) -> tuple[str, Any]:
-    """Return the name of the best single kernel in a training fold, and its machine."""
+def _best_single(fold: Fold, make: Any, learned: Any) -> tuple[int, Any]:
+    """Return the position of the best single kernel in a training fold, and its machine."""
     fitted = _last(learned)
-    names, varying = fitted.kernel_names_, fitted._model.compiled.varying
-    if len(names) == 1:
-        return names[0], fold.fitted(make([np.inf]))
+    varying = fitted._model.compiled.varying
+    if len(fitted.kernel_names_) == 1:
+        return 0, fold.fitted(make([np.inf]))
     machines = [fold.fitted(make([np.inf], kernels=Member(fitted.kernels, m))) for m in varying]
     scores = [_last(machine).best_score_ for machine in machines]
     best = int(np.argmax(scores))
-    return names[varying[best]], machines[best]
+    return int(varying[best]), machines[best]
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .digits import Digits
-from .problem import Result
+from .training.history import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 NAMED = 3  # kernels in a message, at most
@@ -91,7 +91,11 @@ def _lost(estimator: Any, result: Result, names: Sequence[str], digits: Digits) 
     """Return which kernels' rounding leaves the gap of a result in doubt."""
     alpha = result.alpha.reshape(-1, digits.examples.n)
     weights = np.broadcast_to(result.weights, len(names))
-    shares = weights * digits.moves(weights, alpha, np.abs(alpha))[1]
+    # A kernel without weight counts, too: its s is part of the dual value.
+    shares = (
+        np.where(weights > 0, weights, weights.max())
+        * (digits.moves(weights, alpha, np.abs(alpha))[1])
+    )
     worst = np.argsort(-shares)[:NAMED]
     named = ", ".join(repr(names[m]) for m in worst if shares[m] >= NOTICEABLE * shares[worst[0]])
     return (

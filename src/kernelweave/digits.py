@@ -33,6 +33,7 @@ UNIT = float(np.finfo(float).eps) / 2
 SURE = 4.0  # standard deviations that an error stays below
 LOOKED_AT = 100  # strings whose similarity to themselves is taken for that of all
 
+MOST_KERNELS = 5000  # that are looked at one by one whether they have weight or not
 MOST_DIFFERENCES = 10**9  # numbers that are subtracted to find nearest neighbours, at most
 
 # The size of the values of a kernel, and of their errors: numbers, or of shape (n,).
@@ -95,18 +96,20 @@ class Digits:
 
         Returns
         -------
-        Arrays of shape (outputs, n) and the shape of theta. A kernel without weight is taken for
-        the worst of those with one.
+        Arrays of shape (outputs, n) and the shape of theta. Of very many kernels, those without
+        weight are taken for the worst of those with one.
         """
         weights = np.broadcast_to(theta, self.kernels.n_kernels)
         combined, energies = np.zeros_like(alpha), np.zeros(len(weights))
-        for m in np.flatnonzero(weights):
+        few = len(weights) <= MOST_KERNELS
+        looked_at = np.arange(len(weights)) if few else np.flatnonzero(weights)
+        for m in looked_at:
             outputs = self._outputs(int(m), travel)
             combined += weights[m] * outputs
             energies[m] = root_of_squares(alpha * outputs)
         if len(theta) < len(weights):
             return combined, energies.sum(keepdims=True)
-        return combined, np.where(weights != 0, energies, energies.max())
+        return combined, energies if few else np.where(weights != 0, energies, energies.max())
 
     def _outputs(self, m: int, travel: np.ndarray) -> np.ndarray:
         """Return how far rounding may move the outputs of kernel m, shape (outputs, n)."""
@@ -165,7 +168,7 @@ def _column(values: np.ndarray) -> np.ndarray:
 def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
     """Return bounds of a shared quantity of vectors, each of shape (n,)."""
     squares, terms = _squared_norms(table)
-    growth = (1 + np.sqrt(terms)) * UNIT
+    growth = (1 + min(terms, SURE * np.sqrt(terms))) * UNIT  # a few errors may well conspire
     if kind == "dot":
         return Plane(squares, growth * squares)
     if kind == "sqdist":  # ||x||^2 + ||y||^2 - 2 x . y

@@ -25,8 +25,8 @@ from .cached_property import cached_property
 from .engines.base import Engine
 from .losses import HardMargin, Hinge, Loss
 from .norms import Fixed, Norm
-from .problem import Certificate, Problem, Result
-from .training.history import History
+from .problem import Certificate, Problem
+from .training.history import History, Result
 
 FIRST_COST = 1e3  # of an error, times the largest value of a kernel;
 GROWTH = 100.0  # the next one is so many times as high,
@@ -73,10 +73,10 @@ class HardMarginProblem(Problem):
         return 0.5 * self.norm.regularizer(theta, s) / min(1.0, margin) ** 2
 
     @cached_property
-    def constant(self) -> float:
-        """The primal value of the best constant: 0 where every output sees one class, or inf."""
+    def _best_constant(self) -> tuple[float, Any]:
+        """The value of the best constant, 0 where every output sees one class or inf; its bias."""
         single = [np.ptp(one.y[one.C > 0]) == 0 for one in self.per_output]
-        return 0.0 if all(single) else np.inf
+        return 0.0 if all(single) else np.inf, self.best_biases(np.zeros_like(self.y))
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a constant makes no errors."""

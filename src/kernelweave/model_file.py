@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -41,6 +42,11 @@ ESTIMATORS = (
     "MKLClassifier", "MKLRegressor", "MKLOneClass", "MKLClassifierCV", "MKLRegressorCV",
 )  # fmt: skip
 NOT_FOR_FILES = frozenset({"checkpoint"})  # a path means nothing elsewhere, and may mean harm
+
+# Modules of classes that files may hold and that nothing above imports.
+NOT_YET_IMPORTED = (
+    "estimators", "selection", "kernels.member", "kernels.missing", "kernels.standardized",
+)  # fmt: skip
 
 Number = int | float
 # What estimators learn, and of which type it is.
@@ -101,6 +107,8 @@ def load(path: str | os.PathLike[str]) -> Any:
     ValueError : where the file is no such file, is damaged, was changed, or has a newer format.
     OSError : where there is no file to be read.
     """
+    for module in NOT_YET_IMPORTED:
+        import_module(f"{__package__}.{module}")
     with open(path, "rb") as file:
         try:
             return _loaded(file)

@@ -10,20 +10,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .core import _core
 from .engines import TrainingSet
 from .kernels import CompiledKernels
 from .kernels.examples import Examples
 from .problem import Problem
-
-BLOCK = 1000  # kernels looked at together
 
 
 def why_not_finite(
     compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]
 ) -> str:
     """Return what is too large where the objective of a solver is not finite."""
-    sizes = largest_values(compiled, examples, np.arange(compiled.n_kernels))
+    sizes = TrainingSet(compiled.listing, examples).largest_values()
     costs = max(float(problem.C.max()) for problem in problems)
     targets = max(float(np.abs(problem.y).max()) for problem in problems)
     causes = {
@@ -35,13 +32,3 @@ def why_not_finite(
         f"the objective is not finite: {max(causes, key=lambda cause: causes[cause])}, which is "
         "too much for floating point numbers; scale it down"
     )
-
-
-def largest_values(
-    compiled: CompiledKernels, examples: Examples, kernels: np.ndarray
-) -> np.ndarray:
-    """Return the largest k_m(x, x) of some kernels, shape (len(kernels),)."""
-    whole = TrainingSet(compiled.listing, examples)
-    parts = [whole.part(kernels[m : m + BLOCK]) for m in range(0, len(kernels), BLOCK)]
-    diagonals = [_core.diagonal(part.kernels.program, part.examples.side) for part in parts]
-    return np.concatenate([values.max(axis=1) for values in diagonals])

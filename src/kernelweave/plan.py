@@ -22,12 +22,12 @@ from .solvers.mwu import MWU
 from .solvers.qcqp import QCQP
 from .solvers.skm import SKM
 from .steps.analytic import Analytic
-from .steps.base import ACCURATE, COMPLETE, Pace, Step, keep_weights
 from .steps.cutting_plane import CuttingPlane
 from .steps.gradient import Gradient
 from .steps.level import Level
 from .steps.newton import Newton
 from .stored import stored
+from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights
 from .training.shrinking import MANY_EXAMPLES
 
 WORKING_SET = 1000  # examples, where the user does not say

@@ -69,76 +69,6 @@ class Certificate:
         return bool(np.isfinite(self.primal)) and self.dual < np.inf
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Progress(Certificate):
-    """The state of a solver after some seconds; weights has shape (M,).
-
-    `phase` names what the solver was doing. In single precision the last digits of values are not
-    certain; the last entry of a history never is of such a phase.
-    """
-
-    seconds: float
-    weights: np.ndarray
-    phase: str = "double precision"
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Result(Certificate):
-    """What every solver returns: a certified model and how it came about.
-
-    Attributes
-    ----------
-    alpha : array of shape (n,)
-        Signed dual variables.
-    weights : array of shape (M,)
-        The kernel weights theta.
-    n_iter : int
-        Turns of the solver's outer loop.
-    history : sequence of Progress
-        The way there, oldest first.
-    converged : bool
-        Whether the gap reached the tolerance that was asked for, whatever rounding did.
-    late : bool
-        Whether time ran out before it did.
-    optimality : pair of floats, or None
-        The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
-    doubt : float
-        How far rounding may have moved the gap.
-    """
-
-    alpha: np.ndarray
-    weights: np.ndarray
-    n_iter: int
-    history: Sequence[Progress]
-    converged: bool
-    late: bool = False
-    optimality: tuple[float, float] | None = None
-    doubt: float = 0.0
-
-    def moved(self, centre: float) -> Result:
-        """Return the result for targets to which a number was added."""
-        history = [replace(past, bias=past.bias + centre) for past in self.history]
-        return replace(self, bias=self.bias + centre, history=history) if centre else self
-
-    def spread(self, kernels: np.ndarray, M: int) -> Result:
-        """Return the result for M kernels, of which only some were learned with.
-
-        Parameters
-        ----------
-        kernels : their positions; if this is a result for their sum, each has its weight.
-        """
-        if len(self.weights) == M:
-            return self
-
-        def placed(weights: np.ndarray) -> np.ndarray:
-            theta = np.zeros(M)
-            theta[kernels] = weights
-            return theta
-
-        history = [replace(past, weights=placed(past.weights)) for past in self.history]
-        return replace(self, weights=placed(self.weights), history=history)
-
-
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A loss, a norm, and the targets and costs of n examples.
@@ -283,7 +213,7 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self._best_constant
         else:
-            bias = self.best_biases(F)
+            bias = self.best_bias(F) if self.n_outputs == 1 else self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
             dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .problem import Progress
+from .training.history import Progress
 
 
 @contextmanager

@@ -24,9 +24,10 @@ from .estimators.base import MKLEstimator, Prepared
 from .kernels import resolve
 from .norms import Norm, as_norm
 from .plan import find_method
-from .problem import Problem, Result
+from .problem import Problem
 from .progress import progress_bar
 from .solvers.base import Method
+from .training.history import Result
 from .training.path import follow
 from .validation import weighed
 

@@ -16,8 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
+
+LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,15 @@ class TrainingSet:
         kernels = self.kernels.part(chosen)
         examples = self.examples.part(self.kernels.read_by(kernels))
         return replace(self, kernels=kernels, examples=examples)
+
+    def largest_values(self, chosen: np.ndarray | None = None) -> np.ndarray:
+        """Return the largest k_m(x, x) of all kernels, or of k of them, shape (k,)."""
+        chosen = np.arange(self.kernels.n_kernels) if chosen is None else chosen
+        largest = []
+        for first in range(0, len(chosen), LOOKED_AT):
+            part = self.part(chosen[first : first + LOOKED_AT])
+            largest.append(_core.diagonal(part.kernels.program, part.examples.side).max(axis=1))
+        return np.concatenate(largest)
 
     def core(self, kind: Callable[..., Any]) -> Any:
         """Return an engine of the core, of a kind such as `_core.Engine`."""

@@ -30,10 +30,10 @@ from ..norms import Norm
 from ..numeric import thread_count
 from ..overflow import why_not_finite
 from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
-from ..problem import Problem, Progress, Result
+from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
-from ..training.history import History, ignore
+from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
 
@@ -57,12 +57,9 @@ class Prepared:
 
     @contextmanager
     def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
-        """Name what is too large where a solver finds that its objective is not finite.
-
-        NumPy's warnings on the way there are held back: the objective tells.
-        """
+        """Name what is too large where a solver finds that its objective is not finite."""
         try:
-            with np.errstate(over="ignore", invalid="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
                 yield
         except FloatingPointError as error:
             cause = why_not_finite(self.compiled, self.examples, problems)
@@ -144,10 +141,8 @@ class MKLEstimator(BaseEstimator):
         """Return the checkpoints of problems with M weights, or None for each."""
         if self.checkpoint is None:
             return [None] * len(problems)
-        data, path = (
-            data_key(kernels, self.normalize, prepared.examples),
-            os.fspath(self.checkpoint),
-        )
+        data = data_key(kernels, self.normalize, prepared.examples)
+        path = os.fspath(self.checkpoint)
         return [Checkpoint(f"{path}.{k}", one, data, M) for k, one in enumerate(problems)]
 
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:

@@ -27,9 +27,10 @@ import numpy as np
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import mean_of_pairs, row_means, sampled
+from kernelweave.kernels.means import by_width, mean_of_pairs, row_means, sampled
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
+from kernelweave.kernels.vectors import Exponential
 from kernelweave.stored import stored
 
 MANY = 500  # members
@@ -151,12 +152,22 @@ def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     constant = _constant(kernel, reading)
-    compiled, sample, shares = sampled(kernel, reading)
-    squares = np.ones(1)
-    if not kernel.unit_diagonal or compiled.n_kernels <= MANY:
-        squares = _core.diagonal(compiled.program, sample.side) @ shares
-    variances = squares - mean_of_pairs(compiled, sample, shares, reading.n_jobs)
+    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
+        variances = by_width(
+            lambda gammas: _variances(replace(kernel, gamma=gammas), reading),
+            np.array(kernel.gamma),
+        )
+    else:
+        variances = _variances(kernel, reading)
     return _divided(kernel, variances, constant | (variances <= 0))  # rounding may take it below
+
+
+def _variances(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return the variance of the examples in the feature space of each member, shape (M,)."""
+    compiled, sample, shares = sampled(kernel, reading)
+    squares = _core.diagonal(compiled.program, sample.side) @ shares
+    variances: np.ndarray = squares - mean_of_pairs(compiled, sample, shares, reading.n_jobs)
+    return variances
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
@@ -246,6 +257,10 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
 
 def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
     """Return for which members all training examples with a weight are one point, shape (M,)."""
+    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
+        widest = replace(kernel, gamma=min(kernel.gamma))
+        if not _constant(widest, reading).any():  # nor is any narrower one
+            return np.zeros(len(kernel.gamma), dtype=bool)
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
     diagonal = _finite_diagonal(compiled, examples)

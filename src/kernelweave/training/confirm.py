@@ -19,8 +19,8 @@ import numpy as np
 from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
 from ..norms import Block
-from ..problem import Problem, Result
-from .history import History
+from ..problem import Problem
+from .history import History, Result
 
 ATTEMPTS = 3  # of a solver, each with a smaller tolerance
 LARGEST_SHARE = 0.5  # of the tolerance that rounding may take before it is not worth an attempt

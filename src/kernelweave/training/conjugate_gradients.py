@@ -21,8 +21,8 @@ import numpy as np
 from ..engines.base import Engine
 from ..kkt_system import longest_step
 from ..losses.base import root
-from ..problem import Certificate, Problem, Result
-from .history import History
+from ..problem import Certificate, Problem
+from .history import History, Result
 
 PATIENCE = 100  # moves in which the gap has to fall to half of what it was
 TINY = np.finfo(float).tiny

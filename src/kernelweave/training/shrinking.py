@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Problem, Result
-from .history import History
+from ..problem import Problem
+from .history import History, Result
 from .loop import train
 from .violations import Violations, every_kth
 from .working_sets import WorkingSets

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, partial
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
-from ..steps.base import Turn
 from .history import History
 from .interior_points import interior_points
 from .margin_newton import margin_newton
@@ -68,20 +66,6 @@ class WorkingSets:
         none = (np.empty(0), np.empty((0, 0)))
         self._kernel = [none] * problem.n_outputs  # and its weights and kernel block
 
-    def view(self, weights: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
-        """Take s from the engine, and describe the present model for a weight step.
-
-        `at` solves the inner problem with other weights.
-        """
-        self.measure(weights)
-        if not np.isfinite(self.s).all():
-            raise FloatingPointError("alpha' K alpha is not finite")
-        linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
-        primal = cache(partial(self._primal, weights))  # steps within steps ask for it again
-        hessian = cache(partial(self._hessian, weights))
-        tol, constant = self.history.tol, self.problem.constant
-        return Turn(weights, self.s, linear, primal, hessian, at, tol=tol, constant=constant)
-
     def measure(self, weights: np.ndarray) -> None:
         """Take s from the engine.
 
@@ -98,12 +82,14 @@ class WorkingSets:
         self.F = self.engine.combined(weights)
         return self.problem.certificate(self.engine.alpha, self.F, self.s, weights)
 
-    def _primal(self, weights: np.ndarray) -> float:
+    def primal(self, weights: np.ndarray) -> float:
         """Return the primal value with these weights; a block norm puts better ones in its own."""
+        self.F = self.engine.combined(weights)
+        value = self.problem.certificate(self.engine.alpha, self.F, self.s, weights).primal
         own = self.problem.norm.regularizer(weights, self.s)
-        return self.certify(weights).primal + 0.5 * (float(weights @ self.s) - own)
+        return value + 0.5 * (float(weights @ self.s) - own)
 
-    def _hessian(self, weights: np.ndarray) -> np.ndarray:
+    def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
         outputs = range(self.problem.n_outputs)
         hessian: np.ndarray = np.sum(
@@ -174,12 +160,22 @@ class WorkingSets:
     def _improve(
         self, violations: Violations, target: float, turns: int, weights: np.ndarray, output: int
     ) -> None:
-        """Solve at most `turns` working sets of an output, until its violation is `target`.
+        """Solve the problem of an output restricted to its worst examples, again and again.
 
-        At least one, however late it is.
+        At most `turns` times, until its violation is `target`; at least once, however late it is.
         """
+        first = self.problem.output_slices[output].start
         while True:
-            self._solve_worst(violations, weights, output)
+            last = self._work[output]
+            free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
+            work = first + violations.select(min(self.size, len(violations.up)), free - first)
+            kernel = self.engine.block(work, weights)
+            term, alpha = self.problem.term.take(work), self.engine.alpha[work]
+            subproblem = Subproblem(kernel, term, alpha, self.F[work])
+            self._work[output], self._kernel[output] = work, (weights, kernel)
+            tolerance = self._precision * violations.size
+            alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
+            self.assign(work, alpha, weights)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
                 return
@@ -187,20 +183,6 @@ class WorkingSets:
             violations = self.violations(output)
             if violations.size <= target:
                 return
-
-    def _solve_worst(self, violations: Violations, weights: np.ndarray, output: int) -> None:
-        """Solve the problem of an output restricted to its worst examples."""
-        first = self.problem.output_slices[output].start
-        last = self._work[output]
-        free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
-        work = first + violations.select(min(self.size, len(violations.up)), free - first)
-        kernel = self.engine.block(work, weights)
-        term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-        subproblem = Subproblem(kernel, term, alpha, self.F[work])
-        self._work[output], self._kernel[output] = work, (weights, kernel)
-        tolerance = self._precision * violations.size
-        alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-        self.assign(work, alpha, weights)
 
     def assign(self, idx: np.ndarray, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Give the examples idx new alphas, and tell the history."""
