@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,9 +16,9 @@ import numpy as np
 from ..digits import Digits
 from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
-from ..problem import Certificate, Problem, Result
+from ..problem import Certificate, Problem
 from .confirm import confirmed
-from .history import History, ignore
+from .history import History, Result, ignore
 from .loop import train
 from .shrinking import train_on_active_sets
 from .violations import every_kth
@@ -62,23 +63,30 @@ def solve(
     if plan.alignment is not None:
         weights = plan.align(problem, engine, weights)
         problem = problem.given(weights)
-
-    def attempt(weights: np.ndarray) -> Result:
-        result = _solve_from(weights, problem, engine, plan, history)
-        return _constant(result) if problem.nothing_to_learn(result.dual) else result
-
+    attempt = partial(_solve_from, problem, engine, plan, history)
     if digits is None:
         return attempt(weights)
     return confirmed(problem, engine, weights, history, digits, attempt)
 
 
 def _solve_from(
-    weights: np.ndarray, problem: Problem, engine: Engine, plan: Plan, history: History
+    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
 ) -> Result:
     """Solve a problem from the alpha of the engine and weights, shape (M,)."""
+    result: Result
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
-        result: Result = plan.algorithm.solve(problem, engine, weights, history)
-        return result
+        result = plan.algorithm.solve(problem, engine, weights, history)
+    else:
+        result = _train_by_plan(problem, engine, plan, history, weights)
+    if problem.nothing_to_learn(result.dual):  # then it is the constant model that is certified
+        return replace(result, weights=np.zeros_like(result.weights))
+    return result
+
+
+def _train_by_plan(
+    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
+) -> Result:
+    """Train, where the engine can with passes in single precision first."""
     run = train_on_active_sets if plan.grows else train
     if not engine.is_rough:
         return _trained(run, problem, engine, weights, plan, history)
@@ -101,15 +109,11 @@ def _trained(
 ) -> Result:
     """Train, then drop small weights, but for those of weights that are `dropped` already."""
     result = run(problem, engine, weights, plan, history)
-    known = dropped is not None and np.array_equal(result.weights, dropped)
-    if known or problem.nothing_to_learn(result.dual) or not plan.drops:
+    if problem.nothing_to_learn(result.dual) or not plan.drops:
+        return result
+    if dropped is not None and np.array_equal(result.weights, dropped):
         return result
     return drop_small_weights(problem, engine, result, plan, history)
-
-
-def _constant(result: Result) -> Result:
-    """Return the constant model, which is what the certificate of the result is that of."""
-    return replace(result, weights=np.zeros_like(result.weights))
 
 
 def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:
@@ -213,8 +217,14 @@ def _adapted(
         n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
         certificate = _certified(theta, problem, engine)
     if certificate.gap <= history.tol:
-        alpha, values = engine.alpha.copy(), vars(certificate)
-        return replace(result, **values, alpha=alpha, weights=theta, n_iter=n_iter, converged=True)
+        return replace(
+            result,
+            **vars(certificate),
+            alpha=engine.alpha.copy(),
+            weights=theta,
+            n_iter=n_iter,
+            converged=True,
+        )
     engine.move_to(*before)
     history.observe(engine.alpha, result.weights)
     return None
