@@ -383,3 +383,32 @@ def test_values_that_do_not_fit_are_refused(kind, rng):
         with pytest.raises(ValueError, match="idx and values differ in length"):
             engine.change(np.arange(3), np.ones(length))
     assert not engine.alpha.any()
+
+
+@every_engine
+def test_the_way_of_alpha_ends_where_outputs_are_computed_anew(kind):
+    case, rng = ONE_OF_EACH[kind], np.random.default_rng(0)
+    engine = case.engine(case.data(rng, 60))
+    theta = np.ones(engine.n_kernels)
+    engine.combined(theta)
+    alpha, idx = rng.normal(size=engine.n), np.arange(5)
+    engine.change(idx, alpha[idx])
+    engine.change(idx, -alpha[idx])
+    ways = 1.0 if kind is StreamedEngine else 3.0  # which computes outputs whenever it is asked
+    np.testing.assert_allclose(engine.travel[idx], ways * np.abs(alpha[idx]))
+    assert not engine.travel[5:].any()
+    engine.move_to(alpha)
+    engine.combined(theta)
+    np.testing.assert_array_equal(engine.travel, np.abs(alpha))
+
+
+@every_engine
+def test_outputs_that_are_scaled_keep_their_rounding(kind):
+    case, rng = ONE_OF_EACH[kind], np.random.default_rng(0)
+    engine = case.engine(case.data(rng, 60))
+    engine.move_to(alpha := rng.normal(size=engine.n))
+    engine.combined(np.ones(engine.n_kernels))
+    before = engine.travel.copy()
+    engine.move_to(*engine.snapshot().scaled(100.0))
+    assert np.all(engine.travel >= (1.0 if kind is StreamedEngine else 100.0) * before)
+    np.testing.assert_array_equal(engine.alpha, 100.0 * alpha)

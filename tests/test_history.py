@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave.problem import Certificate
-from kernelweave.training.history import SMALLEST_TOL, STUCK_TURNS, History
+from kernelweave.training.history import ROUNDING, STUCK_TURNS, History
 
 THETA = np.array([0.6, 0.8])
 
@@ -28,7 +28,7 @@ def clock(monkeypatch):
 
 
 def certificate(gap, dual=1.0):
-    return Certificate(primal=dual / (1 - gap), dual=dual, gap=gap, bias=0.5)
+    return Certificate(primal=dual / (1 - gap), dual=dual, constant=np.inf, gap=gap, bias=0.5)
 
 
 def test_it_keeps_and_tells_every_model():
@@ -88,13 +88,20 @@ def test_an_inner_problem_has_the_same_clock_and_observer_but_tells_nobody(clock
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize(("first", "tol"), [(0.5, 0.1), (0.1, 0.03), (1e-20, SMALLEST_TOL)])
+@pytest.mark.parametrize(("first", "tol"), [(0.5, 0.1), (0.1, 0.03), (1e-20, ROUNDING)])
 def test_the_gap_of_an_inner_problem_falls_from_where_it_starts(first, tol):
     inner = History().inner(0.1, fall=0.3)
     inner.add(certificate(first), THETA)
     assert inner.tol == pytest.approx(tol)
     inner.add(certificate(0.2 * first), THETA)
     assert inner.tol == pytest.approx(tol)  # only the first gap counts
+
+
+def test_no_inner_problem_is_solved_beyond_rounding():
+    """Where little can be gained, rounding of the values is more of the gap."""
+    inner = History().inner(0.1, fall=0.3)
+    inner.add(Certificate(primal=2.0, dual=2.0, constant=2.0 + 1e-6, gap=0.0, bias=0.0), THETA)
+    assert inner.tol == pytest.approx(2e6 * ROUNDING)
 
 
 def test_alphas_of_some_examples_are_observed_among_those_of_all():
@@ -149,11 +156,11 @@ def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck):
 
 def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
     history = History()
-    history.add(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), THETA)
+    history.add(Certificate(primal=5.0, dual=-5.0, constant=0.0, gap=2.0, bias=0.0), THETA)
     for turn in range(STUCK_TURNS + 1):
         dual = -1e-14 * (1 - 1e-4 * turn)  # rising, relative to itself
         gap = 1 + 1e-8 * (STUCK_TURNS - turn)
-        history.add(Certificate(primal=1e-12, dual=dual, gap=gap, bias=0.0), THETA)
+        history.add(Certificate(primal=1e-12, dual=dual, constant=0.0, gap=gap, bias=0.0), THETA)
     assert history.stuck(ENGINE)
 
 
@@ -168,9 +175,9 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
 )
 def test_one_class_may_have_an_objective_that_vanishes(primal, dual, stuck):
     history = History()
-    history.add(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), THETA)
+    history.add(Certificate(primal=5.0, dual=-5.0, constant=0.0, gap=2.0, bias=0.0), THETA)
     assert not history.stuck(ENGINE)
-    history.add(Certificate(primal=primal, dual=dual, gap=2.0, bias=0.0), THETA)
+    history.add(Certificate(primal=primal, dual=dual, constant=0.0, gap=2.0, bias=0.0), THETA)
     assert history.stuck(ENGINE) == stuck
 
 

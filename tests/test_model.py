@@ -9,14 +9,14 @@ from kernel_cases import CASES, vectors
 from kernelweave.core import single_threaded_blas
 from kernelweave.kernels import RBF, Linear, prepare
 from kernelweave.model import Model
-from kernelweave.problem import Result
+from kernelweave.training.history import Result
 
 N = 280  # more than one tile of columns
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def result(alpha, weights, bias):
-    certificate = {"primal": 1.0, "dual": 1.0, "gap": 0.0, "bias": bias}
+    certificate = {"primal": 1.0, "dual": 1.0, "constant": 1.0, "gap": 0.0, "bias": bias}
     return Result(**certificate, alpha=alpha, weights=weights, n_iter=1, history=[], converged=True)
 
 

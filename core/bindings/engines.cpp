@@ -220,6 +220,25 @@ Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
   return out;
 }
 
+void require_single(const Mixture& mixture, Ids ids, Vector alpha) {
+  check_ids(mixture.n(), ids);
+  require(ids.shape(0) == alpha.shape(0), "single passes: ids and alpha differ in length");
+  require(mixture.has_single_passes(), "single passes do not serve these kernels and examples");
+}
+
+void add_single(Mixture& mixture, Ids ids, Vector delta) {
+  require_single(mixture, ids, delta);
+  without_lock([&] { mixture.add_single(ids.data(), int64_t(ids.shape(0)), delta.data()); });
+}
+
+Out outputs_single(const Mixture& mixture, Ids ids, Vector alpha) {
+  require_single(mixture, ids, alpha);
+  Out out = make_array({size_t(mixture.n_kernels()), size_t(mixture.n())});
+  without_lock(
+      [&] { mixture.outputs_single(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
+  return out;
+}
+
 nb::list spread(Mixture& mixture, Vector alpha, Ids columns) {
   check_ids(mixture.n(), columns);
   require(int64_t(alpha.shape(0)) == mixture.n(), "spread: one alpha per example");
@@ -281,6 +300,10 @@ void bind_mixture(nb::module_& m) {
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
       .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
+      .def_prop_ro("has_single_passes", &Mixture::has_single_passes)
+      .def("add_single", &add_single, "ids"_a, "delta"_a, "As `add`, in single precision.")
+      .def("outputs_single", &outputs_single, "ids"_a, "alpha"_a,
+           "The outputs of all kernels, a row for each, in single precision.")
       .def_prop_ro("n_families", [](const Mixture& mixture) { return mixture.profiles().size(); })
       .def("family", &family, "family"_a,
            "The kernels of one shared quantity, and their values at its nodes, a row for each.")

@@ -1,4 +1,4 @@
-// The walk that every evaluation shares: some rows of one side against all examples of the other,
+// The loop that every evaluation shares: some rows of one side against all examples of the other,
 // in tiles that stay in cache, with the column tiles spread over the threads.
 #pragma once
 #include <algorithm>

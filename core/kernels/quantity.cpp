@@ -145,6 +145,7 @@ class SquaredDistance : public Dot {
   }
   double bound(const Table& a) const override { return 4.0 * largest_norm(a); }
   bool both_signs() const override { return false; }
+  bool is_squared_distance() const override { return true; }
 
   std::unique_ptr<Sums> sums(const Table&, const int64_t*, const double*, int64_t, int64_t, int,
                              const double*) const override {

@@ -69,6 +69,7 @@ class Quantity {
   virtual bool bounded() const { return false; }
   virtual double bound(const Table&) const { return 0.0; }
   virtual bool both_signs() const { return true; }
+  virtual bool is_squared_distance() const { return false; }
   // The quantity of one plane that is the sum of all planes with these weights, where it is cheaper
   // than its parts; null otherwise.
   virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {

@@ -7,6 +7,7 @@
 namespace kw {
 
 struct CellLoops;
+struct SingleLoops;
 struct WdLoops;
 
 struct PairChoice {
@@ -52,8 +53,9 @@ struct Simd {
                      int64_t n);
   void (*move)(const double* row_i, const double* row_j, double step, double* outputs, int64_t n);
 
-  const CellLoops* cells;  // piecewise polynomials, cells.h
-  const WdLoops* wd;       // the weighted degree kernel, wd.h
+  const CellLoops* cells;     // piecewise polynomials, cells.h
+  const SingleLoops* single;  // passes in single precision, single.h
+  const WdLoops* wd;          // the weighted degree kernel, wd.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

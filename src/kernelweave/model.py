@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,10 @@ from .cached_property import cached_property
 from .core import _core, single_threaded_blas
 from .kernels.examples import Examples
 from .kernels.program import CompiledKernels
-from .problem import Result
 from .stored import stored
+
+if TYPE_CHECKING:
+    from .training.history import Result
 
 
 @stored("Model")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
-from ..convergence import complaint
+from ..convergence import warn_of
 from ..core import single_threaded_blas
-from ..digits import lost_digits
+from ..digits import Digits
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel, Precomputed
 from ..kernels.default import default_kernels
@@ -28,11 +28,12 @@ from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..overflow import explained
-from ..plan import ENGINES, Method, choose_engine, find_method, make_plan, suited_norm
-from ..problem import Problem, Progress, Result
+from ..overflow import why_not_finite
+from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
+from ..problem import Problem
 from ..progress import live_line
-from ..training.history import History, ignore
+from ..solvers.base import Method
+from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
 
@@ -45,17 +46,29 @@ class Prepared:
     ----------
     compiled : the M kernels, normalised.
     examples : the n training examples as the kernels read them.
-    engine, name : the engine, and its name.
+    engine, name : the engine of the kernels that vary on the examples, and its name.
     """
 
     compiled: CompiledKernels
     examples: Examples
     engine: Engine
     name: str
+    digits: Digits
+
+    @contextmanager
+    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
+        """Name what is too large where a solver finds that its objective is not finite."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
+                yield
+        except FloatingPointError as error:
+            cause = why_not_finite(self.compiled, self.examples, problems)
+            raise ValueError(cause) from error
 
     def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights for the engine."""
-        return suited_norm(norm, self.name, self.compiled.n_kernels)
+        """Return a norm of M weights as that of the engine's kernels."""
+        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
+        return norm.among(self.compiled.varying)
 
     def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
         """Return the problems to solve one after the other, and the engine for them.
@@ -94,25 +107,29 @@ class MKLEstimator(BaseEstimator):
             merged = MergedExamples.of(X, targets, problems[0].C)
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
-        with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
+        with single_threaded_blas(), self._live_line() as watch:
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
             checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
-            pairs = enumerate(zip(problems, checkpoints, strict=True))
-            with explained(prepared.compiled, prepared.examples, problems):
-                results = [
-                    self._solve(
-                        problem,
+            results: list[Result] = []
+            with prepared.explained(problems):
+                for one, kept in zip(problems, checkpoints, strict=True):
+                    result = self._solve(
+                        one,
                         engine,
                         prepared.name,
-                        deadline=_portion(deadline, len(problems) - number),
+                        deadline=_portion(deadline, len(problems) - len(results)),
                         watch=watch,
-                        checkpoint=checkpoint,
+                        checkpoint=kept,
+                        digits=prepared.digits,
                     )
-                    for number, (problem, checkpoint) in pairs
-                ]
+                    results.append(result)
         self._learn(prepared, results, merged)
+
+    def _live_line(self) -> AbstractContextManager[Callable[[Progress], None]]:
+        """Return a context with what shows progress, if anything does."""
+        return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
 
     def _deadline(self) -> float:
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
@@ -124,11 +141,13 @@ class MKLEstimator(BaseEstimator):
         """Return the checkpoints of problems with M weights, or None for each."""
         if self.checkpoint is None:
             return [None] * len(problems)
-        data, path = (
-            data_key(kernels, self.normalize, prepared.examples),
-            os.fspath(self.checkpoint),
-        )
+        data = data_key(kernels, self.normalize, prepared.examples)
+        path = os.fspath(self.checkpoint)
         return [Checkpoint(f"{path}.{k}", one, data, M) for k, one in enumerate(problems)]
+
+    def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
+        """Return the kernels of an estimator that was given none."""
+        return default_kernels(X, costs)
 
     def _prepare(
         self,
@@ -146,11 +165,15 @@ class MKLEstimator(BaseEstimator):
         their weights, each with an alpha of its own.
         """
         n_jobs = thread_count(self.n_jobs)
-        kernels = kernels or default_kernels(X, costs)
+        kernels = kernels or self._default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
+        if len(compiled.varying) < compiled.n_kernels:
+            training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared)
-        return Prepared(compiled, examples, ENGINES[name](training_set), name)
+        engine = ENGINES[name](training_set)
+        digits = Digits(training_set.kernels, training_set.examples, engine.precision)
+        return Prepared(compiled, examples, engine, name, digits)
 
     def _solve(
         self,
@@ -162,22 +185,26 @@ class MKLEstimator(BaseEstimator):
         deadline: float,
         watch: Callable[[Progress], None] = ignore,
         checkpoint: Checkpoint | None = None,
+        digits: Digits | None = None,
     ) -> Result:
         """Solve a problem as the parameters say, until a time.
 
         It starts afresh, from the engine's alpha and given weights, shape (M,), or from what a
-        checkpoint says.
+        checkpoint says. With the `digits` of the kernels it is confirmed.
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
         how = {"interleaved": self.interleaved, "working_set": self.working_set}
-        self.plan_ = make_plan(method, problem, engine, name, **how)
+        plan = make_plan(method, problem, engine, name, **how)
+        if self.verbose >= 2 and plan != getattr(self, "plan_", None):
+            print(f"{type(self).__name__}: {plan}", file=sys.stderr)
+        self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, self.plan_, history, weights)
+        result = solve(problem, engine, plan, history, weights, digits)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
@@ -187,10 +214,10 @@ class MKLEstimator(BaseEstimator):
     ) -> None:
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
-        results = [result.spread(compiled.n_kernels) for result in results]
-        lost = lost_digits(compiled, examples, results, self.tol)
-        if (message := complaint(self, results, lost)) is not None:
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        if not all(result.converged and result.weights.any() for result in results):
+            names = [compiled.names[m] for m in compiled.varying]
+            warn_of(self, results, names, prepared.digits)
+        results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         self._model = Model.of(compiled, examples, results)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
@@ -204,11 +231,14 @@ class MKLEstimator(BaseEstimator):
         self.intercept_ = model.intercept
         single = len(results) == 1
         self.weights_ = model.weights[0] if single else model.weights
-        for name in ("primal", "dual"):
+        for name in ("primal", "dual", "constant"):
             values = np.array([getattr(result, name) for result in results])
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)
         gaps = np.array([result.gap for result in results])
         self.duality_gap_ = float(gaps[0]) if single else gaps
+        if all(result.optimality for result in results):
+            pairs = np.array([result.optimality for result in results])
+            self.optimality_ = pairs[0] if single else pairs
         histories = [[vars(progress) for progress in result.history] for result in results]
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
@@ -260,6 +290,7 @@ class MKLEstimator(BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = _all_precomputed(self.kernels)
         return tags
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -11,6 +11,7 @@ from sklearn.utils import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import losses, norms
+from ..hard_margin import HardMarginProblem
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
@@ -37,11 +38,15 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        Each may be a family. None: a linear kernel and RBF kernels of seven widths.
+        Each may be a family. None: kernels for what the columns hold, whatever their units.
+        Numbers and categories are standardised; they get a linear kernel and RBF kernels of seven
+        widths, texts get bags of words, and numbers may be missing (see `kernels.default`).
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float
-        Cost of a loss.
+        Cost of a loss. inf is a hard margin (hinge and squared hinge): no example may be closer
+        than the margin, weights of examples only say whether they count, and classes that cannot be
+        separated are an error.
     loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
     solver : str
         "auto", or a solver by name.
@@ -50,7 +55,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     normalize : {"variance", "unit", "trace", "center", None}
         How kernels are made comparable.
     tol : float
-        Relative duality gap at which to stop.
+        Relative duality gap at which to stop: (P - D) / min(|P|, P0 - D), P and D being the primal
+        and the dual value and P0 that of the best constant.
     max_iter : int or None
         Bound on the number of turns of the outer loop.
     max_time : float or None
@@ -74,7 +80,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
         output. A run that was killed goes on from there; one that ends removes its files.
     verbose : int
-        1 shows a live line.
+        1 shows a live line, 2 also prints the plan of the fit; both on standard error.
     random_state : int, RandomState or None
         Only for solvers that draw random numbers.
 
@@ -86,15 +92,25 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     dual_coef_ : array of shape (1 or classes, n_support)
     intercept_ : array of shape (1 or classes,)
     primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
+    constant_objective_ : float, or one for each row of weights_
+        Primal value of the best constant. Where no model is better there is nothing to learn: the
+        weights are then 0, and a UserWarning says so.
     plan_ : Plan
         How the model was trained; its repr is a sentence.
     certifies_ : str
         "weights and machine", or "machine at given weights" for the two-stage solvers.
+    optimality_ : array of shape (2,), or (rows of weights_, 2)
+        With `solver="skm"` only: the (eps1, eps2) of Bach et al. (2004) that were reached. No
+        kernel with weight has an s_m / 2 that is below the largest by more than eps1, and outputs
+        that move by eps2 satisfy the KKT conditions.
     n_iter_ : int
     history_ : list of dict
-        Seconds, primal, dual, gap and weights after every turn; a list for each row of weights_.
+        Seconds, primal, dual, constant, gap and weights after every turn; a list for each row of
+        weights_.
     classes_ : array
     """
+
+    _takes_hard_margins: ClassVar[bool] = True  # C may be inf
 
     def __init__(
         self,
@@ -165,7 +181,10 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return one problem per class, or a single one for two."""
         loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
         positives = [1] if count == 2 else range(count)
-        return [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
+        targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
+        if np.isinf(costs).any():
+            return [HardMarginProblem.of(loss, norm, y, costs > 0) for y in targets]
+        return [Problem(loss, norm, y, costs) for y in targets]
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None

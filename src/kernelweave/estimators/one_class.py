@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from .. import losses, norms
+from ..kernels import Kernel
+from ..kernels.default import default_region_kernel
 from ..problem import Problem
 from ..stored import stored
 from ..validation import check_examples, check_parameters, check_weights, weighed
@@ -23,6 +25,10 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
 
     Parameters
     ----------
+    kernels : kernel, list of kernels, or None
+        None: one RBF kernel on all columns, standardised, with gamma = 1 / (number of columns).
+        Without labels nothing says which kernel is the right one: among kernels of several widths
+        weights follow the normalisation, not the data.
     nu : float in (0, 1]
         Bound on the part of the training examples that are left outside.
 
@@ -84,6 +90,9 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         return Problem(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )
+
+    def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
+        return default_region_kernel(X, costs)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

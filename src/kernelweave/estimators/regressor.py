@@ -9,10 +9,13 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from .. import losses, norms
+from ..kernels.standardized import moments
 from ..problem import Problem
 from ..stored import stored
 from ..validation import check_examples, check_parameters, check_targets, check_weights, weighed
 from .base import MKLEstimator
+
+EPSILON = 0.1  # of "scale", at a spread of 1
 
 
 @stored("MKLRegressor", fields=())
@@ -23,9 +26,19 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
 
     Parameters
     ----------
+    C : float or "scale"
+        A number means what it means for scikit-learn's `SVR`. "scale" follows the spread (standard
+        deviation) of y, so that its unit does not matter: the spread for the
+        epsilon-insensitive loss, 1 for the squared one.
     loss : {"epsilon_insensitive", "squared"} or a loss object
-    epsilon : float
-        Half the width of the tube inside which errors are free (epsilon_insensitive).
+    epsilon : float or "scale"
+        Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
+        tenth of the spread of y.
+
+    Attributes
+    ----------
+    C_, epsilon_ : float
+        What "scale" has become, or the numbers that were given.
     """
 
     def __init__(
@@ -33,9 +46,9 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         kernels: Any = None,
         *,
         norm: float | norms.Norm = 2.0,
-        C: float = 1.0,
+        C: float | str = "scale",
         loss: str | losses.Loss = "epsilon_insensitive",
-        epsilon: float = 0.1,
+        epsilon: float | str = "scale",
         solver: Any = "auto",
         interleaved: bool = True,
         normalize: str | None = "variance",
@@ -73,16 +86,37 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         check_parameters(self)
         X = check_examples(self, X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
-        costs = weighed(self.C, check_weights(sample_weight, len(y)))
+        weights = check_weights(sample_weight, len(y))
+        unit = self._find_scale(y, weights)
+        self.C_ = unit if is_scale(self.C) else float(self.C)
+        costs = weighed(self.C_, weights)
         self._train(X, self._problems(y, costs, norms.as_norm(self.norm)), y)
         return self
 
+    def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> float:
+        """Set the epsilon of these targets, and return the unit that C is then measured in.
+
+        Where targets and functions double, so do errors, and the penalty is four times as large.
+        """
+        spread = _spread(y, weights)
+        self.epsilon_ = EPSILON * spread if is_scale(self.epsilon) else float(self.epsilon)
+        return spread if self._loss.name == "epsilon_insensitive" else 1.0
+
+    @property
+    def _loss(self) -> losses.Loss:
+        params = {"epsilon": self.epsilon_} if self.loss == "epsilon_insensitive" else {}
+        return losses.get(self.loss, "regressor", **params)
+
     def _problems(self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
         """Return the only problem."""
-        params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
-        loss, centre = losses.get(self.loss, "regressor", **params), _centre(y[costs > 0])
+        centre = _centre(y[costs > 0])
         with np.errstate(over="ignore"):  # the objective tells
-            return [Problem(loss, norm, y - centre, costs, centre=centre)]
+            return [Problem(self._loss, norm, y - centre, costs, centre=centre)]
+
+    def _check_loaded(self) -> None:
+        super()._check_loaded()
+        if not hasattr(self, "epsilon_"):  # files of versions without "scale"
+            self.epsilon_ = float(self.epsilon)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets, shape (n,)."""
@@ -94,3 +128,16 @@ def _centre(y: np.ndarray) -> float:
     """Return the middle one of the different targets: it does not depend on weights of examples."""
     different = np.unique(y)
     return float(different[len(different) // 2]) if len(different) else 0.0
+
+
+def is_scale(value: Any) -> bool:
+    """Return whether a parameter is to follow the spread of the targets."""
+    return isinstance(value, str) and value == "scale"
+
+
+def _spread(y: np.ndarray, weights: np.ndarray) -> float:
+    """Return the standard deviation of targets; 1 where they do not vary."""
+    centred = (y - _centre(y[weights > 0]))[:, None]  # the same numbers wherever the origin is
+    parts = weights / weights.max()  # whose sum is finite
+    spread = float(moments(centred, parts / parts.sum())[1][0])
+    return spread if spread > 0 else 1.0

@@ -9,8 +9,11 @@ Whatever a normalisation takes from data it takes from the training data, and ap
   Moeller et al. (2018), would give C another meaning at every n.
 * "center": the training examples have mean zero in feature space.
 
-Means over pairs are exact up to `MOST_EXAMPLES` examples. Beyond, they are taken over so many
+Means over pairs are exact up to 5,000 examples. Beyond, they are taken over so many
 examples, evenly spaced.
+
+A kernel that is constant on the training data tells no examples apart: its values become 0, and
+estimators give it weight 0.
 """
 
 from __future__ import annotations
@@ -24,11 +27,12 @@ import numpy as np
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.means import mean_of_pairs, row_means, sampled
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
 
-MOST_EXAMPLES = 5000
+MANY = 500  # members
 CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
 
 
@@ -90,11 +94,14 @@ class Centered(Wrapper):
         """Return the mean of k(x, reference examples), shape (M, n)."""
         compiled = CompiledKernels((self.kernel,))
         examples = compiled.read(reading)
-        return _row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
+        return row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
 
 
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
     """Return a kernel normalised on training data.
+
+    Members of a family that are constant on the training data, or would be once normalised, have
+    values of 0 instead.
 
     Parameters
     ----------
@@ -105,18 +112,36 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
 
     Raises
     ------
-    ValueError : where a member is constant on the training data, or would be once normalised, and
-        where its values are beyond what numbers can hold.
+    ValueError : where all members are constant, and where values are beyond what numbers can hold.
     """
+    normal = quietly_normalized(kernel, how, X, n_jobs=n_jobs)
+    refuse_all_constant(CompiledKernels((normal,)))
+    return normal
+
+
+def quietly_normalized(
+    kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None
+) -> Kernel:
+    """Return what `normalize` does, whether or not all members are constant."""
     if how not in NORMALISATIONS:
         raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, not {how!r}")
     reading = X if isinstance(X, Reading) else Reading(X, training=True, n_jobs=n_jobs)
     kernel = kernel.resolve(reading.X)
     if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
-        parts = tuple(normalize(part, how, reading) for part in kernel.kernels)
+        parts = tuple(quietly_normalized(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
     with single_threaded_blas():
         return NORMALISATIONS[how](kernel, reading)
+
+
+def refuse_all_constant(compiled: CompiledKernels) -> None:
+    """Raise where no kernel tells any examples apart."""
+    if not len(compiled.varying):
+        all_of = "" if compiled.n_kernels == 1 else f", as are all {compiled.n_kernels}"
+        raise ValueError(
+            f"kernel {compiled.names[0]!r} is constant on the training data{all_of}, so that it "
+            "tells no examples apart: take another one"
+        )
 
 
 def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
@@ -125,40 +150,43 @@ def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
 
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
-    _refuse_constant(kernel, reading)
-    compiled, sample, shares = _sample(kernel, reading)
-    diagonal = _core.diagonal(compiled.program, sample.side) @ shares
-    return _divided(kernel, diagonal - _mean_of_pairs(compiled, sample, shares, reading.n_jobs))
+    constant = _constant(kernel, reading)
+    compiled, sample, shares = sampled(kernel, reading)
+    squares = np.ones(1)
+    if not kernel.unit_diagonal or compiled.n_kernels <= MANY:
+        squares = _core.diagonal(compiled.program, sample.side) @ shares
+    variances = squares - mean_of_pairs(compiled, sample, shares, reading.n_jobs)
+    return _divided(kernel, variances, constant | (variances <= 0))  # rounding may take it below
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
     if kernel.unit_diagonal:
-        _refuse_constant(kernel, reading)
-        return kernel
+        return _muted(kernel, _constant(kernel, reading))
     squares = _diagonal(kernel, reading)
+    zero = ~squares.any(axis=1)
     for name, row in zip(kernel.names, squares, strict=True):
-        if (row < np.finfo(float).tiny).any():
+        if row.any() and (row < np.finfo(float).tiny).any():
             raise ValueError(
                 f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
             )
     if "given" in CompiledKernels((kernel,)).kinds:
         _refuse_unknown_diagonal(kernel, squares)
-        return kernel
-    _refuse_constant(Unit(kernel), reading)
-    return Unit(kernel)
+        return _muted(kernel, _constant(kernel, reading))
+    return _muted(Unit(kernel), zero | _constant(Unit(kernel), reading))
 
 
 def _trace(kernel: Kernel, reading: Reading) -> Kernel:
-    _refuse_constant(kernel, reading)
-    return _divided(kernel, _diagonal(kernel, reading) @ reading.shares)
+    constant, scales = _constant(kernel, reading), _diagonal(kernel, reading) @ reading.shares
+    return _divided(kernel, scales, constant | (scales <= 0))
 
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
-    _refuse_constant(kernel, reading)
-    compiled, sample, shares = _sample(kernel, reading)
-    totals = _mean_of_pairs(compiled, sample, shares, reading.n_jobs)
-    return Centered(kernel, tuple(totals.tolist()), sample.reference(np.arange(sample.n)), shares)
+    constant = _constant(kernel, reading)
+    compiled, sample, shares = sampled(kernel, reading)
+    totals = mean_of_pairs(compiled, sample, shares, reading.n_jobs)
+    reference = sample.reference(np.arange(sample.n))
+    return _muted(Centered(kernel, tuple(totals.tolist()), reference, shares), constant)
 
 
 NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
@@ -170,110 +198,62 @@ NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
 }
 
 
-def _divided(kernel: Kernel, scales: np.ndarray) -> Kernel:
-    with np.errstate(over="ignore", divide="ignore"):
-        factors = 1.0 / scales
-    for name, factor, scale in zip(kernel.names, factors, scales, strict=True):
-        if scale <= 0:  # rounding may take it below
-            raise ValueError(
-                f"kernel {name!r} is constant on the training examples that have a weight, so that "
-                "it tells none of them apart: leave it out"
-            )
-        if not np.isfinite(factor):
-            raise ValueError(
-                f"kernel {name!r} has values of about {scale:.3g} on the training data, which are "
-                "too small to be normalised: scale X up"
-            )
+def _divided(kernel: Kernel, scales: np.ndarray, constant: np.ndarray) -> Kernel:
+    """Return each member divided by its scale, but 0 where it is constant."""
+    with np.errstate(over="ignore"):
+        factors = np.divide(1.0, scales, out=np.zeros(len(scales)), where=~constant)
+    bad = np.flatnonzero(~np.isfinite(factors))
+    if len(bad):
+        raise ValueError(
+            f"kernel {kernel.names[bad[0]]!r} has values of about {scales[bad[0]]:.3g} on the "
+            "training data, which are too small to be normalised: scale X up"
+        )
     return Rescaled(kernel, tuple(factors.tolist()))
 
 
+def _muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
+    """Return a kernel whose constant members have values of 0."""
+    return Rescaled(kernel, tuple((1.0 - constant).tolist())) if constant.any() else kernel
+
+
 def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n).
+    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all of very many members."""
+    compiled = CompiledKernels((kernel,))
+    return _finite_diagonal(compiled, compiled.read(reading))
+
+
+def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
+    """Return k_m(x, x) as `_diagonal` does; refuse values that are not finite.
 
     No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
     So where these are finite, all are.
     """
-    compiled = CompiledKernels((kernel,))
-    values = _core.diagonal(compiled.program, compiled.read(reading).side)
+    listing = compiled.listing
+    if compiled.kernels[0].unit_diagonal and compiled.n_kernels > MANY:
+        listing = listing.part(np.array([0]))  # one of them tells whether it is finite
+        examples = examples.part(compiled.listing.read_by(listing))
+    values = _core.diagonal(listing.program, examples.side)
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         member, example = bad[0].tolist()
         raise ValueError(
-            f"kernel {kernel.names[member]!r} has no finite value k(x, x) for example {example}: "
+            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}: "
             "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
             "with StandardScaler"
         )
     return values
 
 
-def _sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
-    """Return a kernel, compiled, the examples over which means are taken, and their shares."""
+def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return for which members all training examples with a weight are one point, shape (M,)."""
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
-    if examples.n <= MOST_EXAMPLES:
-        return compiled, examples, reading.shares
-    chosen = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
-    shares = reading.shares[chosen]
-    return compiled, examples.take(chosen), shares / shares.sum()
-
-
-def _row_means(
-    compiled: CompiledKernels,
-    reference: Examples,
-    shares: np.ndarray,
-    examples: Examples,
-    n_jobs: int,
-) -> np.ndarray:
-    """Return sum_i shares_i k_m(reference_i, x) for each member m and example x, shape (M, n)."""
-    each = np.eye(compiled.n_kernels)
-    coef = np.repeat(shares[None, :], compiled.n_kernels, axis=0)
-    return _core.decide(compiled.program, reference.side, examples.side, coef, each, n_jobs)
-
-
-def _mean_of_pairs(
-    compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
-) -> np.ndarray:
-    """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
-    if (products := _products(compiled, examples, n_jobs)) is not None:
-        return products.quadratic(shares)
-    half = examples.n // 2
-    if half < 256:
-        total: np.ndarray = _row_means(compiled, examples, shares, examples, n_jobs) @ shares
-        return total
-    # Pairs with one example in each half count twice and are evaluated once.
-    left, right = np.arange(half), np.arange(half, examples.n)
-    parts = examples.take(left), examples.take(right)
-    across = _row_means(compiled, parts[0], shares[left], parts[1], n_jobs) @ shares[right]
-    inside = [
-        _mean_of_pairs(compiled, part, shares[index], n_jobs)
-        for part, index in zip(parts, (left, right), strict=True)
-    ]
-    sums: np.ndarray = inside[0] + inside[1] + 2 * across
-    return sums
-
-
-def _products(compiled: CompiledKernels, examples: Examples, n_jobs: int) -> _core.Products | None:
-    """Return the kernel matrices as products with vectors, where these are cheap."""
-    if not _core.LinearEngine.serves(compiled.program, examples.side):
-        return None
-    engine = _core.LinearEngine(compiled.program, examples.side, 0, n_jobs)
-    return engine.products(keep=False)
-
-
-def _refuse_constant(kernel: Kernel, reading: Reading) -> None:
-    """Raise where all training examples are one point in the feature space of a member."""
-    diagonal = _diagonal(kernel, reading)
-    compiled = CompiledKernels((kernel,))
-    examples = compiled.read(reading)
+    diagonal = _finite_diagonal(compiled, examples)
     first = examples.take(np.array([0]))
     values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
     distances = diagonal + diagonal[:, :1] - 2 * values
-    for name, far, norms in zip(kernel.names, distances, diagonal, strict=True):
-        if far.max() <= CONSTANT * norms.max():
-            raise ValueError(
-                f"kernel {name!r} is constant on the training data, so that it tells no examples "
-                "apart: leave it out"
-            )
+    alike: np.ndarray = distances.max(axis=1) <= CONSTANT * diagonal.max(axis=1)
+    return alike
 
 
 def _refuse_unknown_diagonal(kernel: Kernel, squares: np.ndarray) -> None:

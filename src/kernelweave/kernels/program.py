@@ -27,6 +27,7 @@ Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
 READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
+MUTED = ("scale", 0.0)  # what the expression of a kernel without any values but 0 ends with
 MAX_SQUARINGS = 8  # each squaring doubles the relative error: 2^8 roundings are about 1e-13
 
 
@@ -112,6 +113,11 @@ class Listing:
             program.end_group()
         return program
 
+    def read_by(self, part: Listing) -> list[int]:
+        """Return which of the sources a part of the kernels reads."""
+        numbers = {source: number for number, source in enumerate(self.layout.sources)}
+        return [numbers[source] for source in part.layout.sources]
+
     def part(self, chosen: np.ndarray) -> Listing:
         """Return some of the kernels, over the sources that they read."""
         expressions = [self.expressions[m] for m in chosen]
@@ -142,13 +148,21 @@ class CompiledKernels:
     @property
     def n_kernels(self) -> int:
         """Number M of kernels."""
-        return len(self.names)
+        return self.listing.n_kernels
 
     @cached_property
     def listing(self) -> Listing:
         """The expressions of all M kernels."""
-        layout = Layout()
-        return Listing(layout, [e for kernel in self.kernels for e in kernel.expressions(layout)])
+        layout, expressions = Layout(), []
+        for kernel in self.kernels:
+            expressions += kernel.expressions(layout)
+        return Listing(layout, expressions)
+
+    @cached_property
+    def varying(self) -> np.ndarray:
+        """Which kernels tell examples apart: all but those that a normalisation has made 0."""
+        silent = [expression[-1] == MUTED for expression in self.listing.expressions]
+        return np.flatnonzero(~np.array(silent))
 
     @property
     def program(self) -> _core.Program:
@@ -177,7 +191,7 @@ class CompiledKernels:
         vectors = [kernel.slot_vectors(reading) for kernel in layout.slotted]
         return Examples(
             n=reading.n,
-            tables=tuple(reading.table(view) for view in positions),
+            tables=tuple(map(reading.table, positions)),
             sources=tuple(positions[view] for _, view in layout.sources),
             vectors=np.concatenate([np.empty((0, reading.n)), *vectors]),
         )

@@ -81,9 +81,13 @@ class BagOfWords(OnColumns):
             raise ValueError(
                 f"BagOfWords: columns must say which of the {X.shape[1]} columns of X hold texts"
             )
-        kernel = replace(self, columns=choose(self.columns, X))
-        counter = kernel._counter().fit(kernel.columns.texts(X))
-        return replace(kernel, vocabulary=tuple(counter.get_feature_names_out().tolist()))
+        return self.reading(choose(self.columns, X), X)
+
+    def reading(self, columns: Columns, X: Any) -> BagOfWords:
+        """Return the same kernel with the words that columns of X hold."""
+        counter = self._counter().fit(columns.texts(X))
+        words = tuple(counter.get_feature_names_out().tolist())
+        return replace(self, columns=columns, vocabulary=words)
 
     def _counter(self) -> CountVectorizer:
         return CountVectorizer(

@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ..bias import balance, newton
 from ..numeric import as_number
 from ..stored import stored
-from .dual_term import DualTerm, half_inverse
+from .base import DualTerm, balance, half_inverse, named, newton
 
 
+@named
 @stored("Hinge")
 @dataclass(frozen=True)
 class Hinge:
@@ -33,6 +33,7 @@ class Hinge:
         return balance(y - F, C, C[y > 0].sum() - tau)
 
 
+@named
 @stored("SquaredHinge")
 @dataclass(frozen=True)
 class SquaredHinge:
@@ -58,6 +59,7 @@ class SquaredHinge:
         return newton(self.derivatives, F, y, C, tau)
 
 
+@named
 @stored("Logistic")
 @dataclass(frozen=True)
 class Logistic:
@@ -82,6 +84,7 @@ class Logistic:
         return newton(self.derivatives, F, y, C, tau)
 
 
+@named
 @stored("SmoothHinge")
 @dataclass(frozen=True)
 class SmoothHinge:
@@ -113,6 +116,31 @@ class SmoothHinge:
 
     def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
         return newton(self.derivatives, F, y, C, tau)
+
+
+@stored("HardMargin")
+@dataclass(frozen=True)
+class HardMargin:
+    """0 for y f >= 1 and infinite elsewhere, for y = -1 or +1: what C = inf makes of the hinge.
+
+    Costs only say which examples count, those above 0.
+    """
+
+    name: ClassVar[str] = "hard_margin"
+    kind: ClassVar[str] = "classifier"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(y * f >= 1.0, 0.0, np.inf)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        return DualTerm.of(*_signed_box(y, np.where(C > 0, np.inf, 0.0)), lin=-y)
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        """Return the b that leaves both classes the same margin."""
+        low, high = F[(C > 0) & (y > 0)], F[(C > 0) & (y < 0)]
+        if low.size and high.size:
+            return -0.5 * float(low.min() + high.max())
+        return 1.0 - float(low.min()) if low.size else -1.0 - float(high.max(initial=-1.0))
 
 
 def _signed_box(y: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

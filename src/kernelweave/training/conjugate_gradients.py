@@ -18,12 +18,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..bias import root
 from ..engines.base import Engine
 from ..kkt_system import longest_step
-from ..problem import Certificate, Problem, Result
+from ..losses.base import root
+from ..problem import Certificate, Problem
 from .energies import energies
-from .history import History
+from .history import History, Result
 
 PATIENCE = 100  # moves in which the gap has to fall to half of what it was
 TINY = np.finfo(float).tiny

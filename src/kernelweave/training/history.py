@@ -1,4 +1,4 @@
-"""The way of a solver: every certified model on it, the clock, and what is left of the budget.
+"""The way of a solver: every certified model on it, the clock, the budget, and the result.
 
 One history goes with a fit. Problems that are solved on the way have histories of their own
 (`inner`), which share its clock and its observer.
@@ -7,14 +7,15 @@ One history goes with a fit. Problems that are solved on the way have histories 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..digits import rounding
 from ..engines.base import Engine
-from ..problem import Certificate, Progress, Result
+from ..problem import Certificate
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,
 STUCK_INNER = 3  # or inner problems in a row that ended in this way
@@ -24,9 +25,80 @@ NO_PROGRESS = 1e-3  # a relative change of a gap that is none
 # less than half are enough.
 NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
-SMALLEST_TOL = 1e-12  # no inner problem is solved beyond rounding
+ROUNDING = 1e-12  # part of the primal value beyond which no inner problem is solved
+TINY = np.finfo(float).tiny
 
 Observer = Callable[[np.ndarray, np.ndarray], None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Progress(Certificate):
+    """The state of a solver after some seconds; weights has shape (M,).
+
+    `phase` names what the solver was doing. In single precision the last digits of values are not
+    certain; the last entry of a history never is of such a phase.
+    """
+
+    seconds: float
+    weights: np.ndarray
+    phase: str = "double precision"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result(Certificate):
+    """What every solver returns: a certified model and how it came about.
+
+    Attributes
+    ----------
+    alpha : array of shape (n,)
+        Signed dual variables.
+    weights : array of shape (M,)
+        The kernel weights theta.
+    n_iter : int
+        Turns of the solver's outer loop.
+    history : sequence of Progress
+        The way there, oldest first.
+    converged : bool
+        Whether the gap reached the tolerance that was asked for, whatever rounding did.
+    late : bool
+        Whether time ran out before it did.
+    optimality : pair of floats, or None
+        The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
+    doubt : float
+        How far rounding may have moved the gap.
+    """
+
+    alpha: np.ndarray
+    weights: np.ndarray
+    n_iter: int
+    history: Sequence[Progress]
+    converged: bool
+    late: bool = False
+    optimality: tuple[float, float] | None = None
+    doubt: float = 0.0
+
+    def moved(self, centre: float) -> Result:
+        """Return the result for targets to which a number was added."""
+        history = [replace(past, bias=past.bias + centre) for past in self.history]
+        return replace(self, bias=self.bias + centre, history=history) if centre else self
+
+    def spread(self, kernels: np.ndarray, M: int) -> Result:
+        """Return the result for M kernels, of which only some were learned with.
+
+        Parameters
+        ----------
+        kernels : their positions; if this is a result for their sum, each has its weight.
+        """
+        if len(self.weights) == M:
+            return self
+
+        def placed(weights: np.ndarray) -> np.ndarray:
+            theta = np.zeros(M)
+            theta[kernels] = weights
+            return theta
+
+        history = [replace(past, weights=placed(past.weights)) for past in self.history]
+        return replace(self, weights=placed(self.weights), history=history)
 
 
 def ignore(*anything: Any) -> None:
@@ -54,7 +126,11 @@ class History:
         Turns without progress after which it is stuck.
     stuck_inner : int
         Number of inner problems, the last ones in a row, that got stuck.
+    phase : str
+        What is noted of each entry: what the solver is doing.
     """
+
+    phase = "double precision"
 
     def __init__(
         self,
@@ -95,6 +171,14 @@ class History:
         other._started, other._fall = self._started, fall
         return other
 
+    def absorb(self, other: History) -> None:
+        """Note the way of the same problem with rougher values, but for its end.
+
+        The last model is to be certified anew.
+        """
+        self.entries.extend(other.entries[:-1])
+        self.n_iter += other.n_iter
+
     def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
         """Return an observer of the alphas of some examples, those of the others being as given.
 
@@ -132,9 +216,12 @@ class History:
         if not certificate.finite:
             raise FloatingPointError("the objective is not finite")
         seconds = time.monotonic() - self._started
-        progress = Progress(**vars(certificate), seconds=seconds, weights=weights.copy())
+        progress = Progress(
+            **vars(certificate), seconds=seconds, weights=weights.copy(), phase=self.phase
+        )
         if not self.entries and self._fall < 1:
-            self.tol = max(min(self.tol, self._fall * certificate.gap), SMALLEST_TOL)
+            least = ROUNDING * abs(certificate.primal) / max(certificate.scale, TINY)
+            self.tol = max(min(self.tol, self._fall * certificate.gap), least)
         self.entries.append(progress)
         self.n_iter += turns
         self.watch(progress)
@@ -180,7 +267,7 @@ class History:
         if self._sizes is None:
             self._sizes = engine.diagonal().max(axis=1)
         last = self.entries[-1]
-        moved = rounding(engine.alpha, last.weights, self._sizes, last.primal).sum()
+        moved = rounding(engine.alpha, last.weights, self._sizes, last.scale)
         return bool(NOISE * last.gap <= moved)
 
     def _idle(self, turns: int, slight: float) -> bool:

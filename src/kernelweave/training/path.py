@@ -15,7 +15,8 @@ from scipy.optimize import minimize_scalar
 
 from ..engines.base import Engine, Snapshot
 from ..norms import Norm
-from ..problem import Problem, Result
+from ..problem import Problem
+from .history import Result
 
 FRESH = 1e-3  # share of equal weights in a start: a weight of 0 could never come back
 MOST, LEAST = 1e4, np.exp(-10.0)  # factors of alpha that are considered
@@ -73,6 +74,8 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     how far to go. Moves the engine, and returns weights of shape (M,).
     """
     norm, term = problem.norm, problem.term
+    if not weights.any():  # there was nothing to learn
+        weights = norm.start(len(weights))
     factor = best_factor(problem, engine.alpha, engine.quadratic())
     alpha, outputs, theta = engine.snapshot().scaled(factor)
     engine.move_to(np.clip(alpha, term.lo, term.hi), outputs, theta)

@@ -1,17 +1,39 @@
-"""A problem solved by its plan: start, loop, finish."""
+"""A problem solved by its plan: start, loop, finish.
+
+Training starts at a feasible alpha and first kernel weights. At p = 1 it finishes with exact zeros:
+weights that the certificate does not need are dropped.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from ..digits import Digits
 from ..engines.base import Engine
-from ..plan import ALIGNMENTS, Plan
-from ..problem import Problem, Result
-from .drop_small_weights import drop_small_weights
-from .history import History
+from ..hard_margin import HardMarginProblem, solve_hard_margin
+from ..problem import Certificate, Problem
+from .confirm import confirmed
+from .history import History, Result, ignore
 from .loop import train
 from .shrinking import train_on_active_sets
-from .starts import first_weights
+from .violations import every_kth
+
+if TYPE_CHECKING:
+    from ..plan import Plan
+
+SAMPLE_EVERY = 4  # one of so many examples is in a sample
+SMALLEST_SAMPLED = 1000  # examples from which on a sample is taken
+SAMPLE_TOL = 0.1  # the relative duality gap on a sample
+SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest: all below are dropped, first or next
+FEW_TURNS = 3  # in which alpha adapts to fewer kernels
+ADAPTED = 0.3  # part of the tolerance to which it adapts
+ROUGH_SHARE = 0.9  # of the tolerance to which a problem is solved with rough outputs,
+ROUGH_TOL = 2e-4  # and no further than this
 
 
 def solve(
@@ -20,19 +42,202 @@ def solve(
     plan: Plan,
     history: History,
     weights: np.ndarray | None = None,
+    digits: Digits | None = None,
 ) -> Result:
-    """Solve a problem afresh, or from the alpha of the engine and given weights, shape (M,)."""
+    """Solve a problem afresh, or from the alpha of the engine and given weights, shape (M,).
+
+    Where there is nothing to learn the weights of the result are 0: it is the constant model. With
+    the `digits` of its kernels the result is confirmed.
+    """
+    if isinstance(problem, HardMarginProblem) and not problem.nothing_to_learn(0.0):
+
+        def soft(one: Problem, inner: History, start: np.ndarray | None) -> Result:
+            return solve(one, engine, plan, inner, start)
+
+        given = plan.alignment is not None
+        return solve_hard_margin(problem, engine, history, weights, soft, given=given)
+    if plan.rough:
+        engine.be_rough(True)
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
-    if plan.algorithm is not None:
-        result: Result = plan.algorithm.solve(problem, engine, weights, history)
-        return result
     if plan.alignment is not None:
-        counted = np.flatnonzero(problem.C)
-        targets = problem.y[counted] + problem.centre
-        aligned = ALIGNMENTS[plan.alignment](engine.subset(counted), targets)
-        weights = aligned / problem.norm.value(aligned) if aligned.any() else weights
+        weights = plan.align(problem, engine, weights)
         problem = problem.given(weights)
+    attempt = partial(_solve_from, problem, engine, plan, history)
+    if digits is None:
+        return attempt(weights)
+    return confirmed(problem, engine, weights, history, digits, attempt)
+
+
+def _solve_from(
+    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
+) -> Result:
+    """Solve a problem from the alpha of the engine and weights, shape (M,)."""
+    result: Result
+    if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
+        result = plan.algorithm.solve(problem, engine, weights, history)
+    else:
+        result = _train_by_plan(problem, engine, plan, history, weights)
+    if problem.nothing_to_learn(result.dual):  # then it is the constant model that is certified
+        return replace(result, weights=np.zeros_like(result.weights))
+    return result
+
+
+def _train_by_plan(
+    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
+) -> Result:
+    """Train, where the engine can with passes in single precision first."""
     run = train_on_active_sets if plan.grows else train
+    if not engine.is_rough:
+        return _trained(run, problem, engine, weights, plan, history)
+    inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
+    inner.phase, inner.watch = "single precision", history.watch
+    rough = _trained(run, problem, engine, weights, plan, inner)
+    history.absorb(inner)
+    engine.be_rough(False)
+    return _trained(train, problem, engine, rough.weights, plan, history, dropped=rough.weights)
+
+
+def _trained(
+    run: Callable[[Problem, Engine, np.ndarray, Plan, History], Result],
+    problem: Problem,
+    engine: Engine,
+    weights: np.ndarray,
+    plan: Plan,
+    history: History,
+    dropped: np.ndarray | None = None,
+) -> Result:
+    """Train, then drop small weights, but for those of weights that are `dropped` already."""
     result = run(problem, engine, weights, plan, history)
-    return drop_small_weights(problem, engine, result, plan, history) if plan.drops else result
+    if problem.nothing_to_learn(result.dual) or not plan.drops:
+        return result
+    if dropped is not None and np.array_equal(result.weights, dropped):
+        return result
+    return drop_small_weights(problem, engine, result, plan, history)
+
+
+def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:
+    """Move an engine to a feasible alpha, and return the weights to start from, shape (M,).
+
+    They are equal, or where the plan says so those of a sample, itself started from a sample. From
+    equal weights to sparse ones it takes several steps, and each of them costs a good solution on
+    all examples. A sample knows the best weights roughly, at a small part of that cost. Each of its
+    examples stands for several: their costs add up to those of all.
+    """
+    engine.move_to(feasible_alpha(problem))
+    chosen = every_kth(problem.y, SAMPLE_EVERY)
+    if not plan.samples or engine.n < SMALLEST_SAMPLED or not problem.C[chosen].any():
+        return problem.norm.start(engine.n_kernels)
+    factor = problem.C.sum() / problem.C[chosen].sum()
+    small, part = problem.restricted(chosen, problem.tau, factor), engine.subset(chosen)
+    weights = first_weights(small, part, plan, history)
+    inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter, observe=ignore)
+    return train(small, part, weights, plan, inner).weights
+
+
+def feasible_alpha(problem: Problem) -> np.ndarray:
+    """Return an alpha, shape (n,), inside its bounds, with sum tau and finite slopes.
+
+    Zero does where it may be; losses with an entropy need every alpha strictly inside its bounds,
+    and one-class problems need a positive sum.
+    """
+    return np.concatenate([_feasible(output) for output in problem.per_output])
+
+
+def _feasible(problem: Problem) -> np.ndarray:
+    """Return the start of one output."""
+    term = problem.term
+    if problem.tau == 0 and not term.ent.any():
+        return np.zeros_like(problem.y)
+    if problem.tau == 0:
+        return _balanced(term.lo, term.hi)
+    alpha: np.ndarray = problem.tau / term.hi.sum() * term.hi
+    return alpha
+
+
+def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """Half of the way to the far bound, less on the side with more room, so that the sum is 0."""
+    above, below = hi.sum(), -lo.sum()
+    less = 0.5 * min(above, below)
+    if less == 0:  # one side has no weight: nothing can move
+        return np.zeros_like(lo)
+    alpha: np.ndarray = np.where(hi > 0, hi * (less / above), lo * (less / below))
+    return alpha
+
+
+def drop_small_weights(
+    problem: Problem, engine: Engine, result: Result, plan: Plan, history: History
+) -> Result:
+    """Return a result without its small weights, as many as leave its gap at tol or where it was.
+
+    Interior methods only come close to the zeros of a sparse solution. Without all that are small,
+    alpha is given a few turns to adapt. Where these do not help, alpha stays as it is. The more
+    weights are then dropped, the wider the gap, as a rule: bisection finds how many.
+    """
+    limit = max(history.tol, result.gap)
+    rising = np.argsort(result.weights, kind="stable")
+    least, lightest = int(np.count_nonzero(result.weights == 0)), result
+    for small in SMALL_WEIGHTS:
+        most = count = int(np.count_nonzero(result.weights < small * result.weights.max()))
+        if most <= least:
+            return result
+        theta = _without(rising[:most], problem, result)
+        if adapted := _adapted(theta, problem, engine, result, plan, history):
+            return adapted
+    s = engine.quadratic()
+    while least < most:
+        theta = _without(rising[:count], problem, result)
+        F = engine.combined(theta)
+        certificate = problem.certificate(engine.alpha, F, s, theta)
+        if certificate.gap <= limit:
+            least, lightest = count, replace(result, **vars(certificate), weights=theta)
+        else:
+            most = count - 1
+        count = (least + most + 1) // 2
+    return lightest
+
+
+def _adapted(
+    theta: np.ndarray,
+    problem: Problem,
+    engine: Engine,
+    result: Result,
+    plan: Plan,
+    history: History,
+) -> Result | None:
+    """Return a model with weights theta, shape (M,), that meets the tolerance after a few turns.
+
+    Otherwise the engine is at the alpha of the result again.
+    """
+    before, left = engine.snapshot(), history.turns_left
+    turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
+    inner = history.inner(ADAPTED * history.tol, turns)
+    certificate, n_iter = _certified(theta, problem, engine), result.n_iter
+    if certificate.gap > history.tol:
+        n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
+        certificate = _certified(theta, problem, engine)
+    if certificate.gap <= history.tol:
+        return replace(
+            result,
+            **vars(certificate),
+            alpha=engine.alpha.copy(),
+            weights=theta,
+            n_iter=n_iter,
+            converged=True,
+        )
+    engine.move_to(*before)
+    history.observe(engine.alpha, result.weights)
+    return None
+
+
+def _certified(theta: np.ndarray, problem: Problem, engine: Engine) -> Certificate:
+    """Certify the engine's alpha with weights theta, shape (M,)."""
+    s, F = engine.quadratic(), engine.combined(theta)
+    return problem.certificate(engine.alpha, F, s, theta)
+
+
+def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:
+    """Return the weights of a result, shape (M,), without some of them."""
+    theta = result.weights.copy()
+    theta[dropped] = 0.0
+    return theta / problem.norm.value(theta)

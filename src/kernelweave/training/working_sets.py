@@ -1,22 +1,29 @@
 """How alpha is improved: the problem restricted to the worst examples is solved, again and again.
 
 This is the decomposition method of Joachims (1999), called chunking in Sonnenburg et al. (2006).
+
+Inside a working set, steps on pairs of examples (sequential minimal optimisation) solve most
+problems quickly. Where the kernel is ill-conditioned (columns that differ in scale, large C,
+weights far apart) they may take millions of steps. So after a bounded number of pairs a method
+takes over whose work hardly depends on the condition number: interior points, or Newton's method on
+the primal where dual terms have entropies. Its alphas are nearly optimal, and pairs do the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
+from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
-from ..steps.base import Turn
 from .energies import energies
 from .history import History
-from .pairs import solve_subproblem
+from .interior_points import interior_points
+from .margin_newton import margin_newton
 from .subproblem import Subproblem
 from .violations import Violations, strictly_inside
 
@@ -30,6 +37,9 @@ SHRUNK_TURNS = 100  # working sets after which the examples set aside are looked
 # Where new weights cost a pass over the support, this many working sets at least lie between two
 # weight steps, and about as many as take the time of that pass.
 LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
+PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
+FEW_PAIRS = 1000  # that are always tried
+ROUNDS = 3  # of pairs, and of the method that takes over
 HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
 
 
@@ -56,19 +66,6 @@ class WorkingSets:
         none = (np.empty(0), np.empty((0, 0)))
         self._kernel = [none] * problem.n_outputs  # and its weights and kernel block
 
-    def view(self, weights: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
-        """Take s from the engine, and describe the present model for a weight step.
-
-        `at` solves the inner problem with other weights.
-        """
-        self.measure(weights)
-        if not np.isfinite(self.s).all():
-            raise FloatingPointError("alpha' K alpha is not finite")
-        linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
-        primal = cache(lambda: self._primal(weights))  # steps within steps ask for it again
-        hessian = cache(lambda: self._hessian(weights))
-        return Turn(weights, self.s, linear, primal, hessian, at, tol=self.history.tol)
-
     def measure(self, weights: np.ndarray) -> None:
         """Take s from the engine."""
         self.s = energies(self.problem, self.engine, weights)
@@ -78,12 +75,14 @@ class WorkingSets:
         self.F = self.engine.combined(weights)
         return self.problem.certificate(self.engine.alpha, self.F, self.s, weights)
 
-    def _primal(self, weights: np.ndarray) -> float:
+    def primal(self, weights: np.ndarray) -> float:
         """Return the primal value with these weights; a block norm puts better ones in its own."""
+        self.F = self.engine.combined(weights)
+        value = self.problem.certificate(self.engine.alpha, self.F, self.s, weights).primal
         own = self.problem.norm.regularizer(weights, self.s)
-        return self.certify(weights).primal + 0.5 * (float(weights @ self.s) - own)
+        return value + 0.5 * (float(weights @ self.s) - own)
 
-    def _hessian(self, weights: np.ndarray) -> np.ndarray:
+    def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
         outputs = range(self.problem.n_outputs)
         hessian: np.ndarray = np.sum(
@@ -154,12 +153,22 @@ class WorkingSets:
     def _improve(
         self, violations: Violations, target: float, turns: int, weights: np.ndarray, output: int
     ) -> None:
-        """Solve at most `turns` working sets of an output, until its violation is `target`.
+        """Solve the problem of an output restricted to its worst examples, again and again.
 
-        At least one, however late it is.
+        At most `turns` times, until its violation is `target`; at least once, however late it is.
         """
+        first = self.problem.output_slices[output].start
         while True:
-            self._solve_worst(violations, weights, output)
+            last = self._work[output]
+            free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
+            work = first + violations.select(min(self.size, len(violations.up)), free - first)
+            kernel = self.engine.block(work, weights)
+            term, alpha = self.problem.term.take(work), self.engine.alpha[work]
+            subproblem = Subproblem(kernel, term, alpha, self.F[work])
+            self._work[output], self._kernel[output] = work, (weights, kernel)
+            tolerance = self._precision * violations.size
+            alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
+            self.assign(work, alpha, weights)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
                 return
@@ -167,20 +176,6 @@ class WorkingSets:
             violations = self.violations(output)
             if violations.size <= target:
                 return
-
-    def _solve_worst(self, violations: Violations, weights: np.ndarray, output: int) -> None:
-        """Solve the problem of an output restricted to its worst examples."""
-        first = self.problem.output_slices[output].start
-        last = self._work[output]
-        free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
-        work = first + violations.select(min(self.size, len(violations.up)), free - first)
-        kernel = self.engine.block(work, weights)
-        term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-        subproblem = Subproblem(kernel, term, alpha, self.F[work])
-        self._work[output], self._kernel[output] = work, (weights, kernel)
-        tolerance = self._precision * violations.size
-        alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-        self.assign(work, alpha, weights)
 
     def assign(self, idx: np.ndarray, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Give the examples idx new alphas, and tell the history."""
@@ -205,3 +200,52 @@ class WorkingSets:
         small.F = small.engine.combined(weights)
         small._improve(small.violations(), target, SHRUNK_TURNS, weights, 0)
         self.assign(active, small.engine.alpha, weights)
+
+
+def solve_subproblem(
+    problem: Subproblem, tolerance: float, late: Callable[[], bool] = lambda: False
+) -> np.ndarray:
+    """Return the best alphas of a working set, shape (q,), up to a violation if possible.
+
+    Where `late` says so, what has been found until then.
+    """
+    method = margin_newton if problem.term.ent.any() else interior_points
+    most = PAIRS_PER_EXAMPLE * len(problem.alpha) + FEW_PAIRS
+    for _ in range(ROUNDS):
+        alpha, F, parts = problem.alpha.copy(), problem.F.copy(), problem.term.arrays
+        _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
+        problem = replace(problem, alpha=alpha, F=F)
+        if not violation > tolerance or late():
+            break
+        found = _without_pairs(problem, tolerance, method, late)
+        if found is problem:
+            break
+        problem = found
+    return problem.alpha
+
+
+def _without_pairs(
+    problem: Subproblem,
+    tolerance: float,
+    method: Callable[[Subproblem], Iterator[np.ndarray]],
+    late: Callable[[], bool],
+) -> Subproblem:
+    """Return the best of what a method finds before it reaches the tolerance.
+
+    Alphas near a bound that are moved to it may violate the KKT conditions little and yet be far
+    from the optimum: alphas are only taken if they raise the dual value.
+    """
+    live = np.flatnonzero(problem.term.hi > problem.term.lo)
+    best, lowest = problem, problem.violation
+    # Values that are not finite are not taken.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for part in method(problem.part(live)):
+            alpha = problem.alpha.copy()
+            alpha[live] = part
+            found = problem.after(alpha)
+            violation = found.violation
+            if violation < lowest and problem.gain(found) > 0:
+                best, lowest = found, violation
+            if lowest <= tolerance or late():
+                break
+    return best

@@ -1,0 +1,43 @@
+from . import datasets, inspection, kernels, losses, norms, plots
+from .alignment import kernel_alignment
+from .baselines import LinearizedMKL
+from .comparison import compare
+from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from .model_file import load
+from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
+from .reports import report
+from .selection import MKLClassifierCV, MKLRegressorCV
+from .sequence_plots import ImportanceDisplay, KmerDisplay, LogoDisplay, PositionWeightsDisplay
+from .stability_plot import StabilityDisplay
+from .verification import Verification, verify
+
+__all__ = [
+    "AlignmentDisplay",
+    "ComparisonDisplay",
+    "ConvergenceDisplay",
+    "ImportanceDisplay",
+    "KmerDisplay",
+    "LinearizedMKL",
+    "LogoDisplay",
+    "MKLClassifier",
+    "MKLClassifierCV",
+    "MKLOneClass",
+    "MKLRegressor",
+    "MKLRegressorCV",
+    "PositionWeightsDisplay",
+    "StabilityDisplay",
+    "Verification",
+    "WeightsDisplay",
+    "compare",
+    "datasets",
+    "inspection",
+    "kernel_alignment",
+    "kernels",
+    "load",
+    "losses",
+    "norms",
+    "plots",
+    "report",
+    "verify",
+]
+__version__: str

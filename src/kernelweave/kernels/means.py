@@ -1,0 +1,75 @@
+"""Means of kernels over examples and over pairs of them, as normalisations need them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelweave.core import _core
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.program import CompiledKernels
+
+MOST_EXAMPLES = 5000
+FAMILY = 8  # kernels from which on they are tabulated as functions of their shared quantity
+MOST_ROWS = 500  # kernels whose means of rows are held at a time
+
+
+def sampled(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
+    """Return a kernel, compiled, the examples over which means are taken, and their shares."""
+    compiled = CompiledKernels((kernel,))
+    examples = compiled.read(reading)
+    if examples.n <= MOST_EXAMPLES:
+        return compiled, examples, reading.shares
+    chosen = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
+    shares = reading.shares[chosen]
+    return compiled, examples.take(chosen), shares / shares.sum()
+
+
+def row_means(
+    compiled: CompiledKernels,
+    reference: Examples,
+    shares: np.ndarray,
+    examples: Examples,
+    n_jobs: int,
+) -> np.ndarray:
+    """Return sum_i shares_i k_m(reference_i, x) for each member m and example x, shape (M, n)."""
+    each = np.eye(compiled.n_kernels)
+    coef = np.repeat(shares[None, :], compiled.n_kernels, axis=0)
+    return _core.decide(compiled.program, reference.side, examples.side, coef, each, n_jobs)
+
+
+def mean_of_pairs(
+    compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
+) -> np.ndarray:
+    """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
+    if compiled.n_kernels >= FAMILY and _core.Mixture.serves(compiled.program):
+        # Families of functions of one quantity: the cost of a pair does not grow with M.
+        family = _core.Mixture(compiled.program, examples.side, 0, n_jobs)
+        sums: np.ndarray = family.quadratic(np.arange(examples.n), shares)
+        return sums
+    if _core.LinearEngine.serves(compiled.program, examples.side):  # families of string kernels
+        engine = _core.LinearEngine(compiled.program, examples.side, 0, n_jobs)
+        return engine.products(keep=False).quadratic(shares)
+    if compiled.n_kernels > MOST_ROWS:  # the means of all rows would take much memory
+        return _core.quadratic(compiled.program, examples.side, shares)
+    return _halves(compiled, examples, shares, n_jobs)
+
+
+def _halves(
+    compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
+) -> np.ndarray:
+    """Return the same for few kernels, from the means of rows."""
+    half = examples.n // 2
+    if half < 256:
+        total: np.ndarray = row_means(compiled, examples, shares, examples, n_jobs) @ shares
+        return total
+    # Pairs with one example in each half count twice and are evaluated once.
+    left, right = np.arange(half), np.arange(half, examples.n)
+    parts = examples.take(left), examples.take(right)
+    across = row_means(compiled, parts[0], shares[left], parts[1], n_jobs) @ shares[right]
+    inside = [
+        _halves(compiled, part, shares[index], n_jobs)
+        for part, index in zip(parts, (left, right), strict=True)
+    ]
+    sums: np.ndarray = inside[0] + inside[1] + 2 * across
+    return sums

@@ -1,0 +1,66 @@
+"""The trust region of a weight step: its bounds, and the minimum of a model inside it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from kernelweave import norms
+from kernelweave.steps.master import FEW, FLOOR, least_weights, model_minimum
+from kernelweave.training.loop import Turn
+
+M = 4
+NORMS = [norms.Lp(1), norms.Lp(1, (1.0, 2.0, 0.5, 1.0)), norms.Lp(2), norms.Elliptic(np.eye(M) + 1)]
+every_norm = pytest.mark.parametrize("norm", NORMS, ids=repr)
+
+
+def turn(theta, s, primal):
+    ends = {"tol": 1e-3, "constant": np.inf}
+    return Turn(theta, s, 10.0, lambda: primal, lambda: np.zeros((M, M)), None, **ends)
+
+
+@every_norm
+def test_the_gap_of_a_turn_is_that_of_the_best_weights(norm, rng):
+    s = rng.random(M)
+    seen = turn(norm.start(M), s, 11.0)
+    assert seen.gap(norm) == pytest.approx(11.0 - 10.0 + 0.5 * norm.best(s) @ s)
+    assert seen.gap(norm) >= seen.primal() - seen.value
+
+
+def test_weights_shrink_to_a_part_and_below_a_floor_no_further():
+    theta = np.array([0.6, 0.4 - 1e-9, 1e-9, 0.0])
+    seen = turn(theta, np.zeros(M), 20.0)  # a relative gap of a half
+    lower = least_weights(seen, norms.Lp(1), 0.1)
+    np.testing.assert_allclose(lower[:2], 0.1 * theta[:2])
+    assert FLOOR * 0.5 * theta.mean() > 1e-9
+    np.testing.assert_array_equal(lower[2:], theta[2:])
+
+
+@every_norm
+def test_the_minimum_is_that_of_a_general_solver(norm, rng):
+    theta, gradient = norm.start(M), -rng.random(M)
+    root = rng.normal(size=(M, M))
+    H, lower = root @ root.T, 0.2 * theta
+
+    def model(v):
+        return gradient @ v + 0.5 * (v - theta) @ H @ (v - theta)
+
+    found = model_minimum(theta, gradient / 2, H / 2, lower, norm)
+    inside = {"type": "ineq", "fun": lambda v: 1.0 - norm.value(v)}
+    oracle = minimize(
+        model, 0.9 * theta, bounds=[(low, None) for low in lower], constraints=inside, tol=1e-12
+    )
+    assert norm.value(found) == pytest.approx(1.0)
+    assert np.all(found >= lower * (1 - 1e-9))
+    scaled = oracle.x / norm.value(oracle.x)
+    assert model(found) <= model(scaled) + 1e-6
+
+
+@pytest.mark.parametrize("p", [1, 1.1, 2])
+def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng, monkeypatch):
+    many, norm = 4 * FEW, norms.Lp(p)
+    theta, gradient = norm.start(many), -rng.random(many)
+    root = rng.normal(size=(many, 5))
+    given = theta, gradient, root @ root.T, 0.2 * theta, norm
+    some = model_minimum(*given)
+    monkeypatch.setattr("kernelweave.steps.master.FEW", many)
+    np.testing.assert_allclose(some, model_minimum(*given), atol=1e-6 * theta[0])
