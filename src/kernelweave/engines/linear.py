@@ -60,7 +60,6 @@ class LinearEngine(Engine):
         return self._core.products(keep=True)
 
     def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,)."""
         if self._products is None:
             return super().matvec(v, theta)
         if not np.array_equal(theta, self._weighed):
@@ -69,7 +68,6 @@ class LinearEngine(Engine):
         return self._products @ v
 
     def quadratic(self) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,)."""
         if self._multiplying and self._products is not None:
             return self._products.quadratic(self._alpha)
         support = np.flatnonzero(self._alpha)
@@ -83,7 +81,6 @@ class LinearEngine(Engine):
         return outputs if kernels is None else outputs[kernels]
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of q examples, shape (M, q)."""
         if self._multiplying and self._products is not None:
             return self._products.outputs(self._alpha, idx)
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
@@ -91,7 +88,6 @@ class LinearEngine(Engine):
         return part.outputs(self._alpha[needed], np.searchsorted(needed, idx))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m g[m], shape (n,)."""
         if self._stale or not np.array_equal(theta, self._theta):
             self._combined = self._sum(np.flatnonzero(self._alpha), self._alpha, theta)
             self._theta, self._stale = theta.copy(), False
@@ -99,7 +95,6 @@ class LinearEngine(Engine):
         return self._combined
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        """Set alpha[idx] to values."""
         delta = self._note(idx, values)
         if not self._stale:
             change = np.zeros(self.n)
@@ -109,24 +104,20 @@ class LinearEngine(Engine):
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         self._stale = True  # without outputs they are computed when they are asked for
         if outputs is not None and theta is not None:
-            self._combined, self._theta, self._stale = outputs, theta.copy(), False
+            self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
 
     def snapshot(self) -> Snapshot:
-        """Return alpha with its combined outputs, shape (n,), if they are known."""
         if self._stale:
             return super().snapshot()
         return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
         return self._core.block(idx, theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every k_m between q examples, shape (M, q, q)."""
         return self._core.blocks(idx)
 
     def diagonal(self) -> np.ndarray:
-        """Return k_m(x_i, x_i), shape (M, n)."""
         return self._core.diagonal()
 
     def _subset(self, examples: np.ndarray) -> LinearEngine:

@@ -52,10 +52,9 @@ def mean_of_pairs(
         family = _core.Mixture(compiled.program, examples.side, 0, n_jobs)
         sums: np.ndarray = family.quadratic(np.arange(examples.n), shares)
         return sums
-    if _core.LinearEngine.serves(compiled.program, examples.side):
+    if _core.LinearEngine.serves(compiled.program, examples.side):  # families of string kernels
         engine = _core.LinearEngine(compiled.program, examples.side, 0, n_jobs)
-        if (products := engine.products(keep=False)) is not None:
-            return products.quadratic(shares)
+        return engine.products(keep=False).quadratic(shares)
     if compiled.n_kernels > MOST_ROWS:  # the means of all rows would take much memory
         return _core.quadratic(compiled.program, examples.side, shares)
     return _halves(compiled, examples, shares, n_jobs)
