@@ -6,7 +6,9 @@
 
 #include "bindings/bindings.h"
 #include "bindings/strings.h"
+#include "stores/hamming_store.h"
 #include "stores/wd_store.h"
+#include "strings/hamming_kernel.h"
 #include "strings/spectrum_kernel.h"
 
 namespace nb = nanobind;
@@ -34,6 +36,8 @@ struct NamedStore {
 NamedStore store_of(const Source& source, int64_t letters) {
   if (const auto* wd = dynamic_cast<const WdKernel*>(source.quantity.get()))
     return {source.quantity, std::make_unique<WdStore>(*wd, nullptr), "trie"};
+  if (const auto* hamming = dynamic_cast<const HammingKernel*>(source.quantity.get()))
+    return {source.quantity, std::make_unique<HammingStore>(hamming->parameters), "table"};
   const auto& spectrum = dynamic_cast<const SpectrumKernel&>(*source.quantity);
   const bool open = spectrum.store == StoreKind::kAuto;
   const StoreKind kind = open ? best_store(spectrum.rule, letters) : spectrum.store;

@@ -8,6 +8,7 @@ namespace kw {
 
 struct CellLoops;
 struct WdLoops;
+struct WordLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -54,6 +55,7 @@ struct Simd {
 
   const CellLoops* cells;  // piecewise polynomials, cells.h
   const WdLoops* wd;       // the weighted degree kernel, wd.h
+  const WordLoops* words;  // tables of words and windows of letters, words.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

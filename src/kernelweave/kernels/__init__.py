@@ -4,6 +4,7 @@ A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal
 """
 
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.gapped import GappedKmer, Mismatch
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.per_feature import per_feature
@@ -27,11 +28,13 @@ __all__ = [
     "BagOfWords",
     "ChiSquared",
     "CompiledKernels",
+    "GappedKmer",
     "Intersection",
     "Kernel",
     "Laplacian",
     "Linear",
     "LocalityImproved",
+    "Mismatch",
     "NGram",
     "Polynomial",
     "Precomputed",

@@ -65,6 +65,11 @@ class Kernel(ABC):
         return False
 
     @property
+    def may_vanish(self) -> bool:
+        """Whether examples that have nothing to compare, k(x, x) = 0, are no mistake."""
+        return False
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Unique names of the members."""
         return unique(self.labels)

@@ -137,7 +137,7 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
         return kernel
     squares = _diagonal(kernel, reading)
     for name, row in zip(kernel.names, squares, strict=True):
-        if (row < np.finfo(float).tiny).any():
+        if (row < np.finfo(float).tiny).any() and not kernel.may_vanish:
             raise ValueError(
                 f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
