@@ -4,26 +4,38 @@ from inspect import isfunction
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, COMBINED, EVERY_ENGINE, OUTPUTS, STREAMED, SUMS, FamilyCase, dense
+from kernel_cases import (
+    CASES,
+    COMBINED,
+    EVERY_ENGINE,
+    LINEAR,
+    OUTPUTS,
+    STREAMED,
+    SUMS,
+    FamilyCase,
+    dense,
+)
 
 from kernelweave.engines import (
     DenseEngine,
     Engine,
     FamilyEngine,
+    LinearEngine,
     OutputsEngine,
     Snapshot,
     StreamedEngine,
 )
 from kernelweave.kernels import WeightedDegree
 
-ENGINES = (DenseEngine, FamilyEngine, OutputsEngine, StreamedEngine)
+ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, StreamedEngine)
 ONE_OF_EACH = {
     DenseEngine: CASES["distances and dot products"],
     FamilyEngine: COMBINED["family of two quantities, normalised by None"],
+    LinearEngine: LINEAR["matches by degree"],
     OutputsEngine: OUTPUTS["outputs of distances and dot products"],
     StreamedEngine: STREAMED["streamed distances and dot products"],
 }
-EVALUATING = {**CASES, **SUMS, **COMBINED, **OUTPUTS}  # kernels between any examples
+EVALUATING = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS}  # kernels between any examples
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
 every_engine = pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.__name__)
 
@@ -273,12 +285,15 @@ def test_the_product_with_the_only_kernel(rng):
     engine, v = dense(WeightedDegree(4), X), rng.normal(size=50)
     assert engine.multiplies
     engine.move_to(v)
-    np.testing.assert_allclose(engine.matvec(v), engine.outputs()[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        engine.matvec(v, np.ones(1)), engine.outputs()[0], rtol=1e-12, atol=1e-12
+    )
 
 
 CAPABILITIES = {  # keeps outputs, streams
     DenseEngine: (True, False),
     FamilyEngine: (False, False),
+    LinearEngine: (False, False),
     OutputsEngine: (True, False),
     StreamedEngine: (False, True),
 }
@@ -290,18 +305,19 @@ def test_capabilities_are_declared(kind, rng):
     engine = case.engine(case.data(rng, case.n))
     assert type(engine) is kind
     assert (engine.keeps_outputs, engine.streams) == CAPABILITIES[kind]
-    assert not engine.multiplies
+    assert engine.multiplies == (kind is LinearEngine)
     total = SUMS["sum of distances and dot products"]
     assert type(total.engine(total.data(rng, 20))) is DenseEngine
 
 
 ONE, NONE = np.arange(1), None
 LACKING = {
-    DenseEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
-    FamilyEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
-    OutputsEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
+    DenseEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    FamilyEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    LinearEngine: {"subset": (NONE, ONE)},
+    OutputsEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     StreamedEngine: {
-        "matvec": (ONE,),
+        "matvec": (ONE, ONE),
         "block": (ONE, np.ones(5)),
         "blocks": (ONE,),
         "diagonal": (),

@@ -179,14 +179,15 @@ def test_active_sets_grow_where_examples_are_many(kernels, settings, parts, rng,
     assert plan_of(model, X[:20_000], y[:20_000]) == few
 
 
-def test_conjugate_gradients_are_for_one_kernel_with_a_fast_product(plan_of):
+def test_conjugate_gradients_are_for_kernels_with_fast_products(plan_of):
     X, y = make_splice(1200, 0.3)
     expected = f"dense engine; conjugate gradients, then {SETS}; given weights"
     assert plan_of(MKLClassifier(WeightedDegree(8)), X, y) == expected
     of_its_own = MKLClassifier(WeightedDegree(8), working_set=50)
     assert plan_of(of_its_own, X, y) == "dense engine; working sets of 50; given weights"
     several = MKLClassifier(WeightedDegree(8, split="degree"), norm=2)
-    assert plan_of(several, X, y) == f"dense engine; {SETS}; {ANALYTIC}"
+    expected = f"linear engine; conjugate gradients, then {SETS}; {ACCURATE_NEWTON}; {SAMPLE}"
+    assert plan_of(several, X, y) == expected
 
 
 def test_the_plan_of_one_class_and_of_a_regression(data, plan_of):

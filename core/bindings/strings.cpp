@@ -179,12 +179,18 @@ void bind_kernels(nb::module_& m) {
   m.def(
       "weighted_degree",
       [](std::vector<double> weights, std::vector<int64_t> shifts, const std::string& split,
-         int64_t length, const std::string& store) {
-        WdParameters parameters{std::move(weights), std::move(shifts), wd_value(split),
-                                store_kind(store)};
+         int64_t length, const std::string& store, const std::vector<double>& positions,
+         std::vector<int64_t> groups) {
+        WdParameters parameters{
+            std::move(weights), std::move(shifts), wd_value(split), store_kind(store), {},
+            std::move(groups)};
+        for (double weight : positions)
+          parameters.places.insert(parameters.places.end(), parameters.weights.size(), weight);
         return Source{std::make_shared<WdKernel>(std::move(parameters), length)};
       },
-      "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a);
+      "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a, "positions"_a, "groups"_a,
+      "positions: the weight of each position, or none; groups: the member of a family that each "
+      "position belongs to, or none.");
   m.def(
       "spectrum",
       [](int64_t k, uint64_t letters, std::optional<nb::bytes> partner, const std::string& store) {
@@ -242,6 +248,7 @@ void bind_kernels(nb::module_& m) {
 void bind_strings(nb::module_& m) {
   bind_sequences(m);
   bind_kernels(m);
+  bind_words(m);
   bind_stores(m);
 }
 

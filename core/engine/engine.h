@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/shared_rows.h"
-#include "kernels/linear.h"
+#include "kernels/products.h"
 
 namespace kw {
 
@@ -26,9 +26,9 @@ class Engine {
   void blocks(const int64_t* ids, int64_t count, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta);
-  // The matrix of the only kernel, for products with vectors; null where they are no cheaper than
+  // The matrices of the kernels, for products with vectors; null where these are no cheaper than
   // rows.
-  std::unique_ptr<Product> product() const;
+  std::unique_ptr<Products> products() const;
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them; rows that were cached stay cached.
   std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count);

@@ -13,7 +13,14 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from .alignment import alignment_weights, centered_alignment_weights
-from .engines import DenseEngine, Engine, FamilyEngine, StreamedEngine, TrainingSet
+from .engines import (
+    DenseEngine,
+    Engine,
+    FamilyEngine,
+    LinearEngine,
+    StreamedEngine,
+    TrainingSet,
+)
 from .losses import Loss
 from .norms import Lp, Norm
 from .problem import Problem
@@ -36,6 +43,7 @@ NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "family": FamilyEngine.of,
+    "linear": LinearEngine.of,
     "plain sum": DenseEngine.of_sum,
     "streamed": StreamedEngine,
     "dense": DenseEngine.of,
@@ -240,6 +248,8 @@ def choose_engine(
     combines = not shared and all(method.combines for method in methods)
     if combines and FamilyEngine.serves(training_set):
         return "family"
+    if combines and LinearEngine.serves(training_set):
+        return "linear"
     if combines and all(norm.is_plain_sum for norm in norms) and DenseEngine.sums(training_set):
         return "plain sum"
     if not shared and all(method.streams(M, n) for method in methods):
@@ -302,11 +312,10 @@ def automatic(norm: Norm, cheap_weights: bool) -> str:
 
 
 def multiplies(problem: Problem, engine: Engine) -> bool:
-    """Return whether conjugate gradients suit a problem: a quadratic dual, one fast kernel.
+    """Return whether conjugate gradients suit a problem: a quadratic dual, fast products.
 
-    Whether a kernel can be multiplied with cheaply shows on two examples.
+    Whether kernels can be multiplied with cheaply shows on two examples.
     """
     term = problem.term
     quadratic = not (term.eps.any() or term.ent.any())
-    one = engine.n_kernels == 1 and engine.n > WORKING_SET
-    return quadratic and one and engine.subset(np.arange(2)).multiplies
+    return quadratic and engine.n > WORKING_SET and engine.subset(np.arange(2)).multiplies

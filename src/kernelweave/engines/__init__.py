@@ -3,6 +3,7 @@
 from .base import Engine, Snapshot
 from .dense import DenseEngine
 from .family import FamilyEngine
+from .linear import LinearEngine
 from .outputs import OutputsEngine
 from .streamed import StreamedEngine
 from .training_set import TrainingSet
@@ -11,6 +12,7 @@ __all__ = [
     "DenseEngine",
     "Engine",
     "FamilyEngine",
+    "LinearEngine",
     "OutputsEngine",
     "Snapshot",
     "StreamedEngine",

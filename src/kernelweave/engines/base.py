@@ -125,11 +125,11 @@ class Engine(ABC):
 
     @property
     def multiplies(self) -> bool:
-        """Whether there is one kernel, and `matvec` costs far less than all of its rows."""
+        """Whether `matvec` costs far less than all rows of the kernels."""
         return False
 
-    def matvec(self, v: np.ndarray) -> np.ndarray:
-        """Return K v, shape (n,), for the only kernel and any v, shape (n,)."""
+    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,)."""
         raise self._cannot("multiply with its kernel matrix cheaply")
 
     def _cannot(self, what: str) -> TypeError:

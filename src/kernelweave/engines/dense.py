@@ -73,15 +73,19 @@ class DenseEngine(KeptOutputs):
         """Whether there is one kernel, and products cost far less than all of its rows."""
         return self._product is not None
 
-    def matvec(self, v: np.ndarray) -> np.ndarray:
-        """Return K v, shape (n,), for the only kernel."""
+    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return theta K v, shape (n,), for the only kernel."""
         if self._product is None:
-            return super().matvec(v)
-        return self._product @ v
+            return super().matvec(v, theta)
+        product: np.ndarray = theta[0] * (self._product @ v)
+        return product
 
     @cached_property
-    def _product(self) -> _core.Product | None:
-        return self._core.product() if self.n_kernels == 1 else None
+    def _product(self) -> _core.Products | None:
+        product = self._core.products() if self.n_kernels == 1 else None
+        if product is not None:
+            product.weigh(np.ones(1))
+        return product
 
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None

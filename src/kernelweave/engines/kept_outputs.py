@@ -55,10 +55,13 @@ class KeptOutputs(Engine):
         outputs: np.ndarray | None = None,
         theta: np.ndarray | None = None,
     ) -> None:
-        """Replace alpha, shape (n,); without its outputs, they are computed."""
+        """Replace alpha, shape (n,); without its outputs, they are computed.
+
+        With weights, outputs are those of the only kernel, combined.
+        """
         self._alpha[:] = alpha
         if outputs is not None:
-            self._outputs[:] = outputs
+            self._outputs[:] = outputs if theta is None else outputs / theta[0]
             return
         self._outputs.fill(0.0)
         support = np.flatnonzero(alpha)

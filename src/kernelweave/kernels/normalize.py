@@ -234,6 +234,8 @@ def _mean_of_pairs(
     compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
 ) -> np.ndarray:
     """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
+    if (products := _products(compiled, examples, n_jobs)) is not None:
+        return products.quadratic(shares)
     half = examples.n // 2
     if half < 256:
         total: np.ndarray = _row_means(compiled, examples, shares, examples, n_jobs) @ shares
@@ -248,6 +250,14 @@ def _mean_of_pairs(
     ]
     sums: np.ndarray = inside[0] + inside[1] + 2 * across
     return sums
+
+
+def _products(compiled: CompiledKernels, examples: Examples, n_jobs: int) -> _core.Products | None:
+    """Return the kernel matrices as products with vectors, where these are cheap."""
+    if not _core.LinearEngine.serves(compiled.program, examples.side):
+        return None
+    engine = _core.LinearEngine(compiled.program, examples.side, 0, n_jobs)
+    return engine.products(keep=False)
 
 
 def _refuse_constant(kernel: Kernel, reading: Reading) -> None:

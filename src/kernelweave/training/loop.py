@@ -33,7 +33,8 @@ def train(
 
     The engine starts at any feasible alpha, and ends at that of the result.
     """
-    if plan.conjugate and engine.n > plan.working_set and engine.multiplies:
+    given = plan.step is None  # conjugate gradients leave the weights as they are
+    if given and plan.conjugate and engine.n > plan.working_set and engine.multiplies:
         result = conjugate_gradients(problem, engine, weights, history)
         if result is not None:
             return result

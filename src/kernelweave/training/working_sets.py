@@ -14,6 +14,7 @@ from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
 from ..steps.base import Turn
+from .energies import energies
 from .history import History
 from .pairs import solve_subproblem
 from .subproblem import Subproblem
@@ -30,7 +31,6 @@ SHRUNK_TURNS = 100  # working sets after which the examples set aside are looked
 # weight steps, and about as many as take the time of that pass.
 LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
-TINY = np.finfo(float).tiny
 
 
 class WorkingSets:
@@ -70,15 +70,8 @@ class WorkingSets:
         return Turn(weights, self.s, linear, primal, hessian, at, tol=self.history.tol)
 
     def measure(self, weights: np.ndarray) -> None:
-        """Take s from the engine.
-
-        Where weights are given only its sum under them matters, which combined outputs tell.
-        """
-        if not self.problem.norm.is_given:
-            self.s = self.engine.quadratic()
-            return
-        energy = float(self.engine.alpha @ self.engine.combined(weights))
-        self.s = np.full(len(weights), energy / max(weights.sum(), TINY))
+        """Take s from the engine."""
+        self.s = energies(self.problem, self.engine, weights)
 
     def certify(self, weights: np.ndarray) -> Certificate:
         """Certify the model of alpha and weights, shape (M,); s has been measured before."""
