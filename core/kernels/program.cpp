@@ -82,7 +82,7 @@ int64_t Program::plane_of(const Group& group) const {
   int64_t plane = -1;
   for (int64_t k = group.begin; k < group.end; ++k) {
     const Instruction& i = code_[k];
-    if (i.op == Op::Unit || i.op == Op::Center) return -1;
+    if (i.op == Op::Unit || i.op == Op::Center || i.op == Op::Exponential) return -1;
     if (!reads_plane(i.op)) continue;
     if (plane >= 0 && plane != i.arg) return -1;
     plane = i.arg;

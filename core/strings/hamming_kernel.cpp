@@ -26,9 +26,8 @@ double typical_length(const SequenceView& view) {
 
 // Nanoseconds, as measured (benchmarks/gapped_crossover.py): of a pair of letters that are
 // compared, of a place of a table that is transformed, and of a word that is added or looked up.
-constexpr double kPair = 0.06, kPlace = 8.0, kWord = 4.0;
-constexpr double kProducts = 40.0;  // that training a machine takes, about
-constexpr double kFew = 1000.0;     // examples of which nobody asks for products but to see if
+constexpr double kPair = 0.14, kPlace = 6.0, kWord = 4.0;
+constexpr double kProducts = 20.0;  // that training a machine takes, about
 
 }  // namespace
 
@@ -133,14 +132,23 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
   return store;
 }
 
-std::unique_ptr<Product> HammingKernel::product(const Table& a, int64_t bytes, int) const {
-  const auto space = int64_t(parameters.rule.kmers.space());
-  if (!has_table() || HammingProduct::bytes(parameters, sequences(a)) > bytes) return nullptr;
+// Two examples tell whether there is a table; more of them, whether it is worth it.
+bool HammingKernel::multiplies(const Table& a) const {
   const double n = double(sequences(a).n), length = typical_length(sequences(a));
-  const bool forced = parameters.store == StoreKind::kTable;
-  const double by_pairs = kPair * length * length * n * n;  // once, each pair from one side
-  const double by_table = kProducts * (kPlace * double(space) + 2.0 * kWord * length * n);
-  if (!forced && n > kFew && by_pairs < by_table) return nullptr;
+  if (!has_table()) return false;
+  if (n <= 2.0 || parameters.store == StoreKind::kTable) return true;
+  const double strands = parameters.rule.both_strands ? 2.0 : 1.0;
+  const double by_pairs = 0.5 * strands * kPair * length * length * n * n;  // once
+  const double space = double(parameters.rule.kmers.space());
+  return kProducts * (kPlace * space + 2.0 * kWord * length * n) < by_pairs;
+}
+
+int64_t HammingKernel::product_bytes(const Table& a) const {
+  return HammingProduct::bytes(parameters, sequences(a));
+}
+
+std::unique_ptr<Product> HammingKernel::product(const Table& a, bool, int) const {
+  if (!multiplies(a)) return nullptr;
   return std::make_unique<HammingProduct>(parameters, table_as<SequenceTable>(a));
 }
 

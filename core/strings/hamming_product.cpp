@@ -76,10 +76,20 @@ void HammingProduct::quadratic(const double* v, int threads, double* out) const 
   Buffer<double> table = words(v, threads);
   operator_.energies(threads, table.data(), energies.data());
   const double share = parameters_.rule.both_strands ? 0.5 : 1.0;
-  for (int64_t p = 0; p < parameters_.members(); ++p) {
-    out[p] = 0.0;
+  for (int64_t p = 0; p < parameters_.members(); ++p)
     for (int64_t w = 0; w < size; ++w)
       out[p] += share * energies[w] * parameters_.spectra[p * size + w];
+}
+
+void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count, int threads,
+                             double* out) const {
+  const int64_t size = parameters_.length() + 1;
+  const Buffer<double> all = words(v, threads);
+  for (int64_t p = 0; p < parameters_.members(); ++p) {
+    Buffer<double> table = all;
+    operator_.apply(parameters_.spectra.data() + p * size, threads, table.data());
+    for (int64_t r = 0; r < count; ++r)
+      out[p * count + r] += sum_words(view_, parameters_.rule, ids[r], table.data());
   }
 }
 

@@ -12,13 +12,14 @@ class HammingProduct : public Product {
  public:
   HammingProduct(const HammingParameters& parameters, const SequenceTable& table);
 
-  // What a product takes at most.
+  // What a product takes.
   static int64_t bytes(const HammingParameters& parameters, const SequenceView& view);
 
-  // The weights of the members in the matrix that `add` multiplies with; 1 for all at first.
-  void weigh(const double* planes, int threads);
+  void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
-  void quadratic(const double* v, int threads, double* out) const;
+  void quadratic(const double* v, int threads, double* out) const override;
+  void outputs(const double* v, const int64_t* ids, int64_t count, int threads,
+               double* out) const override;
 
  private:
   // The words of all sequences, times v.

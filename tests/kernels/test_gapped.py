@@ -89,26 +89,40 @@ def test_every_simd_level_counts_the_same(level, rng):
         _core.use_simd(before)
 
 
-def engine(kernel, X, n_jobs=1):
+def products(kernel, X, weights=(1.0,), n_jobs=1):
     compiled, examples = prepare(kernel, None, X)
-    return _core.Engine(compiled.program, examples.side, 1 << 30, n_jobs)
+    engine = _core.LinearEngine(compiled.program, examples.side, 1 << 30, n_jobs)
+    found = engine.products(keep=True)
+    found.weigh(np.array(weights))
+    return found
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 @pytest.mark.parametrize("case", [*CASES, {"l": 9, "k": 6}], ids=str)
 def test_products_from_tables(case, n_jobs, rng):
     X = texts(rng, 40)
-    kernel, v = GappedKmer(**case), rng.normal(size=40)
-    product = engine(kernel, X, n_jobs).product() @ v
-    np.testing.assert_allclose(product, kernel(X) @ v, rtol=1e-9, atol=1e-9 * abs(product).max())
+    kernel, v = GappedKmer(**case, store="table"), rng.normal(size=40)
+    product, K = products(kernel, X, n_jobs=n_jobs), kernel(X)
+    close = {"rtol": 1e-9, "atol": 1e-9 * abs(K @ v).max()}
+    np.testing.assert_allclose(product @ v, K @ v, **close)
+    np.testing.assert_allclose(product.quadratic(v), [v @ K @ v], **close)
+    np.testing.assert_allclose(product.outputs(v, np.array([3, 7])), (K @ v)[None, [3, 7]], **close)
+
+
+def test_products_of_a_family(rng):
+    X, v, weights = texts(rng, 40), rng.normal(size=40), np.array([0.3, 0.0, 2.0])
+    kernel = GappedKmer(l=[5, 6, 6], k=[3, 4, 5], store="table")
+    product, K = products(kernel, X, weights), kernel(X)
+    np.testing.assert_allclose(product @ v, np.tensordot(weights, K, 1) @ v, atol=1e-9)
+    np.testing.assert_allclose(product.quadratic(v), [v @ k @ v for k in K], atol=1e-9)
 
 
 @pytest.mark.parametrize("letters", ["HP", "ABC", PROTEIN])
 def test_products_of_any_alphabet(letters, rng):
     X = texts(rng, 40, letters)
-    kernel = Mismatch(3, 1, alphabet=letters)
+    kernel = Mismatch(3, 1, alphabet=letters, store="table")
     v = rng.normal(size=40)
-    np.testing.assert_allclose(engine(kernel, X).product() @ v, kernel(X) @ v, atol=1e-9)
+    np.testing.assert_allclose(products(kernel, X) @ v, kernel(X) @ v, atol=1e-9)
 
 
 def test_products_of_many_words(rng):
@@ -116,7 +130,7 @@ def test_products_of_many_words(rng):
     X = Sequences.from_codes(rng.integers(0, 4, (90_000, 100)).astype(np.uint8))
     kernel, v = GappedKmer(5, 3), np.zeros(90_000)
     v[::1000] = rng.normal(size=90)
-    product = engine(kernel, X).product() @ v
+    product = products(kernel, X) @ v
     some = X[::10_000]
     np.testing.assert_allclose(product[::10_000], kernel(some, X[::1000]) @ v[::1000], rtol=1e-9)
 

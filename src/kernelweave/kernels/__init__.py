@@ -4,6 +4,7 @@ A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal
 """
 
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.exponential import Exponential
 from kernelweave.kernels.gapped import GappedKmer, Mismatch
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
@@ -28,6 +29,7 @@ __all__ = [
     "BagOfWords",
     "ChiSquared",
     "CompiledKernels",
+    "Exponential",
     "GappedKmer",
     "Intersection",
     "Kernel",

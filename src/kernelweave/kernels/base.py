@@ -20,7 +20,7 @@ from kernelweave.kernels.program import CompiledKernels, Expression, Layout, uni
 from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
 
-T = TypeVar("T")
+S, T = TypeVar("S"), TypeVar("T")
 
 
 class Kernel(ABC):
@@ -237,6 +237,10 @@ class Wrapper(Kernel):
         return self.kernel.is_family
 
     @property
+    def may_vanish(self) -> bool:
+        return self.kernel.may_vanish
+
+    @property
     def selection(self) -> Any:
         return self.kernel.selection
 
@@ -268,7 +272,7 @@ def _factors(kernel: Kernel) -> Sequence[str]:
     return [f"({label})" for label in kernel.labels] if isinstance(kernel, Sum) else kernel.labels
 
 
-def broadcast(first: Sequence[T], second: Sequence[T]) -> list[tuple[T, T]]:
+def broadcast(first: Sequence[T], second: Sequence[S]) -> list[tuple[T, S]]:
     """Pair the members of two families; a single one goes with each member of the other."""
     size = max(len(first), len(second))
     return [(first[i % len(first)], second[i % len(second)]) for i in range(size)]
