@@ -90,6 +90,13 @@ int64_t Program::plane_of(const Group& group) const {
   return plane;
 }
 
+double reads_of(const Program& program, const Side& side) {
+  double reads = 0.0;
+  for (size_t s = 0; s < program.sources().size(); ++s)
+    reads += program.sources()[s]->reads(*side.tables[s]);
+  return reads;
+}
+
 std::vector<Group> Program::groups_with(const double* weights) const {
   std::vector<Group> chosen;
   for (const Group& group : groups_)

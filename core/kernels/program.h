@@ -88,6 +88,9 @@ class Program {
   int64_t n_kernels_ = 0, n_planes_ = 0, n_slots_ = 0, depth_ = 0, deepest_ = 0;
 };
 
+// The time that the values of a pair take, in values that are read from a long row meanwhile.
+double reads_of(const Program& program, const Side& side);
+
 template <typename Sink>
 void Program::run(const std::vector<Group>& groups, const RowView& view, double* stack,
                   Sink&& sink) const {

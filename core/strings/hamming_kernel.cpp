@@ -27,7 +27,8 @@ double typical_length(const SequenceView& view) {
 // Nanoseconds, as measured (benchmarks/gapped_crossover.py): of a pair of letters that are
 // compared, of a place of a table that is transformed, and of a word that is added or looked up.
 constexpr double kPair = 0.14, kPlace = 6.0, kWord = 4.0;
-constexpr double kProducts = 20.0;  // that training a machine takes, about
+// Places of a table that takes no longer to transform than the words of a training set to compare.
+constexpr uint64_t kSmallTable = uint64_t{1} << 24;
 
 }  // namespace
 
@@ -132,15 +133,9 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
   return store;
 }
 
-// Two examples tell whether there is a table; more of them, whether it is worth it.
-bool HammingKernel::multiplies(const Table& a) const {
-  const double n = double(sequences(a).n), length = typical_length(sequences(a));
-  if (!has_table()) return false;
-  if (n <= 2.0 || parameters.store == StoreKind::kTable) return true;
-  const double strands = parameters.rule.both_strands ? 2.0 : 1.0;
-  const double by_pairs = 0.5 * strands * kPair * length * length * n * n;  // once
-  const double space = double(parameters.rule.kmers.space());
-  return kProducts * (kPlace * space + 2.0 * kWord * length * n) < by_pairs;
+bool HammingKernel::multiplies(const Table&) const {
+  const bool small = parameters.rule.kmers.space() <= kSmallTable;
+  return has_table() && (small || parameters.store == StoreKind::kTable);
 }
 
 int64_t HammingKernel::product_bytes(const Table& a) const {

@@ -5,6 +5,7 @@ from .alignment import kernel_alignment
 from .baselines import LinearizedMKL
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from .lsgkm import export_lsgkm
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .selection import MKLClassifierCV, MKLRegressorCV
@@ -24,6 +25,7 @@ __all__ = [
     "WeightsDisplay",
     "compare",
     "datasets",
+    "export_lsgkm",
     "kernel_alignment",
     "kernels",
     "load",

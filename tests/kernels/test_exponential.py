@@ -63,7 +63,7 @@ def test_bad_gamma(gamma):
 
 def test_matrices_without_a_unit_diagonal_are_refused(rng):
     K = rng.normal(size=(6, 6))
-    with pytest.raises(ValueError, match="Exponential: .* normalise it to a unit diagonal"):
+    with pytest.raises(ValueError, match=r"Exponential: .* normalise it to a unit diagonal"):
         Exponential(Precomputed(), 1.0)(K @ K.T)
     with pytest.raises(ValueError, match="kernel must be a kernel"):
         Exponential(3.0)

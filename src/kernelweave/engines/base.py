@@ -14,6 +14,10 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+LARGEST_BLOCK = 1000
+# Where a pair takes as long as reading so many values, blocks are kept small.
+COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
+
 
 class Snapshot(NamedTuple):
     """An alpha, and what an engine keeps of its outputs.
@@ -124,6 +128,11 @@ class Engine(ABC):
         raise self._cannot("evaluate kernels between examples")
 
     @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return LARGEST_BLOCK
+
+    @property
     def multiplies(self) -> bool:
         """Whether `matvec` costs far less than all rows of the kernels."""
         return False
@@ -131,6 +140,9 @@ class Engine(ABC):
     def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,)."""
         raise self._cannot("multiply with its kernel matrix cheaply")
+
+    def _largest_block(self, reads: float) -> int:
+        return LARGEST_COSTLY_BLOCK if reads > COSTLY_PAIR and self.multiplies else LARGEST_BLOCK
 
     def _cannot(self, what: str) -> TypeError:
         return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")

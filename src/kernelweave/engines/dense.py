@@ -69,6 +69,11 @@ class DenseEngine(KeptOutputs):
         return self._core.diagonal()
 
     @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return self._largest_block(self._core.reads)
+
+    @property
     def multiplies(self) -> bool:
         """Whether there is one kernel, and products cost far less than all of its rows."""
         return self._product is not None

@@ -20,7 +20,8 @@ from kernelweave.kernels.program import CompiledKernels, Expression, Layout, uni
 from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
 
-S, T = TypeVar("S"), TypeVar("T")
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 class Kernel(ABC):

@@ -142,7 +142,7 @@ def plane_of(part: dict[str, Any], quantity: WdQuantity) -> int:
     if isinstance(quantity.split, tuple):
         return int(quantity.split.index(part["positions"]))
     rows = quantity.length if quantity.split == "both" else 1
-    return (part.get("k", 1) - 1) * rows + part.get("position", 0)
+    return int((part.get("k", 1) - 1) * rows + part.get("position", 0))
 
 
 def checked_split(name: str, split: Any) -> Split:

@@ -30,7 +30,7 @@ SHRUNK_TURNS = 100  # working sets after which the examples set aside are looked
 # Where new weights cost a pass over the support, this many working sets at least lie between two
 # weight steps, and about as many as take the time of that pass.
 LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
-HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
+HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
 
 
 class WorkingSets:
@@ -100,7 +100,7 @@ class WorkingSets:
         alpha, term = self.engine.alpha, self.problem.term
         free = np.arange(self.engine.n)[self.problem.output_slices[output]]
         free = free[strictly_inside(term, alpha, free)]
-        times = 1 + len(free) // HESSIAN_EXAMPLES
+        times = 1 + len(free) // round(HESSIAN_BLOCKS * self.engine.largest_block)
         free = free[::times]
         known, kernel = self._kernel[output]
         if known is weights and np.isin(free, self._work[output]).all():
