@@ -129,7 +129,7 @@ def test_what_lsgkm_does_not_have(kernel, message, rng, tmp_path):
 
 
 def test_other_normalisations_and_unknown_letters_are_refused(rng, tmp_path):
-    model, X = fitted(rng, GappedKmer(5, 3), 20)
+    _, X = fitted(rng, GappedKmer(5, 3), 20)
     other = MKLClassifier(GappedKmer(5, 3)).fit(X, np.arange(20) % 2)
     with pytest.raises(ValueError, match="normalize='unit'"):
         export_lsgkm(other, tmp_path / "m")
@@ -142,12 +142,10 @@ def test_other_normalisations_and_unknown_letters_are_refused(rng, tmp_path):
 def test_published_scores(load_real):
     """The same sequences, trained here: as near as the tolerance of LS-GKM allows."""
     frame = load_real("sequences/lsgkm_nfe2_gm12878.tsv.xz")
-    train, test = (
-        frame[frame["split"] == "train"],
-        frame[(frame["split"] == "test") & (frame.label == 1)],
-    )
+    train = frame[frame["split"] == "train"]
+    test = frame[(frame["split"] == "test") & (frame["label"] == 1)]
     model = MKLClassifier(GappedKmer(10, 6, 3), normalize="unit", tol=1e-7)
-    model.fit(list(train.sequence), train.label)
+    model.fit(list(train.sequence), train["label"])
     scores = model.decision_function(list(test.sequence))[: len(PUBLISHED)]
     np.testing.assert_allclose(scores, PUBLISHED, atol=5e-4)
     assert model.intercept_ == pytest.approx(-PUBLISHED_RHO, abs=1e-4)
