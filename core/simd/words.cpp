@@ -3,6 +3,9 @@
 #include "simd/words.h"
 
 #include <string.h>
+#if defined(__AVX512BW__)
+#include <immintrin.h>
+#endif
 
 #define KW_JOIN2(a, b) a##b
 #define KW_JOIN(a, b) KW_JOIN2(a, b)
@@ -100,12 +103,28 @@ void transpose(double* matrix) {
     }
 }
 
+// counts + 1, or counts - 1, where letters are equal.
+#if defined(__AVX512BW__)
+inline Bytes more_where_equal(Bytes counts, Bytes a, Bytes b) {
+  const __mmask64 equal = _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
+  const __m512i one = _mm512_set1_epi8(1);
+  return (Bytes)_mm512_mask_add_epi8((__m512i)counts, equal, (__m512i)counts, one);
+}
+inline Bytes fewer_where_equal(Bytes counts, Bytes a, Bytes b) {
+  const __mmask64 equal = _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
+  const __m512i one = _mm512_set1_epi8(1);
+  return (Bytes)_mm512_mask_sub_epi8((__m512i)counts, equal, (__m512i)counts, one);
+}
+#else
+inline Bytes more_where_equal(Bytes counts, Bytes a, Bytes b) { return counts - Bytes(a == b); }
+inline Bytes fewer_where_equal(Bytes counts, Bytes a, Bytes b) { return counts + Bytes(a == b); }
+#endif
+
 // Bytes that count, which are emptied before they overflow into wider numbers.
 struct Tally {
   Bytes bytes = {};
   Shorts shorts = {};
 
-  void add(Bytes hits) { bytes -= hits; }  // a hit is -1
   void widen() {
     const Shorts pairs = (Shorts)bytes;
     shorts += (pairs & 255) + (pairs >> 8);
@@ -137,14 +156,15 @@ void count_windows(const WindowTask& task, int64_t skipped) {
     Bytes counts = {};
     int64_t room = 255;
     for (int64_t a = begin; a < end; ++a) {
-      const uint8_t *y = task.y + t + a, in = task.x[a],
-                    out = a < task.length ? 255 : task.x[a - task.length];
-      counts -= Bytes(load<Bytes>(y) == in - Bytes{});
-      counts += Bytes(load<Bytes>(y - task.length) == out - Bytes{});
+      const uint8_t* y = task.y + t + a;
+      const uint8_t left = a < task.length ? 255 : task.x[a - task.length];
+      counts = more_where_equal(counts, load<Bytes>(y), task.x[a] - Bytes{});
+      counts = fewer_where_equal(counts, load<Bytes>(y - task.length), left - Bytes{});
       if (task.x_no_word[a]) continue;
       const Bytes words = counts | load<Bytes>(task.y_no_word + t + a) |
                           load<Bytes>(task.beyond + t + (1 + task.step) * a);
-      for (int c = 0; c < Classes; ++c) found[c].add(Bytes(words == target[c]));
+      for (int c = 0; c < Classes; ++c)
+        found[c].bytes = more_where_equal(found[c].bytes, words, target[c]);
       if (--room > 0) continue;
       for (int c = 0; c < Classes; ++c) found[c].widen();
       room = 255;
