@@ -4,8 +4,9 @@ import naive_strings as naive
 import numpy as np
 import pytest
 
+from kernelweave import MKLClassifier, verify
 from kernelweave.core import _core
-from kernelweave.kernels import GappedKmer, Mismatch, Spectrum, prepare
+from kernelweave.kernels import GappedKmer, Mismatch, Spectrum, WeightedDegree, prepare
 from kernelweave.sequences import Sequences
 from kernelweave.stores import WeightStore
 
@@ -204,3 +205,26 @@ def test_bad_parameters(arguments, message):
 def test_bad_mismatches():
     with pytest.raises(ValueError, match="m, which is at most k, must be an integer from 0 to 3"):
         Mismatch(3, 4)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize(("n", "store"), [(80, "rows"), (300, "table")])
+def test_families_are_learned_with_other_kernels(n, store, norm, rng):
+    """By working sets, and by products with tables: both certified anew from all pairs."""
+    X = ["".join(rng.choice(list("ACGT"), 20)) for _ in range(n)]
+    y = np.array(["TA" in x[8:13] for x in X])
+    kernels = [GappedKmer([4, 5], [2, 3], store=store), Spectrum(3), WeightedDegree(3)]
+    model = MKLClassifier(kernels, norm=norm, normalize="unit", C=0.3).fit(X, y)
+    assert model.duality_gap_ <= 1e-3
+    assert verify(model, X, y).gap <= 1.1e-3
+    assert model.weights_.shape == (4,)
+
+
+def test_products_train_families(rng):
+    X = ["".join(rng.choice(list("ACGT"), 60)) for _ in range(300)]
+    y = np.array(["TA" in x[8:13] for x in X])
+    family = GappedKmer([4, 5, 5], [2, 3, 4])
+    model = MKLClassifier(family, norm=2, normalize="unit").fit(X, y)
+    assert model.plan_.engine == "linear"
+    assert model.plan_.conjugate
+    assert verify(model, X, y).gap <= 1.1e-3
