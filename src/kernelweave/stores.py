@@ -17,7 +17,7 @@ import numpy as np
 
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.gapped import HammingKernel
+from kernelweave.kernels.hamming_kernel import HammingKernel
 from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import Spectrum
 from kernelweave.kernels.strings import PositionalKernel

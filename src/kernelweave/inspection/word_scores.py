@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 from ..core import _core
-from ..kernels.gapped import HammingQuantity
 from ..kernels.hamming import Values, spectrum
+from ..kernels.hamming_kernel import HammingQuantity
 from ..kernels.spectrum import SpectrumQuantity
 from ..kernels.strings import WdQuantity
 from ..sequences import Sequences
