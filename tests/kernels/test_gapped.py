@@ -78,14 +78,15 @@ def test_long_sequences_and_many_pairs_do_not_overflow_what_counts():
 
 @pytest.mark.parametrize("level", _core.simd_levels())
 def test_every_simd_level_counts_the_same(level, rng):
-    X = texts(rng, longest=200)
-    kernel = GappedKmer(l=7, k=4, filter="full")
+    X, v = texts(rng, longest=200), rng.normal(size=6)
+    kernel = GappedKmer(l=7, k=4, filter="full", store="table")
     best = kernel(X)
     before = _core.simd_level()
     try:
         _core.use_simd(level)
         np.testing.assert_array_equal(kernel(X), best)
         np.testing.assert_allclose(kernel.diagonal(X), np.diag(best), rtol=1e-14)
+        np.testing.assert_allclose(products(kernel, X) @ v, best @ v, atol=1e-9)
     finally:
         _core.use_simd(before)
 
