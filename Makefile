@@ -43,7 +43,7 @@ bench-accuracy: $(VENV)/installed
 
 # Sequences: rows, stores, training up to a million; the ten million are strings_ten_million.
 bench-strings: $(VENV)/installed
-	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_motif strings_training strings_real strings_sizes
+	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_motif strings_training strings_real strings_gapped strings_sizes
 
 lint: $(VENV)/installed $(VENV)/linters
 	$(BIN)/ruff check .

@@ -123,6 +123,8 @@ void bind_dense(nb::module_& m) {
           [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
              int n_jobs) { new (engine) Engine(rows_of(program, side, cache_bytes, n_jobs)); },
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_prop_ro("reads", &Engine::reads,
+                   "The time of a pair, in values that are read from a long row meanwhile.")
       .def_static("of_sum", &engine_of_sum, "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static(
           "is_linear", [](const Program& program) { return linear_terms(program).has_value(); },
@@ -187,6 +189,7 @@ void bind_linear(nb::module_& m) {
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static("serves", &LinearEngine::serves, "program"_a, "side"_a)
       .def_prop_ro("n", &LinearEngine::n)
+      .def_prop_ro("reads", &LinearEngine::reads)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
       .def("block", &linear_block, "ids"_a, "weights"_a)
       .def("blocks", &blocks<LinearEngine>, "ids"_a)

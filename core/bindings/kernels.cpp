@@ -44,6 +44,9 @@ void bind_program(nb::module_& m) {
       .def(
           "center", [](Program& p, int32_t slot, double total) { p.push(Op::Center, slot, total); },
           "slot"_a, "total"_a)
+      .def(
+          "exponential", [](Program& p, double gamma) { p.push(Op::Exponential, 0, gamma); },
+          "gamma"_a, "exp(gamma * (k - 1)) of a value k.")
       .def("out", [](Program& p) { p.push(Op::Out, 0); })
       .def("end_group", &Program::end_group)
       .def_prop_ro("n_kernels", &Program::n_kernels);

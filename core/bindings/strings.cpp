@@ -13,6 +13,7 @@
 
 #include "bindings/packed.h"
 #include "kernels/program.h"
+#include "strings/hamming_kernel.h"
 #include "strings/locality_kernel.h"
 #include "strings/plane_table.h"
 #include "strings/sequence_parser.h"
@@ -235,6 +236,25 @@ void bind_kernels(nb::module_& m) {
         return Source{std::make_shared<SpectrumKernel>(rule, store_kind(store))};
       },
       "k"_a, "letters"_a, "partner"_a.none(), "store"_a);
+  m.def(
+      "hamming",
+      [](int64_t length, uint64_t letters, std::optional<nb::bytes> partner,
+         std::vector<double> values, std::vector<double> spectra, double peak, double half_life,
+         const std::string& store) {
+        const KmerRule found = kmer_rule(length, letters, partner);
+        KmerRule kmers = found;
+        kmers.folded = false;
+        if (values.empty() || values.size() != spectra.size() || values.size() % (length + 1))
+          throw std::invalid_argument("hamming: length + 1 values and eigenvalues for each member");
+        if (!(half_life > 0.0)) throw std::invalid_argument("hamming: half_life must be positive");
+        return Source{std::make_shared<HammingKernel>(
+            HammingParameters{{kmers, found.folded, peak, half_life},
+                              std::move(values),
+                              std::move(spectra),
+                              store_kind(store)})};
+      },
+      "length"_a, "letters"_a, "partner"_a.none(), "values"_a, "spectra"_a, "peak"_a, "half_life"_a,
+      "store"_a);
   m.def(
       "locality_improved",
       [](int64_t half_window, int64_t degree) {

@@ -18,6 +18,7 @@ class Engine {
   int64_t n_kernels() const { return rows_->program().n_kernels(); }
   double* outputs() { return outputs_.data(); }
   int64_t cached_rows() const { return rows_->cached(); }
+  double reads() const { return reads_of(rows_->program(), rows_->side()); }
   int threads() const { return rows_->threads(); }
 
   // out (count x count): sum_m weights[m] k_m inside a working set.

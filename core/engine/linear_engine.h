@@ -17,6 +17,8 @@ class LinearEngine {
 
   int64_t n() const { return side_.n; }
   int64_t n_kernels() const { return program_->n_kernels(); }
+  // The time that the values of a pair take, in values that are read from a long row meanwhile.
+  double reads() const { return reads_of(*program_, side_); }
   // out (count x count): sum_m weights[m] k_m inside a working set.
   void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
   // out (M x count x count): every k_m inside a working set.

@@ -9,6 +9,7 @@ namespace kw {
 struct CellLoops;
 struct SingleLoops;
 struct WdLoops;
+struct WordLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -56,6 +57,7 @@ struct Simd {
   const CellLoops* cells;     // piecewise polynomials, cells.h
   const SingleLoops* single;  // passes in single precision, single.h
   const WdLoops* wd;          // the weighted degree kernel, wd.h
+  const WordLoops* words;     // tables of words and windows of letters, words.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

@@ -3,6 +3,7 @@ from .alignment import kernel_alignment
 from .baselines import LinearizedMKL
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from .lsgkm import export_lsgkm
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .reports import report
@@ -30,6 +31,7 @@ __all__ = [
     "WeightsDisplay",
     "compare",
     "datasets",
+    "export_lsgkm",
     "inspection",
     "kernel_alignment",
     "kernels",

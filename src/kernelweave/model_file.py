@@ -26,6 +26,7 @@ import numpy as np
 
 from .archive import Archive, write_archive
 from .kernels import Kernel
+from .lsgkm import is_lsgkm, read_lsgkm
 from .model import Model
 from .plan import Plan
 from .sequences import Sequences
@@ -97,7 +98,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Return the estimator that `save` wrote to a file.
+    """Return the estimator that `save` wrote to a file, or the model in a file of LS-GKM.
 
     It is safe to load a file of unknown origin: no code of it is run, it takes memory in proportion
     to its size, and whatever is wrong with it is an error.
@@ -110,13 +111,16 @@ def load(path: str | os.PathLike[str]) -> Any:
     for module in NOT_YET_IMPORTED:
         import_module(f"{__package__}.{module}")
     with open(path, "rb") as file:
+        foreign = is_lsgkm(file.read(8))
+        file.seek(0)
         try:
-            return _loaded(file)
+            return read_lsgkm(file) if foreign else _loaded(file)
         except MemoryError:
             raise
         except Exception as error:  # what may be wrong with a file has no end
+            kind = "model of LS-GKM" if foreign else "kernelweave model"
             reason = str(error) or type(error).__name__
-            raise ValueError(f"{os.fspath(path)!r} is not a kernelweave model: {reason}") from error
+            raise ValueError(f"{os.fspath(path)!r} is not a {kind}: {reason}") from error
 
 
 def _loaded(file: BinaryIO) -> Any:

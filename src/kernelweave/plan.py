@@ -21,6 +21,7 @@ from .engines import (
     StreamedEngine,
     TrainingSet,
 )
+from .engines.base import LARGEST_BLOCK
 from .losses import Loss
 from .norms import Lp, Norm
 from .problem import Problem
@@ -37,7 +38,6 @@ from .stored import stored
 from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights
 from .training.shrinking import MANY_EXAMPLES
 
-WORKING_SET = 1000  # examples, where the user does not say
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
 # cost no kernel evaluation, and where they cost a pass over the support.
 NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
@@ -137,7 +137,7 @@ class Plan:
     step: str | None = None
     pace: Pace | None = None
     alignment: str | None = None
-    working_set: int = WORKING_SET
+    working_set: int = LARGEST_BLOCK
     conjugate: bool = False
     grows: bool = False
     samples: bool = False
@@ -269,7 +269,7 @@ def make_plan(
         step=step,
         pace=pace,
         alignment=method.alignment,
-        working_set=working_set if isinstance(working_set, int) else WORKING_SET,
+        working_set=working_set if isinstance(working_set, int) else engine.largest_block,
         conjugate=working_set == "auto" and single and multiplies(problem, engine),
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
         samples=single and pace is ACCURATE and not engine.keeps_outputs,
@@ -295,4 +295,5 @@ def multiplies(problem: Problem, engine: Engine) -> bool:
     """
     term = problem.term
     quadratic = not (term.eps.any() or term.ent.any())
-    return quadratic and engine.n > WORKING_SET and engine.subset(np.arange(2)).multiplies
+    many = engine.n > engine.largest_block
+    return quadratic and many and engine.subset(np.arange(2)).multiplies

@@ -63,6 +63,11 @@ class TrainingSet:
         return kind(self.kernels.program, self.examples.side, cache_bytes, self.n_jobs)
 
 
+LARGEST_BLOCK = 1000
+# Where a pair takes as long as reading so many values, blocks are kept small.
+COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
+
+
 class Snapshot(NamedTuple):
     """An alpha, and what an engine keeps of its outputs.
 
@@ -198,6 +203,11 @@ class Engine(ABC):
         raise self._cannot("evaluate kernels between examples")
 
     @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return LARGEST_BLOCK
+
+    @property
     def multiplies(self) -> bool:
         """Whether `matvec` costs far less than all rows of the kernels."""
         return False
@@ -214,6 +224,9 @@ class Engine(ABC):
     def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some examples whose alphas are not yet set."""
         raise self._cannot("choose among its examples")
+
+    def _largest_block(self, reads: float) -> int:
+        return LARGEST_COSTLY_BLOCK if reads > COSTLY_PAIR and self.multiplies else LARGEST_BLOCK
 
     def _cannot(self, what: str) -> TypeError:
         return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")

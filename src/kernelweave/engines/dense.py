@@ -66,6 +66,11 @@ class DenseEngine(KeptOutputs):
         return self._core.diagonal()
 
     @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return self._largest_block(self._core.reads)
+
+    @property
     def multiplies(self) -> bool:
         return self._product is not None
 

@@ -50,6 +50,11 @@ class LinearEngine(Engine):
         return _core.LinearEngine.serves(kernels.program, examples.side)
 
     @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return self._largest_block(self._core.reads)
+
+    @property
     def multiplies(self) -> bool:
         """Whether there is memory for products."""
         return self._products is not None

@@ -4,6 +4,8 @@ A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal
 """
 
 from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.exponential import Exponential
+from kernelweave.kernels.gapped import GappedKmer, Mismatch
 from kernelweave.kernels.identity import Identity
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
@@ -28,12 +30,15 @@ __all__ = [
     "BagOfWords",
     "ChiSquared",
     "CompiledKernels",
+    "Exponential",
+    "GappedKmer",
     "Identity",
     "Intersection",
     "Kernel",
     "Laplacian",
     "Linear",
     "LocalityImproved",
+    "Mismatch",
     "NGram",
     "Polynomial",
     "Precomputed",

@@ -20,6 +20,7 @@ from kernelweave.kernels.program import CompiledKernels, Expression, Layout, uni
 from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -62,6 +63,11 @@ class Kernel(ABC):
     @property
     def unit_diagonal(self) -> bool:
         """Whether k(x, x) = 1 for all x and all members."""
+        return False
+
+    @property
+    def may_vanish(self) -> bool:
+        """Whether examples that have nothing to compare, k(x, x) = 0, are no mistake."""
         return False
 
     @property
@@ -232,6 +238,10 @@ class Wrapper(Kernel):
         return self.kernel.is_family
 
     @property
+    def may_vanish(self) -> bool:
+        return self.kernel.may_vanish
+
+    @property
     def selection(self) -> Any:
         return self.kernel.selection
 
@@ -263,7 +273,7 @@ def _factors(kernel: Kernel) -> Sequence[str]:
     return [f"({label})" for label in kernel.labels] if isinstance(kernel, Sum) else kernel.labels
 
 
-def broadcast(first: Sequence[T], second: Sequence[T]) -> list[tuple[T, T]]:
+def broadcast(first: Sequence[T], second: Sequence[S]) -> list[tuple[T, S]]:
     """Pair the members of two families; a single one goes with each member of the other."""
     size = max(len(first), len(second))
     return [(first[i % len(first)], second[i % len(second)]) for i in range(size)]

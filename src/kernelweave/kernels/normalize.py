@@ -176,7 +176,8 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
     squares = _diagonal(kernel, reading)
     zero = ~squares.any(axis=1)
     for name, row in zip(kernel.names, squares, strict=True):
-        if row.any() and (row < np.finfo(float).tiny).any():
+        vanishes = row.any() and (row < np.finfo(float).tiny).any()
+        if vanishes and not kernel.may_vanish:
             raise ValueError(
                 f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"

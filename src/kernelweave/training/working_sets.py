@@ -40,7 +40,7 @@ LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
-HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
+HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
 SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
 
 
@@ -100,7 +100,7 @@ class WorkingSets:
         alpha, term = self.engine.alpha, self.problem.term
         free = np.arange(self.engine.n)[self.problem.output_slices[output]]
         free = free[strictly_inside(term, alpha, free)]
-        times = 1 + len(free) // HESSIAN_EXAMPLES
+        times = 1 + len(free) // round(HESSIAN_BLOCKS * self.engine.largest_block)
         free = free[::times]
         known, kernel = self._kernel[output]
         if known is weights and np.isin(free, self._work[output]).all():
