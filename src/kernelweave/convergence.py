@@ -92,10 +92,8 @@ def _lost(estimator: Any, result: Result, names: Sequence[str], digits: Digits) 
     alpha = result.alpha.reshape(-1, digits.examples.n)
     weights = np.broadcast_to(result.weights, len(names))
     # A kernel without weight counts, too: its s is part of the dual value.
-    shares = (
-        np.where(weights > 0, weights, weights.max())
-        * (digits.moves(weights, alpha, np.abs(alpha))[1])
-    )
+    moves = digits.moves(weights, alpha, np.abs(alpha))[1]
+    shares = np.nan_to_num(np.where(weights > 0, weights, weights.max()) * moves, nan=np.inf)
     worst = np.argsort(-shares)[:NAMED]
     named = ", ".join(repr(names[m]) for m in worst if shares[m] >= NOTICEABLE * shares[worst[0]])
     return (

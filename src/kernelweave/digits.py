@@ -40,11 +40,18 @@ Bounds = tuple[Any, Any]
 
 
 class Plane(NamedTuple):
-    """The same of a shared quantity, and its least value between an example and any other one."""
+    """The same of a shared quantity.
+
+    Attributes
+    ----------
+    least : its least value between an example and any other one.
+    relative : the error relative to the value, for distances that are sums of differences; or 0.
+    """
 
     size: Any
     error: Any
     least: Any = 0.0
+    relative: float = 0.0
 
 
 def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, scale: float) -> float:
@@ -173,10 +180,12 @@ def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
         return Plane(squares, growth * squares)
     if kind == "sqdist":  # ||x||^2 + ||y||^2 - 2 x . y
         error = growth * 4 * squares
-        least = np.maximum(_nearest(table) - error, 0.0) if neighbours else 0.0
+        nearest = _nearest(table) if neighbours else 0.0
+        with np.errstate(invalid="ignore"):  # distances that no number holds are far
+            least = np.where(np.isinf(nearest), np.inf, np.maximum(nearest - error, 0.0))
         return Plane(4 * squares, error, least)
     sums = 2 * np.sqrt(terms * squares)  # no less than sum |x_f| + sum |y_f|, taken together
-    return Plane(sums, growth * sums)
+    return Plane(sums, growth * sums, relative=growth if kind in ("l1", "chi2") else 0.0)
 
 
 def _nearest(table: Dense | Sparse) -> Any:
@@ -211,6 +220,8 @@ def _followed(expression: Expression, planes: dict[int, Plane]) -> Bounds:
 
 
 def _exponential(plane: Plane, gamma: float) -> Bounds:
+    if plane.relative:  # t exp(-t) < 1
+        return 1.0, plane.relative + UNIT
     return 1.0, np.minimum(gamma * plane.error, 1.0) * np.exp(-gamma * plane.least) + UNIT
 
 
