@@ -32,8 +32,9 @@ def estimator(loss, norm):
     kernels = [RBF(gamma=[0.1, 1.0]), Linear()]
     if loss == "one_class":
         return MKLOneClass(kernels, norm=norm, nu=NU)
-    cls = MKLRegressor if loss in ("squared", "epsilon_insensitive") else MKLClassifier
-    return cls(kernels, norm=norm, loss=loss, C=C)
+    if loss in ("squared", "epsilon_insensitive"):
+        return MKLRegressor(kernels, norm=norm, loss=loss, C=C, epsilon=0.1)
+    return MKLClassifier(kernels, norm=norm, loss=loss, C=C)
 
 
 class Judged:
