@@ -20,7 +20,6 @@ from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
-from .energies import energies
 from .history import History
 from .interior_points import interior_points
 from .margin_newton import margin_newton
@@ -40,6 +39,7 @@ LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
+TINY = np.finfo(float).tiny
 HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
 
 
@@ -249,3 +249,14 @@ def _without_pairs(
             if lowest <= tolerance or late():
                 break
     return best
+
+
+def energies(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+    """Return s, shape (M,), of the alpha of an engine.
+
+    Where weights are given only its sum under them matters, which combined outputs tell.
+    """
+    if not problem.norm.is_given:
+        return engine.quadratic()
+    total = float(engine.alpha @ engine.combined(weights))
+    return np.full(len(weights), total / max(weights.sum(), TINY))
