@@ -27,7 +27,7 @@ import numpy as np
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import by_width, mean_of_pairs, row_means, sampled
+from kernelweave.kernels.means import MANY_WIDTHS, by_width, mean_of_pairs, row_means, sampled
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.vectors import Exponential
@@ -152,10 +152,12 @@ def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     constant = _constant(kernel, reading)
-    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
+    gammas = kernel.gamma if isinstance(kernel, Exponential) else None
+    if isinstance(gammas, tuple) and len(gammas) > MANY_WIDTHS:
+        family: Any = kernel
         variances = by_width(
-            lambda gammas: _variances(replace(kernel, gamma=gammas), reading),
-            np.array(kernel.gamma),
+            lambda some: _variances(replace(family, gamma=some), reading),
+            np.array(gammas),
         )
     else:
         variances = _variances(kernel, reading)
@@ -258,17 +260,21 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
 
 def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
     """Return for which members all training examples with a weight are one point, shape (M,)."""
+    looked: list[Kernel] = [kernel]
+    members = 0
     if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
-        widest = replace(kernel, gamma=min(kernel.gamma))
-        if not _constant(widest, reading).any():  # nor is any narrower one
-            return np.zeros(len(kernel.gamma), dtype=bool)
-    compiled = CompiledKernels((kernel,))
-    examples = compiled.read(reading)
-    diagonal = _finite_diagonal(compiled, examples)
-    first = examples.take(np.array([0]))
-    values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
-    distances = diagonal + diagonal[:, :1] - 2 * values
-    alike: np.ndarray = distances.max(axis=1) <= CONSTANT * diagonal.max(axis=1)
+        looked.insert(0, replace(kernel, gamma=min(kernel.gamma)))  # the widest one
+        members = len(kernel.gamma)
+    for looked_at in looked:
+        compiled = CompiledKernels((looked_at,))
+        examples = compiled.read(reading)
+        diagonal = _finite_diagonal(compiled, examples)
+        first = examples.take(np.array([0]))
+        values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
+        distances = diagonal + diagonal[:, :1] - 2 * values
+        alike: np.ndarray = distances.max(axis=1) <= CONSTANT * diagonal.max(axis=1)
+        if members and not alike.any():  # nor is any that is narrower
+            return np.zeros(members, dtype=bool)
     return alike
 
 

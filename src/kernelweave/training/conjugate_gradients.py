@@ -22,8 +22,8 @@ from ..engines.base import Engine
 from ..kkt_system import longest_step
 from ..losses.base import root
 from ..problem import Certificate, Problem
-from .energies import energies
 from .history import History, Result
+from .working_sets import energies
 
 PATIENCE = 100  # moves in which the gap has to fall to half of what it was
 TINY = np.finfo(float).tiny

@@ -20,7 +20,6 @@ from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
-from .energies import energies
 from .history import History
 from .interior_points import interior_points
 from .margin_newton import margin_newton
@@ -42,6 +41,7 @@ FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
 HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
 SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
+TINY = np.finfo(float).tiny
 
 
 class WorkingSets:
@@ -268,3 +268,14 @@ def _without_pairs(
             if lowest <= tolerance or late():
                 break
     return best
+
+
+def energies(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+    """Return s, shape (M,), of the alpha of an engine.
+
+    Where weights are given only its sum under them matters, which combined outputs tell.
+    """
+    if not problem.norm.is_given:
+        return engine.quadratic()
+    total = float(engine.alpha @ engine.combined(weights))
+    return np.full(len(weights), total / max(weights.sum(), TINY))
