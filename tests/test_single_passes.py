@@ -33,7 +33,7 @@ def engine_of(kernels, X, **given):
 
 def rough_engine(kernels, X, **given):
     engine = engine_of(kernels, X, **given)
-    engine.be_rough(True)
+    engine.rough = True
     return engine
 
 
@@ -100,7 +100,7 @@ def test_an_engine_that_was_rough_forgets_it(rng):
         engine.move_to(alpha)
     assert np.any(was_rough.combined(theta) != exact.combined(theta))
     was_rough.quadratic()
-    was_rough.be_rough(False)
+    was_rough.rough = False
     np.testing.assert_array_equal(was_rough.combined(theta), exact.combined(theta))
     np.testing.assert_array_equal(was_rough.quadratic(), exact.quadratic())
 
@@ -119,8 +119,8 @@ def test_other_families_have_no_rough_outputs(rng, kernels, d):
     engine = engine_of(kernels, vectors(rng, d=d))
     assert not engine.has_rough_outputs
     with pytest.raises(TypeError, match="single precision"):
-        engine.be_rough(True)
-    engine.be_rough(False)
+        engine.rough = True
+    engine.rough = False
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-7])

@@ -136,7 +136,7 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
     """
     with np.errstate(over="ignore", under="ignore"):
         weights = np.prod(factors, axis=0)
-        if np.isinf(C):
+        if np.inf == C:
             return np.where(weights > 0, np.inf, 0.0)
         costs: np.ndarray = C * weights
         square = costs.sum() ** 2

@@ -129,12 +129,12 @@ class Engine(ABC):
         return False
 
     @property
-    def is_rough(self) -> bool:
-        """Whether outputs have about six digits at present."""
+    def rough(self) -> bool:
+        """Whether outputs have about six digits at present, which some engines may be set to."""
         return False
 
-    def be_rough(self, rough: bool) -> None:
-        """Let outputs have about six digits, or all that there are, from now on."""
+    @rough.setter
+    def rough(self, rough: bool) -> None:
         if rough:
             raise self._cannot("be rough")
 

@@ -58,10 +58,11 @@ class FamilyEngine(Engine):
         return self._core.has_single_passes and self.n * self.n_kernels <= MOST_OUTPUTS
 
     @property
-    def is_rough(self) -> bool:
+    def rough(self) -> bool:
         return self._rough
 
-    def be_rough(self, rough: bool) -> None:
+    @rough.setter
+    def rough(self, rough: bool) -> None:
         if rough and not self.has_rough_outputs:
             raise self._cannot("use single precision on these kernels and examples")
         self._stale = self._stale or rough < self._rough

@@ -56,7 +56,7 @@ def solve(
         given = plan.alignment is not None
         return solve_hard_margin(problem, engine, history, weights, soft, given=given)
     if plan.rough:
-        engine.be_rough(True)
+        engine.rough = True
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.alignment is not None:
@@ -77,14 +77,14 @@ def _solve_from(
         result = plan.algorithm.solve(problem, engine, weights, history)
     else:
         run, dropped = train_on_active_sets if plan.grows else train, None
-        if engine.is_rough:  # passes in single precision come first
+        if engine.rough:  # passes in single precision come first
             inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
             inner.phase, inner.watch = "single precision", history.watch
             result = run(problem, engine, weights, plan, inner)
             if plan.drops and not problem.nothing_to_learn(result.dual):
                 result = drop_small_weights(problem, engine, result, plan, inner)
             history.absorb(inner)
-            engine.be_rough(False)
+            engine.rough = False
             run, dropped, weights = train, result.weights, result.weights
         result = run(problem, engine, weights, plan, history)
         done = dropped is not None and np.array_equal(result.weights, dropped)
