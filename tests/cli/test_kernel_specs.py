@@ -6,6 +6,7 @@ from kernelweave.cli.kernel_specs import NAMES, parse_kernel
 from kernelweave.kernels import (
     RBF,
     BagOfWords,
+    GappedKmer,
     Linear,
     Polynomial,
     Spectrum,
@@ -35,6 +36,8 @@ from kernelweave.kernels import (
         ("wd(20, split=degree)", WeightedDegree(20, split="degree")),
         ("wds(20, 5)", WeightedDegreeShift(20, 5)),
         ("spectrum(3, 4, both_strands=true)", Spectrum([3, 4], both_strands=True)),
+        ("gkm(10, 6)", GappedKmer(10, 6)),
+        ("gkm(l=8,10, k=6,6)", GappedKmer([8, 10], [6, 6])),
         ("rbf(1) * linear + poly(2)", RBF(1.0) * Linear() + Polynomial(2)),
         ("per_feature(rbf(1, 2))", per_feature(RBF([1.0, 2.0]))),
     ],

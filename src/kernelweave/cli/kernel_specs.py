@@ -31,6 +31,8 @@ NAMES: dict[str, type[Kernel]] = {
     "wd": kernels.WeightedDegree,
     "wds": kernels.WeightedDegreeShift,
     "locality": kernels.LocalityImproved,
+    "gkm": kernels.GappedKmer,
+    "mismatch": kernels.Mismatch,
 }
 TOKEN = re.compile(r"\s*(?:([+*(),=])|'([^']*)'|\"([^\"]*)\"|([^\s+*(),='\"][^+*(),='\"]*))")
 EXPONENT = re.compile(r"(\d\.?)[eE]$")

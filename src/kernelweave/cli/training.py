@@ -16,7 +16,7 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from .. import MKLClassifier, MKLOneClass, MKLRegressor
-from ..kernels import Spectrum, WeightedDegree
+from ..kernels import GappedKmer, Spectrum, WeightedDegree
 from ..sequences import Sequences
 from .data import Data, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
@@ -82,8 +82,9 @@ def kernels_for(specs: tuple[str, ...], X: Any) -> Any:
     alphabet = X.alphabet
     if X.length is not None:
         return [WeightedDegree(LONGEST_MATCH, alphabet=alphabet)]
-    strands = bool(alphabet.complement)
-    return [Spectrum([3, 4, 5, 6], alphabet=alphabet, both_strands=strands)]
+    if alphabet.complement:
+        return [GappedKmer(alphabet=alphabet)]
+    return [Spectrum([2, 3], alphabet=alphabet)]
 
 
 def cross_validated(
