@@ -17,6 +17,8 @@ COMMANDS = {
     "predict": "Score examples with a saved model.",
     "scan": "Slide a sequence model over a genome.",
     "negatives": "Draw background regions that match some regions.",
+    "variants": "Score variants with a sequence model.",
+    "explain": "Say what a sequence model has learned.",
     "compare": "Is learning the weights worth it?",
     "report": "Write a page about a saved model.",
     "info": "Say what a saved model is.",

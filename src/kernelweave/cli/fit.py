@@ -65,7 +65,8 @@ def command(ctx: click.Context, /, **options: Any) -> None:
 
     \b
     Kernels: linear, poly, rbf, laplacian, chi2, intersection, words, ngram; on sequences wd, wds,
-    gkm, mismatch, spectrum, locality. Several values make a family, + and * combine, columns= picks columns:
+    gkm, mismatch, spectrum, locality. Several values make a family, + and * combine kernels,
+    columns= picks columns:
       -k 'rbf(gamma=0.01,0.1,1)' -k 'linear(columns=age,income)' -k 'per_feature(rbf)'
 
     \b

@@ -1,0 +1,113 @@
+"""`kernelweave explain`: what a sequence model has learned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from .command import Command, jobs, quiet, text_output, with_options
+
+LONGEST = 6  # k-mers of weighted degree models, where no number is given
+
+
+@click.command(cls=Command)
+@click.argument("model", type=click.Path())
+@click.argument("input", type=click.Path(), required=False)
+@click.option("-o", "--out", default="explained", show_default=True, help="A folder.")
+@click.option("--k", type=click.IntRange(1), help="Longest k-mers of a weighted degree model.")
+@click.option(
+    "--top", type=click.IntRange(1), default=100, show_default=True, help="K-mers listed."
+)
+@with_options(jobs, quiet)
+def command(
+    model: str,
+    input: str | None,
+    out: str,
+    k: int | None,
+    top: int,
+    jobs: int | None,
+    quiet: bool,
+) -> None:
+    """Say what a sequence model has learned: k-mers, importance, and scores of single letters.
+
+    Writes kmers.tsv and, for weighted degree models, importance.tsv and importance.png. With INPUT
+    (sequences) also letters.tsv and two .npz files that TF-MoDISco reads.
+
+    \b
+    Examples:
+      kernelweave explain sites.kw
+      kernelweave explain peaks.kw peaks.fa -o explained
+    """
+    from .. import inspection, load
+    from ..genome.model_windows import alphabet_of, support_sequences
+    from ..sequences import read_sequences
+
+    fitted = load(model).set_params(n_jobs=jobs)
+    support_sequences(fitted)  # refuses models on other things
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    written = _write_words(fitted, folder, k, top)
+    if input is not None:
+        sequences = read_sequences(input, alphabet_of(fitted))
+        scores = inspection.letter_scores(fitted, sequences)
+        scores.save(folder / "letters_onehot.npz", folder / "letters_hypothetical.npz")
+        _write_letters(folder / "letters.tsv", sequences, scores)
+        written += ["letters.tsv", "letters_onehot.npz", "letters_hypothetical.npz"]
+    if not quiet:
+        click.echo(f"{out}: {', '.join(written)}", err=True)
+
+
+def _write_words(model: Any, folder: Path, k: int | None, top: int) -> list[str]:
+    """Write tables of words, and what they are called."""
+    from .. import inspection
+    from ..inspection.words import positional_words
+
+    try:
+        degree = positional_words(model).degree
+    except ValueError:  # words count wherever they are
+        rows = inspection.top_kmers(model, top)
+        _write_rows(folder / "kmers.tsv", ["k-mer", "weight"], rows)
+        return ["kmers.tsv"]
+    longest = min(k or LONGEST, degree)
+    rows = inspection.top_kmers(model, top, k=longest)
+    _write_rows(folder / "kmers.tsv", ["k-mer", "position", "weight"], rows)
+    found = inspection.importance(model, longest)
+    table = [[k, *row] for k, row in enumerate(found.S.tolist(), start=1)]
+    _write_rows(folder / "importance.tsv", ["k", *range(found.S.shape[1])], table)
+    return ["kmers.tsv", "importance.tsv", *_draw(found, folder / "importance.png")]
+
+
+def _draw(found: Any, path: Path) -> list[str]:
+    """Draw importance, where matplotlib is there."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        return []
+    from ..sequence_plots import ImportanceDisplay
+
+    figure = Figure(figsize=(9, 3), layout="constrained")
+    FigureCanvasAgg(figure)
+    ImportanceDisplay(found.S).plot(figure.subplots())
+    figure.savefig(path, dpi=120)
+    return [path.name]
+
+
+def _write_letters(path: Path, sequences: Any, scores: Any) -> None:
+    """Write a line for each letter of each sequence."""
+    names = sequences.names or [str(i) for i in range(len(sequences))]
+    values = scores.contributions.sum(axis=1)
+    rows = (
+        (name, position, letter, values[i, position])
+        for i, (name, text) in enumerate(zip(names, sequences, strict=True))
+        for position, letter in enumerate(text)
+    )
+    _write_rows(path, ["name", "position", "letter", "score"], rows)
+
+
+def _write_rows(path: Path, head: list[Any], rows: Any) -> None:
+    with text_output(str(path)) as file:
+        file.write("\t".join(map(str, head)) + "\n")
+        file.writelines("\t".join(map(str, row)) + "\n" for row in rows)

@@ -1,0 +1,154 @@
+"""What variants of a genome do to the score of the window around them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..sequences import Sequences, as_sequences
+from ..sequences.files import opened
+from .model_windows import window_length
+
+LETTERS = set("ACGTUN")
+
+
+class Variant(NamedTuple):
+    """Letters `reference` of a chromosome from `start` on, counted from 0, replaced by others."""
+
+    chromosome: str
+    start: int
+    name: str
+    reference: str
+    alternative: str
+
+
+@dataclass(frozen=True, eq=False)
+class VariantScores:
+    """Decision values of the windows around variants.
+
+    Attributes
+    ----------
+    variants : list of n Variant
+    reference, alternative : arrays of shape (n,)
+        Scores without and with the variant; NaN where the window leaves the chromosome.
+    """
+
+    variants: list[Variant]
+    reference: np.ndarray
+    alternative: np.ndarray
+
+    @property
+    def difference(self) -> np.ndarray:
+        """The effect of each variant, shape (n,)."""
+        effects: np.ndarray = self.alternative - self.reference
+        return effects
+
+
+def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
+    """Read a VCF file, plain or packed: a variant for each alternative allele.
+
+    Returns
+    -------
+    The variants, and how many alleles were left out since they are not written as letters.
+
+    Raises
+    ------
+    ValueError : where a line is no variant; the message names it.
+    """
+    source, found, left_out = os.fspath(path), [], 0
+    with opened(path) as file:
+        for number, line in enumerate(file, start=1):
+            text = line.decode("utf-8", "replace").rstrip("\r\n")
+            if not text.strip() or text.startswith("#"):
+                continue
+            columns = text.split("\t")
+            if len(columns) < 5 or not columns[1].isdigit() or int(columns[1]) < 1:
+                raise ValueError(
+                    f"{source}, line {number}: a variant has the columns CHROM, POS (from 1 on), "
+                    "ID, REF and ALT, separated by tabs"
+                )
+            chromosome, position, name, reference = columns[:4]
+            for allele in columns[4].split(","):
+                if not allele or not set((reference + allele).upper()) <= LETTERS:
+                    left_out += 1
+                    continue
+                found.append(Variant(chromosome, int(position) - 1, name, reference, allele))
+    if not found:
+        raise ValueError(f"{source}: holds no variants that are written as letters")
+    return found, left_out
+
+
+def score_variants(
+    model: Any, variants: list[Variant], genome: Sequences, *, length: int | None = None
+) -> VariantScores:
+    """Return what variants do to the scores of the windows that have them in their middle.
+
+    Letters that a deletion takes away are made up for from the right, and those that an insertion
+    pushes out are lost there, so that all windows are equally long.
+
+    Parameters
+    ----------
+    model : a fitted estimator with one decision function, on kernels on sequences.
+    genome : chromosomes with their names.
+    length : letters of a window; None where the kernels know it.
+
+    Raises
+    ------
+    ValueError : where variants are not of this genome; the message counts them and names the first.
+    """
+    length = window_length(model, length)
+    places = {name.split()[0]: i for i, name in enumerate(genome.names or []) if name.split()}
+    _check_references(variants, genome, places)
+    pairs = [_windows(one, genome, places[one.chromosome], length) for one in variants]
+    inside = np.array([pair is not None for pair in pairs])
+    scores = np.full((2, len(variants)), np.nan)
+    texts = [text for pair in pairs if pair is not None for text in pair]
+    if texts:
+        values = model.decision_function(as_sequences(texts, genome.alphabet))
+        scores[:, inside] = values.reshape(-1, 2).T
+    return VariantScores(variants, *scores)
+
+
+def _windows(
+    variant: Variant, genome: Sequences, place: int, length: int
+) -> tuple[str, str] | None:
+    """Return the window without and with a variant, or None where one leaves the chromosome."""
+    before = (length - 1) // 2
+    start = variant.start - before
+    behind = variant.start + len(variant.reference)
+    missing = max(0, length - before - len(variant.alternative))
+    if start < 0 or max(start + length, behind + missing) > int(genome.lengths[place]):
+        return None
+    left = _letters(genome, place, start, before)
+    changed = left + variant.alternative.upper() + _letters(genome, place, behind, missing)
+    return _letters(genome, place, start, length), changed[:length]
+
+
+def _letters(genome: Sequences, place: int, start: int, count: int) -> str:
+    if count == 0:
+        return ""
+    found: str = genome.windows(place, np.array([start]), count)[0]
+    return found
+
+
+def _check_references(variants: list[Variant], genome: Sequences, places: dict[str, int]) -> None:
+    """Raise where chromosomes are not there, or hold other letters than variants say."""
+    wrong = []
+    for one in variants:
+        place = places.get(one.chromosome)
+        count = len(one.reference)
+        if place is None or one.start + count > int(genome.lengths[place]):
+            wrong.append((one, "which the genome does not have"))
+            continue
+        there = _letters(genome, place, one.start, count)
+        if any(a != b and b != "N" for a, b in zip(one.reference.upper(), there, strict=True)):
+            wrong.append((one, f"where the genome has {there}"))
+    if wrong:
+        one, why = wrong[0]
+        raise ValueError(
+            f"{len(wrong)} of {len(variants)} variants are not of this genome; the first is "
+            f"{one.chromosome}:{one.start + 1} {one.reference}, {why}"
+        )
