@@ -253,6 +253,11 @@ def _centred(value: Bounds, slot: int, total: float) -> Bounds:
     return size, error + 4 * UNIT * size
 
 
+def _exponential_of(value: Bounds, gamma: float) -> Bounds:
+    """exp(gamma (k - 1)) of a kernel with k(x, x) = 1."""
+    return 1.0, np.minimum(gamma * (value[1] + 2 * UNIT), 1.0) + UNIT
+
+
 _READ: dict[str, Callable[..., Bounds]] = {
     "copy": lambda plane: (plane.size, plane.error),
     "exp": _exponential,
@@ -263,4 +268,5 @@ _CHANGED: dict[str, Callable[..., Bounds]] = {
     "scale": lambda value, factor: (abs(factor) * value[0], abs(factor) * value[1]),
     "unit": _unit,
     "center": _centred,
+    "exponential": _exponential_of,
 }

@@ -201,7 +201,8 @@ def _positive(value: Any) -> bool:
 
 
 def _above_zero(value: Any) -> bool:
-    return as_number(value) > 0
+    """Whether a number is above 0; infinity is, but no integer beyond all floats."""
+    return _positive(value) or value == np.inf
 
 
 def _not_negative(value: Any) -> bool:
