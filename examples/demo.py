@@ -62,7 +62,7 @@ def draw(model: MKLClassifier) -> None:
     WeightsDisplay.from_estimator(model, ax=left)
     left.set_title("What was learned: three columns matter")
     ConvergenceDisplay.from_estimator(model, ax=right)
-    right.set_title("How sure it is: the duality gap")
+    right.set_title("How far from optimal at most: the duality gap")
     figure.savefig(PICTURE, dpi=120)
 
 

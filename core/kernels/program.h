@@ -12,7 +12,20 @@
 
 namespace kw {
 
-enum class Op : uint8_t { Copy, Power, Exp, Mul, Add, Square, Dup, Scale, Unit, Center, Out };
+enum class Op : uint8_t {
+  Copy,
+  Power,
+  Exp,
+  Mul,
+  Add,
+  Square,
+  Dup,
+  Scale,
+  Unit,
+  Center,
+  Absent,
+  Out
+};
 
 struct Instruction {
   Op op;
@@ -128,6 +141,10 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
           break;
         case Op::Center:
           loops.center(i.a - view.a.vectors[i.arg][view.row], view.b.vectors[i.arg].data + view.j0,
+                       top, n);
+          break;
+        case Op::Absent:
+          loops.absent(view.a.vectors[i.arg][view.row], view.b.vectors[i.arg].data + view.j0, i.a,
                        top, n);
           break;
         case Op::Out:

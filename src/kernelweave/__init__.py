@@ -9,11 +9,13 @@ from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .selection import MKLClassifierCV, MKLRegressorCV
 from .verify import Verification, verify
+from .views import Grams, Views
 
 __all__ = [
     "AlignmentDisplay",
     "ComparisonDisplay",
     "ConvergenceDisplay",
+    "Grams",
     "LinearizedMKL",
     "MKLClassifier",
     "MKLClassifierCV",
@@ -21,6 +23,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "Verification",
+    "Views",
     "WeightsDisplay",
     "compare",
     "datasets",

@@ -17,8 +17,11 @@ from sklearn.utils.validation import (
 )
 
 from .kernels.inputs import is_frame
+from .kernels.nested import by_name, nested_params
+from .kernels.precomputed import all_precomputed
 from .numeric import THREAD_COUNTS, as_number, as_numbers, is_thread_count, is_whole
 from .sequences import Sequences
+from .views import Grams, Views, from_frame, is_multi_index, unmasked
 
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
@@ -30,6 +33,14 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     unless there are only the default kernels, which read numbers.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
+    X = _unpacked(X)
+    if getattr(X, "ndim", 2) == 3 and all_precomputed(estimator.kernels):
+        X = Grams(X)
+    if isinstance(X, Views):
+        _check_n_samples(X, least)
+        if reset:
+            _check_n_features(estimator, X, reset=True)
+        return X
     if named and is_frame(X):
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
@@ -41,6 +52,8 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if named and _holds_texts(X):
         _check_n_samples(X, least)
         return X
+    if named and _holds_numbers_of_rows(X) and _knows_rows(estimator.kernels):
+        X = np.asarray(X)[:, None]
     try:
         return validate_data(
             estimator,
@@ -48,6 +61,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             reset=reset,
             accept_sparse="csr",
             dtype=np.float64,
+            ensure_all_finite="allow-nan" if named else True,  # a row may be absent
             ensure_min_samples=least,
         )
     except ValueError as error:
@@ -59,6 +73,25 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         ) from error
 
 
+def _unpacked(X: Any) -> Any:
+    """Return a dict or a frame of blocks as views, masks as NaN."""
+    if isinstance(X, dict):
+        return Views(X)
+    if is_multi_index(X):
+        return from_frame(X)
+    return unmasked(X)
+
+
+def _holds_numbers_of_rows(X: Any) -> bool:
+    return getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "O") in "iuf"
+
+
+def _knows_rows(kernels: Any) -> bool:
+    """Return whether X may be row numbers: some kernel has a matrix of its own."""
+    found = nested_params({"kernels": kernels} | by_name(kernels))
+    return any(name.endswith("matrix") and value is not None for name, value in found.items())
+
+
 def _check_n_samples(X: Any, least: int) -> None:
     if (n := _num_samples(X)) < least:
         raise ValueError(f"X has {n} sample(s), but a minimum of {least} is required")
@@ -67,7 +100,8 @@ def _check_n_samples(X: Any, least: int) -> None:
 def _holds_texts(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], str)
-    return getattr(X, "ndim", 2) == 1 and len(X) > 0 and isinstance(X[0], str)
+    first = X.iloc[:1].to_list() if hasattr(X, "iloc") and len(X.shape) == 1 else X[:1]
+    return getattr(X, "ndim", 2) == 1 and len(X) > 0 and isinstance(first[0], str)
 
 
 def check_values(name: str, values: np.ndarray) -> np.ndarray:

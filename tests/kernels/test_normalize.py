@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import sys
 
 import numpy as np
 import pytest
@@ -17,6 +16,7 @@ from kernelweave.kernels import (
     Linear,
     Polynomial,
     Precomputed,
+    means,
     normalize,
     per_feature,
     prepare,
@@ -130,7 +130,7 @@ def test_nothing_to_do(tables):
 
 @pytest.mark.parametrize("how", HOWS)
 def test_many_examples_are_sampled(how, rng, monkeypatch):
-    monkeypatch.setattr(sys.modules[normalize.__module__], "MOST_EXAMPLES", 400)
+    monkeypatch.setattr(means, "MOST_EXAMPLES", 400)
     X = rng.normal(size=(2000, 3))
     kernel = RBF([0.5, 2.0])
     sample = X[np.linspace(0, 1999, 400).astype(int)]
@@ -160,10 +160,10 @@ def test_threads_do_not_change_values(how, rng):
 @pytest.mark.parametrize(
     ("kernel", "name"),
     [
-        (Linear(columns=1), r"Linear\(columns=1\)"),
-        (RBF(columns=[1]), r"RBF\(gamma=1, columns=1\)"),
-        (per_feature(RBF(2.0)), r"RBF\(gamma=2, columns=1\)"),
-        (Polynomial([1, 2], columns=1), r"Polynomial\(degree=1, gamma=1, coef0=1, columns=1\)"),
+        (Linear(columns=1), "Linear on column 1"),
+        (RBF(columns=[1]), "RBF gamma=1 on column 1"),
+        (per_feature(RBF(2.0)), "RBF gamma=2 on column 1"),
+        (Polynomial([1, 2], columns=1), "Polynomial degree=1 gamma=1 coef0=1 on column 1"),
     ],
 )
 def test_constant_kernels_are_refused_by_name(how, kernel, name, rng):
@@ -173,14 +173,14 @@ def test_constant_kernels_are_refused_by_name(how, kernel, name, rng):
 
 
 def test_kernels_that_become_constant_are_refused():
-    with pytest.raises(ValueError, match=r"'Linear\(\)' is constant"):
+    with pytest.raises(ValueError, match=r"'Linear' is constant"):
         normalize(Linear(), "unit", [[1.0], [2.0], [5.0]])
     assert normalize(Linear(), "unit", [[1.0], [-2.0], [5.0]]).n_kernels == 1
 
 
 @pytest.mark.parametrize("how", HOWS)
 def test_zero_kernels_are_refused(how):
-    with pytest.raises(ValueError, match=r"kernel 'Linear\(\)'"):
+    with pytest.raises(ValueError, match=r"kernel 'Linear'"):
         normalize(Linear(), how, np.zeros((3, 2)))
 
 

@@ -7,10 +7,9 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,9 +19,10 @@ from ..convergence import complaint
 from ..core import single_threaded_blas
 from ..digits import lost_digits
 from ..engines import Engine, OutputsEngine, TrainingSet
-from ..kernels import CompiledKernels, Kernel, Precomputed
-from ..kernels.default import default_kernels
+from ..kernels import CompiledKernels, Kernel
+from ..kernels.default_of_views import default_of_views
 from ..kernels.examples import Examples
+from ..kernels.precomputed import all_precomputed
 from ..kernels.prepare import prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
@@ -35,6 +35,11 @@ from ..progress import live_line
 from ..training.history import History, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
+from ..weights import weights_frame
+from .kernel_parameters import KernelParameters
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,12 +51,14 @@ class Prepared:
     compiled : the M kernels, normalised.
     examples : the n training examples as the kernels read them.
     engine, name : the engine, and its name.
+    shares : how much each example counts in means, shape (n,); the sum is 1.
     """
 
     compiled: CompiledKernels
     examples: Examples
     engine: Engine
     name: str
+    shares: np.ndarray
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights for the engine."""
@@ -68,7 +75,7 @@ class Prepared:
         return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
 
 
-class MKLEstimator(BaseEstimator):
+class MKLEstimator(KernelParameters):
     """What the estimators share: kernels in, certified solutions out."""
 
     def _train(
@@ -146,11 +153,12 @@ class MKLEstimator(BaseEstimator):
         their weights, each with an alpha of its own.
         """
         n_jobs = thread_count(self.n_jobs)
-        kernels = kernels or default_kernels(X, costs)
+        kernels = kernels or default_of_views(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         name = choose_engine(training_set, methods, norms, shared=shared)
-        return Prepared(compiled, examples, ENGINES[name](training_set), name)
+        shares = costs / costs.sum()
+        return Prepared(compiled, examples, ENGINES[name](training_set), name, shares)
 
     def _solve(
         self,
@@ -191,7 +199,9 @@ class MKLEstimator(BaseEstimator):
         lost = lost_digits(compiled, examples, results, self.tol)
         if (message := complaint(self, results, lost)) is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        self._model = Model.of(compiled, examples, results)
+        shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
+        with single_threaded_blas():
+            self._model = Model.of(compiled, examples, results, shares, n_jobs)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
 
@@ -257,10 +267,31 @@ class MKLEstimator(BaseEstimator):
         check_values("contributions", values)
         return values[:, 0] if values.shape[1] == 1 else values
 
+    def weights_frame(self, X: Any = None, *, by: str | None = None) -> DataFrame:
+        """Return how much each kernel, or each view, counts.
+
+        Parameters
+        ----------
+        X : n examples over which shares are taken; by default the training examples.
+        by : None for a row per kernel, "view" for the sums over the kernels of each view.
+
+        Returns
+        -------
+        pandas DataFrame with the columns kernel and view, output (with several of them), weight,
+        and share: the standard deviation of what a kernel (or all kernels of a view together) adds
+        to the decision values, as a part of the sum of these.
+        """
+        check_is_fitted(self)
+        added = None
+        if X is not None:
+            X = check_examples(self, X, reset=False)
+            added = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
+        return weights_frame(self, added, by)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = _all_precomputed(self.kernels)
+        tags.input_tags.pairwise = all_precomputed(self.kernels)
         return tags
 
 
@@ -268,9 +299,3 @@ def _portion(deadline: float, problems: int) -> float:
     """Return when the first of some problems has to end, each having as much time."""
     now = time.monotonic()
     return now + (deadline - now) / problems
-
-
-def _all_precomputed(kernels: Any) -> bool:
-    """Return whether X is one given matrix, whose columns scikit-learn must split like its rows."""
-    one = kernels[0] if isinstance(kernels, list | tuple) and len(kernels) == 1 else kernels
-    return isinstance(one, Precomputed) and one.columns is None

@@ -3,7 +3,8 @@
 A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal(X)`` its diagonal.
 """
 
-from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.algebra import Product, Scaled, Sum
+from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.per_feature import per_feature

@@ -18,6 +18,10 @@ from kernelweave.kernels.inputs import column, holds_numbers, is_numeric_array, 
 from kernelweave.kernels.tables import Table, vector_table
 from kernelweave.stored import stored
 
+FILL = (
+    "; single values that are missing need to be filled, for example by "
+    "sklearn.impute.SimpleImputer (a row without any value is absent)"
+)
 FAR = 100.0  # squared mean over variance of a column, from which on it is shifted
 
 
@@ -55,6 +59,7 @@ class Encoded(Columns):
         For what depends on distances only: ||x||^2 + ||y||^2 - 2 x . y loses the digits that the
         norms have before the distance. Columns near the origin stay as they are, zeros and all.
         """
+        X, _ = self.present(X)
         if sp.issparse(X):
             return self
         offsets = np.zeros(len(self.indices))
@@ -63,11 +68,23 @@ class Encoded(Columns):
                 if self.categories[position] is None:
                     offsets[position] = _offsets(self._numbers(X, position, index))
         else:
-            offsets = _offsets(self.values(X))
+            offsets = _offsets(self._values(X))
         return replace(self, offsets=tuple(offsets.tolist())) if offsets.any() else self
 
     def values(self, X: Any) -> np.ndarray | sp.csr_array:
-        """Return the vectors that these columns of X encode, shape (n, n_features), float64."""
+        """Return the vectors that these columns of X encode, shape (n, n_features), float64.
+
+        Where all columns are absent these are zeros.
+        """
+        part, rows = self.present(X)
+        values = np.empty((0, self.n_features)) if part is None else self._values(part)
+        return values if rows is None else _spread(values, rows, X.shape[0])
+
+    def present_values(self, X: Any) -> np.ndarray | sp.csr_array:
+        """Return the vectors of the examples whose columns are not all absent."""
+        return self._values(self.present(X)[0])
+
+    def _values(self, X: Any) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
         if sp.issparse(X) and (self.categories or self.offsets):
             X = X.toarray()  # only where the training data were dense
@@ -108,7 +125,8 @@ class Encoded(Columns):
         if bad.any():
             what = "NaN" if np.isnan(values).any() else "infinity"
             position = int(np.broadcast_to(positions, values.shape)[bad][0])
-            raise ValueError(f"Input X contains {what} in column {self.label_of(position)}")
+            where = f"Input X contains {what} in column {self.label_of(position)}"
+            raise ValueError(f"{where}{FILL if what == 'NaN' else ''}")
 
     def table(self, X: Any, training: bool) -> Table:
         """Return the vectors as a table."""
@@ -132,15 +150,19 @@ class NonNegative:
         return vector_table(values)
 
 
-def encode(selection: Any, X: Any) -> Encoded:
+def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
     """Return the columns of X that a selection means, with the categories that X holds."""
-    columns = choose(selection, X)
+    columns = choose(selection, X, name)
+    X, _ = columns.present(X)
+    if X is None:
+        where = columns.label or "all columns"
+        raise ValueError(f"Input X contains NaN only ({where}): absent for all training examples")
     found = []
     if not (sp.issparse(X) or is_numeric_array(X)):
         for position, index in enumerate(columns.indices):
             found.append(_categories(column(X, index), columns.label_of(position)))
     categories = tuple(found) if any(found) else ()
-    return Encoded(columns.width, columns.chosen, columns.names, categories)
+    return Encoded(**vars(columns), categories=categories)
 
 
 def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
@@ -156,6 +178,18 @@ def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
     rows, columns = np.array(known, dtype=np.int64).reshape(-1, 2).T
     shape = (len(values), len(categories))
     return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def _spread(values: Any, rows: np.ndarray, n: int) -> np.ndarray | sp.csr_array:
+    """Return n vectors: the given ones at some rows, zeros elsewhere."""
+    if not sp.issparse(values):
+        dense = np.zeros((n, values.shape[1]))
+        dense[rows] = values
+        return dense
+    counts = np.zeros(n, dtype=values.indptr.dtype)
+    counts[rows] = np.diff(values.indptr)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return sp.csr_array((values.data, values.indices, starts), shape=(n, values.shape[1]))
 
 
 def _offsets(values: np.ndarray) -> np.ndarray:

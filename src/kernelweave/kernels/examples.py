@@ -15,6 +15,7 @@ import numpy as np
 
 from kernelweave.cached_property import cached_property
 from kernelweave.core import _core
+from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.tables import Table
 from kernelweave.numeric import thread_count
@@ -22,7 +23,10 @@ from kernelweave.stored import stored
 
 
 class View(Protocol):
-    """What a kernel looks at in a data set; equal views share their tables."""
+    """What a kernel looks at in a data set; equal views share their tables.
+
+    It is a choice of columns, or has one, ``columns``.
+    """
 
     def table(self, X: Any, training: bool) -> Table:
         """Return what this view shows of X. `training`: X is all of the training data."""
@@ -47,12 +51,50 @@ class Reading:
         weights = np.ones(self.n) if weights is None else weights
         self.shares = weights / weights.sum()
         self._tables: dict[View, Table] = {}
+        self._absent: dict[View, np.ndarray | None] = {}
 
     def table(self, view: View) -> Table:
         """Return the table of a view."""
         if view not in self._tables:
             self._tables[view] = view.table(self.X, self.training)
         return self._tables[view]
+
+    def absent(self, view: View) -> np.ndarray | None:
+        """Return for which examples a view has nothing to show, (n,); None where for none."""
+        if view not in self._absent:
+            columns: Any = view if isinstance(view, Columns) else getattr(view, "columns")  # noqa: B009
+            self._absent[view] = columns.absent(self.X)
+        return self._absent[view]
+
+    def part(self, rows: np.ndarray) -> Reading:
+        """Return the reading of some of the examples, which has nothing to read anew."""
+        return _PartOfReading(self, rows)
+
+
+class _PartOfReading(Reading):
+    """Some examples of a data set whose views are taken from a reading of all of it."""
+
+    def __init__(self, whole: Reading, rows: np.ndarray):
+        self.whole, self.rows = whole, rows
+        self.X, self.training, self.n_jobs = whole.X, whole.training, whole.n_jobs
+        self.n = len(rows)
+        total = whole.shares[rows].sum()
+        if not total > 0:
+            raise ValueError("a view is absent for all training examples that have a weight")
+        self.shares = whole.shares[rows] / total
+        self._tables = {}
+
+    def table(self, view: View) -> Table:
+        if view not in self._tables:
+            self._tables[view] = self.whole.table(view).take(self.rows)
+        return self._tables[view]
+
+    def absent(self, view: View) -> np.ndarray | None:
+        absent = self.whole.absent(view)
+        if absent is None or not absent[self.rows].any():
+            return None
+        some: np.ndarray = absent[self.rows]
+        return some
 
 
 @stored("Examples")

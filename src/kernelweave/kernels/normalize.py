@@ -9,8 +9,9 @@ Whatever a normalisation takes from data it takes from the training data, and ap
   Moeller et al. (2018), would give C another meaning at every n.
 * "center": the training examples have mean zero in feature space.
 
-Means over pairs are exact up to `MOST_EXAMPLES` examples. Beyond, they are taken over so many
-examples, evenly spaced.
+Means over pairs are exact up to `means.MOST_EXAMPLES` examples. Beyond, they are taken over so many
+examples, evenly spaced. A kernel whose columns are absent for some examples is normalised on the
+others.
 """
 
 from __future__ import annotations
@@ -22,13 +23,15 @@ from typing import Any
 import numpy as np
 
 from kernelweave.core import _core, single_threaded_blas
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.absent import absent_of_one, at_mean
+from kernelweave.kernels.algebra import Named, Wrapper
+from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.means import mean_of_pairs, row_means, sample
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
 
-MOST_EXAMPLES = 5000
 CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
 
 
@@ -90,7 +93,7 @@ class Centered(Wrapper):
         """Return the mean of k(x, reference examples), shape (M, n)."""
         compiled = CompiledKernels((self.kernel,))
         examples = compiled.read(reading)
-        return _row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
+        return row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
 
 
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
@@ -115,8 +118,14 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
     if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
         parts = tuple(normalize(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
+    if isinstance(kernel, Named):
+        return replace(kernel, kernel=normalize(kernel.kernel, how, reading))
     with single_threaded_blas():
-        return NORMALISATIONS[how](kernel, reading)
+        absent = absent_of_one(kernel, reading)
+        if absent is None:
+            return NORMALISATIONS[how](kernel, reading)
+        present = reading.part(np.flatnonzero(~absent))
+        return at_mean(NORMALISATIONS[how](kernel, present), present)
 
 
 def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
@@ -126,9 +135,9 @@ def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
-    compiled, sample, shares = _sample(kernel, reading)
-    diagonal = _core.diagonal(compiled.program, sample.side) @ shares
-    return _divided(kernel, diagonal - _mean_of_pairs(compiled, sample, shares, reading.n_jobs))
+    compiled, some, shares = sample(kernel, reading)
+    diagonal = _core.diagonal(compiled.program, some.side) @ shares
+    return _divided(kernel, diagonal - mean_of_pairs(compiled, some, shares, reading.n_jobs))
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
@@ -156,9 +165,9 @@ def _trace(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
-    compiled, sample, shares = _sample(kernel, reading)
-    totals = _mean_of_pairs(compiled, sample, shares, reading.n_jobs)
-    return Centered(kernel, tuple(totals.tolist()), sample.reference(np.arange(sample.n)), shares)
+    compiled, some, shares = sample(kernel, reading)
+    totals = mean_of_pairs(compiled, some, shares, reading.n_jobs)
+    return Centered(kernel, tuple(totals.tolist()), some.reference(np.arange(some.n)), shares)
 
 
 NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
@@ -204,50 +213,6 @@ def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
             "with StandardScaler"
         )
     return values
-
-
-def _sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
-    """Return a kernel, compiled, the examples over which means are taken, and their shares."""
-    compiled = CompiledKernels((kernel,))
-    examples = compiled.read(reading)
-    if examples.n <= MOST_EXAMPLES:
-        return compiled, examples, reading.shares
-    chosen = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
-    shares = reading.shares[chosen]
-    return compiled, examples.take(chosen), shares / shares.sum()
-
-
-def _row_means(
-    compiled: CompiledKernels,
-    reference: Examples,
-    shares: np.ndarray,
-    examples: Examples,
-    n_jobs: int,
-) -> np.ndarray:
-    """Return sum_i shares_i k_m(reference_i, x) for each member m and example x, shape (M, n)."""
-    each = np.eye(compiled.n_kernels)
-    coef = np.repeat(shares[None, :], compiled.n_kernels, axis=0)
-    return _core.decide(compiled.program, reference.side, examples.side, coef, each, n_jobs)
-
-
-def _mean_of_pairs(
-    compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
-) -> np.ndarray:
-    """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
-    half = examples.n // 2
-    if half < 256:
-        total: np.ndarray = _row_means(compiled, examples, shares, examples, n_jobs) @ shares
-        return total
-    # Pairs with one example in each half count twice and are evaluated once.
-    left, right = np.arange(half), np.arange(half, examples.n)
-    parts = examples.take(left), examples.take(right)
-    across = _row_means(compiled, parts[0], shares[left], parts[1], n_jobs) @ shares[right]
-    inside = [
-        _mean_of_pairs(compiled, part, shares[index], n_jobs)
-        for part, index in zip(parts, (left, right), strict=True)
-    ]
-    sums: np.ndarray = inside[0] + inside[1] + 2 * across
-    return sums
 
 
 def _refuse_constant(kernel: Kernel, reading: Reading) -> None:

@@ -10,15 +10,16 @@ import numpy as np
 from kernelweave.kernels.columns import Columns
 from kernelweave.numeric import as_number, is_whole
 
+GAMMAS = ("auto", "scale", "median")
 MOST = 2**31 - 1  # the largest integer that the core takes as a degree
 
 
 def _gamma(value: Any) -> float | str | None:
-    if value is None or (isinstance(value, str) and value == "scale"):
+    if value is None or (isinstance(value, str) and value in GAMMAS):
         return value
     if 0 < as_number(value) < np.inf:
         return float(value)
-    raise ValueError('a positive number, None (1 / n_features) or "scale"')
+    raise ValueError('a positive number, None or "auto" (1 / n_features), "scale" or "median"')
 
 
 def _degree(value: Any) -> int:
@@ -77,12 +78,11 @@ def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
-    """Return how a kernel is called, such as ``RBF(gamma=0.1, columns=[0, 1])``."""
+    """Return how a kernel is called, such as ``RBF gamma=0.1 on 200 columns``."""
     written = [f"{name}={_written(v)}" for name, v in parameters.items() if v is not None]
     where = columns.label if isinstance(columns, Columns) else columns
-    if where is not None and where != "":
-        written.append(f"columns={where}")
-    return f"{kernel}({', '.join(written)})"
+    on = [f"on {where}"] if where is not None and where != "" else []
+    return " ".join([kernel, *written, *on])
 
 
 def _written(value: Any) -> str:
@@ -93,4 +93,6 @@ def frozen(selection: Any) -> Any:
     """Return a selection of columns in a form that can be compared: lists and arrays as tuples."""
     if hasattr(selection, "tolist"):  # an array, or the index of a frame
         selection = selection.tolist()
-    return tuple(selection) if isinstance(selection, list) else selection
+    if isinstance(selection, list | tuple):
+        return tuple(frozen(one) for one in selection)
+    return selection

@@ -140,6 +140,11 @@ class CompiledKernels:
         return unique(label for kernel in self.kernels for label in kernel.labels)
 
     @property
+    def views(self) -> tuple[str, ...]:
+        """What part of the data each of the M kernels stands for."""
+        return tuple(view for kernel in self.kernels for view in kernel.views)
+
+    @property
     def n_kernels(self) -> int:
         """Number M of kernels."""
         return len(self.names)

@@ -96,25 +96,28 @@ class Given:
 
     Attributes
     ----------
-    matrix : (n, n_train) similarities of these examples to all training examples; (0, 0) where
-        the examples only serve as a reference.
+    matrix : similarities to all training examples, whose numbers are those of its columns; (0, 0)
+        where the examples only serve as a reference.
     ids : (n,) which training examples these are; (0,) for new examples.
+    rows : (n,) the row of the matrix of each example; None where it has a row for each, in order.
     """
 
     matrix: np.ndarray
     ids: np.ndarray
+    rows: np.ndarray | None = None
 
     def take(self, index: np.ndarray) -> Given:
-        return Given(
-            self.matrix[index] if len(self.matrix) else self.matrix,
-            self.ids[index] if len(self.ids) else self.ids,
-        )
+        ids = self.ids[index] if len(self.ids) else self.ids
+        if self.rows is not None:
+            return Given(self.matrix, ids, self.rows[index])
+        return Given(self.matrix[index] if len(self.matrix) else self.matrix, ids)
 
     def reference(self) -> Given:
         return Given(np.empty((0, 0)), self.ids)
 
     def add_to(self, side: _core.Side) -> None:
-        side.add_given(self.matrix, self.ids)
+        rows = np.arange(len(self.matrix)) if self.rows is None else self.rows
+        side.add_given(self.matrix, rows, self.ids)
 
 
 def vector_table(values: Any) -> Dense | Sparse:

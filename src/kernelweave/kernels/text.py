@@ -11,7 +11,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.tables import Sparse, Table
 from kernelweave.stored import stored
@@ -60,11 +59,10 @@ class BagOfWords(OnColumns):
     lowercase: bool = True
     binary: bool = False
     token_pattern: str = r"(?u)\b\w\w+\b"
-    columns: Any = field(default=None, kw_only=True)
     vocabulary: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", frozen(self.columns))
+        super().__post_init__()
         try:
             re.compile(self.token_pattern)
         except (re.error, TypeError, OverflowError) as error:
@@ -77,11 +75,12 @@ class BagOfWords(OnColumns):
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
-        if self.columns is None and X.shape[1] > 1:
+        columns = choose(self.columns, X, self.name)
+        if self.columns is None and len(columns.indices) > 1:
             raise ValueError(
-                f"BagOfWords: columns must say which of the {X.shape[1]} columns of X hold texts"
+                f"BagOfWords: columns must say which of the {columns.width} columns of X hold texts"
             )
-        kernel = replace(self, columns=choose(self.columns, X))
+        kernel = replace(self, columns=columns)
         counter = kernel._counter().fit(kernel.columns.texts(X))
         return replace(kernel, vocabulary=tuple(counter.get_feature_names_out().tolist()))
 
@@ -97,7 +96,7 @@ class BagOfWords(OnColumns):
     @property
     def labels(self) -> tuple[str, ...]:
         parameters = {"binary": True} if self.binary else {}
-        return (label("BagOfWords", parameters, self.columns),)
+        return (self.label(parameters),)
 
     @property
     def is_family(self) -> bool:

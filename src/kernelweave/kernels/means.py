@@ -1,0 +1,60 @@
+"""Means of kernels over the training data.
+
+They are exact up to `MOST_EXAMPLES` examples. Beyond, they are taken over so many examples, evenly
+spaced.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernelweave.core import _core
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.program import CompiledKernels
+
+MOST_EXAMPLES = 5000
+
+
+def sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
+    """Return a kernel, compiled, the examples over which means are taken, and their shares."""
+    compiled = CompiledKernels((kernel,))
+    examples = compiled.read(reading)
+    if examples.n <= MOST_EXAMPLES:
+        return compiled, examples, reading.shares
+    chosen = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
+    shares = reading.shares[chosen]
+    return compiled, examples.take(chosen), shares / shares.sum()
+
+
+def row_means(
+    compiled: CompiledKernels,
+    reference: Examples,
+    shares: np.ndarray,
+    examples: Examples,
+    n_jobs: int,
+) -> np.ndarray:
+    """Return sum_i shares_i k_m(reference_i, x) for each member m and example x, shape (M, n)."""
+    each = np.eye(compiled.n_kernels)
+    coef = np.repeat(shares[None, :], compiled.n_kernels, axis=0)
+    return _core.decide(compiled.program, reference.side, examples.side, coef, each, n_jobs)
+
+
+def mean_of_pairs(
+    compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
+) -> np.ndarray:
+    """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
+    half = examples.n // 2
+    if half < 256:
+        total: np.ndarray = row_means(compiled, examples, shares, examples, n_jobs) @ shares
+        return total
+    # Pairs with one example in each half count twice and are evaluated once.
+    left, right = np.arange(half), np.arange(half, examples.n)
+    parts = examples.take(left), examples.take(right)
+    across = row_means(compiled, parts[0], shares[left], parts[1], n_jobs) @ shares[right]
+    inside = [
+        mean_of_pairs(compiled, part, shares[index], n_jobs)
+        for part, index in zip(parts, (left, right), strict=True)
+    ]
+    sums: np.ndarray = inside[0] + inside[1] + 2 * across
+    return sums
