@@ -5,6 +5,7 @@ A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal
 
 from kernelweave.kernels.algebra import Product, Scaled, Sum
 from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.function import Function, Sigmoid
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.per_feature import per_feature
@@ -28,6 +29,7 @@ __all__ = [
     "BagOfWords",
     "ChiSquared",
     "CompiledKernels",
+    "Function",
     "Intersection",
     "Kernel",
     "Laplacian",
@@ -38,6 +40,7 @@ __all__ = [
     "Precomputed",
     "Product",
     "Scaled",
+    "Sigmoid",
     "Spectrum",
     "Sum",
     "WeightedDegree",

@@ -22,8 +22,8 @@ import numpy as np
 
 from kernelweave.kernels.algebra import Named, Wrapper
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import mean_of_pairs, row_means, sample
+from kernelweave.kernels.examples import Examples, PartOfReading, Reading
+from kernelweave.kernels.means import mean_over_pairs, row_means, sample
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
@@ -52,6 +52,8 @@ class Absent(Wrapper):
 
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return the mean of k(x, reference examples), shape (M, n); NaN for absent examples."""
+        if self in reading.slots:
+            return reading.slots[self]
         compiled = CompiledKernels((self.kernel,))
         examples = compiled.read(reading)
         means = row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
@@ -61,12 +63,19 @@ class Absent(Wrapper):
         return means
 
 
-def at_mean(kernel: Kernel, present: Reading) -> Absent:
+def at_mean(kernel: Kernel, present: PartOfReading) -> Kernel:
     """Return a kernel with absent examples at the mean of the present training examples."""
-    compiled, examples, shares = sample(kernel, present)
-    totals = mean_of_pairs(compiled, examples, shares, present.n_jobs)
+    filled = kernel.filled(present)
+    if filled is not None:
+        return filled
+    _, examples, shares = sample(kernel, present)
+    totals = mean_over_pairs(kernel, present)
     reference = examples.reference(np.arange(examples.n))
-    return Absent(kernel, tuple(totals.tolist()), reference, shares)
+    absent = Absent(kernel, tuple(totals.tolist()), reference, shares)
+    vectors = np.full((kernel.n_kernels, present.whole.n), np.nan)
+    vectors[:, present.rows] = kernel.row_means(present)
+    present.whole.slots[absent] = vectors
+    return absent
 
 
 def absent_of_one(kernel: Kernel, reading: Reading) -> np.ndarray | None:
@@ -96,16 +105,17 @@ def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | N
         more than these kernels read, it is taken at the mean in all of them.
     """
     views = dict.fromkeys(view for _, view in compiled.listing.layout.sources)
-    if all(reading.absent(view) is None for view in views):
+    missing = [reading.missing(view) for view in views]
+    if all(one is None for one in missing):
         return None
-    absent = np.concatenate([absent_of_members(one, reading) for one in compiled.kernels])
-    nowhere = np.flatnonzero(absent.all(axis=0))
-    if len(nowhere) and not isinstance(reading.X, Views):
+    nowhere = np.flatnonzero(np.all([one for one in missing if one is not None], axis=0))
+    known = isinstance(reading.X, Views) or any(one is None for one in missing)
+    if len(nowhere) and not known:
         raise ValueError(
             f"Input X contains NaN in all that the kernels read of example {nowhere[0]}: an "
             "example must be present in one view at least"
         )
-    return absent
+    return np.concatenate([absent_of_members(one, reading) for one in compiled.kernels])
 
 
 def completed(kernel: Kernel, training: Reading, new: Reading) -> Kernel:

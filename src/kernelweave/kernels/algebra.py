@@ -10,6 +10,7 @@ import numpy as np
 
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.columns import is_view_of
+from kernelweave.kernels.examples import Reading
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.stored import stored
 
@@ -142,6 +143,10 @@ class Scaled(Wrapper):
     """A kernel or family times a positive number."""
 
     factor: float
+
+    def filled(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.filled(present)
+        return None if inner is None else replace(self, kernel=inner)
 
     def __post_init__(self) -> None:
         if not 0 < self.factor < np.inf:

@@ -62,6 +62,26 @@ class Kernel(Nested, ABC):
 
         return Named(self, name)
 
+    def row_means(self, reading: Reading) -> np.ndarray:
+        """Return the mean of each row of the kernel matrix of training examples, shape (M, n).
+
+        They are computed once; see `kernelweave.kernels.means`.
+        """
+        from kernelweave.kernels.means import row_means, sample
+
+        if self not in reading.slots:
+            compiled, examples, shares = sample(self, reading)
+            every = compiled.read(reading)
+            reading.slots[self] = row_means(compiled, examples, shares, every, reading.n_jobs)
+        return reading.slots[self]
+
+    def filled(self, present: Reading) -> Kernel | None:
+        """Return the kernel with the mean of the present examples filled in where all is missing.
+
+        None where that is not the mean in feature space.
+        """
+        return None
+
     def within(self, view: str) -> Kernel:
         """Return the kernel with a view for the parts that have no ``columns=`` of their own."""
         return self

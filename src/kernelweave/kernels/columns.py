@@ -92,6 +92,11 @@ class Columns:
         found = X[self.view]
         return None if found is None else as_view(found)
 
+    @property
+    def always_present(self) -> bool:
+        """Whether missing columns are no absence, since something else is filled in."""
+        return False
+
     def absent(self, X: Any) -> np.ndarray | None:
         """Return which examples have nothing in these columns, (n,); None where none are so."""
         part = self.part(X)

@@ -35,16 +35,21 @@ class Encoded(Columns):
     categories : for each column None (numbers), or the categories seen in training; empty where
         all columns hold numbers.
     offsets : what is subtracted from each column of numbers; empty for nothing.
+    fill : the vector of an example whose columns are all missing, n_features numbers; empty where
+        such an example has none.
     """
 
     categories: tuple[tuple[Any, ...] | None, ...] = ()
     offsets: tuple[float, ...] = ()
+    fill: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("categories", "offsets"):
             if len(getattr(self, name)) not in (0, len(self.indices)):
                 raise ValueError(f"columns: there must be {name} for each column, or none")
+        if len(self.fill) not in (0, self.n_features):
+            raise ValueError("columns: there must be a value to fill in for each feature, or none")
 
     @property
     def n_features(self) -> int:
@@ -74,11 +79,11 @@ class Encoded(Columns):
     def values(self, X: Any) -> np.ndarray | sp.csr_array:
         """Return the vectors that these columns of X encode, shape (n, n_features), float64.
 
-        Where all columns are absent these are zeros.
+        Where all columns are absent these are zeros, or what was chosen to fill in.
         """
         part, rows = self.present(X)
         values = np.empty((0, self.n_features)) if part is None else self._values(part)
-        return values if rows is None else _spread(values, rows, X.shape[0])
+        return values if rows is None else _spread(values, rows, X.shape[0], self.fill)
 
     def present_values(self, X: Any) -> np.ndarray | sp.csr_array:
         """Return the vectors of the examples whose columns are not all absent."""
@@ -132,6 +137,10 @@ class Encoded(Columns):
         """Return the vectors as a table."""
         return vector_table(self.values(X))
 
+    @property
+    def always_present(self) -> bool:
+        return len(self.fill) > 0
+
 
 @dataclass(frozen=True)
 class NonNegative:
@@ -180,11 +189,13 @@ def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
     return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
 
 
-def _spread(values: Any, rows: np.ndarray, n: int) -> np.ndarray | sp.csr_array:
-    """Return n vectors: the given ones at some rows, zeros elsewhere."""
-    if not sp.issparse(values):
-        dense = np.zeros((n, values.shape[1]))
-        dense[rows] = values
+def _spread(
+    values: Any, rows: np.ndarray, n: int, fill: tuple[float, ...]
+) -> np.ndarray | sp.csr_array:
+    """Return n vectors: the given ones at some rows, and one to fill in, or zeros, elsewhere."""
+    if fill or not sp.issparse(values):
+        dense = np.tile(fill or np.zeros(values.shape[1]), (n, 1))
+        dense[rows] = values.toarray() if sp.issparse(values) else values
         return dense
     counts = np.zeros(n, dtype=values.indptr.dtype)
     counts[rows] = np.diff(values.indptr)

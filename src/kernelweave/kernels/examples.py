@@ -43,6 +43,8 @@ class Reading:
     weights : how much each example counts in means over the data, (n,); None: all the same.
     """
 
+    is_part = False  # whether it leaves out examples for which a view is absent
+
     def __init__(self, X: Any, *, training: bool, n_jobs: int | None = None, weights: Any = None):
         self.X = as_input(X)
         self.training = training
@@ -51,7 +53,8 @@ class Reading:
         weights = np.ones(self.n) if weights is None else weights
         self.shares = weights / weights.sum()
         self._tables: dict[View, Table] = {}
-        self._absent: dict[View, np.ndarray | None] = {}
+        self._missing: dict[View, np.ndarray | None] = {}
+        self.slots: dict[Any, np.ndarray] = {}  # vectors of kernels that are known already
 
     def table(self, view: View) -> Table:
         """Return the table of a view."""
@@ -59,20 +62,30 @@ class Reading:
             self._tables[view] = view.table(self.X, self.training)
         return self._tables[view]
 
+    def missing(self, view: View) -> np.ndarray | None:
+        """Return for which examples all columns of a view are missing, (n,); None: for none."""
+        if view not in self._missing:
+            self._missing[view] = _columns(view).absent(self.X)
+        return self._missing[view]
+
     def absent(self, view: View) -> np.ndarray | None:
-        """Return for which examples a view has nothing to show, (n,); None where for none."""
-        if view not in self._absent:
-            columns: Any = view if isinstance(view, Columns) else getattr(view, "columns")  # noqa: B009
-            self._absent[view] = columns.absent(self.X)
-        return self._absent[view]
+        """Return for which examples a view has nothing to show, nor anything filled in, (n,)."""
+        return None if _columns(view).always_present else self.missing(view)
 
-    def part(self, rows: np.ndarray) -> Reading:
+    def part(self, rows: np.ndarray) -> PartOfReading:
         """Return the reading of some of the examples, which has nothing to read anew."""
-        return _PartOfReading(self, rows)
+        return PartOfReading(self, rows)
 
 
-class _PartOfReading(Reading):
+def _columns(view: View) -> Columns:
+    columns: Columns = view if isinstance(view, Columns) else view.columns  # type: ignore[attr-defined]
+    return columns
+
+
+class PartOfReading(Reading):
     """Some examples of a data set whose views are taken from a reading of all of it."""
+
+    is_part = True
 
     def __init__(self, whole: Reading, rows: np.ndarray):
         self.whole, self.rows = whole, rows
@@ -82,7 +95,7 @@ class _PartOfReading(Reading):
         if not total > 0:
             raise ValueError("a view is absent for all training examples that have a weight")
         self.shares = whole.shares[rows] / total
-        self._tables = {}
+        self._tables, self.slots = {}, {}
 
     def table(self, view: View) -> Table:
         if view not in self._tables:

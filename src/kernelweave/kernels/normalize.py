@@ -27,7 +27,7 @@ from kernelweave.kernels.absent import absent_of_one, at_mean
 from kernelweave.kernels.algebra import Named, Wrapper
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import mean_of_pairs, row_means, sample
+from kernelweave.kernels.means import mean_over_pairs, row_means, sample
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
@@ -45,6 +45,14 @@ class Rescaled(Wrapper):
     def expressions(self, layout: Layout) -> list[Expression]:
         pairs = zip(self.kernel.expressions(layout), self.factors, strict=True)
         return [(*expression, ("scale", factor)) for expression, factor in pairs]
+
+    def row_means(self, reading: Reading) -> np.ndarray:
+        means: np.ndarray = np.array(self.factors)[:, None] * self.kernel.row_means(reading)
+        return means
+
+    def filled(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.filled(present)
+        return None if inner is None else replace(self, kernel=inner)
 
 
 @stored("Unit")
@@ -137,7 +145,7 @@ def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
     compiled, some, shares = sample(kernel, reading)
     diagonal = _core.diagonal(compiled.program, some.side) @ shares
-    return _divided(kernel, diagonal - mean_of_pairs(compiled, some, shares, reading.n_jobs))
+    return _divided(kernel, diagonal - mean_over_pairs(kernel, reading))
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
@@ -165,8 +173,8 @@ def _trace(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
     _refuse_constant(kernel, reading)
-    compiled, some, shares = sample(kernel, reading)
-    totals = mean_of_pairs(compiled, some, shares, reading.n_jobs)
+    _, some, shares = sample(kernel, reading)
+    totals = mean_over_pairs(kernel, reading)
     return Centered(kernel, tuple(totals.tolist()), some.reference(np.arange(some.n)), shares)
 
 

@@ -41,7 +41,19 @@ def whole(kernel: str, name: str, value: Any, least: int = 1, most: int = MOST) 
     raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, not {value!r}")
 
 
-CHECKS: dict[str, Callable[[Any], Any]] = {"gamma": _gamma, "degree": _degree, "coef0": _coef0}
+def _offset(value: Any) -> float:
+    if -np.inf < as_number(value) < np.inf:
+        return float(value)
+    raise ValueError("a finite number")
+
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "gamma": _gamma,
+    "degree": _degree,
+    "coef0": _coef0,
+    "offset": _offset,
+}
+NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels of which gamma="median" has no meaning
 
 RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "gamma": lambda values: (values > 0) & (values < np.inf),
@@ -52,6 +64,11 @@ RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def checked(kernel: str, name: str, value: Any) -> Any:
     """Return a parameter of a kernel, or for a sequence the tuple of the parameters of a family."""
     many = isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) == 1
+    if kernel in NO_DISTANCE and "median" in (value if many else [value]):
+        raise ValueError(
+            f'{kernel}: gamma must be a positive number, None or "auto" (1 / n_features) or '
+            f'"scale", not {value!r}: "median" is for kernels of a distance'
+        )
     if many and len(value) == 0:
         raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
     if many and name in RANGES and set(map(type, value)) <= {float, np.float64}:

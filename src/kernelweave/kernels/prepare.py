@@ -10,6 +10,7 @@ import numpy as np
 from kernelweave.kernels.absent import absent_of_all
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.function import Function
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.program import CompiledKernels
@@ -67,9 +68,11 @@ def listed(kernels: Any) -> list[Kernel]:
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """Return a kernel as it is; refuse anything else in one line."""
+    """Return a kernel as it is, a function as one; refuse anything else in one line."""
     if isinstance(kernel, Kernel):
         return kernel
+    if callable(kernel) and not isinstance(kernel, type):
+        return Function(kernel)
     what = type(kernel).__name__
     if hasattr(kernel, "shape"):
         raise ValueError(

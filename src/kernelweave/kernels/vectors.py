@@ -20,15 +20,15 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.core import _core
+from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.encoding import Encoded, NonNegative, encode
-from kernelweave.kernels.examples import View
+from kernelweave.kernels.examples import Reading, View
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import checked, members
 from kernelweave.kernels.program import Expression, Instruction, Layout
-from kernelweave.kernels.tables import vector_table
+from kernelweave.kernels.tables import Dense, vector_table
 from kernelweave.stored import stored
 
 PAIRED = 1000  # examples whose distances the median is taken over
@@ -59,21 +59,8 @@ class VectorKernel(OnColumns):
         columns = encode(self.columns, X, self.name)
         parameters = self.parameters
         if "gamma" in parameters:
-            parameters["gamma"] = self.concrete_gamma(parameters["gamma"], columns, X)
+            parameters["gamma"] = concrete_gamma(parameters["gamma"], columns, X, self.quantity)
         return replace(self, columns=self.placed(columns, X), **parameters)
-
-    def concrete_gamma(self, gamma: Any, columns: Encoded, X: Any) -> Any:
-        """Return what words for gamma mean for some columns of X; other values are concrete."""
-        if isinstance(gamma, tuple):
-            return tuple(self.concrete_gamma(one, columns, X) for one in gamma)
-        if gamma in (None, "auto"):
-            return 1.0 / columns.n_features
-        if gamma == "median":
-            return 1.0 / median(self.quantity, columns.present_values(X))
-        if gamma != "scale":
-            return gamma
-        spread = variance(columns.present_values(X))
-        return 1.0 / (columns.n_features * spread) if spread > 0 else 1.0
 
     def placed(self, columns: Encoded, X: Any) -> Encoded:
         """Return columns of X in the coordinates that suit the shared quantity."""
@@ -118,6 +105,12 @@ class Linear(VectorKernel):
 
     quantity = "dot"
 
+    def filled(self, present: Reading) -> Kernel:
+        columns = found(self, Encoded)
+        table: Any = present.table(columns)  # vectors are their own features
+        mean = present.shares @ (table.values if isinstance(table, Dense) else table.to_csr())
+        return replace(self, columns=replace(columns, fill=tuple(np.ravel(mean).tolist())))
+
 
 @stored("Polynomial")
 @dataclass(frozen=True)
@@ -137,11 +130,6 @@ class Polynomial(VectorKernel):
     coef0: Any = 1.0
 
     quantity = "dot"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.gamma == "median" or (isinstance(self.gamma, tuple) and "median" in self.gamma):
-            raise ValueError("Polynomial: gamma must be a positive number, None, 'auto' or 'scale'")
 
     def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
         return ("power", source, member["gamma"], member["coef0"], member["degree"])
@@ -232,6 +220,20 @@ class Intersection(VectorKernel):
         return NonNegative(found(self, Encoded))
 
 
+def concrete_gamma(gamma: Any, columns: Encoded, X: Any, quantity: str = "dot") -> Any:
+    """Return what words for gamma mean for some columns of X; other values are concrete."""
+    if isinstance(gamma, tuple):
+        return tuple(concrete_gamma(one, columns, X, quantity) for one in gamma)
+    if gamma in (None, "auto"):
+        return 1.0 / columns.n_features
+    if gamma == "median":
+        return 1.0 / median(quantity, columns.present_values(X))
+    if gamma != "scale":
+        return gamma
+    spread = variance(columns.present_values(X))
+    return 1.0 / (columns.n_features * spread) if spread > 0 else 1.0
+
+
 def median(quantity: str, values: Any) -> float:
     """Return the median of a shared quantity of two different examples; 1 where that is 0."""
     some = np.linspace(0, values.shape[0] - 1, min(values.shape[0], PAIRED)).astype(np.int64)
@@ -240,7 +242,8 @@ def median(quantity: str, values: Any) -> float:
     program.out()
     program.end_group()
     vector_table(values[some]).add_to(side)
-    pairs = _core.evaluate(program, side, side)[0][np.triu_indices(len(some), 1)]
+    with single_threaded_blas():
+        pairs = _core.evaluate(program, side, side)[0][np.triu_indices(len(some), 1)]
     found = float(np.median(pairs)) if len(pairs) else 0.0
     return found if found > 0 else 1.0
 
