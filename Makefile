@@ -20,7 +20,7 @@ $(VENV)/linters: $(BIN)/python
 	touch $@
 
 demo: $(VENV)/installed
-	$(BIN)/python examples/demo.py
+	$(BIN)/kernelweave demo
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 tests

@@ -5,6 +5,9 @@ f(x) = sum_m theta_m sum_i coef_i k_m(x_i, x) + b with the best b. Its primal an
 
     C sum_i max(0, 1 - y_i f(x_i)) + 1/2 max(1, ||theta||_p) theta . s
     sum_i |coef_i| - 1/2 ||s||_q           with s_m = coef' K_m coef and 1/p + 1/q = 1.
+
+Their difference is relative to |primal|, or to what the best constant costs above the dual value
+where that is less. A constant of 1 or -1 costs 2 C for each example of the other class.
 """
 
 from __future__ import annotations
@@ -49,7 +52,8 @@ def hinge_gap(
     loss = C * np.maximum(0.0, 1.0 - y * (F + best_bias(F, y))).sum()
     primal = loss + 0.5 * max(1.0, size) * (theta @ s)
     dual = np.abs(coef).sum() - 0.5 * np.linalg.norm(s, ord=_conjugate(p))
-    return float((primal - dual) / abs(primal))
+    constant = 2.0 * C * min(np.count_nonzero(y > 0), np.count_nonzero(y < 0))
+    return float((primal - dual) / min(abs(primal), constant - dual))
 
 
 def best_bias(F: np.ndarray, y: np.ndarray) -> float:

@@ -5,13 +5,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from itertools import starmap
 
 import numpy as np
 
 from kernelweave import losses
 from kernelweave.norms import Block, Elliptic, Lp, Norm
 from kernelweave.plan import METHODS
+from kernelweave.solvers.base import Method
 
 NORMS: dict[str, Norm] = {
     "p = 1": Lp(1),
@@ -36,13 +37,13 @@ def markdown() -> str:
     """Return the table: a row for each solver, a column for each norm, and the losses."""
     head = ["solver", *NORMS, "losses", "shared weights"]
     rule = ["---", *[":-:"] * len(NORMS), "---", ":-:"]
-    return "\n".join(_line(cells) for cells in (head, rule, *map(_row, METHODS.values())))
+    return "\n".join(_line(cells) for cells in (head, rule, *starmap(_row, METHODS.items())))
 
 
-def _row(solver: Any) -> list[str]:
+def _row(name: str, solver: Method) -> list[str]:
     served = [loss.name for loss in LOSSES if solver.serves_loss(loss)]
     return [
-        f"`{solver.name}`",
+        f"`{name}`",
         *(_mark(solver.serves(norm)) for norm in NORMS.values()),
         "all" if len(served) == len(LOSSES) else ", ".join(served),
         _mark(solver.shares),

@@ -4,7 +4,8 @@
     D = -sum_i C_i V*(-alpha_i / C_i, y_i) - 1/2 max { theta . s },      sum_i alpha_i = tau
 
 with s_m = alpha' K_m alpha, ||w_m||^2 = theta_m^2 s_m, f_i = sum_m theta_m (K_m alpha)_i + b. For
-block norms the last term of P is 1/2 (sum_m ||w_m||^q)^(2/q), and that of D its conjugate.
+block norms the last term of P is 1/2 (sum_m ||w_m||^q)^(2/q), and that of D its conjugate. The gap
+is (P - D) / min(|P|, P0 - D), P0 being what the best constant costs, from closed formulas.
 
 Only NumPy is used and nothing of the library: what a fit leaves behind (`weights_`, `dual_coef_`,
 `support_`, `intercept_`) comes in as arrays. Machines that share their weights are rows of y and
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+NOTHING = 1e-10  # part of the cost of a constant that is rounding: there is nothing to learn
 FEASIBLE = 1e-9  # how far rounding may carry weights and alphas out of their sets, relative to them
 
 
@@ -38,11 +40,15 @@ class Values:
 
     primal: float
     dual: float
+    constant: float
 
     @property
     def gap(self) -> float:
-        """(primal - dual) / |primal|."""
-        return (self.primal - self.dual) / abs(self.primal)
+        """(primal - dual) / min(|primal|, constant - dual); 0 for a constant that is the best."""
+        gain, rounding = self.constant - self.dual, NOTHING * self.constant
+        if gain <= rounding and self.primal <= self.constant + rounding:
+            return 0.0
+        return (self.primal - self.dual) / min(abs(self.primal), gain)
 
 
 def normalised(K, how, shares=None):
@@ -99,7 +105,8 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     blocks = norm.kind == "block"
     term = _power_sum(theta * np.sqrt(s), norm.p) ** 2 if blocks else size * (theta @ s)
     primal, dual = cost + 0.5 * term, -conjugate - 0.5 * _dual_norm(s, theta, norm)
-    return Values(float(primal), float(dual))
+    best = [CONSTANT[loss](row[paid], C[paid], parameter) for row in y if paid.any()]
+    return Values(float(primal), float(dual), float(sum(best)))
 
 
 def _check_sum(alpha, tau):
@@ -123,7 +130,7 @@ def _check_weights(theta, norm):
     if norm.kind == "lp":
         size = _power_sum(theta, norm.p, 1.0 if norm.costs is None else norm.costs)
     elif norm.kind == "elliptic":
-        size = np.sqrt(theta @ norm.E @ theta)
+        size = np.sqrt(theta @ np.linalg.solve(norm.E, theta.astype(float)))
     if size > 1 + FEASIBLE:
         raise Infeasible(f"the weights have norm {size}, above 1")
     return max(1.0, size)
@@ -150,6 +157,39 @@ CONJUGATE = {
     "squared": lambda a, y, C, p: -y * a + a**2 / (4 * C),
     "one_class": lambda a, y, C, p: 0 * a,
 }
+
+
+# min over b of sum_i C_i V(b, y_i), for one row of y.
+CONSTANT = {
+    "hinge": lambda y, C, p: 2 * min(_sides(y, C)),
+    "squared_hinge": lambda y, C, p: 4 * np.prod(_sides(y, C)) / C.sum(),
+    "logistic": lambda y, C, p: C.sum() * -_entropy(C[y > 0].sum() / C.sum()),
+    "smooth_hinge": lambda y, C, p: _smooth_constant(*_sides(y, C), p),
+    "epsilon_insensitive": lambda y, C, p: min(
+        C @ np.maximum(0, np.abs(y - b) - p) for b in np.concatenate([y - p, y + p])
+    ),
+    "squared": lambda y, C, p: C @ (y - C @ y / C.sum()) ** 2,
+    "one_class": lambda y, C, p: 0.0,
+}
+
+
+def _sides(y, C):
+    """Return the costs of the positive and of the negative examples."""
+    return C[y > 0].sum(), C[y < 0].sum()
+
+
+def _smooth_constant(up, down, sigma):
+    """Bisect for the bias at which the slopes of both sides of the smooth hinge are equal."""
+    if min(up, down) == 0:
+        return 0.0
+    reach = 1 + abs(np.log(up / down)) / sigma
+    lo, hi = -reach, reach
+    for _ in range(200):
+        b = (lo + hi) / 2
+        rises = down / (1 + np.exp(-sigma * (1 + b))) > up / (1 + np.exp(-sigma * (1 - b)))
+        lo, hi = (lo, b) if rises else (b, hi)
+    losses = (np.logaddexp(0, sigma * (1 - side * b)) / sigma for side in (1, -1))
+    return sum(cost * loss for cost, loss in zip((up, down), losses, strict=True))
 
 
 def _entropy(part):
@@ -181,17 +221,17 @@ def _power_sum(x, p, costs=1.0):
 
 
 def _largest_on_ellipse(E, s):
-    """Return an upper bound of theta . s on theta >= 0, theta' E theta <= 1 that is attained.
+    """Return an upper bound of theta . s on theta >= 0, theta' E^-1 theta <= 1 that is attained.
 
-    Every z >= s gives the bound sqrt(z' E^-1 z). The best one is z = E theta for the theta >= 0
-    that minimises theta' E theta / 2 - theta . s, found by moving one weight after the other.
+    Every z >= s gives the bound sqrt(z' E z). The best one is z = E^-1 theta for the theta >= 0
+    that minimises theta' E^-1 theta / 2 - theta . s, found by moving one weight after the other.
     """
-    theta = np.zeros(len(s))
+    A, theta = np.linalg.inv(E), np.zeros(len(s))
     for _ in range(10_000):
         before = theta.copy()
         for m in range(len(s)):
-            theta[m] = max(0.0, theta[m] + (s[m] - E[m] @ theta) / E[m, m])
+            theta[m] = max(0.0, theta[m] + (s[m] - A[m] @ theta) / A[m, m])
         if np.max(np.abs(theta - before)) <= 1e-15 * np.max(theta):
             break
-    z = np.maximum(s, E @ theta).astype(float)
-    return np.sqrt(z @ np.linalg.solve(E, z))
+    z = np.maximum(s, A @ theta).astype(float)
+    return np.sqrt(z @ E @ z)

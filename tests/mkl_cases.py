@@ -13,8 +13,7 @@ from kernelweave.kernels import RBF, Polynomial
 from kernelweave.plan import find_method, make_plan
 from kernelweave.problem import Problem
 from kernelweave.training.history import History
-from kernelweave.training.solve import solve
-from kernelweave.training.starts import feasible_alpha
+from kernelweave.training.solve import feasible_alpha, solve
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
 REGRESSION = ("boston_housing", "concrete", "abalone", "cpusmall")

@@ -1,4 +1,8 @@
-"""The models of the files in ``tests/data``, which earlier versions wrote."""
+"""The models of the files in ``tests/data``, which earlier versions wrote.
+
+``elliptic-2.kw`` is a classifier on RBF([0.5, 2.0]) of the table's height and width with tol=1e-6
+and the norm of theta' [[1, 0.8], [0.8, 2]] theta.
+"""
 
 import numpy as np
 import pandas as pd

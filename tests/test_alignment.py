@@ -38,6 +38,8 @@ def test_alignments_of_kernels_are_cosines_of_centred_matrices(rng):
     found = kernel_alignment([RBF(gamma=[0.1, 2.0]), Linear()], X)
     np.testing.assert_allclose(found, expected, atol=1e-12)
     np.testing.assert_allclose(kernel_alignment(RBF(gamma=0.1), X, n_jobs=2), [[1.0]])
+    plain = kernel_alignment([RBF(gamma=[0.1, 2.0]), Linear()], X, centered=False)
+    np.testing.assert_allclose(plain, [[cosine(a, b) for a in K] for b in K], atol=1e-12)
 
 
 def test_a_constant_kernel_is_aligned_with_nothing(rng):

@@ -89,6 +89,7 @@ def test_what_models_report_is_true(judged):
     found, model = judged.values(), judged.model
     assert found.primal == pytest.approx(model.primal_objective_, rel=1e-9)
     assert found.dual == pytest.approx(model.dual_objective_, rel=1e-9)
+    assert found.constant == pytest.approx(model.constant_objective_, rel=1e-9)
     assert 0 <= found.gap <= 1e-3 + 1e-9
 
 
@@ -156,6 +157,7 @@ def test_one_machine_for_each_row_of_alphas(rng):
     )
     assert found.primal == pytest.approx(model.primal_objective_, rel=1e-9)
     assert found.dual == pytest.approx(model.dual_objective_, rel=1e-9)
+    assert found.constant == pytest.approx(model.constant_objective_, rel=1e-9)
 
 
 def test_normalisations_are_what_they_are_called(rng):

@@ -91,8 +91,10 @@ def test_a_fit_leaves_its_certificate(Estimator, moons):
     assert np.linalg.norm(model.weights_) == pytest.approx(1.0)
     assert model.dual_coef_.shape == (1, len(model.support_))
     assert np.all(model.dual_coef_ != 0)
-    gap = (model.primal_objective_ - model.dual_objective_) / abs(model.primal_objective_)
+    primal, dual = model.primal_objective_, model.dual_objective_
+    gap = (primal - dual) / min(abs(primal), model.constant_objective_ - dual)
     assert model.duality_gap_ == pytest.approx(gap)
+    assert primal <= model.constant_objective_ * (1 + 1e-12)
     assert model.duality_gap_ <= 1e-4
     assert len(model.history_) == model.n_iter_ + 1
     assert model.history_[-1]["gap"] == model.duality_gap_
@@ -227,7 +229,8 @@ def test_regression_stays_in_its_tube(epsilon, rng):
 
 def test_constant_targets_need_no_support(rng):
     X = rng.normal(size=(30, 3))
-    model = MKLRegressor(RBF(1.0)).fit(X, np.full(30, 7.5))
+    with pytest.warns(UserWarning, match="nothing to learn"):
+        model = MKLRegressor(RBF(1.0)).fit(X, np.full(30, 7.5))
     assert len(model.support_) == 0
     np.testing.assert_allclose(model.predict(X), 7.5)
     np.testing.assert_array_equal(model.contributions(X), np.zeros((30, 1)))
@@ -244,7 +247,9 @@ def test_one_class_scores_are_decisions_with_their_offset(moons):
 def test_a_class_without_weight_is_never_predicted():
     X, y = load_iris(return_X_y=True)
     for loss in ("hinge", "squared_hinge", "logistic", "smooth_hinge"):
-        model = MKLClassifier(RBF(0.5), loss=loss).fit(X, y, sample_weight=(y != 2).astype(float))
+        model = MKLClassifier(RBF(0.5), loss=loss)
+        with pytest.warns(UserWarning, match=r"nothing to learn \(1 of 3 outputs\)"):
+            model.fit(X, y, sample_weight=(y != 2).astype(float))
         assert set(model.predict(X)) == {0, 1}
 
 
@@ -254,6 +259,15 @@ def test_progress_is_shown_on_request(moons, capsys):
     MKLClassifier(RBF(0.5)).fit(*moons)
     assert capsys.readouterr() == ("", "")
     assert shown.out == ""
+
+
+def test_the_plan_is_printed_on_request(moons, capsys):
+    model = MKLClassifier(RBF(0.5), verbose=2).fit(*moons)
+    shown = capsys.readouterr()
+    assert f"MKLClassifier: {model.plan_!r}" in " ".join(shown.err.split())
+    assert shown.out == ""
+    MKLClassifier(RBF(0.5), verbose=1).fit(*moons)
+    assert repr(model.plan_) not in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize("p", [1, 2, np.inf])

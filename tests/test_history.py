@@ -28,7 +28,7 @@ def clock(monkeypatch):
 
 
 def certificate(gap, dual=1.0):
-    return Certificate(primal=dual / (1 - gap), dual=dual, gap=gap, bias=0.5)
+    return Certificate(primal=dual / (1 - gap), dual=dual, constant=np.inf, gap=gap, bias=0.5)
 
 
 def test_it_keeps_and_tells_every_model():
@@ -149,11 +149,11 @@ def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck):
 
 def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
     history = History()
-    history.add(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), THETA)
+    history.add(Certificate(primal=5.0, dual=-5.0, constant=0.0, gap=2.0, bias=0.0), THETA)
     for turn in range(STUCK_TURNS + 1):
         dual = -1e-14 * (1 - 1e-4 * turn)  # rising, relative to itself
         gap = 1 + 1e-8 * (STUCK_TURNS - turn)
-        history.add(Certificate(primal=1e-12, dual=dual, gap=gap, bias=0.0), THETA)
+        history.add(Certificate(primal=1e-12, dual=dual, constant=0.0, gap=gap, bias=0.0), THETA)
     assert history.stuck(ENGINE)
 
 
@@ -168,9 +168,9 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
 )
 def test_one_class_may_have_an_objective_that_vanishes(primal, dual, stuck):
     history = History()
-    history.add(Certificate(primal=5.0, dual=-5.0, gap=2.0, bias=0.0), THETA)
+    history.add(Certificate(primal=5.0, dual=-5.0, constant=0.0, gap=2.0, bias=0.0), THETA)
     assert not history.stuck(ENGINE)
-    history.add(Certificate(primal=primal, dual=dual, gap=2.0, bias=0.0), THETA)
+    history.add(Certificate(primal=primal, dual=dual, constant=0.0, gap=2.0, bias=0.0), THETA)
     assert history.stuck(ENGINE) == stuck
 
 

@@ -9,7 +9,7 @@ from mkl_cases import begin, hinge_case, make_case
 from kernelweave import norms
 from kernelweave.kernels import RBF
 from kernelweave.plan import Plan
-from kernelweave.steps.base import ACCURATE, COMPLETE, PacedStep, keep_weights
+from kernelweave.steps.base import ACCURATE, COMPLETE, Accuracy, keep_weights
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
 
@@ -92,7 +92,7 @@ def test_a_step_sees_inner_problems_as_accurate_as_its_pace_asks_for(pace, load_
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=80)
     turns = solved_turns(case, monkeypatch, pace, tol=1e-3, max_iter=4)
     assert len(turns) == 3  # the last solution is certified, and nobody moves on from it
-    most = PacedStep(keep_weights, pace, 1e-3).accuracy
+    most = Accuracy(pace, 1e-3).gap
     assert all(turn.primal() - turn.value <= most * turn.primal() for turn in turns)
     assert {turn.tol for turn in turns} == {1e-3}
 

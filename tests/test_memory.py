@@ -38,7 +38,7 @@ def test_solvers_that_keep_all_outputs_refuse(solver, data, little):
 
 
 def test_a_sample_of_the_kernels_needs_less(data, little, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.first_guess.MOST_KERNELS", 500)
+    monkeypatch.setattr("kernelweave.solvers.sifting.MOST_KERNELS", 500)
     model = MKLClassifier(FAMILY, norm=1, solver="skm").fit(*data)
     assert model.duality_gap_ <= 1e-3
     monkeypatch.setattr("kernelweave.solvers.mwu.LARGE", 1000)

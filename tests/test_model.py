@@ -17,7 +17,7 @@ every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
 def result(alpha, weights, bias):
-    certificate = {"primal": 1.0, "dual": 1.0, "gap": 0.0, "bias": bias}
+    certificate = {"primal": 1.0, "dual": 1.0, "constant": 1.0, "gap": 0.0, "bias": bias}
     return Result(**certificate, alpha=alpha, weights=weights, n_iter=1, history=[], converged=True)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import old_files
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import make_column_selector
 from sklearn.exceptions import NotFittedError
 
@@ -24,6 +25,7 @@ from kernelweave import (
     kernels,
     load,
     norms,
+    verify,
 )
 from kernelweave.model_file import DOCUMENT, ESTIMATORS, FORMAT, LEARNED
 from kernelweave.stored import stored_as
@@ -160,12 +162,28 @@ def test_files_of_earlier_versions_are_read(name):
     np.testing.assert_allclose(decide(X)[:4], OLD[name], rtol=1e-9)
 
 
+def test_what_has_changed_its_meaning_is_read_as_it_was_meant():
+    """Elliptic(E) was the norm of theta' E theta, and gaps were relative to the primal value."""
+    model = load(pathlib.Path(__file__).parent / "data" / "elliptic-2.kw")
+    X, y = old_files.table()
+    E = np.array([[1.0, 0.8], [0.8, 2.0]])
+    expected = [-0.4005103688562512, 1.0000065508548355, 1.0572054568083922, -0.0008461921401442113]
+    np.testing.assert_allclose(model.decision_function(X)[:4], expected, rtol=1e-9)
+    np.testing.assert_allclose(model.norm.E, np.linalg.inv(E))
+    assert model.norm.value(model.weights_) == pytest.approx(1.0)
+    proof = verify(model, X, y)
+    assert proof.agree
+    assert np.isnan(proof.reported_constant).all()
+    again = clone(model).fit(X, y)
+    np.testing.assert_allclose(again.weights_, model.weights_, atol=1e-3)
+
+
 def test_names_in_files_are_fixed():
     # A class may be renamed; what files call it may not.
     names = (
         "Alphabet BagOfWords Block Centered ChiSquared Chosen Columns CompiledKernels Dense "
-        "Elliptic Encoded EpsilonInsensitive Examples Given Hinge Intersection Laplacian Linear "
-        "LocalityImproved Logistic Lp MWU Member Model NGram OneClass PerFeature PlaneTable "
+        "Ellipse Elliptic Encoded EpsilonInsensitive Examples Given Hinge Intersection Laplacian "
+        "Linear LocalityImproved Logistic Lp MWU Member Model NGram OneClass PerFeature PlaneTable "
         "Polynomial Precomputed Product RBF Rescaled SKM Scaled SequenceTable Sequences "
         "SmoothHinge Sparse Spectrum Squared SquaredHinge Stack Sum Unit WeightedDegree "
         "WeightedDegreeShift"

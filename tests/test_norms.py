@@ -247,6 +247,17 @@ def test_block_norms_beyond_2_have_the_dual_of_their_regularizer(norm, rng):
         assert below(other) >= below(w) - 1e-12
 
 
+def test_block_scales_are_roots_of_the_weights_of_the_norm(rng):
+    """The d_j of Bach et al. (2004): (sum_j d_j ||w_j||)^2, and a dual of max_j s_j / d_j^2."""
+    scales, sizes, s = (rng.uniform(0.5, 2.0, size=M) for _ in range(3))
+    norm = norms.Lp(1, weights=scales**2)
+    best = minimize(
+        lambda log: np.sum(sizes**2 / np.exp(log)) * norm.value(np.exp(log)), np.zeros(M), tol=1e-12
+    )
+    assert best.fun == pytest.approx((scales @ sizes) ** 2, rel=1e-6)
+    assert norm.dual(s) == pytest.approx(np.max(s / scales**2))
+
+
 def test_infeasible_weights_are_charged_for():
     norm, theta, s = norms.Lp(2), np.array([3.0, 4.0]), np.ones(2)
     assert norm.regularizer(theta, s) == pytest.approx(5 * 7)
@@ -255,21 +266,33 @@ def test_infeasible_weights_are_charged_for():
 
 @pytest.mark.parametrize("condition", [1e2, 1e6, 1e10])
 def test_elliptic_is_accurate_for_badly_conditioned_matrices(condition, rng):
-    """Weak duality certifies `best`: theta.s <= ||theta|| sqrt((s + gamma)' E^-1 (s + gamma))."""
+    """Weak duality certifies `best`: theta.s <= ||theta|| sqrt((s + gamma)' E (s + gamma))."""
     rotation = np.linalg.qr(rng.normal(size=(M, M)))[0]
     norm = norms.Elliptic(rotation @ np.diag(np.geomspace(1 / condition, 1, M)) @ rotation.T)
     s = rng.exponential(size=M)
     theta = norm.best(s)
-    gamma = np.maximum(norm.E @ theta * norm.dual(s) - s, 0)
-    upper = np.sqrt((s + gamma) @ np.linalg.solve(norm.E, s + gamma))
+    gamma = np.maximum(np.linalg.solve(norm.E, theta) * norm.dual(s) - s, 0)
+    upper = np.sqrt((s + gamma) @ norm.E @ (s + gamma))
     assert norm.dual(s) == pytest.approx(upper, rel=1e-5)
 
 
 def test_elliptic_weights_stay_nonnegative_where_the_plain_dual_norm_would_not():
-    norm, s = norms.Elliptic([[1.0, 0.9], [0.9, 1.0]]), np.array([1.0, 0.1])
-    assert np.linalg.solve(norm.E, s)[1] < 0
-    np.testing.assert_allclose(norm.best(s), [1.0, 0.0])
-    assert norm.dual(s) == pytest.approx(1.0)
+    norm, s = norms.Elliptic([[1.0, -0.9], [-0.9, 1.0]]), np.array([1.0, 0.1])
+    assert (norm.E @ s)[1] < 0
+    np.testing.assert_allclose(norm.best(s), [np.sqrt(0.19), 0.0])
+    assert norm.dual(s) == pytest.approx(np.sqrt(0.19))
+
+
+def test_elliptic_is_the_norm_of_the_paper(rng):
+    """theta' E^-1 theta <= 1, whose dual norm is sqrt(s' E s) where no weight would be negative."""
+    norm, s, theta = norms.Elliptic(E := [[1.0, 0.9], [0.9, 2.0]]), rng.random(2), rng.random(2)
+    assert norm.value(theta) == pytest.approx(np.sqrt(theta @ np.linalg.inv(E) @ theta))
+    assert norm.dual(s) == pytest.approx(np.sqrt(s @ E @ s))
+    np.testing.assert_allclose(norm.best(s), E @ s / norm.dual(s))
+    important = norms.Elliptic(np.diag([4.0, 1.0])).best(np.ones(2))
+    assert important[0] == pytest.approx(4 * important[1])
+    alone = norms.Elliptic(E).among(np.array([1]))
+    assert alone.value(np.array([0.3])) == pytest.approx(norm.value(np.array([0.0, 0.3])))
 
 
 def test_as_norm():
@@ -311,7 +334,7 @@ def test_bad_weights_are_rejected(weights):
             np.array([[1.0, 2.0], [2.0, 1.0]]),
             "positive definite, but its smallest eigenvalue is -1",
         ),
-        (np.ones((2, 2)), "positive definite"),
+        (np.ones((2, 2)), r"positive definite, .* diagonal, such as E \+ 1e-6 \* np.eye\(2\)"),
     ],
 )
 def test_bad_matrices_are_rejected(E, message):

@@ -7,7 +7,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, norms
-from kernelweave.bias import root
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -17,6 +16,7 @@ from kernelweave.kernels import (
     Polynomial,
     per_feature,
 )
+from kernelweave.losses.base import root
 from kernelweave.selection import MKLClassifierCV
 
 NORMALISATIONS = "variance", "unit", "trace", "center", None

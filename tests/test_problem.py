@@ -122,11 +122,57 @@ def test_no_weights_and_alphas_beat_the_bounds_of_others(loss, rng):
     assert max(c.dual for c in found) <= min(c.primal for c in found)
 
 
-def test_the_gap_is_relative_to_the_primal(rng):
-    problem, K = random_problem(losses.Hinge(), norms.Lp(2), rng), kernel_matrices(rng)
-    certificate = certify(problem, K, feasible_alpha(problem, rng), problem.norm.start(M))
-    expected = (certificate.primal - certificate.dual) / abs(certificate.primal)
-    assert certificate.gap == pytest.approx(expected)
+@every_loss
+@pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])
+def test_the_gap_is_relative_to_what_is_lost_or_to_what_can_be_gained(loss, factor, rng):
+    problem, K = random_problem(loss, norms.Lp(2), rng), kernel_matrices(rng)
+    problem = replace(problem, C=factor * problem.C, tau=factor * problem.tau)
+    found = certify(problem, K, feasible_alpha(problem, rng), problem.norm.start(M))
+    quotients = [(found.primal - found.dual) / scale for scale in (abs(found.primal), found.scale)]
+    assert found.gap == max(quotients)
+    assert found.scale in (abs(found.primal), found.constant - found.dual)
+
+
+@every_loss
+def test_no_bias_is_better_than_that_of_the_constant(loss, rng):
+    problem = random_problem(loss, norms.Lp(2), rng)
+    none = np.zeros(N), np.zeros(M), problem.norm.start(M)
+    biases = np.linspace(-5, 5, 2001)
+    lowest = min(problem.primal(*none, bias) for bias in biases)
+    assert problem.constant <= lowest + 1e-12
+    assert problem.constant == pytest.approx(lowest, rel=1e-4)
+    assert (problem.constant == 0) == (loss.kind == "one-class")
+
+
+def test_the_constant_of_several_outputs_is_the_sum_of_theirs(rng):
+    problems = [random_problem(losses.Logistic(), norms.Lp(2), rng) for _ in range(3)]
+    problems[1] = replace(problems[1], y=np.roll(problems[1].y, 1), C=problems[2].C)
+    shared = Problem.sharing(problems)
+    assert shared.constant == pytest.approx(sum(one.constant for one in problems), rel=1e-12)
+
+
+def nearly_nothing(rng, gain):
+    """A hinge problem with an alpha whose dual value is below that of the constant by a part."""
+    y = np.where(np.arange(N) % 2, -1.0, 1.0)
+    problem = Problem(losses.Hinge(), norms.Lp(2), y, np.ones(N))
+    s = np.array([2 * gain * problem.constant, 0.0, 0.0])
+    return problem, problem.term.lo + problem.term.hi, s
+
+
+def test_where_nothing_can_be_gained_the_constant_is_certified(rng):
+    problem, alpha, s = nearly_nothing(rng, 1e-11)
+    found = problem.certificate(alpha, rng.normal(size=N), s, problem.norm.start(M))
+    assert problem.nothing_to_learn(found.dual)
+    assert (found.primal, found.gap, found.bias) == (problem.constant, 0.0, 0.0)
+    assert problem.gap(problem.constant, found.dual) == 0.0
+    assert problem.gap(1.001 * problem.constant, found.dual) == np.inf
+    assert not problem.nothing_to_learn(problem.dual(*nearly_nothing(rng, 1e-9)[1:]))
+
+
+def test_one_class_always_learns(rng):
+    problem = random_problem(losses.OneClass(), norms.Lp(2), rng)
+    assert not problem.nothing_to_learn(0.0)
+    assert problem.gap(-1.0, -2.0) == 1.0
 
 
 @pytest.mark.parametrize("loss", [losses.Squared(), losses.EpsilonInsensitive(epsilon=0.0)])
@@ -209,7 +255,7 @@ def test_bad_problems_are_rejected(change, message):
 
 
 def test_results_and_progress_carry_their_certificate():
-    certificate = Certificate(primal=2.0, dual=1.0, gap=0.5, bias=0.1)
+    certificate = Certificate(primal=2.0, dual=1.0, constant=4.0, gap=0.5, bias=0.1)
     weights = np.ones(M)
     progress = Progress(**vars(certificate), seconds=1.0, weights=weights)
     result = Result(

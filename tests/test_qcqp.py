@@ -15,8 +15,8 @@ from kernelweave.problem import Problem
 from kernelweave.solvers import qcqp
 from kernelweave.solvers.polish import Point, polish
 from kernelweave.training.history import History
+from kernelweave.training.solve import feasible_alpha
 from kernelweave.training.solve import solve as solve_by_plan
-from kernelweave.training.starts import feasible_alpha
 
 pytest.importorskip("clarabel")
 

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import pickle
 from contextlib import suppress
@@ -14,7 +15,13 @@ from hypothesis import strategies as st
 
 from kernelweave import kernels
 from kernelweave.alphabets import BYTES, DNA, PROTEIN, RNA, Alphabet, as_alphabet
-from kernelweave.sequences import Sequences, as_sequences, read_sequences, write_sequences
+from kernelweave.sequences import (
+    Sequences,
+    as_sequences,
+    read_blocks,
+    read_sequences,
+    write_sequences,
+)
 
 LENGTHS = [1, 63, 64, 65, 128, 141]
 
@@ -102,6 +109,49 @@ def test_windows_and_strands(rng):
         as_sequences(["MK"], "protein").reverse_complement()
 
 
+@pytest.mark.parametrize("letters", ["ACGT", "ACGTN", "ACDEFGHIKLMNPQRSTVWY"])
+@pytest.mark.parametrize("length", LENGTHS)
+def test_windows_from_given_positions(letters, length, rng):
+    alphabet = "protein" if "P" in letters else "dna"
+    texts = random_texts(rng, letters, [700, 901])
+    starts = np.array([0, 1, 63, 64, 65, 901 - length])
+    windows = as_sequences(texts, alphabet).windows(1, starts, length)
+    assert list(windows) == [texts[1][start : start + length] for start in starts]
+    assert windows.length == length
+
+
+@pytest.mark.parametrize(("start", "length"), [(-1, 5), (96, 5), (0, 101), (0, 0)])
+def test_windows_beyond_a_sequence_are_refused(start, length):
+    with pytest.raises(ValueError, match="does not lie within"):
+        as_sequences(["ACGT" * 25]).windows(0, np.array([start]), length)
+
+
+@pytest.mark.parametrize("letters", ["ACGT", "ACGTN", "ACDEFGHIKLMNPQRSTVWY"])
+@pytest.mark.parametrize("lengths", [[70, 70], [70, 65], [3, 200]])
+def test_parts_are_put_together(letters, lengths, rng):
+    alphabet = "protein" if "P" in letters else "dna"
+    texts = [random_texts(rng, letters[: 4 + k], [length] * 5) for k, length in enumerate(lengths)]
+    parts = [as_sequences(part, alphabet) for part in texts]
+    whole = Sequences.concatenated(parts)
+    assert list(whole) == texts[0] + texts[1]
+    assert list(whole.take(np.array([9, 0]))) == [texts[1][4], texts[0][0]]
+    assert whole.length == (lengths[0] if lengths[0] == lengths[1] else None)
+
+
+def test_names_are_put_together(tmp_path):
+    paths = []
+    for name in ("one", "two"):
+        paths.append(tmp_path / f"{name}.fa")
+        paths[-1].write_text(f">{name} a\nACGT\n>{name} b\nGG\n")
+    whole = Sequences.concatenated([read_sequences(path) for path in paths])
+    assert list(whole.names) == ["one a", "one b", "two a", "two b"]
+
+
+def test_parts_of_different_alphabets_stay_apart():
+    with pytest.raises(ValueError, match="different alphabets"):
+        Sequences.concatenated([as_sequences(["ACGT"]), as_sequences(["ACGU"], "rna")])
+
+
 def test_sequences_survive_pickling(rng):
     texts = random_texts(rng, "ACGTN", [5, 80])
     assert list(pickle.loads(pickle.dumps(as_sequences(texts)))) == texts
@@ -176,6 +226,27 @@ def test_what_is_written_is_read(tmp_path, rng):
     assert (list(found), list(found.names)) == (texts, ["0", "1"])
     write_sequences(tmp_path / "one.fa", found[[1]])
     assert list(read_sequences(tmp_path / "one.fa").names) == ["1"]
+
+
+@pytest.mark.parametrize("mark", [">", "@"])
+@pytest.mark.parametrize("records", [1, 7, 100])
+def test_blocks_of_a_file_are_the_file(mark, records, written, monkeypatch, rng):
+    texts = random_texts(rng, "ACGTN", rng.integers(1, 90, 40))
+    tail = [f"\n+\n{'I' * len(text)}" if mark == "@" else "" for text in texts]
+    lines = [f"{mark}r{i}\n{text}{tail[i]}\n" for i, text in enumerate(texts)]
+    path = written("".join(lines).encode())
+    monkeypatch.setattr("kernelweave.sequences.files._PIECE", 50)
+    blocks = list(read_blocks(path, records=records))
+    assert [text for block in blocks for text in block] == texts
+    assert [name for block in blocks for name in block.names] == [f"r{i}" for i in range(40)]
+    assert all(len(block) >= records for block in blocks[:-1])
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, bz2.compress, lzma.compress])
+def test_streams_are_read_as_files_are(pack):
+    stream = io.BytesIO(pack(b">a\nACGT\n>b\nGG\n"))
+    (block,) = read_blocks(stream)
+    assert list(block) == ["ACGT", "GG"]
 
 
 def test_names_can_be_dropped(written):

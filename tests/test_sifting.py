@@ -9,9 +9,8 @@ from mkl_cases import begin
 from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.problem import Problem
-from kernelweave.solvers.first_guess import FEW, first_guess
 from kernelweave.solvers.optimality import optimality
-from kernelweave.solvers.sifting import sift
+from kernelweave.solvers.sifting import FEW, first_guess, sift
 from kernelweave.solvers.skm import SKM
 from kernelweave.training.history import History
 
@@ -29,7 +28,7 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=["equal", "weighted"])
 @pytest.fixture
 def few_examples(monkeypatch):
     """A guess is made on about 30 examples."""
-    monkeypatch.setattr("kernelweave.solvers.first_guess.ROOM", M * 30**2)
+    monkeypatch.setattr("kernelweave.solvers.sifting.ROOM", M * 30**2)
 
 
 @pytest.fixture
@@ -110,7 +109,9 @@ def test_the_optimality_that_is_asked_for_holds_among_all_kernels(case, few_exam
     engine = dense(KERNELS, X, "unit")
     engine.move_to(result.alpha)
     s = engine.quadratic()
-    eps1, eps2 = optimality(problem, result.alpha, engine.outputs(), s, result.weights)
+    eps1, eps2 = optimality(
+        problem, result.alpha, result.weights @ engine.outputs(), s, result.weights
+    )
     assert eps1 <= 1e-3 + 1e-9
     assert eps2 <= 1e-3 + 1e-9
 

@@ -9,7 +9,7 @@ from loss_cases import every_loss
 from mkl_cases import begin
 from scipy.optimize import minimize_scalar
 
-from kernelweave import MKLClassifier, kernels, losses, norms
+from kernelweave import MKLClassifier, kernels, load, losses, norms
 from kernelweave.core import _core
 from kernelweave.problem import Problem
 from kernelweave.solvers.optimality import best_weights, optimality
@@ -76,9 +76,9 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
         machine.refresh()
         machine._work(np.arange(30), 1e-8)
         assert machine.violations().size <= 2e-8
-        np.testing.assert_allclose(machine.s, engine.outputs() @ machine.alpha)
-        assert machine.alpha.sum() == pytest.approx(problem.tau, abs=1e-10)
-        assert np.isfinite(problem.term.conjugate(machine.alpha)).all()
+        np.testing.assert_allclose(machine.s, engine.outputs() @ engine.alpha)
+        assert engine.alpha.sum() == pytest.approx(problem.tau, abs=1e-10)
+        assert np.isfinite(problem.term.conjugate(engine.alpha)).all()
 
 
 @every_loss
@@ -89,11 +89,11 @@ def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng)
     machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
     machine.refresh()
     weights = machine.eta / machine.cost
-    bias = problem.certificate(machine.alpha, weights @ engine.outputs(), machine.s, weights).bias
+    bias = problem.certificate(engine.alpha, weights @ engine.outputs(), machine.s, weights).bias
     lengths = weights * np.sqrt(machine.s * machine.cost)  # sqrt(c_m) ||w_m||
     primal = problem.C @ loss.value(weights @ engine.outputs() + bias, problem.y)
     primal += problem.tau * bias + 0.5 * lengths.sum() ** 2 + 0.125 * lengths @ lengths
-    dual = -problem.term.conjugate(machine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
+    dual = -problem.term.conjugate(engine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
     assert machine.own_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
     assert machine.own_gap() > 0.01
 
@@ -199,9 +199,11 @@ def test_signs_at_the_optimum_on_real_data(name, load_real):
     problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(len(y)))
     result = solve(problem, engine, tol=1e-4)
     assert result.converged
+    g = engine.outputs()
     eps1, eps2 = optimality(
-        problem, result.alpha, engine.outputs(), engine.outputs() @ result.alpha, result.weights
+        problem, result.alpha, result.weights @ g, g @ result.alpha, result.weights
     )
+    assert result.optimality == pytest.approx((eps1, eps2))
     assert eps1 <= 1e-3 * result.primal
     margin = y * (result.weights @ engine.outputs() + result.bias)
     a = y * result.alpha
@@ -214,12 +216,29 @@ def test_signs_at_the_optimum_on_real_data(name, load_real):
 def test_goes_on_to_the_optimality_that_is_asked_for(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     result = solve(problem, engine, SKM(eps1=1e-3, eps2=1e-3), tol=0.5)
+    g = engine.outputs()
     eps1, eps2 = optimality(
-        problem, result.alpha, engine.outputs(), engine.outputs() @ result.alpha, result.weights
+        problem, result.alpha, result.weights @ g, g @ result.alpha, result.weights
     )
+    assert result.optimality == pytest.approx((eps1, eps2))
     assert eps1 <= 1e-3
     assert eps2 <= 1e-3
     assert result.gap < 0.01
+
+
+def test_models_say_which_optimality_they_have_reached(rng, tmp_path):
+    X = rng.normal(size=(60, 3))
+    model = MKLClassifier(kernels.RBF([0.1, 1.0]), norm=1, normalize=None, solver=SKM(eps2=1e-2))
+    eps1, eps2 = model.fit(X, X[:, 0] > 0).optimality_
+    assert 0 <= eps2 <= 1e-2
+    alpha = np.zeros(60)
+    alpha[model.support_] = model.dual_coef_[0]
+    height = 0.5 * np.einsum("i,mij,j->m", alpha, kernels.RBF([0.1, 1.0])(X), alpha)
+    assert eps1 == pytest.approx(np.ptp(height) if model.weights_.all() else 0.0, abs=1e-9)
+    model.save(tmp_path / "m.kw")
+    np.testing.assert_array_equal(load(tmp_path / "m.kw").optimality_, model.optimality_)
+    assert model.fit(X, np.arange(60) % 3).optimality_.shape == (3, 2)
+    assert not hasattr(model.set_params(solver="auto").fit(X, X[:, 0] > 0), "optimality_")
 
 
 def test_sparsify_removes_a_kernel_given_twice(rng):
@@ -245,8 +264,10 @@ def test_best_weights_are_no_worse_than_those_of_the_solver(rng):
     theta = np.zeros(M)
     theta[used] = best_weights(problem, result.alpha, engine.outputs()[used], costs)
     assert problem.norm.value(theta) == pytest.approx(1.0)
-    given = optimality(problem, result.alpha, engine.outputs(), s, result.weights)[1]
-    assert optimality(problem, result.alpha, engine.outputs(), s, theta)[1] <= given + 1e-9
+    given = optimality(problem, result.alpha, result.weights @ engine.outputs(), s, result.weights)[
+        1
+    ]
+    assert optimality(problem, result.alpha, theta @ engine.outputs(), s, theta)[1] <= given + 1e-9
 
 
 @pytest.mark.parametrize("name", ["eps1", "eps2", "block_mb"])

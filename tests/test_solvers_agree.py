@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier, kernels
+from kernelweave.datasets import make_sparse_to_uniform
 from kernelweave.plan import METHODS
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -40,6 +41,25 @@ def test_same_objective_on_real_data(name, M, n, load_real):
         model = MKLClassifier(solver=solver, **settings).fit(X, y)
         assert model.duality_gap_ <= 5e-5
         assert model.primal_objective_ == pytest.approx(exact.primal_objective_, rel=1e-4)
+
+
+def test_same_weights_where_little_can_be_gained():
+    """Relative to |P| alone 50 equal weights would do here, and every solver would stop at its own.
+
+    The toy of Kloft et al. (2011, section 6.1) at a small C: the best p = 1 takes one kernel.
+    """
+    pytest.importorskip("clarabel")
+    X, y, _ = make_sparse_to_uniform(50, n_relevant=50, random_state=0)
+    settings = {"kernels": kernels.per_feature(kernels.Linear()), "norm": 1, "C": 1e-4}
+    exact = MKLClassifier(solver="qcqp", tol=1e-6, **settings).fit(X, y)
+    assert np.count_nonzero(exact.weights_) == 1
+    equal = MKLClassifier(solver="alignment", **settings).fit(X, y)
+    assert equal.primal_objective_ <= exact.primal_objective_ * (1 + 1e-3)
+    for solver in ("auto", *ROADS):
+        model = MKLClassifier(solver=solver, **settings).fit(X, y)
+        np.testing.assert_allclose(model.weights_, exact.weights_, atol=1e-3)
+        gain = model.constant_objective_ - model.primal_objective_
+        assert gain == pytest.approx(exact.constant_objective_ - exact.dual_objective_, rel=1e-3)
 
 
 @every_table

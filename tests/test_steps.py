@@ -151,7 +151,8 @@ def test_newton_learns_how_much_the_slope_changes():
     def turn(theta):
         s = peak - 2 * H @ theta  # the gradient of J is -s / 2
         J = -0.5 * peak @ theta + 0.5 * theta @ H @ theta
-        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, turn, tol=1e-3)
+        ends = {"tol": 1e-3, "constant": np.inf}
+        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, turn, **ends)
 
     newton, theta = Newton(norm), np.array([0.6, 0.4])
     first = newton(turn(theta))
@@ -184,9 +185,9 @@ def test_rounding_is_no_reason_for_newton_to_go_back():
     step, theta, s = Newton(norms.Lp(1)), np.array([0.5, 0.5]), np.array([3.0, 1.0])
 
     def turn(value):
-        return Turn(
-            theta, s, value + 0.5 * float(theta @ s), lambda: 1.0, lambda: np.eye(2), turn, tol=1e-3
-        )
+        linear = value + 0.5 * float(theta @ s)
+        ends = {"tol": 1e-3, "constant": np.inf}
+        return Turn(theta, s, linear, lambda: 1.0, lambda: np.eye(2), turn, **ends)
 
     there = step(turn(1.0))
     assert there[0] > theta[0]

@@ -10,10 +10,9 @@ from scipy.optimize import minimize
 from kernelweave import losses
 from kernelweave.core import _core
 from kernelweave.losses import DualTerm
-from kernelweave.training import pairs
+from kernelweave.training import working_sets
 from kernelweave.training.interior_points import interior_points
 from kernelweave.training.margin_newton import margin_newton
-from kernelweave.training.pairs import solve_subproblem
 from kernelweave.training.subproblem import Subproblem, balanced
 
 LOSSES = [*loss_cases.LOSSES, losses.EpsilonInsensitive(epsilon=0.0)]
@@ -227,10 +226,10 @@ def creeping(loss, rng, q=120, C=1e3):
 def test_where_pairs_creep_another_method_takes_over(loss, seed):
     problem = creeping(loss, np.random.default_rng(seed))
     tolerance, q = 1e-4 * problem.violation, len(problem.alpha)
-    few = pairs.PAIRS * q + pairs.FEW
+    few = working_sets.PAIRS_PER_EXAMPLE * q + working_sets.FEW_PAIRS
     *_, alone = solve(problem.kernel, problem.term, problem.alpha, problem.F, tolerance, few)
     assert alone > tolerance
-    alpha = solve_subproblem(problem, tolerance)
+    alpha = working_sets.solve_subproblem(problem, tolerance)
     term = problem.term
     assert np.all((term.lo <= alpha) & (alpha <= term.hi))
     total = problem.alpha.sum()

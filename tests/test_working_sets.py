@@ -15,7 +15,7 @@ from kernelweave.plan import Plan
 from kernelweave.problem import Problem
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
-from kernelweave.training.starts import feasible_alpha
+from kernelweave.training.solve import feasible_alpha
 
 N = 90
 

@@ -124,6 +124,44 @@ nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool 
   return packed(builder);
 }
 
+// Windows of `length` letters of sequence i, one from each start on.
+nb::dict windows(const PackedSequences& held, int64_t i,
+                 nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> starts,
+                 int64_t length) {
+  const SequenceView& view = held.view;
+  if (i < 0 || i >= view.n) throw nb::index_error("no such sequence");
+  const int64_t last = view.length_of(i) - length, n = int64_t(starts.size());
+  if (length < 1 || std::any_of(
+                        starts.data(), starts.data() + n,
+                        [&](int64_t start) { return start < 0 || start > last; }))
+    throw std::invalid_argument("a window does not lie within its sequence");
+  SequenceBuilder builder(LetterTable{}, view.planes);
+  const int64_t width = words_for(length);
+  uint64_t* planes = view.planes ? builder.words.extend(2 * width * n) : nullptr;
+  uint64_t* mask = view.unknown ? builder.unknown.extend(width * n) : nullptr;
+  uint8_t* codes = view.planes ? nullptr : builder.bytes.extend(length * n);
+  for (int64_t w = 0; w < n; ++w) {
+    const int64_t start = starts.data()[w];
+    if (view.planes)
+      view.cut(i, start, length, planes + 2 * width * w, mask ? mask + width * w : nullptr);
+    else
+      view.cut(i, start, length, codes + length * w);
+  }
+  nb::dict parts = packed(builder);
+  parts["n"] = n;
+  parts["length"] = length;
+  return parts;
+}
+
+// The complete records so far, and their headers; the parser goes on without them.
+nb::dict take_records(SequenceParser& parser) {
+  nb::dict parts = packed(parser.builder);
+  parser.builder.restart();
+  parts["names"] = released(parser.names);
+  parts["name_ends"] = released(parser.name_ends);
+  return parts;
+}
+
 KmerRule kmer_rule(int64_t k, uint64_t letters, std::optional<nb::bytes> partner) {
   if (k < 1 || letters < 2 || !kmers_fit(k, letters))
     throw std::invalid_argument("k is out of range");
@@ -155,12 +193,11 @@ void bind_sequences(nb::module_& m) {
              nb::gil_scoped_release unlock;
              parser.feed(view);
            })
+      .def_prop_ro("n", [](const SequenceParser& parser) { return parser.builder.size(); })
+      .def("take", &take_records)
       .def("finish", [](SequenceParser& parser) {
         parser.finish();
-        nb::dict parts = packed(parser.builder);
-        parts["names"] = released(parser.names);
-        parts["name_ends"] = released(parser.name_ends);
-        return parts;
+        return take_records(parser);
       });
   m.def("pack_strings", &pack_strings, "items"_a, "codes"_a, "planes"_a, "unknown_is_error"_a);
   m.def("pack_codes", &pack_codes, "codes"_a, "planes"_a);
@@ -170,6 +207,7 @@ void bind_sequences(nb::module_& m) {
            "n"_a, "length"_a.none(), "data"_a, "letters"_a, "unknown"_a.none(), "lengths"_a.none(),
            "starts"_a.none())
       .def("codes", &codes_of)
+      .def("windows", &windows, "i"_a, "starts"_a, "length"_a)
       .def("rewrite", &rewrite, "start"_a, "stop"_a, "backwards"_a, "mapping"_a);
 }
 

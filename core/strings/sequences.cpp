@@ -68,6 +68,17 @@ constexpr std::array<uint64_t, 256> make_spread() {
 }
 constexpr std::array<uint64_t, 256> kSpread = make_spread();
 
+// Bits [start, start + count) of an array of `size` words, from bit 0 of out on; zeros behind them.
+void cut_bits(const uint64_t* words, int64_t size, int64_t start, int64_t count, uint64_t* out) {
+  const int64_t width = words_for(count), first = start / 64, shift = start % 64;
+  for (int64_t w = 0; w < width; ++w) {
+    const int64_t at = first + w;
+    out[w] = words[at] >> shift;
+    if (shift > 0 && at + 1 < size) out[w] |= words[at + 1] << (64 - shift);
+  }
+  if (count % 64) out[width - 1] &= (uint64_t{1} << (count % 64)) - 1;
+}
+
 uint64_t spread_byte(uint64_t word, int64_t p) { return kSpread[word >> (p % 64) & 255]; }
 
 }  // namespace
@@ -99,6 +110,19 @@ void SequenceView::unpack(int64_t i, uint8_t* codes) const {
     if (hidden) eight |= spread_byte(hidden[p / 64], p) * kUnknown;
     std::memcpy(codes + p, &eight, size_t(std::min<int64_t>(8, count - p)));
   }
+}
+
+void SequenceView::cut(int64_t i, int64_t start, int64_t count, uint64_t* planes,
+                       uint64_t* mask) const {
+  const int64_t size = words_for(length_of(i)), width = words_for(count);
+  const uint64_t* low = words + start_of(i);
+  cut_bits(low, size, start, count, planes);
+  cut_bits(low + size, size, start, count, planes + width);
+  if (mask) cut_bits(unknown + start_of(i) / 2, size, start, count, mask);
+}
+
+void SequenceView::cut(int64_t i, int64_t start, int64_t count, uint8_t* codes) const {
+  std::copy_n(bytes + start_of(i) + start, count, codes);
 }
 
 int64_t SequenceBuilder::append(std::string_view letters, bool unknown_is_error) {

@@ -47,6 +47,10 @@ struct SequenceView {
   }
   // The codes of sequence i, one byte a letter.
   void unpack(int64_t i, uint8_t* codes) const;
+  // Letters [start, start + count) of sequence i as the arrays of a sequence of its own: 2 * W
+  // words of planes and, where there is a mask, W words of it; or count bytes.
+  void cut(int64_t i, int64_t start, int64_t count, uint64_t* planes, uint64_t* mask) const;
+  void cut(int64_t i, int64_t start, int64_t count, uint8_t* codes) const;
   // Throws where the arrays, which have these sizes, do not hold n sequences of the alphabet.
   void check(const SequenceSizes& sizes) const;
 };
@@ -60,6 +64,8 @@ class SequenceBuilder {
   // -1.
   int64_t append(std::string_view letters, bool unknown_is_error);
   void append_codes(const uint8_t* codes, int64_t count);
+  // Forgets the finished records, whose arrays have been handed over.
+  void restart() { n_ = length_ = 0; }
   int64_t open_length() const { return static_cast<int64_t>(codes_.size()); }
   void finish_record();
 

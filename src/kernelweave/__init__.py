@@ -1,38 +1,10 @@
-"""Multiple kernel learning: train a kernel machine and learn how much each kernel counts."""
+"""Multiple kernel learning: train a kernel machine and learn how much each kernel counts.
 
-from . import datasets, kernels, losses, norms, plots
-from .alignment import kernel_alignment
-from .baselines import LinearizedMKL
-from .comparison import compare
-from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
-from .model_file import load
-from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
-from .selection import MKLClassifierCV, MKLRegressorCV
-from .verify import Verification, verify
-from .views import Grams, Views
+The public names are listed in the stub next to this file. Each is imported when it is asked for, so
+that the command line answers at once.
+"""
 
-__all__ = [
-    "AlignmentDisplay",
-    "ComparisonDisplay",
-    "ConvergenceDisplay",
-    "Grams",
-    "LinearizedMKL",
-    "MKLClassifier",
-    "MKLClassifierCV",
-    "MKLOneClass",
-    "MKLRegressor",
-    "MKLRegressorCV",
-    "Verification",
-    "Views",
-    "WeightsDisplay",
-    "compare",
-    "datasets",
-    "kernel_alignment",
-    "kernels",
-    "load",
-    "losses",
-    "norms",
-    "plots",
-    "verify",
-]
+import lazy_loader
+
 __version__ = "0.1.0"
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

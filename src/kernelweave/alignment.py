@@ -61,14 +61,16 @@ class Moments:
 
 
 def kernel_alignment(
-    kernels: Kernel | Sequence[Kernel], X: Any, *, n_jobs: int | None = None
+    kernels: Kernel | Sequence[Kernel], X: Any, *, centered: bool = True, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Return the alignments of centred kernels.
+    """Return the alignments of kernels, centred or not.
 
     Parameters
     ----------
     kernels : a kernel, or a list of kernels, each of which may be a family.
     X : n examples.
+    centered : whether the kernels are centred first, so that what all examples share does not make
+        them alike.
     n_jobs : number of threads; None is one, -1 all processors.
 
     Returns
@@ -80,7 +82,8 @@ def kernel_alignment(
     compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)
     training_set = TrainingSet(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
     moments = Moments.of(DenseEngine.of(training_set))
-    products, plain = moments.centered(), np.diag(moments.gram)
+    plain = np.diag(moments.gram)
+    products = moments.centered() if centered else moments.gram
     norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))
     alignment: np.ndarray = products / np.outer(norms, norms)
     return alignment

@@ -32,6 +32,22 @@ def complaint(estimator: Any, results: Sequence[Result], lost: str | None) -> st
     )
 
 
+def nothing_learned(estimator: Any, results: Sequence[Result]) -> str | None:
+    """Return what to say of models that are constant since there was nothing to learn, if any."""
+    constant = [result for result in results if not result.weights.any()]
+    if not constant:
+        return None
+    gain = max(result.constant - result.dual for result in constant)
+    cost = max(result.constant for result in constant)
+    some = f" ({len(constant)} of {len(results)} outputs)" if len(results) > 1 else ""
+    less = f" by more than {gain:.1e}, which is rounding" if gain > 0 else ""
+    advice = "; raise C or take other kernels" if cost > 0 else ""
+    return (
+        f"{type(estimator).__name__} has nothing to learn{some}: the best constant costs {cost:.3g}"
+        f", and no model costs less{less}. The model is that constant, with weights of 0{advice}"
+    )
+
+
 def _advice(estimator: Any, result: Result, lost: str | None) -> str:
     """Return what to do about a result that has not converged."""
     values = [abs(past.dual) for past in result.history if np.isfinite(past.dual)]

@@ -4,10 +4,11 @@ Each value of kernel m has an error of about eps times its largest value, and a 
 as many of them as there are pairs of alphas. In extended precision, gaps were found to move by less
 than
 
-    eps sum_m theta_m max_i k_m(x_i, x_i)  ||alpha||_1 ||alpha||_2 / |primal|.
+    eps sum_m theta_m max_i k_m(x_i, x_i)  ||alpha||_1 ||alpha||_2 / scale,
 
-That is nothing unless examples differ in the last digits of k only, as they do where widths are far
-above the scale of the data, and a normalisation magnifies what is left of the differences.
+`scale` being what the gap is relative to. That is nothing unless examples differ in the last digits
+of k only, as they do where widths are far above the scale of the data, and a normalisation
+magnifies what is left of the differences.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ NAMED = 3  # kernels in a message, at most
 EPS = np.finfo(float).eps
 
 
-def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, primal: float) -> np.ndarray:
+def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, scale: float) -> np.ndarray:
     """Return how far the rounding of each kernel may move a relative gap, shape (M,).
 
     Parameters
@@ -35,11 +36,11 @@ def rounding(alpha: np.ndarray, theta: np.ndarray, sizes: np.ndarray, primal: fl
     alpha : array of shape (n,)
     theta, sizes : arrays of shape (M,)
         Weights, and largest values of the kernels.
-    primal : what the gap is relative to.
+    scale : what the gap is relative to.
     """
     pairs = np.abs(alpha).sum() * np.sqrt(alpha @ alpha)
     with np.errstate(over="ignore"):
-        share = pairs / max(abs(primal), np.finfo(float).tiny)
+        share = pairs / max(scale, np.finfo(float).tiny)
         errors: np.ndarray = EPS * theta * sizes * share
     return errors
 
@@ -51,9 +52,11 @@ def lost_digits(
     size = np.abs(alphas(results, examples.n)).max(axis=0)
     few = np.sort(np.argsort(-size)[:LOOKED_AT])
     weighted = np.flatnonzero(np.any([result.weights for result in results], axis=0))
+    if not weighted.size:  # the model is constant
+        return None
     sizes = np.zeros(compiled.n_kernels)
     sizes[weighted] = largest_values(compiled, examples.take(few), weighted)
-    moves = [rounding(one.alpha, one.weights, sizes, one.primal) for one in results]
+    moves = [rounding(one.alpha, one.weights, sizes, one.scale) for one in results]
     worst = max(moves, key=lambda move: move.sum())
     if worst.sum() <= tol:
         return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from .cached_property import cached_property
 from .core import _core, single_threaded_blas
-from .engines.training_set import TrainingSet
+from .engines import TrainingSet
 from .kernels.absent import absent_of_all
 from .kernels.examples import Examples, Reading
 from .kernels.means import MOST_EXAMPLES

@@ -10,6 +10,9 @@ Formats
 -------
 1 : class names of the time, which are the names of today; no checksums.
 2 : the same, and the SHA-256 of every member.
+
+A class whose fields have changed their meaning has a new name; files that call it by its former one
+are read as they were meant (`stored.formerly`).
 """
 
 from __future__ import annotations
@@ -47,6 +50,7 @@ LEARNED: dict[str, Any] = {
     "best_score_": Number,
     "certifies_": str,
     "classes_": np.ndarray,
+    "constant_objective_": Number | np.ndarray,
     "dual_coef_": np.ndarray,
     "dual_objective_": Number | np.ndarray,
     "duality_gap_": Number | np.ndarray,
@@ -58,6 +62,7 @@ LEARNED: dict[str, Any] = {
     "n_iter_": int,
     "norm_": Any,
     "offset_": Number,
+    "optimality_": np.ndarray,
     "primal_objective_": Number | np.ndarray,
     "plan_": Plan,
     "scores_": np.ndarray,
@@ -237,7 +242,7 @@ class Reader:
         for field, value in values.items():
             if field not in entry.fields or not fits(value, hints[field]):
                 raise ValueError(f"{field!r} of {name} is unknown, or of another type")
-        made = entry.cls(**values)
+        made = entry.make(**values)
         entry.check(made)
         if isinstance(made, Sequences):
             self.sequences.append(made)

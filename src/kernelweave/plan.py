@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from .engines import DenseEngine, Engine, FamilyEngine, StreamedEngine, Training
 from .losses import Loss
 from .norms import Lp, Norm
 from .problem import Problem
+from .solvers.base import Method
 from .solvers.mwu import MWU
 from .solvers.qcqp import QCQP
 from .solvers.skm import SKM
@@ -53,48 +54,18 @@ STEPS: dict[str, Callable[[Norm], Step]] = {
 }
 
 
-@runtime_checkable
-class Method(Protocol):
-    """What a value of `solver=` can do.
-
-    Attributes
-    ----------
-    name : what a user calls it.
-    shares : whether it serves outputs that share their weights.
-    combines : whether it asks little of single kernels, so that a family engine suits it.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def shares(self) -> bool: ...
-    @property
-    def combines(self) -> bool: ...
-
-    def serves(self, norm: Norm) -> bool:
-        """Whether it can solve problems with this norm."""
-
-    def serves_loss(self, loss: Loss) -> bool:
-        """Whether it can solve problems with this loss."""
-
-    def streams(self, M: int, n: int) -> bool:
-        """Whether it wants M kernels on n examples to be streamed."""
-
-
 @dataclass(frozen=True)
-class Trained:
+class Trained(Method):
     """A method of the training loop.
 
     Attributes
     ----------
-    name : what a user calls it.
     norms : says which norms it serves.
     step : name of its weight step; None where the weights are given.
     pace : what an interleaved step asks of the inner problem; None where it acts on every turn.
     alignment : name of the alignment that gives the weights before the loop, or None.
     """
 
-    name: str
     norms: Callable[[Norm], bool]
     step: str | None = None
     pace: Pace | None = None
@@ -114,28 +85,22 @@ class Trained:
     def serves_loss(self, loss: Loss) -> bool:
         return self.alignment is None or loss.kind != "one-class"  # there are targets
 
-    def streams(self, M: int, n: int) -> bool:
-        return False
 
-
-AUTO = Trained("auto", lambda norm: True)
+AUTO = Trained(lambda norm: True)
 
 METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        Trained("analytic", lambda norm: not norm.is_sparse, "analytic"),
-        Trained("newton", lambda norm: norm.is_curved, "Newton", ACCURATE),
-        Trained("hessian", lambda norm: norm.is_sparse, "Newton", ACCURATE),
-        Trained("cutting-plane", lambda norm: norm.has_ball, "cutting plane"),
-        Trained("level", lambda norm: norm.has_ball, "level"),
-        Trained("gradient", lambda norm: norm.is_sparse, "gradient", COMPLETE),
-        Trained("uniform", lambda norm: norm.is_plain_sum),
-        Trained("alignment", lambda norm: norm.allows_zeros, alignment="plain"),
-        Trained("centered-alignment", lambda norm: norm.allows_zeros, alignment="centred"),
-        QCQP(),
-        SKM(),
-        MWU(),
-    )
+    "analytic": Trained(lambda norm: not norm.is_sparse, "analytic"),
+    "newton": Trained(lambda norm: norm.is_curved, "Newton", ACCURATE),
+    "hessian": Trained(lambda norm: norm.is_sparse, "Newton", ACCURATE),
+    "cutting-plane": Trained(lambda norm: norm.has_ball, "cutting plane"),
+    "level": Trained(lambda norm: norm.has_ball, "level"),
+    "gradient": Trained(lambda norm: norm.is_sparse, "gradient", COMPLETE),
+    "uniform": Trained(lambda norm: norm.is_plain_sum),
+    "alignment": Trained(lambda norm: norm.allows_zeros, alignment="plain"),
+    "centered-alignment": Trained(lambda norm: norm.allows_zeros, alignment="centred"),
+    "qcqp": QCQP(),
+    "skm": SKM(),
+    "mwu": MWU(),
 }
 
 
@@ -178,6 +143,14 @@ class Plan:
         """Return a new weight step: what one remembers is wrong for another problem."""
         return keep_weights if self.step is None else STEPS[self.step](norm)
 
+    def align(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+        """Return the weights of the plan's alignment, shape (M,); `weights` where these are 0."""
+        assert self.alignment is not None
+        counted = np.flatnonzero(problem.C)
+        targets = problem.y[counted] + problem.centre
+        aligned = ALIGNMENTS[self.alignment](engine.subset(counted), targets)
+        return aligned / problem.norm.value(aligned) if aligned.any() else weights
+
     @property
     def certifies(self) -> str:
         """What the duality gap of the result certifies."""
@@ -218,7 +191,7 @@ def find_method(choice: Any, norm: Norm, loss: Loss, *, shared: bool = False) ->
 
     known: dict[str, Method] = {"auto": AUTO, **METHODS}
     method = known.get(choice) if isinstance(choice, str) else choice
-    if not isinstance(method, Method) or isinstance(method, type):
+    if not isinstance(method, Method):
         raise ValueError(f"solver must be one of {list(known)}, got {choice!r}")
     if not able(method):
         sharing = " and share_weights=True" if shared else ""

@@ -14,13 +14,22 @@ Several outputs, such as one decision function per class, can share their weight
 sum of their problems under one theta, and in D s is the sum of their s. They are one problem over
 the examples of the first output, then those of the second, and so on.
 
-Every value of P bounds every value of D from above. So the relative gap between the two values of
-(alpha, theta), with the best b for it, certifies the model, however it was found.
+Every value of P bounds every value of D from above. So the gap between the two values of
+(alpha, theta), with the best b for it, certifies the model, however it was found. It is relative to
+what is lost or to what learning can gain, whichever is smaller:
+
+    gap = (P - D) / min(|P|, P0 - D),    P0 = min over b of sum_i C_i V(b, y_i) + tau b,
+
+P0 being the value of the best constant. At a small C all models cost nearly P0, and |P| alone would
+call any of them good; at a large C they cost next to nothing of P0, and P0 - D alone would. No
+model gains more than P0 - D over the best constant: where that is rounding there is nothing to
+learn, and what is certified is the constant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,19 +41,27 @@ from .norms import Fixed, Norm
 
 _ROUNDING = 1e-9  # how far a sum of alphas may drift, relative to the sum of their sizes
 _TINY = np.finfo(float).tiny
+NOTHING = 1e-10  # part of what the best constant costs that is nothing but rounding
 
 
 @dataclass(frozen=True, kw_only=True)
 class Certificate:
     """What is known of a model: the values of both problems, their relative gap, and its bias.
 
-    Outputs that share their weights have a bias each, shape (n_outputs,).
+    `constant` is the primal value of the best constant. Outputs that share their weights have a
+    bias each, shape (n_outputs,).
     """
 
     primal: float
     dual: float
+    constant: float
     gap: float
     bias: Any
+
+    @property
+    def scale(self) -> float:
+        """What the gap is relative to: what is lost, or what learning can gain."""
+        return min(abs(self.primal), self.constant - self.dual)
 
     @property
     def finite(self) -> bool:
@@ -78,6 +95,8 @@ class Result(Certificate):
         Whether the gap reached the tolerance that was asked for.
     late : bool
         Whether time ran out before it did.
+    optimality : pair of floats, or None
+        The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
     """
 
     alpha: np.ndarray
@@ -86,18 +105,30 @@ class Result(Certificate):
     history: Sequence[Progress]
     converged: bool
     late: bool = False
+    optimality: tuple[float, float] | None = None
 
     def moved(self, centre: float) -> Result:
         """Return the result for targets to which a number was added."""
         history = [replace(past, bias=past.bias + centre) for past in self.history]
         return replace(self, bias=self.bias + centre, history=history) if centre else self
 
-    def spread(self, M: int) -> Result:
-        """Return the result for M kernels: if it is one for their sum, each has its weight."""
+    def spread(self, kernels: np.ndarray, M: int) -> Result:
+        """Return the result for M kernels, of which only some were learned with.
+
+        Parameters
+        ----------
+        kernels : their positions; if this is a result for their sum, each has its weight.
+        """
         if len(self.weights) == M:
             return self
-        history = [replace(past, weights=np.repeat(past.weights, M)) for past in self.history]
-        return replace(self, weights=np.repeat(self.weights, M), history=history)
+
+        def placed(weights: np.ndarray) -> np.ndarray:
+            theta = np.zeros(M)
+            theta[kernels] = weights
+            return theta
+
+        history = [replace(past, weights=placed(past.weights)) for past in self.history]
+        return replace(self, weights=placed(self.weights), history=history)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,8 +222,14 @@ class Problem:
         return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
 
     def given(self, theta: np.ndarray) -> Problem:
-        """Return the inner problem: the same with kernel weights that are given, shape (M,)."""
-        return replace(self, norm=Fixed(theta))
+        """Return the inner problem: the same with kernel weights that are given, shape (M,).
+
+        What does not depend on the norm is not computed again.
+        """
+        inner = copy(self)
+        object.__setattr__(inner, "norm", Fixed(theta))
+        vars(inner).pop("per_output", None)
+        return inner
 
     def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
         """Return the primal value of a model.
@@ -205,9 +242,12 @@ class Problem:
         theta : array of shape (M,)
         bias : float, or an array of shape (n_outputs,)
         """
+        return self._cost(F, bias) + 0.5 * self.norm.regularizer(theta, s)
+
+    def _cost(self, F: np.ndarray, bias: Any) -> float:
+        """Return what outputs F, shape (n,), cost with a bias."""
         b = np.repeat(bias, len(F) // self.n_outputs)
-        cost = self.C @ self.loss.value(F + b, self.y) + self.tau * np.sum(bias)
-        return float(cost + 0.5 * self.norm.regularizer(theta, s))
+        return float(self.C @ self.loss.value(F + b, self.y) + self.tau * np.sum(bias))
 
     def dual(self, alpha: np.ndarray, s: np.ndarray) -> float:
         """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible."""
@@ -219,12 +259,26 @@ class Problem:
     def certificate(
         self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
     ) -> Certificate:
-        """Certify the model of (alpha, theta) with outputs F, shape (n,), and s, shape (M,)."""
+        """Certify the model of (alpha, theta) with outputs F, shape (n,), and s, shape (M,).
+
+        Where alpha shows that there is nothing to learn, it is the certificate of the constant
+        model, whose weights are 0.
+        """
+        dual = self.dual(alpha, s)
+        if self.nothing_to_learn(dual):
+            primal, bias = self._best_constant
+        else:
+            bias = self._best_biases(F)
+            primal = self.primal(F, s, theta, bias)
+        gap = self.gap(primal, dual)
+        return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
+
+    def _best_biases(self, F: np.ndarray) -> Any:
+        """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
+        if self.n_outputs == 1:
+            return self.best_bias(F)
         pairs = zip(self.per_output, self.output_slices, strict=True)
-        biases = [one.best_bias(F[part]) for one, part in pairs]
-        bias = biases[0] if self.n_outputs == 1 else np.array(biases)
-        primal, dual = self.primal(F, s, theta, bias), self.dual(alpha, s)
-        return Certificate(primal=primal, dual=dual, gap=self.gap(primal, dual), bias=bias)
+        return np.array([one.best_bias(F[part]) for one, part in pairs])
 
     def best_bias(self, F: np.ndarray) -> float:
         """Return the best bias for outputs F, shape (n,), of one output.
@@ -235,9 +289,40 @@ class Problem:
         return (bias + self.centre) - self.centre
 
     def gap(self, primal: float, dual: float) -> float:
-        """Return the relative gap (primal - dual) / |primal|; inf where that is no number."""
-        gap = (primal - dual) / max(abs(primal), self._nothing)
+        """Return the relative gap (primal - dual) / min(|primal|, constant - dual).
+
+        It is inf where that is no number. Where there is nothing to learn it is 0 for a model that
+        costs no more than the best constant, and inf for any other.
+        """
+        if self.nothing_to_learn(dual):
+            return 0.0 if primal <= self.constant + self._rounding else np.inf
+        scale = min(abs(primal), self.constant - dual)
+        gap = (primal - dual) / max(scale, self._nothing)
         return gap if gap < np.inf else np.inf
+
+    @property
+    def constant(self) -> float:
+        """The primal value of the best constant: no w, and the best bias."""
+        return self._best_constant[0]
+
+    @cached_property
+    def _best_constant(self) -> tuple[float, Any]:
+        """The primal value of the best constant, and its bias or an array with those of outputs."""
+        F = np.zeros_like(self.y)
+        bias = self._best_biases(F)
+        return self._cost(F, bias), bias
+
+    def nothing_to_learn(self, dual: float) -> bool:
+        """Return whether a dual value shows that no model is better than the best constant.
+
+        It is never said of one class, of which a constant says nothing.
+        """
+        return self.tau == 0 and self.constant - dual <= self._rounding
+
+    @cached_property
+    def _rounding(self) -> float:
+        """A difference of objective values that is nothing but rounding."""
+        return max(NOTHING * self.constant, self._nothing)
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
         """Add up the values, shape (n,), of each output's examples."""

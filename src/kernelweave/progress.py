@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -9,11 +10,8 @@ from .problem import Progress
 
 
 @contextmanager
-def live_line(title: str, verbose: int) -> Iterator[Callable[[Progress], None]]:
-    """Give a function that shows the latest progress on one live line; silent unless verbose."""
-    if not verbose:
-        yield lambda progress: None
-        return
+def live_line(title: str) -> Iterator[Callable[[Progress], None]]:
+    """Give a function that shows the latest progress on one live line."""
     from rich.console import Console
     from rich.status import Status
 
@@ -51,3 +49,24 @@ def progress_bar(title: str, total: int, verbose: int) -> Iterator[Callable[[], 
     with progress.Progress(*columns, console=Console(stderr=True)) as bar:
         task = bar.add_task(title, total=total)
         yield lambda: bar.advance(task)
+
+
+@contextmanager
+def counter(title: str, *, verbose: bool) -> Iterator[Callable[[int], None]]:
+    """Give a function that adds to a number shown with its rate per second."""
+    if not verbose:
+        yield lambda more: None
+        return
+    from rich.console import Console
+    from rich.status import Status
+
+    total, started = 0, time.perf_counter()
+    with Status(title, console=Console(stderr=True)) as status:
+
+        def show(more: int) -> None:
+            nonlocal total
+            total += more
+            rate = total / max(time.perf_counter() - started, 1e-9)
+            status.update(f"{total:,} {title}, {rate:,.0f} per second")
+
+        yield show

@@ -24,9 +24,10 @@ from .estimators.base import MKLEstimator, Prepared
 from .kernels import resolve
 from .norms import Norm, as_norm
 from .overflow import explained
-from .plan import Method, find_method
+from .plan import find_method
 from .problem import Problem, Result
-from .progress import live_line, progress_bar
+from .progress import progress_bar
+from .solvers.base import Method
 from .training.path import follow
 from .validation import weighed
 
@@ -117,7 +118,7 @@ class Search(MKLEstimator):
 
     def _solve_all(self, problems: list[Problem], engine: Engine, name: str) -> list[Result]:
         """Solve problems in turn."""
-        with live_line(type(self).__name__, self.verbose) as watch:
+        with self._live_line() as watch:
             return [
                 self._solve(one, engine, name, deadline=self._deadline(), watch=watch)
                 for one in problems

@@ -67,7 +67,7 @@ class MKLClassifierCV(Search, MKLClassifier):
     max_time : float or None
         Bound on the seconds of each fit, those of the search and the last one.
     verbose : int
-        1 shows a progress bar with the time left.
+        1 shows a progress bar with the time left, 2 also prints the plans of the fits.
 
     Attributes
     ----------

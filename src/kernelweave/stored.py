@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, get_type_hints
 
 Class = TypeVar("Class", bound=type)
+Maker = TypeVar("Maker", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,14 @@ class Stored:
     fields : the arguments that make an equal object, which are its attributes too.
     check : is called with an object that is written or was read; raises ValueError where a file
         may not hold it.
+    make : makes an object of its fields.
     """
 
     name: str
     cls: type
     fields: tuple[str, ...]
     check: Callable[[Any], None]
+    make: Callable[..., Any]
 
     def hints(self, names: dict[str, Any]) -> dict[str, Any]:
         """Return the types of the fields; `names` are those that annotations do not import."""
@@ -61,8 +64,25 @@ def stored(
         found = fields
         if found is None:
             found = [field.name for field in dataclasses.fields(cls) if field.init]
-        _BY_NAME[name] = _BY_CLASS[cls] = Stored(name, cls, tuple(found), check)
+        _BY_NAME[name] = _BY_CLASS[cls] = Stored(name, cls, tuple(found), check, cls)
         return cls
+
+    return register
+
+
+def formerly(name: str, cls: type) -> Callable[[Maker], Maker]:
+    """Return a decorator for what makes objects of a class from what earlier versions wrote.
+
+    Parameters
+    ----------
+    name : what files called the class at that time; nothing is written under it.
+    cls : the class, whose fields meant something else.
+    """
+
+    def register(make: Maker) -> Maker:
+        now = _BY_CLASS[cls]
+        _BY_NAME[name] = dataclasses.replace(now, name=name, make=make)
+        return make
 
     return register
 

@@ -199,9 +199,10 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
         "n_jobs": (is_thread_count, THREAD_COUNTS),
     }
-    for name, value in estimator.get_params(deep=False).items():
-        if name in rules and not rules[name][0](value):
-            raise ValueError(f"{name} must be {rules[name][1]}, got {value!r}")
+    given = vars(estimator)
+    for name, (accepts, accepted) in rules.items():
+        if name in given and not accepts(given[name]):
+            raise ValueError(f"{name} must be {accepted}, got {given[name]!r}")
 
 
 def _several(values: Any) -> bool:

@@ -32,8 +32,8 @@ def test_a_function_that_is_a_kernel(data):
 
 
 def test_the_sigmoid_is_repaired(data):
-    X, y = data
-    with pytest.warns(UserWarning, match="'Sigmoid gamma=0.5 coef0=-1'.*smallest eigenvalue"):
+    X, _ = data
+    with pytest.warns(UserWarning, match=r"'Sigmoid gamma=0.5 coef0=-1'.*smallest eigenvalue"):
         kernel = Sigmoid(0.5, -1.0).resolve(X)
     plain = sigmoid_kernel(X, X, gamma=0.5, coef0=-1.0)
     np.testing.assert_allclose(kernel(X), clipped(plain), atol=1e-10)

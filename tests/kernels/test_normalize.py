@@ -162,7 +162,6 @@ def test_threads_do_not_change_values(how, rng):
     [
         (Linear(columns=1), "Linear on column 1"),
         (RBF(columns=[1]), "RBF gamma=1 on column 1"),
-        (per_feature(RBF(2.0)), "RBF gamma=2 on column 1"),
         (Polynomial([1, 2], columns=1), "Polynomial degree=1 gamma=1 coef0=1 on column 1"),
     ],
 )
@@ -170,6 +169,24 @@ def test_constant_kernels_are_refused_by_name(how, kernel, name, rng):
     X = np.column_stack([rng.normal(size=9), np.full(9, 1234.5)])
     with pytest.raises(ValueError, match=f"'{name}' is constant on the training data"):
         normalize(kernel, how, X)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_constant_members_become_0(how, rng):
+    X = np.column_stack([rng.normal(size=9), np.full(9, 1234.5)])
+    both = normalize(per_feature(RBF(2.0)), how, X)(X)
+    assert np.all(both[1] == 0)
+    assert np.array_equal(both[0], normalize(RBF(2.0, columns=[0]), how, X)(X))
+
+
+@pytest.mark.parametrize("how", ["variance", "center"])
+@pytest.mark.parametrize("widths", [5, 40, 700])
+def test_means_over_pairs_of_large_families(how, widths, rng):
+    X = rng.normal(size=(60, 2))
+    gammas = np.geomspace(0.01, 100, widths)
+    family = normalize(RBF(gammas), how, X)(X)
+    for m in (0, widths // 2, widths - 1):
+        assert np.allclose(family[m], normalize(RBF(gammas[m]), how, X)(X), rtol=1e-9, atol=1e-12)
 
 
 def test_kernels_that_become_constant_are_refused():

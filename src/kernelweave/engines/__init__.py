@@ -1,11 +1,10 @@
 """Who holds the examples: engines evaluate kernels, and hold an alpha and what follows from it."""
 
-from .base import Engine, Snapshot
+from .base import Engine, Snapshot, TrainingSet
 from .dense import DenseEngine
 from .family import FamilyEngine
 from .outputs import OutputsEngine
 from .streamed import StreamedEngine
-from .training_set import TrainingSet
 
 __all__ = [
     "DenseEngine",

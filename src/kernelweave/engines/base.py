@@ -10,9 +10,46 @@ An engine owns alpha. What it returns always belongs to its present alpha.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar, NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+
+from ..kernels.examples import Examples
+from ..kernels.program import Listing
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """Kernels on examples, and what their evaluation may use.
+
+    Attributes
+    ----------
+    kernels : the M kernels.
+    examples : the n training examples as the kernels read them.
+    cache_mb : memory for rows of shared quantities.
+    n_jobs : number of threads.
+    """
+
+    kernels: Listing
+    examples: Examples
+    cache_mb: float = 1024.0
+    n_jobs: int = 1
+
+    def part(self, chosen: np.ndarray) -> TrainingSet:
+        """Return the same with some of the kernels."""
+        if not len(chosen):
+            raise ValueError("chosen must hold at least one kernel, got none")
+        kernels = self.kernels.part(chosen)
+        numbers = {source: number for number, source in enumerate(self.kernels.layout.sources)}
+        read = [numbers[source] for source in kernels.layout.sources]
+        return replace(self, kernels=kernels, examples=self.examples.part(read))
+
+    def core(self, kind: Callable[..., Any]) -> Any:
+        """Return an engine of the core, of a kind such as `_core.Engine`."""
+        cache_bytes = int(min(self.cache_mb, 2.0**40) * 2**20)
+        return kind(self.kernels.program, self.examples.side, cache_bytes, self.n_jobs)
 
 
 class Snapshot(NamedTuple):
@@ -68,7 +105,6 @@ class Engine(ABC):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         """Set alpha[idx] to values, both of shape (q,); no example occurs twice."""
 
-    @abstractmethod
     def move_to(
         self,
         alpha: np.ndarray,
@@ -79,6 +115,8 @@ class Engine(ABC):
 
         With its outputs, as a `Snapshot` has them, nothing is evaluated.
         """
+        self._alpha[:] = alpha
+        self._follow(outputs, theta)
 
     @abstractmethod
     def combined(self, theta: np.ndarray) -> np.ndarray:
@@ -92,7 +130,6 @@ class Engine(ABC):
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n): read-only."""
 
-    @abstractmethod
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
     ) -> Engine:
@@ -102,6 +139,11 @@ class Engine(ABC):
         contained; those stay as they are. An engine for some kernels has the same alpha. Only
         engines that stream choose kernels.
         """
+        if examples is None or kernels is not None:
+            raise self._cannot("choose among its kernels")
+        smaller = self._subset(examples)
+        smaller._alpha[:] = self._alpha[examples]
+        return smaller
 
     def snapshot(self) -> Snapshot:
         """Return what `move_to` needs to come back to the present alpha."""
@@ -131,6 +173,15 @@ class Engine(ABC):
     def matvec(self, v: np.ndarray) -> np.ndarray:
         """Return K v, shape (n,), for the only kernel and any v, shape (n,)."""
         raise self._cannot("multiply with its kernel matrix cheaply")
+
+    def _follow(  # noqa: B027  # an engine may keep none
+        self, outputs: np.ndarray | None, theta: np.ndarray | None
+    ) -> None:
+        """Bring what is kept of the outputs up to date after `move_to`."""
+
+    def _subset(self, examples: np.ndarray) -> Engine:
+        """Return an engine for some examples whose alphas are not yet set."""
+        raise self._cannot("choose among its examples")
 
     def _cannot(self, what: str) -> TypeError:
         return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")

@@ -6,9 +6,9 @@ import numpy as np
 
 from ..cached_property import cached_property
 from ..core import _core
+from .base import TrainingSet
 from .kept_outputs import KeptOutputs
 from .memory import check_memory
-from .training_set import TrainingSet
 
 
 class DenseEngine(KeptOutputs):
@@ -57,24 +57,19 @@ class DenseEngine(KeptOutputs):
         self._core.add(idx, delta)
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
         return self._core.block(idx, theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every k_m between q examples, shape (M, q, q)."""
         return self._core.blocks(idx)
 
     def diagonal(self) -> np.ndarray:
-        """Return k_m(x_i, x_i), shape (M, n)."""
         return self._core.diagonal()
 
     @property
     def multiplies(self) -> bool:
-        """Whether there is one kernel, and products cost far less than all of its rows."""
         return self._product is not None
 
     def matvec(self, v: np.ndarray) -> np.ndarray:
-        """Return K v, shape (n,), for the only kernel."""
         if self._product is None:
             return super().matvec(v)
         return self._product @ v
@@ -83,12 +78,5 @@ class DenseEngine(KeptOutputs):
     def _product(self) -> _core.Product | None:
         return self._core.product() if self.n_kernels == 1 else None
 
-    def subset(
-        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> DenseEngine:
-        """Return an engine for some of the examples; what is cached of them stays cached."""
-        if examples is None or kernels is not None:
-            raise self._cannot("choose among its kernels")
-        smaller = DenseEngine(self._core.subset(examples))
-        smaller._alpha[:] = self._alpha[examples]
-        return smaller
+    def _subset(self, examples: np.ndarray) -> DenseEngine:
+        return DenseEngine(self._core.subset(examples))  # what is cached of them stays cached

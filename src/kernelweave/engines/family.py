@@ -12,8 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..core import _core
-from .base import Engine, Snapshot
-from .training_set import TrainingSet
+from .base import Engine, Snapshot, TrainingSet
 
 MANY_KERNELS = 4  # kernels of one shared quantity from which on this engine is faster
 MANY_EXAMPLES = 1000  # examples from which on a pass takes longer than tabulating a function
@@ -48,16 +47,12 @@ class FamilyEngine(Engine):
         return many and _core.Mixture.serves(kernels.program)
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n), anew at each call."""
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
         support = np.flatnonzero(self._alpha)
         return self._core.outputs(support, self._alpha[support], kernels)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of q examples to about six digits, shape (M, q).
-
-        Kernels are taken as piecewise cubic functions of the shared quantities.
-        """
+        # Kernels are taken as piecewise cubic functions of the shared quantities.
         outputs = np.empty((self.n_kernels, len(idx)))
         for family, alphas in enumerate(self._core.spread(self._alpha, idx)):
             kernels, values = self._core.family(family)
@@ -66,7 +61,6 @@ class FamilyEngine(Engine):
         return outputs
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m g[m], shape (n,)."""
         self._weigh(theta)
         if self._stale:
             support = np.flatnonzero(self._alpha)
@@ -76,60 +70,42 @@ class FamilyEngine(Engine):
         return self._core.combined
 
     def quadratic(self) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,)."""
         support = np.flatnonzero(self._alpha)
         return self._core.quadratic(support, self._alpha[support])
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
         self._weigh(theta)
         return self._core.block(idx)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every k_m between q examples, shape (M, q, q)."""
         return self._core.blocks(idx)
 
     def diagonal(self) -> np.ndarray:
-        """Return k_m(x_i, x_i), shape (M, n)."""
         return self._core.diagonal()
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        """Set alpha[idx] to values."""
         delta = self._note(idx, values)
         if not self._stale:
             self._core.add(idx, delta)
 
-    def move_to(
-        self,
-        alpha: np.ndarray,
-        outputs: np.ndarray | None = None,
-        theta: np.ndarray | None = None,
-    ) -> None:
-        """Replace alpha, shape (n,); its outputs, if not given, are computed when asked for."""
-        self._alpha[:] = alpha
-        self._stale = True
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
+        self._stale = True  # without outputs they are computed when they are asked for
         if outputs is not None and theta is not None:
             self._weigh(theta)
             self._core.combined[:] = outputs
             self._stale = False
 
     def snapshot(self) -> Snapshot:
-        """Return alpha with its combined outputs, shape (n,), if they are known."""
         if self._stale:
             return super().snapshot()
         return Snapshot(self._alpha.copy(), self._core.combined.copy(), self._theta)
 
-    def subset(
-        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> FamilyEngine:
-        """Return an engine for some of the examples; what is cached of them stays cached.
+    def _subset(self, examples: np.ndarray) -> FamilyEngine:
+        """Return an engine for some examples; what is cached of them stays cached.
 
         Its weights may change only where the alphas of the others are 0.
         """
-        if examples is None or kernels is not None:
-            raise self._cannot("choose among its kernels")
         smaller = FamilyEngine(self._core.subset(examples))
-        smaller._alpha[:] = self._alpha[examples]
         smaller._theta, smaller._stale = self._theta, self._stale
         return smaller
 

@@ -25,41 +25,28 @@ class KeptOutputs(Engine):
         """Let the outputs follow a change of alpha[idx] by delta."""
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n)."""
         return self._outputs if kernels is None else self._outputs[kernels]
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of q examples, shape (M, q)."""
         return self._outputs[:, idx]
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m g[m], shape (n,)."""
         combined: np.ndarray = theta @ self._outputs
         return combined
 
     def quadratic(self) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,)."""
         return self._outputs @ self._alpha
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        """Set alpha[idx] to values."""
         self._add(idx, self._note(idx, values))
 
     def snapshot(self) -> Snapshot:
-        """Return copies of alpha and its outputs."""
         return Snapshot(self._alpha.copy(), self._outputs.copy())
 
-    def move_to(
-        self,
-        alpha: np.ndarray,
-        outputs: np.ndarray | None = None,
-        theta: np.ndarray | None = None,
-    ) -> None:
-        """Replace alpha, shape (n,); without its outputs, they are computed."""
-        self._alpha[:] = alpha
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         if outputs is not None:
             self._outputs[:] = outputs
             return
         self._outputs.fill(0.0)
-        support = np.flatnonzero(alpha)
+        support = np.flatnonzero(self._alpha)
         self._add(support, self._alpha[support])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+LITTLE = 2**20  # bytes that need no look at the system, which takes as long as a small fit
 # For each version of control groups: what they allow, what they use, and how much of that are files
 # that the system drops when memory is short.
 CONTROLS = {
@@ -17,8 +18,8 @@ CONTROLS = {
 
 def check_memory(M: int, n: int) -> None:
     """Raise a readable error where the outputs of M kernels on n examples exceed free memory."""
-    needed, free = 8 * M * n, free_memory()
-    if needed > free:
+    needed = 8 * M * n
+    if needed > LITTLE and needed > (free := free_memory()):
         raise ValueError(
             f"{M:,} kernels on {n:,} examples need {needed / 2**30:.1f} GB for their outputs, but "
             f"{free / 2**30:.1f} GB are free; use fewer kernels or examples, or for p = 1 "

@@ -33,21 +33,18 @@ class OutputsEngine(KeptOutputs):
         return self._values
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
         values = np.zeros((len(idx), len(idx)))
         for where, _, local in self._split(idx):
             values[np.ix_(where, where)] = self._engine.block(local, theta)
         return values
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every k_m between q examples, shape (M, q, q)."""
         values = np.zeros((self.n_kernels, len(idx), len(idx)))
         for where, _, local in self._split(idx):
             values[:, where[:, None], where] = self._engine.blocks(local)
         return values
 
     def diagonal(self) -> np.ndarray:
-        """Return k_m(x_i, x_i), shape (M, n)."""
         return np.tile(self._engine.diagonal(), self._n_outputs)
 
     def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
@@ -57,15 +54,10 @@ class OutputsEngine(KeptOutputs):
             self._engine.move_to(changed)
             self._of(output)[:] += self._engine.outputs()
 
-    def subset(
-        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> OutputsEngine:
+    def _subset(self, examples: np.ndarray) -> OutputsEngine:
         """Return an engine for some examples, all of one decision function."""
-        if examples is None or kernels is not None:
-            raise self._cannot("choose among its kernels")
         ((_, output, local),) = self._split(examples)
         smaller = OutputsEngine(self._engine.subset(local), 1)
-        smaller._alpha[:] = self._alpha[examples]
         smaller._values = np.ascontiguousarray(self._of(output)[:, local])
         return smaller
 

@@ -15,9 +15,8 @@ from joblib import Parallel, delayed
 
 from ..cached_property import cached_property
 from ..core import _core
-from .base import Engine
+from .base import Engine, TrainingSet
 from .dense import DenseEngine
-from .training_set import TrainingSet
 
 BLOCK = 20_000  # kernels evaluated at a time
 
@@ -38,6 +37,7 @@ class StreamedEngine(Engine):
     def __init__(self, training_set: TrainingSet):
         super().__init__(training_set.examples.n, training_set.kernels.n_kernels)
         self._training_set = training_set
+        self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its alpha' K_m alpha
 
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
@@ -59,31 +59,23 @@ class StreamedEngine(Engine):
         return part
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        """Set alpha[idx] to values."""
         self._note(idx, values)
 
-    def move_to(
-        self,
-        alpha: np.ndarray,
-        outputs: np.ndarray | None = None,
-        theta: np.ndarray | None = None,
-    ) -> None:
-        """Replace alpha, shape (n,)."""
-        self._alpha[:] = alpha
-
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n)."""
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
         return self.subset(kernels=kernels).outputs() if len(kernels) else np.zeros((0, self.n))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m g[m], shape (n,), of the kernels with weight."""
         weighted = np.flatnonzero(theta)
         combined: np.ndarray = theta[weighted] @ self.outputs(weighted)
         return combined
 
     def quadratic(self) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,)."""
+        if self._known is None or not np.array_equal(self._known[0], self._alpha):
+            self._known = self._alpha.copy(), self._quadratic()
+        return self._known[1].copy()
+
+    def _quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
         sides = [part.examples.take(support).side for part in self._parts]
         blocks = Parallel(n_jobs=self._training_set.n_jobs, prefer="threads")(

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..checkpoint import Checkpoint, data_key, try_out
-from ..convergence import complaint
+from ..convergence import complaint, nothing_learned
 from ..core import single_threaded_blas
 from ..digits import lost_digits
 from ..engines import Engine, OutputsEngine, TrainingSet
@@ -29,9 +31,10 @@ from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
 from ..overflow import explained
-from ..plan import ENGINES, Method, choose_engine, find_method, make_plan, suited_norm
+from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem, Progress, Result
 from ..progress import live_line
+from ..solvers.base import Method
 from ..training.history import History, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
@@ -50,7 +53,7 @@ class Prepared:
     ----------
     compiled : the M kernels, normalised.
     examples : the n training examples as the kernels read them.
-    engine, name : the engine, and its name.
+    engine, name : the engine of the kernels that vary on the examples, and its name.
     shares : how much each example counts in means, shape (n,); the sum is 1.
     """
 
@@ -61,8 +64,9 @@ class Prepared:
     shares: np.ndarray
 
     def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights for the engine."""
-        return suited_norm(norm, self.name, self.compiled.n_kernels)
+        """Return a norm of M weights as that of the engine's kernels."""
+        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
+        return norm.among(self.compiled.varying)
 
     def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
         """Return the problems to solve one after the other, and the engine for them.
@@ -101,25 +105,24 @@ class MKLEstimator(KernelParameters):
             merged = MergedExamples.of(X, targets, problems[0].C)
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
-        with single_threaded_blas(), live_line(type(self).__name__, self.verbose) as watch:
+        with single_threaded_blas(), self._live_line() as watch:
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
             checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
-            pairs = enumerate(zip(problems, checkpoints, strict=True))
+            results: list[Result] = []
             with explained(prepared.compiled, prepared.examples, problems):
-                results = [
-                    self._solve(
-                        problem,
-                        engine,
-                        prepared.name,
-                        deadline=_portion(deadline, len(problems) - number),
-                        watch=watch,
-                        checkpoint=checkpoint,
+                for one, kept in zip(problems, checkpoints, strict=True):
+                    end = _portion(deadline, len(problems) - len(results))
+                    result = self._solve(
+                        one, engine, prepared.name, deadline=end, watch=watch, checkpoint=kept
                     )
-                    for number, (problem, checkpoint) in pairs
-                ]
+                    results.append(result)
         self._learn(prepared, results, merged)
+
+    def _live_line(self) -> AbstractContextManager[Callable[[Progress], None]]:
+        """Return a context with what shows progress, if anything does."""
+        return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
 
     def _deadline(self) -> float:
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
@@ -156,6 +159,8 @@ class MKLEstimator(KernelParameters):
         kernels = kernels or default_of_views(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
+        if len(compiled.varying) < compiled.n_kernels:
+            training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared)
         shares = costs / costs.sum()
         return Prepared(compiled, examples, ENGINES[name](training_set), name, shares)
@@ -179,13 +184,16 @@ class MKLEstimator(KernelParameters):
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
         how = {"interleaved": self.interleaved, "working_set": self.working_set}
-        self.plan_ = make_plan(method, problem, engine, name, **how)
+        plan = make_plan(method, problem, engine, name, **how)
+        if self.verbose >= 2 and plan != getattr(self, "plan_", None):
+            print(f"{type(self).__name__}: {plan}", file=sys.stderr)
+        self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, self.plan_, history, weights)
+        result = solve(problem, engine, plan, history, weights)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
@@ -195,10 +203,12 @@ class MKLEstimator(KernelParameters):
     ) -> None:
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
-        results = [result.spread(compiled.n_kernels) for result in results]
+        results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         lost = lost_digits(compiled, examples, results, self.tol)
         if (message := complaint(self, results, lost)) is not None:
             warnings.warn(message, ConvergenceWarning, stacklevel=4)
+        if (message := nothing_learned(self, results)) is not None:
+            warnings.warn(message, UserWarning, stacklevel=4)
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
             self._model = Model.of(compiled, examples, results, shares, n_jobs)
@@ -214,11 +224,14 @@ class MKLEstimator(KernelParameters):
         self.intercept_ = model.intercept
         single = len(results) == 1
         self.weights_ = model.weights[0] if single else model.weights
-        for name in ("primal", "dual"):
+        for name in ("primal", "dual", "constant"):
             values = np.array([getattr(result, name) for result in results])
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)
         gaps = np.array([result.gap for result in results])
         self.duality_gap_ = float(gaps[0]) if single else gaps
+        if all(result.optimality for result in results):
+            pairs = np.array([result.optimality for result in results])
+            self.optimality_ = pairs[0] if single else pairs
         histories = [[vars(progress) for progress in result.history] for result in results]
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)

@@ -50,7 +50,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     normalize : {"variance", "unit", "trace", "center", None}
         How kernels are made comparable.
     tol : float
-        Relative duality gap at which to stop.
+        Relative duality gap at which to stop: (P - D) / min(|P|, P0 - D), P and D being the primal
+        and the dual value and P0 that of the best constant.
     max_iter : int or None
         Bound on the number of turns of the outer loop.
     max_time : float or None
@@ -74,7 +75,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
         output. A run that was killed goes on from there; one that ends removes its files.
     verbose : int
-        1 shows a live line.
+        1 shows a live line, 2 also prints the plan of the fit; both on standard error.
     random_state : int, RandomState or None
         Only for solvers that draw random numbers.
 
@@ -86,13 +87,21 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     dual_coef_ : array of shape (1 or classes, n_support)
     intercept_ : array of shape (1 or classes,)
     primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
+    constant_objective_ : float, or one for each row of weights_
+        Primal value of the best constant. Where no model is better there is nothing to learn: the
+        weights are then 0, and a UserWarning says so.
     plan_ : Plan
         How the model was trained; its repr is a sentence.
     certifies_ : str
         "weights and machine", or "machine at given weights" for the two-stage solvers.
+    optimality_ : array of shape (2,), or (rows of weights_, 2)
+        With `solver="skm"` only: the (eps1, eps2) of Bach et al. (2004) that were reached. No
+        kernel with weight has an s_m / 2 that is below the largest by more than eps1, and outputs
+        that move by eps2 satisfy the KKT conditions.
     n_iter_ : int
     history_ : list of dict
-        Seconds, primal, dual, gap and weights after every turn; a list for each row of weights_.
+        Seconds, primal, dual, constant, gap and weights after every turn; a list for each row of
+        weights_.
     classes_ : array
     """
 

@@ -23,7 +23,7 @@ import numpy as np
 from kernelweave.kernels.algebra import Named, Wrapper
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, PartOfReading, Reading
-from kernelweave.kernels.means import mean_over_pairs, row_means, sample
+from kernelweave.kernels.means import mean_over_pairs, row_means, sampled
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
@@ -68,7 +68,7 @@ def at_mean(kernel: Kernel, present: PartOfReading) -> Kernel:
     filled = kernel.filled(present)
     if filled is not None:
         return filled
-    _, examples, shares = sample(kernel, present)
+    _, examples, shares = sampled(kernel, present)
     totals = mean_over_pairs(kernel, present)
     reference = examples.reference(np.arange(examples.n))
     absent = Absent(kernel, tuple(totals.tolist()), reference, shares)

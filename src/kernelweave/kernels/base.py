@@ -67,10 +67,10 @@ class Kernel(Nested, ABC):
 
         They are computed once; see `kernelweave.kernels.means`.
         """
-        from kernelweave.kernels.means import row_means, sample
+        from kernelweave.kernels.means import row_means, sampled
 
         if self not in reading.slots:
-            compiled, examples, shares = sample(self, reading)
+            compiled, examples, shares = sampled(self, reading)
             every = compiled.read(reading)
             reading.slots[self] = row_means(compiled, examples, shares, every, reading.n_jobs)
         return reading.slots[self]

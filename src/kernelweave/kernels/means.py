@@ -1,8 +1,4 @@
-"""Means of kernels over the training data.
-
-They are exact up to `MOST_EXAMPLES` examples. Beyond, they are taken over so many examples, evenly
-spaced.
-"""
+"""Means of kernels over examples and over pairs of them, as normalisations need them."""
 
 from __future__ import annotations
 
@@ -14,9 +10,11 @@ from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.program import CompiledKernels
 
 MOST_EXAMPLES = 5000
+FAMILY = 8  # kernels from which on they are tabulated as functions of their shared quantity
+MOST_ROWS = 500  # kernels whose means of rows are held at a time
 
 
-def sample(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
+def sampled(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
     """Return a kernel, compiled, the examples over which means are taken, and their shares."""
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
@@ -32,7 +30,7 @@ def mean_over_pairs(kernel: Kernel, reading: Reading) -> np.ndarray:
 
     Where some examples are absent elsewhere, row means are needed as well, and are kept.
     """
-    compiled, examples, shares = sample(kernel, reading)
+    compiled, examples, shares = sampled(kernel, reading)
     if not reading.is_part or examples.n < reading.n:
         return mean_of_pairs(compiled, examples, shares, reading.n_jobs)
     means: np.ndarray = kernel.row_means(reading) @ shares
@@ -56,6 +54,20 @@ def mean_of_pairs(
     compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
 ) -> np.ndarray:
     """Return the sum of shares_i shares_j k_m(x_i, x_j) over all pairs, shape (M,)."""
+    if compiled.n_kernels >= FAMILY and _core.Mixture.serves(compiled.program):
+        # Families of functions of one quantity: the cost of a pair does not grow with M.
+        family = _core.Mixture(compiled.program, examples.side, 0, n_jobs)
+        sums: np.ndarray = family.quadratic(np.arange(examples.n), shares)
+        return sums
+    if compiled.n_kernels > MOST_ROWS:  # the means of all rows would take much memory
+        return _core.quadratic(compiled.program, examples.side, shares)
+    return _halves(compiled, examples, shares, n_jobs)
+
+
+def _halves(
+    compiled: CompiledKernels, examples: Examples, shares: np.ndarray, n_jobs: int
+) -> np.ndarray:
+    """Return the same for few kernels, from the means of rows."""
     half = examples.n // 2
     if half < 256:
         total: np.ndarray = row_means(compiled, examples, shares, examples, n_jobs) @ shares
@@ -65,7 +77,7 @@ def mean_of_pairs(
     parts = examples.take(left), examples.take(right)
     across = row_means(compiled, parts[0], shares[left], parts[1], n_jobs) @ shares[right]
     inside = [
-        mean_of_pairs(compiled, part, shares[index], n_jobs)
+        _halves(compiled, part, shares[index], n_jobs)
         for part, index in zip(parts, (left, right), strict=True)
     ]
     sums: np.ndarray = inside[0] + inside[1] + 2 * across

@@ -9,9 +9,12 @@ Whatever a normalisation takes from data it takes from the training data, and ap
   Moeller et al. (2018), would give C another meaning at every n.
 * "center": the training examples have mean zero in feature space.
 
-Means over pairs are exact up to `means.MOST_EXAMPLES` examples. Beyond, they are taken over so many
+Means over pairs are exact up to 5,000 examples. Beyond, they are taken over so many
 examples, evenly spaced. A kernel whose columns are absent for some examples is normalised on the
 others.
+
+A kernel that is constant on the training data tells no examples apart: its values become 0, and
+estimators give it weight 0.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from kernelweave.kernels.absent import absent_of_one, at_mean
 from kernelweave.kernels.algebra import Named, Wrapper
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import mean_over_pairs, row_means, sample
+from kernelweave.kernels.means import mean_over_pairs, row_means, sampled
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
@@ -107,6 +110,9 @@ class Centered(Wrapper):
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
     """Return a kernel normalised on training data.
 
+    Members of a family that are constant on the training data, or would be once normalised, have
+    values of 0 instead.
+
     Parameters
     ----------
     kernel : kernel or family; it is resolved on X if it was not before.
@@ -116,18 +122,26 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
 
     Raises
     ------
-    ValueError : where a member is constant on the training data, or would be once normalised, and
-        where its values are beyond what numbers can hold.
+    ValueError : where all members are constant, and where values are beyond what numbers can hold.
     """
+    normal = quietly_normalized(kernel, how, X, n_jobs=n_jobs)
+    refuse_all_constant(CompiledKernels((normal,)))
+    return normal
+
+
+def quietly_normalized(
+    kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None
+) -> Kernel:
+    """Return what `normalize` does, whether or not all members are constant."""
     if how not in NORMALISATIONS:
         raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, not {how!r}")
     reading = X if isinstance(X, Reading) else Reading(X, training=True, n_jobs=n_jobs)
     kernel = kernel.resolve(reading.X)
     if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
-        parts = tuple(normalize(part, how, reading) for part in kernel.kernels)
+        parts = tuple(quietly_normalized(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
     if isinstance(kernel, Named):
-        return replace(kernel, kernel=normalize(kernel.kernel, how, reading))
+        return replace(kernel, kernel=quietly_normalized(kernel.kernel, how, reading))
     with single_threaded_blas():
         absent = absent_of_one(kernel, reading)
         if absent is None:
@@ -136,46 +150,59 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
         return at_mean(NORMALISATIONS[how](kernel, present), present)
 
 
+def refuse_all_constant(compiled: CompiledKernels) -> None:
+    """Raise where no kernel tells any examples apart."""
+    if not len(compiled.varying):
+        all_of = "" if compiled.n_kernels == 1 else f", as are all {compiled.n_kernels}"
+        raise ValueError(
+            f"kernel {compiled.names[0]!r} is constant on the training data{all_of}, so that it "
+            "tells no examples apart: take another one"
+        )
+
+
 def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
     _diagonal(kernel, reading)
     return kernel
 
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
-    _refuse_constant(kernel, reading)
-    compiled, some, shares = sample(kernel, reading)
-    diagonal = _core.diagonal(compiled.program, some.side) @ shares
-    return _divided(kernel, diagonal - mean_over_pairs(kernel, reading))
+    constant = _constant(kernel, reading)
+    compiled, sample, shares = sampled(kernel, reading)
+    squares = np.ones(compiled.n_kernels)
+    if not kernel.unit_diagonal:
+        squares = _core.diagonal(compiled.program, sample.side) @ shares
+    variances = squares - mean_over_pairs(kernel, reading)
+    return _divided(kernel, variances, constant | (variances <= 0))  # rounding may take it below
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
     if kernel.unit_diagonal:
-        _refuse_constant(kernel, reading)
-        return kernel
+        return _muted(kernel, _constant(kernel, reading))
     squares = _diagonal(kernel, reading)
+    zero = ~squares.any(axis=1)
     for name, row in zip(kernel.names, squares, strict=True):
-        if (row < np.finfo(float).tiny).any():
+        if row.any() and (row < np.finfo(float).tiny).any():
             raise ValueError(
                 f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
             )
     if "given" in CompiledKernels((kernel,)).kinds:
         _refuse_unknown_diagonal(kernel, squares)
-        return kernel
-    _refuse_constant(Unit(kernel), reading)
-    return Unit(kernel)
+        return _muted(kernel, _constant(kernel, reading))
+    return _muted(Unit(kernel), zero | _constant(Unit(kernel), reading))
 
 
 def _trace(kernel: Kernel, reading: Reading) -> Kernel:
-    _refuse_constant(kernel, reading)
-    return _divided(kernel, _diagonal(kernel, reading) @ reading.shares)
+    constant, scales = _constant(kernel, reading), _diagonal(kernel, reading) @ reading.shares
+    return _divided(kernel, scales, constant | (scales <= 0))
 
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
-    _refuse_constant(kernel, reading)
-    _, some, shares = sample(kernel, reading)
+    constant = _constant(kernel, reading)
+    _, sample, shares = sampled(kernel, reading)
     totals = mean_over_pairs(kernel, reading)
-    return Centered(kernel, tuple(totals.tolist()), some.reference(np.arange(some.n)), shares)
+    reference = sample.reference(np.arange(sample.n))
+    return _muted(Centered(kernel, tuple(totals.tolist()), reference, shares), constant)
 
 
 NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
@@ -187,56 +214,58 @@ NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
 }
 
 
-def _divided(kernel: Kernel, scales: np.ndarray) -> Kernel:
-    with np.errstate(over="ignore", divide="ignore"):
-        factors = 1.0 / scales
-    for name, factor, scale in zip(kernel.names, factors, scales, strict=True):
-        if scale <= 0:  # rounding may take it below
-            raise ValueError(
-                f"kernel {name!r} is constant on the training examples that have a weight, so that "
-                "it tells none of them apart: leave it out"
-            )
-        if not np.isfinite(factor):
-            raise ValueError(
-                f"kernel {name!r} has values of about {scale:.3g} on the training data, which are "
-                "too small to be normalised: scale X up"
-            )
+def _divided(kernel: Kernel, scales: np.ndarray, constant: np.ndarray) -> Kernel:
+    """Return each member divided by its scale, but 0 where it is constant."""
+    with np.errstate(over="ignore"):
+        factors = np.divide(1.0, scales, out=np.zeros(len(scales)), where=~constant)
+    bad = np.flatnonzero(~np.isfinite(factors))
+    if len(bad):
+        raise ValueError(
+            f"kernel {kernel.names[bad[0]]!r} has values of about {scales[bad[0]]:.3g} on the "
+            "training data, which are too small to be normalised: scale X up"
+        )
     return Rescaled(kernel, tuple(factors.tolist()))
 
 
+def _muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
+    """Return a kernel whose constant members have values of 0."""
+    return Rescaled(kernel, tuple((1.0 - constant).tolist())) if constant.any() else kernel
+
+
 def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n).
+    """Return k_m(x, x), shape (M, n)."""
+    compiled = CompiledKernels((kernel,))
+    return _finite_diagonal(compiled, compiled.read(reading))
+
+
+def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
+    """Return k_m(x, x), shape (M, n); refuse values that are not finite.
 
     No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
     So where these are finite, all are.
     """
-    compiled = CompiledKernels((kernel,))
-    values = _core.diagonal(compiled.program, compiled.read(reading).side)
+    values = _core.diagonal(compiled.program, examples.side)
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         member, example = bad[0].tolist()
         raise ValueError(
-            f"kernel {kernel.names[member]!r} has no finite value k(x, x) for example {example}: "
+            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}: "
             "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
             "with StandardScaler"
         )
     return values
 
 
-def _refuse_constant(kernel: Kernel, reading: Reading) -> None:
-    """Raise where all training examples are one point in the feature space of a member."""
-    diagonal = _diagonal(kernel, reading)
+def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return for which members all training examples with a weight are one point, shape (M,)."""
     compiled = CompiledKernels((kernel,))
     examples = compiled.read(reading)
+    diagonal = _finite_diagonal(compiled, examples)
     first = examples.take(np.array([0]))
     values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
     distances = diagonal + diagonal[:, :1] - 2 * values
-    for name, far, norms in zip(kernel.names, distances, diagonal, strict=True):
-        if far.max() <= CONSTANT * norms.max():
-            raise ValueError(
-                f"kernel {name!r} is constant on the training data, so that it tells no examples "
-                "apart: leave it out"
-            )
+    alike: np.ndarray = distances.max(axis=1) <= CONSTANT * diagonal.max(axis=1)
+    return alike
 
 
 def _refuse_unknown_diagonal(kernel: Kernel, squares: np.ndarray) -> None:

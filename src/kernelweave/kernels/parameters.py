@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -88,10 +89,10 @@ def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
         raise ValueError(
             f"{kernel}: sequences of parameters must be of equal length, not {lengths}"
         )
-    return [
-        {name: v[i] if isinstance(v, tuple) else v for name, v in parameters.items()}
-        for i in range(max(lengths.values(), default=1))
-    ]
+    if not lengths:
+        return [parameters]
+    columns = [v if name in lengths else repeat(v) for name, v in parameters.items()]
+    return [dict(zip(parameters, member, strict=True)) for member in zip(*columns, strict=False)]
 
 
 def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:

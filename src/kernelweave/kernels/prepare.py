@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,9 +13,10 @@ from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.function import Function
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.normalize import normalize
+from kernelweave.kernels.normalize import quietly_normalized, refuse_all_constant
 from kernelweave.kernels.program import CompiledKernels
 
+NAMED = 8  # constant kernels in a warning, at most
 ACCEPTED = "a kernel or a list of kernels, or a dict of them by name"
 Kernels = Kernel | Sequence[Kernel] | Mapping[str, Kernel]
 
@@ -39,13 +41,32 @@ def prepare(
 
     Returns
     -------
-    The compiled kernels, and the training examples as they read them.
+    The compiled kernels, and the training examples as they read them. Kernels that are constant on
+    these are 0; a warning names them.
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
-    normalized = [normalize(kernel, how, reading) for kernel in listed(kernels)]
+    normalized = []
+    for kernel in listed(kernels):
+        normalized.append(quietly_normalized(kernel, how, reading))
     compiled = CompiledKernels(tuple(normalized))
+    refuse_all_constant(compiled)
     absent_of_all(compiled, reading)
+    _warn_of_constant(compiled)
     return compiled, compiled.read(reading)
+
+
+def _warn_of_constant(compiled: CompiledKernels) -> None:
+    constant = np.setdiff1d(np.arange(compiled.n_kernels), compiled.varying)
+    if not len(constant):
+        return
+    named = [repr(compiled.names[m]) for m in constant[:NAMED]]
+    more = f" and {len(constant) - NAMED} more" if len(constant) > NAMED else ""
+    warnings.warn(
+        f"{len(constant)} of {compiled.n_kernels} kernels get weight 0, being constant on the "
+        f"training data: {', '.join(named)}{more}",
+        UserWarning,
+        stacklevel=5,
+    )
 
 
 def resolve(kernels: Kernels, X: Any) -> list[Kernel]:

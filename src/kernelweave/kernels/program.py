@@ -27,6 +27,7 @@ Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
 READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
+MUTED = ("scale", 0.0)  # is in the expression of a kernel without any values but 0
 MAX_SQUARINGS = 8  # each squaring doubles the relative error: 2^8 roundings are about 1e-13
 
 
@@ -147,13 +148,21 @@ class CompiledKernels:
     @property
     def n_kernels(self) -> int:
         """Number M of kernels."""
-        return len(self.names)
+        return self.listing.n_kernels
 
     @cached_property
     def listing(self) -> Listing:
         """The expressions of all M kernels."""
-        layout = Layout()
-        return Listing(layout, [e for kernel in self.kernels for e in kernel.expressions(layout)])
+        layout, expressions = Layout(), []
+        for kernel in self.kernels:
+            expressions += kernel.expressions(layout)
+        return Listing(layout, expressions)
+
+    @cached_property
+    def varying(self) -> np.ndarray:
+        """Which kernels tell examples apart: all but those that a normalisation has made 0."""
+        silent = [MUTED in expression for expression in self.listing.expressions]
+        return np.flatnonzero(~np.array(silent))
 
     @property
     def program(self) -> _core.Program:
@@ -182,7 +191,7 @@ class CompiledKernels:
         vectors = [kernel.slot_vectors(reading) for kernel in layout.slotted]
         return Examples(
             n=reading.n,
-            tables=tuple(reading.table(view) for view in positions),
+            tables=tuple(map(reading.table, positions)),
             sources=tuple(positions[view] for _, view in layout.sources),
             vectors=np.concatenate([np.empty((0, reading.n)), *vectors]),
         )

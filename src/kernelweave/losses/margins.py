@@ -8,12 +8,12 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ..bias import balance, newton
 from ..numeric import as_number
 from ..stored import stored
-from .dual_term import DualTerm, half_inverse
+from .base import DualTerm, balance, half_inverse, named, newton
 
 
+@named
 @stored("Hinge")
 @dataclass(frozen=True)
 class Hinge:
@@ -33,6 +33,7 @@ class Hinge:
         return balance(y - F, C, C[y > 0].sum() - tau)
 
 
+@named
 @stored("SquaredHinge")
 @dataclass(frozen=True)
 class SquaredHinge:
@@ -58,6 +59,7 @@ class SquaredHinge:
         return newton(self.derivatives, F, y, C, tau)
 
 
+@named
 @stored("Logistic")
 @dataclass(frozen=True)
 class Logistic:
@@ -82,6 +84,7 @@ class Logistic:
         return newton(self.derivatives, F, y, C, tau)
 
 
+@named
 @stored("SmoothHinge")
 @dataclass(frozen=True)
 class SmoothHinge:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..bias import balance
 from ..stored import stored
-from .dual_term import DualTerm
+from .base import DualTerm, balance, named
 
 
+@named
 @stored("OneClass")
 @dataclass(frozen=True)
 class OneClass:

@@ -7,12 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..bias import balance
 from ..numeric import as_number
 from ..stored import stored
-from .dual_term import DualTerm, half_inverse
+from .base import DualTerm, balance, half_inverse, named
 
 
+@named
 @stored("EpsilonInsensitive")
 @dataclass(frozen=True)
 class EpsilonInsensitive:
@@ -39,6 +39,7 @@ class EpsilonInsensitive:
         return balance(ends, np.concatenate([C, C]), C.sum() - tau)
 
 
+@named
 @stored("Squared")
 @dataclass(frozen=True)
 class Squared:

@@ -11,25 +11,9 @@ so the two agree at theta = best(s). `Block` says how it departs from this.
 
 from __future__ import annotations
 
-from numbers import Real
-
-from ..numeric import as_number
 from .base import Fixed, Norm
 from .block import Block
 from .elliptic import Elliptic
-from .lp import Lp
+from .lp import Lp, as_norm
 
 __all__ = ["Block", "Elliptic", "Fixed", "Lp", "Norm", "as_norm"]
-
-
-def as_norm(norm: float | Norm) -> Norm:
-    """Return `Lp(norm)` for a number, and a norm object as it is."""
-    if isinstance(norm, Norm):
-        return norm
-    number = isinstance(norm, Real) and not isinstance(norm, bool)
-    if as_number(norm) >= 1:
-        return Lp(as_number(norm))
-    raise (ValueError if number else TypeError)(
-        "norm must be a number p >= 1, inf, or an object such as norms.Lp(p, weights), "
-        f"norms.Elliptic(E) or norms.Block(q), got {norm!r}"
-    )

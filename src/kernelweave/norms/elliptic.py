@@ -11,22 +11,27 @@ from scipy.optimize import nnls
 
 from ..cached_property import cached_property
 from ..numeric import as_numbers
-from ..stored import stored
+from ..stored import formerly, stored
 from .base import Norm, clip, same_length
 
+SINGULAR = 1e-12  # an eigenvalue, relative to the largest, whose inverse has too few digits
 
-@stored("Elliptic")
+
+@stored("Ellipse")
 @dataclass(frozen=True, eq=False)
 class Elliptic(Norm):
-    """||theta|| = sqrt(theta' E theta): prior knowledge on how kernels interact.
+    """||theta|| = sqrt(theta' E^-1 theta): prior knowledge on how kernels interact.
 
-    Kloft et al. (2011, section 3.5). Since theta >= 0 binds, the dual value is not simply the norm
-    of E^-1: it is a small nonnegative least squares problem.
+    Kloft et al. (2011, section 3.5). A diagonal E says how important each kernel is. Kernels that E
+    calls alike get similar weights: an E of alignments (`kernel_alignment`) makes near-copies share
+    a weight. Where no theta >= 0 binds, the dual value is sqrt(s' E s) and the weights are
+    proportional to E s; where one does it is a small nonnegative least squares problem.
 
     Parameters
     ----------
     E : array of shape (M, M)
-        Symmetric and positive definite.
+        Symmetric and positive definite. A singular E, such as that of exact copies, is refused: add
+        a little to its diagonal, E + 1e-6 * np.eye(M).
     """
 
     E: np.ndarray
@@ -39,11 +44,11 @@ class Elliptic(Norm):
         return True
 
     def among(self, kernels: np.ndarray) -> Elliptic:
-        return Elliptic(self.E[np.ix_(kernels, kernels)])
+        return Elliptic(np.linalg.inv(self._inverse[np.ix_(kernels, kernels)]))
 
     def value(self, theta: np.ndarray) -> float:
         same_length("E", len(self.E), len(theta))
-        return float(np.linalg.norm(self._factor.T @ theta))
+        return float(np.linalg.norm(self._root @ theta))
 
     def dual(self, s: np.ndarray) -> float:
         return float(self.best(s) @ clip(s))
@@ -53,9 +58,8 @@ class Elliptic(Norm):
         s = clip(s)
         if not s.any():
             return self.start(len(s))
-        # The direction of max theta.s on the ball is that of max theta.s - theta'E theta / 2.
-        target = solve_triangular(self._factor, s / s.max(), lower=True)
-        theta = nnls(self._factor.T, target)[0]
+        # The direction of max theta.s on the ball is that of max theta.s - theta' E^-1 theta / 2.
+        theta = nnls(self._root, self._factor.T @ (s / s.max()))[0]
         scaled: np.ndarray = theta / self.value(theta)
         return scaled
 
@@ -64,17 +68,19 @@ class Elliptic(Norm):
         if not size.any():
             return theta
         # The floor leaves a kernel without w next to no weight, but keeps Newton's method inside.
-        new = _barrier_minimum(self.E, np.maximum(size / size.max(), 1e-30), self.start(len(s)))
+        new = _barrier_minimum(
+            self._inverse, np.maximum(size / size.max(), 1e-30), self.start(len(s))
+        )
         return new / self.value(new)
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
         """Return ||theta||^2 - 1 and its gradient, (M,)."""
-        slope = 2.0 * self.E @ theta
+        slope = 2.0 * self._inverse @ theta
         return float(0.5 * theta @ slope) - 1.0, slope
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
-        hessian: np.ndarray = 2.0 * self.E[chosen][:, chosen]
+        hessian: np.ndarray = 2.0 * self._inverse[chosen][:, chosen]
         return hessian
 
     @cached_property
@@ -82,19 +88,37 @@ class Elliptic(Norm):
         """L with E = L L'."""
         return np.linalg.cholesky(self.E)
 
+    @cached_property
+    def _root(self) -> np.ndarray:
+        """L^-1."""
+        root: np.ndarray = solve_triangular(self._factor, np.eye(len(self.E)), lower=True)
+        return root
 
-def _barrier_minimum(E: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Minimum over theta > 0 of sum_m v_m / theta_m + theta' E theta / 2, by Newton's method.
+    @cached_property
+    def _inverse(self) -> np.ndarray:
+        """E^-1."""
+        inverse: np.ndarray = self._root.T @ self._root
+        return inverse
 
-    It has the direction of the minimum of sum_m v_m / theta_m on the ball theta' E theta <= 1.
+
+@formerly("Elliptic", Elliptic)
+def _bounded_by_itself(E: np.ndarray) -> Elliptic:
+    """Return the norm of theta' E theta, which earlier versions called Elliptic(E)."""
+    return Elliptic(np.linalg.inv(_positive_definite("E", E)))
+
+
+def _barrier_minimum(A: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Minimum over theta > 0 of sum_m v_m / theta_m + theta' A theta / 2, by Newton's method.
+
+    It has the direction of the minimum of sum_m v_m / theta_m on the ball theta' A theta <= 1.
     """
 
     def height(theta: np.ndarray) -> float:
-        return float(np.sum(v / theta) + 0.5 * theta @ E @ theta)
+        return float(np.sum(v / theta) + 0.5 * theta @ A @ theta)
 
     for _ in range(100):
-        gradient = E @ theta - v / theta**2
-        step = -np.linalg.solve(E + np.diag(2 * v / theta**3), gradient)
+        gradient = A @ theta - v / theta**2
+        step = -np.linalg.solve(A + np.diag(2 * v / theta**3), gradient)
         drop = -gradient @ step
         if drop <= 1e-14 * height(theta):
             break
@@ -115,9 +139,11 @@ def _positive_definite(name: str, values: Any) -> np.ndarray:
         raise ValueError(f"{name} must be symmetric, but differs by {np.abs(E - E.T).max():.3g}")
     E = np.asarray(0.5 * (E + E.T), dtype=float)
     smallest, largest = np.linalg.eigvalsh(E)[[0, -1]]
-    if smallest <= len(E) * np.finfo(float).eps * largest:
+    if smallest <= SINGULAR * largest:
         raise ValueError(
-            f"{name} must be positive definite, but its smallest eigenvalue is {smallest:.3g}"
+            f"{name} must be positive definite, but its smallest eigenvalue is {smallest:.3g}, and "
+            f"its largest {largest:.3g}; add a little to its diagonal, such as "
+            f"{name} + 1e-6 * np.eye({len(E)})"
         )
     E.setflags(write=False)
     return E

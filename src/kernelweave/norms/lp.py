@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from ..numeric import as_numbers
+from ..numeric import as_number, as_numbers
 from ..stored import stored
 from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum, same_length
 
@@ -27,7 +28,8 @@ class Lp(Norm):
         From 1 (sparse weights) to inf (all weights 1: one machine on the sum of the kernels).
     weights : sequence of M positive floats, optional
         A larger one makes a kernel more expensive. They fade as p grows: at inf the norm is
-        max_m theta_m whatever they are.
+        max_m theta_m whatever they are. The block scales d_j of Bach et al. (2004), who minimise
+        (sum_j d_j ||w_j||)^2 / 2, are their square roots: `Lp(1, weights=d**2)`.
     """
 
     p: float
@@ -105,3 +107,16 @@ def _positive(name: str, values: Any) -> tuple[float, ...]:
     if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
         raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")
     return tuple(array.tolist())
+
+
+def as_norm(norm: float | Norm) -> Norm:
+    """Return `Lp(norm)` for a number, and a norm object as it is."""
+    if isinstance(norm, Norm):
+        return norm
+    number = isinstance(norm, Real) and not isinstance(norm, bool)
+    if as_number(norm) >= 1:
+        return Lp(as_number(norm))
+    raise (ValueError if number else TypeError)(
+        "norm must be a number p >= 1, inf, or an object such as norms.Lp(p, weights), "
+        f"norms.Elliptic(E) or norms.Block(q), got {norm!r}"
+    )

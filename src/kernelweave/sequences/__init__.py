@@ -1,8 +1,15 @@
 """Sequences: packed in memory, from files, lists and columns."""
 
 from ..alphabets import Alphabet
-from .files import read_sequences, write_sequences
+from .files import read_blocks, read_sequences, write_sequences
 from .packed import Sequences
 from .texts import as_sequences
 
-__all__ = ["Alphabet", "Sequences", "as_sequences", "read_sequences", "write_sequences"]
+__all__ = [
+    "Alphabet",
+    "Sequences",
+    "as_sequences",
+    "read_blocks",
+    "read_sequences",
+    "write_sequences",
+]

@@ -7,6 +7,9 @@ import gzip
 import lzma
 import os
 import zlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from io import BufferedReader
 from typing import Any, BinaryIO
 
 from ..alphabets import DNA, as_alphabet
@@ -39,21 +42,54 @@ def read_sequences(
     ------
     ValueError : where the file is not what it should be; the message names the line and record.
     """
+    (sequences,) = read_blocks(path, alphabet, unknown=unknown, names=names, records=None)
+    return sequences
+
+
+def read_blocks(
+    path: str | os.PathLike[str] | BinaryIO,
+    alphabet: Any = DNA,
+    *,
+    unknown: str = "mismatch",
+    names: bool = True,
+    records: int | None = 100_000,
+) -> Iterator[Sequences]:
+    """Read a FASTA or FASTQ file as `read_sequences` does, but block by block.
+
+    Parameters
+    ----------
+    path : the file, or an open binary stream, which is read as it is.
+    records : how many records a block has at least; only the last has fewer. None: one block.
+    """
     alphabet = as_alphabet(alphabet)
     parser = _core.SequenceParser(alphabet.file_codes, alphabet.planes, refuses(unknown), names)
+
+    def block(parts: dict[str, Any]) -> Sequences:
+        headers = Names(parts.pop("names"), parts.pop("name_ends"))
+        return Sequences(alphabet, names=headers if names else None, **parts)
+
+    name = getattr(path, "name", path) if hasattr(path, "read") else os.fspath(path)
+    with _named_errors(name), opened(path) as file:
+        while piece := file.read(_PIECE):
+            parser.feed(piece)
+            if records is not None and parser.n >= records:
+                yield block(parser.take())
+        last = parser.finish()
+        if last["n"]:
+            yield block(last)
+
+
+@contextmanager
+def _named_errors(name: object) -> Iterator[None]:
+    """Let errors of what is read name the file."""
     try:
-        with _opened(path) as file:
-            while piece := file.read(_PIECE):
-                parser.feed(piece)
-        parts = parser.finish()
+        yield
     except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
         if getattr(error, "errno", None) is not None:  # the system's word, not that of a format
             raise
-        raise ValueError(f"{os.fspath(path)}: the packed file is cut or damaged: {error}") from None
+        raise ValueError(f"{name}: the packed file is cut or damaged: {error}") from None
     except ValueError as error:
-        raise ValueError(f"{os.fspath(path)}: {error}") from None
-    headers = Names(parts.pop("names"), parts.pop("name_ends"))
-    return Sequences(alphabet, names=headers if names else None, **parts)
+        raise ValueError(f"{name}: {error}") from None
 
 
 def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
@@ -64,8 +100,13 @@ def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
             file.write(f">{name}\n{letters}\n")
 
 
-def _opened(path: str | os.PathLike[str]) -> BinaryIO:
-    with open(path, "rb") as file:
-        magic = file.read(2)
-    stream: BinaryIO = _OPENERS.get(magic, open)(path, "rb")
-    return stream
+def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[BinaryIO]:
+    """Open what may be packed; an open stream is left open."""
+    if isinstance(path, str | os.PathLike):
+        with open(path, "rb") as file:
+            opener = _OPENERS.get(file.read(2), open)
+        stream: AbstractContextManager[BinaryIO] = opener(path, "rb")
+        return stream
+    buffered = BufferedReader(path)  # type: ignore[type-var]  # any binary stream will do
+    found = _OPENERS.get(buffered.peek(2)[:2])
+    return nullcontext(buffered) if found is None else found(buffered, "rb")

@@ -25,6 +25,13 @@ class Names:
     def __iter__(self) -> Iterator[str]:
         return (self[i] for i in range(len(self)))
 
+    @classmethod
+    def concatenated(cls, parts: list[Names]) -> Names:
+        """Return all names of some parts, one part after the other."""
+        sizes = np.cumsum([0, *(len(part._text) for part in parts)])
+        ends = [part._ends + before for part, before in zip(parts, sizes[:-1], strict=True)]
+        return cls(np.concatenate([part._text for part in parts]), np.concatenate(ends))
+
     def take(self, index: np.ndarray) -> Names:
         """Return the names in `index` (integers)."""
         starts = np.concatenate([[0], self._ends[:-1]])[index]

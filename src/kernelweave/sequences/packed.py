@@ -78,6 +78,30 @@ class Sequences:
             filled += part.data.size
         return cls(first.alphabet, n=n, length=first.length, data=data)
 
+    @classmethod
+    def concatenated(cls, parts: list[Sequences]) -> Sequences:
+        """Return all sequences of some parts, one part after the other."""
+        if len({part.alphabet for part in parts}) != 1:
+            raise ValueError("sequences of different alphabets cannot be put together")
+        lengths = np.concatenate([part.lengths for part in parts])
+        unknown, names = None, [part.names for part in parts if part.names is not None]
+        if any(part.unknown is not None for part in parts):
+            empty = [np.zeros(part.data.size // 2, np.uint64) for part in parts]
+            masks = [part.unknown for part in parts]
+            unknown = np.concatenate(
+                [none if mask is None else mask for mask, none in zip(masks, empty, strict=True)]
+            )
+        same = bool((lengths == lengths[0]).all())
+        return cls(
+            parts[0].alphabet,
+            n=len(lengths),
+            length=int(lengths[0]) if same else None,
+            data=np.concatenate([part.data for part in parts]),
+            unknown=unknown,
+            lengths=None if same else lengths,
+            names=Names.concatenated(names) if len(names) == len(parts) else None,
+        )
+
     @property
     def shape(self) -> tuple[int, int]:
         """(n, 1): sequences are one column."""
@@ -160,6 +184,21 @@ class Sequences:
                 f"start={start}, stop={stop}"
             )
         return self._rewritten(start, stop, False, _SAME_CODES)
+
+    def windows(self, index: int, starts: np.ndarray, length: int) -> Sequences:
+        """Return windows of one sequence, each `length` letters from a start on.
+
+        Parameters
+        ----------
+        index : which sequence.
+        starts : 0-based positions, shape (k,).
+
+        Raises
+        ------
+        ValueError : where a window does not lie within the sequence.
+        """
+        starts = np.ascontiguousarray(starts, dtype=np.int64)
+        return Sequences(self.alphabet, **self.packed.windows(index, starts, length))
 
     def reverse_complement(self) -> Sequences:
         """Return the other strand, read in its own direction."""

@@ -152,7 +152,7 @@ class ConeProgram:
         self.cone("Power", 1.0 / exponent, times=M)
 
     def _elliptic(self, norm: Elliptic, a: slice, factors: list[np.ndarray]) -> None:
-        """The largest theta . s with theta >= 0, theta'E theta <= 1: min ||E^(-1/2) v||, v >= s."""
+        """max {theta . s : theta >= 0, theta' E^-1 theta <= 1} = min {sqrt(v' E v) : v >= s}."""
         M = len(factors)
         v, top = self.variables(M), self.variables(1, linear=0.5)
         for m, factor in enumerate(factors):
@@ -160,7 +160,7 @@ class ConeProgram:
             self.rows(np.array([0.5, -0.5]), (one, [[-0.5], [-0.5]]))
             self.rows(np.zeros(factor.shape[1]), (a, -factor.T))
             self.cone("SecondOrder", 2 + factor.shape[1])
-        root = np.linalg.inv(np.linalg.cholesky(norm.E))
+        root = np.linalg.cholesky(norm.E).T
         self.rows(np.zeros(1), (top, [[-1.0]]))
         self.rows(np.zeros(M), (v, -root))
         self.cone("SecondOrder", 1 + M)

@@ -27,7 +27,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -39,6 +38,7 @@ from ..numeric import as_number
 from ..problem import Certificate, Problem, Result
 from ..stored import stored
 from ..training.history import History
+from .base import Method
 from .sifting import sift, spread
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
@@ -51,7 +51,7 @@ LOOKS = 4  # of which there are so many at most
 
 @stored("MWU")
 @dataclass(frozen=True)
-class MWU:
+class MWU(Method):
     """The solver, and what it can be told.
 
     Parameters
@@ -69,10 +69,6 @@ class MWU:
     eps: float = 0.1
     scaling: str = "value"
     rho: float | None = None
-
-    name: ClassVar[str] = "mwu"
-    shares: ClassVar[bool] = False
-    combines: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not 0 < as_number(self.eps) < 1:

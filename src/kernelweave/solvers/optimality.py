@@ -16,16 +16,18 @@ from ..training.violations import Violations
 
 
 def optimality(
-    problem: Problem, alpha: np.ndarray, outputs: np.ndarray, s: np.ndarray, theta: np.ndarray
+    problem: Problem, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
 ) -> tuple[float, float]:
     """Return the least (eps1, eps2) for which (alpha, theta) is (eps1, eps2)-optimal.
+
+    F, shape (n,), are the combined outputs.
 
     eps1 says by how much s_m / (2 c_m) of a kernel with weight misses the maximum, eps2 by how much
     outputs must move for the conditions of Karush, Kuhn and Tucker to hold (OPT_3 in the paper).
     """
     height = 0.5 * s / problem.norm.costs(len(s))
     missing = height.max() - height[theta > 0].min()
-    violation = Violations(problem.term, alpha, theta @ outputs).size
+    violation = Violations(problem.term, alpha, F).size
     return float(missing), max(0.0, 0.5 * violation)
 
 

@@ -17,17 +17,17 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from ..engines.base import Engine
-from ..losses import Loss
 from ..norms import Norm
 from ..problem import Certificate, Problem, Result
 from ..stored import stored
 from ..training.history import History
+from .base import Method
 from .cone_program import ConeProgram
 from .polish import Point, polish
 
@@ -51,24 +51,12 @@ NEAR = 1e-7  # how close to a bound, relative to the largest alpha, counts as be
 
 @stored("QCQP")
 @dataclass(frozen=True)
-class QCQP:
+class QCQP(Method):
     """The solver."""
-
-    name: ClassVar[str] = "qcqp"
-    shares: ClassVar[bool] = False
-    combines: ClassVar[bool] = False
 
     def serves(self, norm: Norm) -> bool:
         """Whether the weights follow from alpha or from multipliers: not for a block at q = inf."""
         return norm.is_curved or norm.dual_exponent > 1
-
-    def serves_loss(self, loss: Loss) -> bool:
-        """All of them: they share the form of their dual terms."""
-        return True
-
-    def streams(self, M: int, n: int) -> bool:
-        """No: it needs all kernels."""
-        return False
 
     def solve(
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History

@@ -3,6 +3,9 @@
 At p = 1 few kernels have weight, and the dual value needs only max_m s_m of the others. So the
 problem is solved on a sample of the kernels; then all kernels are looked at once, which certifies
 the model among all of them, and of those that would have had weight some join the sample.
+
+Which of many kernels have weight shows on a few hundred examples, where all kernels together cost
+little: that is the first guess.
 """
 
 from __future__ import annotations
@@ -14,10 +17,16 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem import Certificate, Problem, Result
-from ..training.history import History
+from ..training.history import History, ignore
+from ..training.solve import feasible_alpha
+from ..training.violations import every_kth
 
 INNER_FALL = 0.5  # part of the tolerance to which the last sample is solved,
 EARLIER_FALL = 0.1  # and part of the gap among all kernels to which the next sample is
+ROOM = 2**22  # kernel values among the examples of a first guess: 32 MB
+MOST_KERNELS = 2000  # that a guess tries
+FEW = 8  # kernels that it gives, or more where more have weight
+GUESS_TOL = 1e-2  # its relative duality gap
 
 Solve = Callable[[Problem, Engine, np.ndarray, History], Result]
 
@@ -115,3 +124,34 @@ def spread(kernels: np.ndarray, count: int) -> np.ndarray:
     """Return about `count` of the kernels, evenly spread: neighbours are often alike."""
     chosen: np.ndarray = kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
     return chosen
+
+
+def first_guess(
+    solve: Solve, problem: Problem, engine: Engine, history: History
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return weights to start from, shape (M,), and the kernels to begin with, sorted.
+
+    An engine at alpha = 0 is moved to the alphas of the sample, since costs are as they were.
+
+    Parameters
+    ----------
+    solve : solves p = 1.
+    engine : one that streams.
+    """
+    tried = spread(np.arange(engine.n_kernels), MOST_KERNELS)
+    side = np.sqrt(ROOM / len(tried))
+    idx = every_kth(problem.y, int(np.ceil(engine.n / side)))
+    tau = problem.tau * problem.C[idx].sum() / problem.C.sum()
+    small = replace(problem.restricted(idx, tau), norm=problem.norm.among(tried))
+    part = engine.subset(idx, tried)
+    part.move_to(feasible_alpha(small))
+    start = small.norm.start(len(tried))
+    inner = history.inner(GUESS_TOL, history.max_iter, observe=ignore)
+    result = solve(small, part, start, inner)
+    height = part.quadratic() / small.norm.costs(len(tried))
+    likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
+    weights = np.zeros(engine.n_kernels)
+    weights[tried] = result.weights
+    if not engine.alpha.any():  # zero is feasible, so this is
+        engine.change(idx, result.alpha)
+    return weights, tried[likely]

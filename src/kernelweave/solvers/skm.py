@@ -25,22 +25,20 @@ are looked at (`sifting`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
 from ..core import _core
 from ..engines.base import Engine
-from ..losses import Loss
 from ..norms import Norm
 from ..numeric import as_number
 from ..problem import Certificate, Problem, Result
 from ..stored import stored
 from ..training.history import History
 from ..training.violations import Violations, strictly_inside
-from .first_guess import FEW, ROOM, first_guess
+from .base import Method
 from .optimality import optimality, sparsify
-from .sifting import sift
+from .sifting import FEW, ROOM, first_guess, sift
 
 HALVING = 0.5
 INNER = 0.3  # gap of a smoothed problem, relative to that of the model, that counts as solved
@@ -56,13 +54,14 @@ ENTER = 16  # kernels that join those worked on after a look at all of them, at 
 
 @stored("SKM")
 @dataclass(frozen=True)
-class SKM:
+class SKM(Method):
     """The solver, and what it can be told.
 
     Parameters
     ----------
     eps1, eps2 : float, optional
-        Go on until the model is (eps1, eps2)-optimal too, see `optimality`.
+        Go on until the model is (eps1, eps2)-optimal too, see `optimality`. Estimators say in
+        `optimality_` which eps1 and eps2 they have reached.
     sparsify : bool
         Whether to remove kernels one by one from the solution as long as it stays a solution.
     block_mb : float
@@ -74,10 +73,6 @@ class SKM:
     sparsify: bool = False
     block_mb: float = 64.0
 
-    name: ClassVar[str] = "skm"
-    shares: ClassVar[bool] = False
-    combines: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         for name in ("eps1", "eps2", "block_mb"):
             if not as_number(getattr(self, name)) > 0:
@@ -86,10 +81,6 @@ class SKM:
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
         return norm.is_sparse
-
-    def serves_loss(self, loss: Loss) -> bool:
-        """All of them: they share the form of their dual terms."""
-        return True
 
     def streams(self, M: int, n: int) -> bool:
         """Whether the kernels are many, and too large to be worked on together."""
@@ -101,9 +92,10 @@ class SKM:
         """Solve a problem from the engine's alpha; where that is not zero, from the weights too."""
         run = self._sifted if engine.streams else self._solved
         result = run(problem, engine, weights, history)
-        if not (result.converged and self.sparsify):
-            return result
-        return sparsify(problem, engine, result, history.tol)
+        if result.converged and self.sparsify:
+            result = sparsify(problem, engine, result, history.tol)
+        F, s, theta = engine.combined(result.weights), engine.quadratic(), result.weights
+        return replace(result, optimality=optimality(problem, result.alpha, F, s, theta))
 
     def _sifted(
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
@@ -112,9 +104,8 @@ class SKM:
         stricter = replace(self, eps1=0.5 * self.eps1)
 
         def enough(result: Result, excess: float) -> bool:
-            if np.isinf(self.eps1) and np.isinf(self.eps2):
-                return True
-            return result.converged and 0.5 * excess <= stricter.eps1
+            any_model = np.isinf(self.eps1) and np.isinf(self.eps2)
+            return any_model or (result.converged and 0.5 * excess <= stricter.eps1)
 
         likely = np.flatnonzero(weights)
         if len(likely) == len(weights):  # no earlier run has chosen among the kernels
@@ -129,12 +120,12 @@ class SKM:
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
     ) -> Result:
         """Solve a problem on all of its kernels."""
-        smooth = SmoothedProblem(problem, engine, weights, history, self._room(engine))
-        turns = 0
+        room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
+        smooth, turns = SmoothedProblem(problem, engine, weights, history, room), 0
         while True:
             certificate = smooth.certify()
             history.add(certificate, smooth.theta, turns)
-            good = history.converged and self._optimal(smooth)
+            good = history.converged and self._optimal(problem, engine, smooth)
             if good or certificate.gap <= LEAST or history.stuck(engine) or history.spent:
                 break
             smooth.improve(certificate)
@@ -143,18 +134,12 @@ class SKM:
         result = history.result(certificate, engine.alpha, smooth.theta)
         return replace(result, converged=good)
 
-    def _room(self, engine: Engine) -> int:
-        """How many examples are worked on at a time, at most."""
-        return int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
-
-    def _optimal(self, smooth: SmoothedProblem) -> bool:
-        eps1, eps2 = optimality(
-            smooth.problem,
-            smooth.alpha,
-            smooth.engine.outputs(),
-            smooth.s,
-            smooth.theta,
-        )
+    def _optimal(self, problem: Problem, engine: Engine, smooth: SmoothedProblem) -> bool:
+        """Return whether the model is (eps1, eps2)-optimal."""
+        if np.isinf(self.eps1) and np.isinf(self.eps2):
+            return True
+        F = engine.combined(smooth.theta)
+        eps1, eps2 = optimality(problem, engine.alpha, F, smooth.s, smooth.theta)
         return eps1 <= self.eps1 and eps2 <= self.eps2
 
 
@@ -195,11 +180,6 @@ class SmoothedProblem:
         if self.mu.any():
             self._centre(self.theta * self.cost * self.mu.max())
 
-    @property
-    def alpha(self) -> np.ndarray:
-        """The engine's alpha, shape (n,)."""
-        return self.engine.alpha
-
     def refresh(self) -> None:
         """Take s from the engine, and eta from s."""
         self.s = np.maximum(self.engine.quadratic(), 0.0)
@@ -228,33 +208,29 @@ class SmoothedProblem:
 
     def _certificate(self, theta: np.ndarray) -> Certificate:
         F = self.engine.combined(theta)
-        return self.problem.certificate(self.alpha, F, self.s, theta)
+        return self.problem.certificate(self.engine.alpha, F, self.s, theta)
 
     def violations(self) -> Violations:
         """How far alpha is from the optimum of the smoothed problem."""
         F = self.engine.combined(self.eta / self.cost)
-        return Violations(self.problem.term, self.alpha, F)
+        return Violations(self.problem.term, self.engine.alpha, F)
 
     def improve(self, certificate: Certificate) -> None:
         """Work on the smoothed problem, at a smaller kappa where the present one is solved."""
         violations, least = self.violations(), self._rounding(certificate)
-        excess = certificate.gap * abs(certificate.primal)
+        excess = certificate.primal - certificate.dual
         if violations.size <= least or self.own_gap() <= INNER * excess:
             self._advance(certificate.gap)
             violations = self.violations()
-        whole = self.q == self.engine.n
-        work = np.arange(self.engine.n) if whole else violations.select(self.q, self.free())
+        work = np.arange(self.engine.n)
+        if self.q < len(work):
+            free = work[strictly_inside(self.problem.term, self.engine.alpha, work)]
+            work = violations.select(self.q, free)
         self._work(work, max(least, FALL * violations.size))
-
-    def free(self) -> np.ndarray:
-        """Return the examples that are between their bounds."""
-        return np.flatnonzero(
-            strictly_inside(self.problem.term, self.alpha, np.arange(self.engine.n))
-        )
 
     def _rounding(self, certificate: Certificate) -> float:
         """A violation that is rounding: times sum |alpha| it is about what it adds to the gap."""
-        size = np.abs(self.alpha).sum()
+        size = np.abs(self.engine.alpha).sum()
         return LEAST * abs(certificate.primal) / size if size > 0 else 0.0
 
     def own_gap(self) -> float:
@@ -262,10 +238,11 @@ class SmoothedProblem:
 
         The violation is no measure of it: with a large C, a small one can be most of the primal.
         """
-        problem, F = self.problem, self.engine.combined(self.eta / self.cost)
+        problem, alpha = self.problem, self.engine.alpha
+        F = self.engine.combined(self.eta / self.cost)
         bias = problem.best_bias(F)
         value = problem.C @ problem.loss.value(F + bias, problem.y) + problem.tau * bias
-        return float(value + np.sum(problem.term.conjugate(self.alpha)) + self.alpha @ F)
+        return float(value + np.sum(problem.term.conjugate(alpha)) + alpha @ F)
 
     def _advance(self, gap: float) -> None:
         """Go on from a solved problem, without the kernels that had no weight in two in a row.
@@ -287,35 +264,29 @@ class SmoothedProblem:
         self.refresh()
 
     def _work(self, work: np.ndarray, tolerance: float) -> None:
-        term = self.problem.term.take(work)
-        alpha, outputs = self.alpha[work], np.ascontiguousarray(self.engine.outputs_at(work))
+        """Solve the smoothed problem on a working set.
+
+        Where that is all of the examples, its kernels are kept: outputs follow without the engine.
+        """
+        engine, term = self.engine, self.problem.term.take(work)
+        if len(work) == engine.n and self._everyone is None:
+            self._everyone = engine.blocks(work)
+        blocks = engine.blocks(work) if self._everyone is None else self._everyone
+        alpha, outputs = engine.alpha[work], np.ascontiguousarray(engine.outputs_at(work))
         chosen, most = np.flatnonzero(~self.aside), LOOK * len(work)
         for _ in range(STEPS // LOOK):
             steps, _ = _core.solve_skm(
-                self._blocks(work), chosen, self.cost, *term.arrays,
+                blocks, chosen, self.cost, *term.arrays,
                 self.kappa, self.d, self.shift, tolerance, most, alpha, outputs, self.s,
             )  # fmt: skip
             if steps < most or self.history.out_of_time:
                 break
-        self._move(work, alpha)
-        self.refresh()
-
-    def _move(self, work: np.ndarray, alpha: np.ndarray) -> None:
-        """Give a working set new alphas; kernels that are at hand need not be evaluated again."""
-        delta = alpha - self.alpha[work]
+        changed = np.flatnonzero(delta := alpha - engine.alpha[work])
         if self._everyone is None:
-            changed = np.flatnonzero(delta)
-            self.engine.change(work[changed], alpha[changed])
+            engine.change(work[changed], alpha[changed])
         else:
-            self.engine.move_to(alpha, self.engine.outputs() + self._everyone @ delta)
-
-    def _blocks(self, work: np.ndarray) -> np.ndarray:
-        """The kernels inside a working set, kept where it is all of the examples."""
-        if len(work) < self.engine.n:
-            return self.engine.blocks(work)
-        if self._everyone is None:
-            self._everyone = self.engine.blocks(work)
-        return self._everyone
+            engine.move_to(alpha, engine.outputs() + self._everyone @ delta)
+        self.refresh()
 
 
 def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:

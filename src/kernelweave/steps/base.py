@@ -42,6 +42,8 @@ class Turn:
         use it.
     tol : float
         The relative duality gap that the solver is to reach.
+    constant : float
+        The primal value of the best constant.
     """
 
     theta: np.ndarray
@@ -51,6 +53,7 @@ class Turn:
     hessian: Callable[[], np.ndarray]
     at: Callable[[np.ndarray], Turn]
     tol: float = field(kw_only=True)
+    constant: float = field(kw_only=True)
 
     @property
     def value(self) -> float:
@@ -60,6 +63,11 @@ class Turn:
     def gap(self, norm: Norm) -> float:
         """Return how far the primal value is above the dual value under the best weights."""
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
+
+    @property
+    def scale(self) -> float:
+        """What gaps of the inner problem are relative to (`problem`)."""
+        return max(min(abs(self.primal()), self.constant - self.value), TINY)
 
 
 Step = Callable[[Turn], np.ndarray]
@@ -95,31 +103,28 @@ ACCURATE = Pace("accurate", most=0.03, least=0.03)
 COMPLETE = Pace("complete", most=0.0, least=0.3)
 
 
-class PacedStep:
-    """A step that says how accurate the next solution of the inner problem must be.
+class Accuracy:
+    """How accurately the inner problem is solved for a step with a pace.
 
     Parameters
     ----------
-    step : acts on solutions of the inner problem.
-    pace : how accurate they must be.
+    pace : what the step asks for.
     tol : relative duality gap of the model that is to be reached.
     """
 
-    def __init__(self, step: Step, pace: Pace, tol: float):
-        self._step, self._most = step, pace.most
-        self._least, self._wanted, self._narrowest = pace.least * tol, pace.most, np.inf
+    def __init__(self, pace: Pace, tol: float):
+        self._most, self._least = pace.most, pace.least * tol
+        self._wanted, self._narrowest = pace.most, np.inf
 
     @property
-    def accuracy(self) -> float:
+    def gap(self) -> float:
         """Relative duality gap to which the inner problem should be solved next."""
         return max(self._least, self._wanted)
 
-    def __call__(self, turn: Turn, gap: float) -> np.ndarray:
-        """Return the next weights, shape (M,), from a model with a relative duality gap."""
+    def follow(self, turn: Turn, theta: np.ndarray, gap: float) -> None:
+        """Take in that a step leads from a model with a relative duality gap to weights theta."""
         if gap >= self._narrowest:  # did the last solution lack accuracy?
             self._least *= 0.5
         self._narrowest = min(self._narrowest, gap)
-        theta = self._step(turn)
         gain = 0.5 * abs(turn.s @ (theta - turn.theta))  # to first order
-        self._wanted = min(self._most, gain / max(abs(turn.primal()), TINY))
-        return theta
+        self._wanted = min(self._most, gain / turn.scale)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..norms import Norm
-from .master import Ball, Master
+from .master import Master
 
 PATIENCE = 30  # a cut that was not needed for so many turns is dropped
 ACTIVE = 1e-6  # how close to the largest cut one must be to be needed, in units of the scale
@@ -58,10 +58,10 @@ class Cuts:
         rows, ends = self.rows(), -self.linear / self.scale
         rows = np.hstack([rows, np.full((len(rows), 1), -1.0)])
         lower = np.append(np.zeros(M), -np.inf)
-        slope, ball = np.append(np.zeros(M), 1.0), Ball.of(norm, M)
-        master = Master(1e-13 * np.eye(M + 1), slope, lower, rows, ends, ball)
-        start = 0.9 * norm.start(M)
-        v = master.minimise(np.append(start, np.max(rows[:, :M] @ start - ends) + 0.1), M)
+        slope, start = np.append(np.zeros(M), 1.0), 0.9 * norm.start(M)
+        master = Master(norm, 1e-13 * np.eye(M + 1), slope, lower, rows, ends)
+        above = np.append(start, np.max(rows[:, :M] @ start - ends) + 0.1)
+        v = master.minimise(above, start, np.arange(M))
         theta = v[:M] / norm.value(v[:M])
         return theta, float(np.max(self.linear - 0.5 * self.s @ theta))
 

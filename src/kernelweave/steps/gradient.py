@@ -16,7 +16,7 @@ import numpy as np
 
 from ..norms import Norm
 from .base import Turn
-from .trust_region import least_weights, model_minimum
+from .master import least_weights, model_minimum
 
 DECREASE = 1e-4  # part of the decrease that the slope promises, which a step must bring
 TRIES = 10  # shorter steps before a step is taken as it is

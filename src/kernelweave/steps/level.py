@@ -12,7 +12,7 @@ import numpy as np
 from ..norms import Norm
 from .base import Turn
 from .cuts import Cuts
-from .master import Ball, Master
+from .master import Master
 
 LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1)
 
@@ -42,8 +42,8 @@ class Level:
         """Return the point of the level set nearest to theta, starting near a point inside it."""
         M = len(theta)
         ends = (level - cuts.linear) / cuts.scale
-        master = Master(np.eye(M), -theta, np.zeros(M), cuts.rows(), ends, Ball.of(self.norm, M))
+        master = Master(self.norm, np.eye(M), -theta, np.zeros(M), cuts.rows(), ends)
         start = 0.98 * inside + 0.01 * self.norm.start(M)
-        near = np.maximum(master.minimise(start, M), 0.0)
+        near = np.maximum(master.minimise(start, theta, np.arange(M)), 0.0)
         projected: np.ndarray = near / self.norm.value(near)
         return projected

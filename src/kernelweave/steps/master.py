@@ -6,6 +6,14 @@
 The first M variables are kernel weights; `ball` says whether a norm allows them. Every iteration
 replaces it by its second-order Taylor expansion, so that this is also the sequence of
 Taylor-expanded programs of Kloft et al. (2009), one Newton step each.
+
+`model_minimum` is such a problem: the minimum of a quadratic model of J(theta), the optimal value
+of the inner problem,
+
+    gradient . theta + 1/2 (theta - theta_0)' H (theta - theta_0).
+
+The model is trusted near theta_0 only: in one step a weight may shrink, but not vanish. That also
+keeps weights positive, as J has kinks where kernels of low rank lose their whole weight.
 """
 
 from __future__ import annotations
@@ -13,51 +21,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg.lapack import dposv
 
 from ..kkt_system import longest_step
 from ..norms import Norm
+from .base import Turn
 
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1
 CENTRE = 0.1  # how far complementarity is lowered in one iteration
 SAFE = 0.99  # how much of the way to the boundary is taken
-
-
-@dataclass(frozen=True, eq=False)
-class Ball:
-    """The weights that a norm allows, all but some of them fixed.
-
-    Attributes
-    ----------
-    norm : says which weights are feasible.
-    theta : all weights, shape (M,).
-    free : positions of those that vary, shape (k,).
-    """
-
-    norm: Norm
-    theta: np.ndarray
-    free: np.ndarray
-
-    @classmethod
-    def of(cls, norm: Norm, M: int) -> Ball:
-        """Return the ball of M weights."""
-        return cls(norm, np.ones(M), np.arange(M))
-
-    def at(self, v: np.ndarray) -> np.ndarray:
-        """Return all weights, shape (M,), where those that vary are v, shape (k,)."""
-        theta = self.theta.copy()
-        theta[self.free] = v
-        return theta
-
-    def __call__(self, v: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return a function that is at most 0 for feasible v, shape (k,), and its gradient."""
-        value, slope = self.norm.ball(self.at(v))
-        return value, slope[self.free]
-
-    def hessian(self, v: np.ndarray) -> np.ndarray:
-        """Return its Hessian, shape (k, k)."""
-        return self.norm.ball_hessian(self.at(v), self.free)
+FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
+FEW = 50  # weights, and slopes, that a model is minimised over at first
+ROUNDING = 1e-6  # relative error of a multiplier
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,25 +42,35 @@ class Master:
 
     Attributes
     ----------
+    norm : Norm
+        Says by its `ball` which weights are feasible.
     P : array of shape (N, N), positive semidefinite
     q : array of shape (N,)
     lower : array of shape (N,), -inf where a variable has no bound
     rows : array of shape (K, N)
     ends : array of shape (K,)
-    ball : Ball
-        Of M weights > 0.
     """
 
+    norm: Norm
     P: np.ndarray
     q: np.ndarray
     lower: np.ndarray
     rows: np.ndarray
     ends: np.ndarray
-    ball: Ball
 
-    def minimise(self, v: np.ndarray, M: int) -> np.ndarray:
-        """Return the minimum, shape (N,), from a v > lower, the first M variables being weights."""
-        point = _Point(self, v, M)
+    def minimise(self, v: np.ndarray, theta: np.ndarray, free: np.ndarray) -> np.ndarray:
+        """Return the minimum, shape (N,).
+
+        Parameters
+        ----------
+        v : array of shape (N,), above `lower`
+            Where the search starts.
+        theta : array of shape (M,)
+            All kernel weights, of which only those that vary are changed.
+        free : array of shape (k,)
+            Positions of the weights that vary. They are the first k variables.
+        """
+        point = _Point(self, v, theta, free)
         for _ in range(ROUNDS):
             if point.complementarity() <= ENOUGH and point.residual() <= 1e3 * ENOUGH:
                 break
@@ -96,22 +82,25 @@ class Master:
 class _Point:
     """A primal-dual iterate: v with slacks and multipliers of bounds, rows and ball."""
 
-    def __init__(self, master: Master, v: np.ndarray, M: int):
-        self.master, self.M = master, M
+    def __init__(self, master: Master, v: np.ndarray, theta: np.ndarray, free: np.ndarray):
+        self.master, self.theta, self.free = master, theta.copy(), free
         self.v = v.astype(float)
         self.bounded = np.isfinite(master.lower)
         self.bound_price = np.where(self.bounded, 1.0, 0.0)
         self.row_slack = np.maximum(master.ends - master.rows @ v, 1e-2)
         self.row_price = np.ones(len(master.ends)) / max(len(master.ends), 1)
-        self.ball_slack, self.ball_price = max(-master.ball(v[:M])[0], 1e-2), 1.0
+        self.theta[free] = v[: len(free)]
+        self.ball_slack, self.ball_price = max(-master.norm.ball(self.theta)[0], 1e-2), 1.0
         self.measure()
 
     def measure(self) -> None:
         """Bring room, the Taylor expansion of the ball and the residuals up to date."""
         master = self.master
         self.room = np.where(self.bounded, self.v - master.lower, 1.0)
-        value, slope = master.ball(self.v[: self.M])
-        self.ball_slope = np.concatenate([slope, np.zeros(len(self.v) - self.M)])
+        k = len(self.free)
+        self.theta[self.free] = self.v[:k]
+        value, slope = master.norm.ball(self.theta)
+        self.ball_slope = np.concatenate([slope[self.free], np.zeros(len(self.v) - k)])
         self.off_rows = master.rows @ self.v + self.row_slack - master.ends
         self.off_ball = value + self.ball_slack
         self.off_dual = (
@@ -164,14 +153,65 @@ class _Point:
         ball_pull = self.ball_price / self.ball_slack
         system = self.master.P + (rows.T * pull) @ rows
         system += ball_pull * np.outer(self.ball_slope, self.ball_slope)
-        system[: self.M, : self.M] += self.ball_price * self.master.ball.hessian(self.v[: self.M])
+        k, bend = len(self.free), self.master.norm.ball_hessian(self.theta, self.free)
+        system[:k, :k] += self.ball_price * bend
         system[np.diag_indices_from(system)] += self.bound_price / self.room
         right = -self.off_dual - self.bound_price + self.bounded * target / self.room
         right -= rows.T @ (target / self.row_slack - self.row_price + pull * self.off_rows)
         ball_right = target / self.ball_slack - self.ball_price + ball_pull * self.off_ball
         right -= ball_right * self.ball_slope
-        try:
-            step: np.ndarray = cho_solve(cho_factor(system), right)
-            return step
-        except (LinAlgError, ValueError):  # not positive definite, or not finite: rounding rules
-            return None
+        step: np.ndarray
+        _, step, failed = dposv(system, right)  # cho_factor and cho_solve would take twice as long
+        return None if failed else step  # not positive definite, or not finite: rounding rules
+
+
+def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
+    """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
+    gap = turn.gap(norm)
+    relative = gap / max(turn.scale, gap)
+    floor = FLOOR * relative * turn.theta.mean()
+    least: np.ndarray = np.maximum(reach * turn.theta, np.minimum(floor, turn.theta))
+    return least
+
+
+def model_minimum(
+    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Norm
+) -> np.ndarray:
+    """Return the feasible weights above `lower`, shape (M,), that minimise the model around theta.
+
+    Of many weights most end at their bounds. So the model is minimised over those that are large or
+    steep, then over all that would leave their bounds at the price that these pay, and so on.
+
+    Parameters
+    ----------
+    theta, gradient, lower : arrays of shape (M,)
+    H : array of shape (M, M)
+        Like the gradient in units in which that is about 1.
+    """
+    M = len(theta)
+    H = H + (1e-9 * np.trace(H) / M + 1e-14) * np.eye(M)
+    start = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
+    free = _largest(theta) | _largest(-gradient)
+    while True:
+        best, own = np.where(free, theta, lower), np.ix_(free, free)
+        slope = (gradient + H @ (best - theta))[free] - H[own] @ theta[free]
+        none = np.zeros((0, len(slope)))
+        model = Master(norm, H[own], slope, lower[free], none, np.zeros(0))
+        best[free] = np.maximum(
+            model.minimise(start[free], best, np.flatnonzero(free)), lower[free]
+        )
+        slope = gradient + H @ (best - theta)
+        worth = -slope / norm.ball(best)[1]  # the multiplier with which a weight stays as it is
+        price = worth[free].max()
+        wanted = ~free & (worth > price + ROUNDING * abs(price))
+        if not wanted.any():
+            return best / norm.value(best)
+        free |= wanted
+
+
+def _largest(values: np.ndarray) -> np.ndarray:
+    """Return which values, shape (M,), are among the few largest."""
+    if len(values) <= FEW:
+        return np.ones(len(values), dtype=bool)
+    largest: np.ndarray = values >= np.partition(values, -FEW)[-FEW]
+    return largest

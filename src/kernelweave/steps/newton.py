@@ -17,7 +17,7 @@ from scipy.linalg import LinAlgError
 
 from ..norms import Norm
 from .base import Turn
-from .trust_region import least_weights, model_minimum
+from .master import least_weights, model_minimum
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
@@ -59,8 +59,11 @@ class Newton:
             return self._back()
         self.reach = max(REACH, self.reach**WIDEN)
         lower = least_weights(turn, self.norm, self.reach)
-        hessian, scale = _hessian(turn), turn.s.max()
-        H = self._secant(turn) * hessian
+        try:
+            hessian = turn.hessian()
+        except LinAlgError:  # rounding hides it
+            hessian = np.zeros((len(turn.s),) * 2)
+        H, scale = self._secant(turn) * hessian, turn.s.max()
         self.last = turn.theta, turn.s, hessian
         return model_minimum(turn.theta, -0.5 * turn.s / scale, H / scale, lower, self.norm)
 
@@ -88,11 +91,3 @@ class Newton:
         """Return to the best weights, to leave them with shorter steps."""
         self.idle, self.reach, self.lowest, self.last = 0, np.sqrt(self.reach), np.inf, None
         return self.centre
-
-
-def _hessian(turn: Turn) -> np.ndarray:
-    """Return the Hessian of J, shape (M, M), or zeros where rounding hides it."""
-    try:
-        return turn.hessian()
-    except LinAlgError:
-        return np.zeros((len(turn.theta),) * 2)

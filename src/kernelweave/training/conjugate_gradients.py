@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..bias import root
 from ..engines.base import Engine
 from ..kkt_system import longest_step
+from ..losses.base import root
 from ..problem import Certificate, Problem, Result
 from .history import History
 

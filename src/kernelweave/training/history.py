@@ -180,7 +180,7 @@ class History:
         if self._sizes is None:
             self._sizes = engine.diagonal().max(axis=1)
         last = self.entries[-1]
-        moved = rounding(engine.alpha, last.weights, self._sizes, last.primal).sum()
+        moved = rounding(engine.alpha, last.weights, self._sizes, last.scale).sum()
         return bool(NOISE * last.gap <= moved)
 
     def _idle(self, turns: int, slight: float) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem import Problem, Result
-from ..steps.base import PacedStep, Turn
+from ..steps.base import Accuracy, Turn
 from .conjugate_gradients import conjugate_gradients
 from .history import History
 from .working_sets import WorkingSets
@@ -39,11 +39,11 @@ def train(
             return result
     sets = WorkingSets(problem, engine, plan.working_set, history)
     step = plan.make_step(problem.norm)
-    paced = None if plan.pace is None else PacedStep(step, plan.pace, history.tol)
+    accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)
 
     def solve_inner(theta: np.ndarray) -> Turn:
-        accuracy = history.tol if paced is None else paced.accuracy
-        inner = history.inner(accuracy, INNER_TURNS, fall=INNER_FALL)
+        tol = history.tol if accuracy is None else accuracy.gap
+        inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
         train(problem.given(theta), engine, theta, plan.inner, inner)
         stuck = not (inner.converged or inner.spent)
@@ -52,17 +52,18 @@ def train(
 
     turn, turns = sets.view(weights, solve_inner), 0
     while True:
-        if paced is None:
+        if accuracy is None:
             weights = step(turn)
         certificate = sets.certify(weights)
         history.add(certificate, weights, turns)
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
-        if paced is None:
+        if accuracy is None:
             wanted = history.tol / certificate.gap
             sets.advance(weights, shrink=plan.step is None, wanted=wanted)
             turn = sets.view(weights, solve_inner)
         else:
-            weights = paced(turn, certificate.gap) if turns else weights
+            if turns:
+                accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)
         turns = 1

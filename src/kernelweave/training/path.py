@@ -73,6 +73,8 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     how far to go. Moves the engine, and returns weights of shape (M,).
     """
     norm, term = problem.norm, problem.term
+    if not weights.any():  # there was nothing to learn
+        weights = norm.start(len(weights))
     factor = best_factor(problem, engine.alpha, engine.quadratic())
     alpha, outputs, theta = engine.snapshot().scaled(factor)
     engine.move_to(np.clip(alpha, term.lo, term.hi), outputs, theta)

@@ -39,16 +39,19 @@ class Violations:
         keep = keep[np.argsort(-self.excess(keep), kind="stable")[:most]]
         rising = _smallest(self.up, q // 2, self.middle)
         falling = _smallest(-self.down, q // 2, -self.middle)
-        worst = np.setdiff1d(np.concatenate([rising, falling]), keep)
-        room = q - len(keep)
-        if len(worst) > room:
-            worst = np.setdiff1d(
-                np.concatenate(
-                    [_first(rising, self.up, room // 2), _first(falling, -self.down, room // 2)]
-                ),
-                keep,
-            )
-        return np.union1d(worst, keep)
+        chosen, room = self._mask(keep, rising, falling), q - len(keep)
+        if np.count_nonzero(chosen) > q:
+            rising = _first(rising, self.up, room // 2)
+            falling = _first(falling, -self.down, room // 2)
+            chosen = self._mask(keep, rising, falling)
+        return np.flatnonzero(chosen)
+
+    def _mask(self, *members: np.ndarray) -> np.ndarray:
+        """Return which examples are among some, shape (n,)."""
+        mask = np.zeros(len(self.up), dtype=bool)
+        for some in members:
+            mask[some] = True
+        return mask
 
     def settled(self, slack: float) -> np.ndarray:
         """Return which examples sit at a bound and would stay there if outputs moved by `slack`."""

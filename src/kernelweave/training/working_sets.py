@@ -1,21 +1,30 @@
 """How alpha is improved: the problem restricted to the worst examples is solved, again and again.
 
 This is the decomposition method of Joachims (1999), called chunking in Sonnenburg et al. (2006).
+
+Inside a working set, steps on pairs of examples (sequential minimal optimisation) solve most
+problems quickly. Where the kernel is ill-conditioned (columns that differ in scale, large C,
+weights far apart) they may take millions of steps. So after a bounded number of pairs a method
+takes over whose work hardly depends on the condition number: interior points, or Newton's method on
+the primal where dual terms have entropies. Its alphas are nearly optimal, and pairs do the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache, partial
 
 import numpy as np
 
+from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
 from ..steps.base import Turn
 from .history import History
-from .pairs import solve_subproblem
+from .interior_points import interior_points
+from .margin_newton import margin_newton
 from .subproblem import Subproblem
 from .violations import Violations, strictly_inside
 
@@ -29,6 +38,9 @@ SHRUNK_TURNS = 100  # working sets after which the examples set aside are looked
 # Where new weights cost a pass over the support, this many working sets at least lie between two
 # weight steps, and about as many as take the time of that pass.
 LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
+PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
+FEW_PAIRS = 1000  # that are always tried
+ROUNDS = 3  # of pairs, and of the method that takes over
 HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
 TINY = np.finfo(float).tiny
 
@@ -65,9 +77,10 @@ class WorkingSets:
         if not np.isfinite(self.s).all():
             raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
-        primal = cache(lambda: self._primal(weights))  # steps within steps ask for it again
-        hessian = cache(lambda: self._hessian(weights))
-        return Turn(weights, self.s, linear, primal, hessian, at, tol=self.history.tol)
+        primal = cache(partial(self._primal, weights))  # steps within steps ask for it again
+        hessian = cache(partial(self._hessian, weights))
+        tol, constant = self.history.tol, self.problem.constant
+        return Turn(weights, self.s, linear, primal, hessian, at, tol=tol, constant=constant)
 
     def measure(self, weights: np.ndarray) -> None:
         """Take s from the engine.
@@ -212,3 +225,52 @@ class WorkingSets:
         small.F = small.engine.combined(weights)
         small._improve(small.violations(), target, SHRUNK_TURNS, weights, 0)
         self.assign(active, small.engine.alpha, weights)
+
+
+def solve_subproblem(
+    problem: Subproblem, tolerance: float, late: Callable[[], bool] = lambda: False
+) -> np.ndarray:
+    """Return the best alphas of a working set, shape (q,), up to a violation if possible.
+
+    Where `late` says so, what has been found until then.
+    """
+    method = margin_newton if problem.term.ent.any() else interior_points
+    most = PAIRS_PER_EXAMPLE * len(problem.alpha) + FEW_PAIRS
+    for _ in range(ROUNDS):
+        alpha, F, parts = problem.alpha.copy(), problem.F.copy(), problem.term.arrays
+        _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
+        problem = replace(problem, alpha=alpha, F=F)
+        if not violation > tolerance or late():
+            break
+        found = _without_pairs(problem, tolerance, method, late)
+        if found is problem:
+            break
+        problem = found
+    return problem.alpha
+
+
+def _without_pairs(
+    problem: Subproblem,
+    tolerance: float,
+    method: Callable[[Subproblem], Iterator[np.ndarray]],
+    late: Callable[[], bool],
+) -> Subproblem:
+    """Return the best of what a method finds before it reaches the tolerance.
+
+    Alphas near a bound that are moved to it may violate the KKT conditions little and yet be far
+    from the optimum: alphas are only taken if they raise the dual value.
+    """
+    live = np.flatnonzero(problem.term.hi > problem.term.lo)
+    best, lowest = problem, problem.violation
+    # Values that are not finite are not taken.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for part in method(problem.part(live)):
+            alpha = problem.alpha.copy()
+            alpha[live] = part
+            found = problem.after(alpha)
+            violation = found.violation
+            if violation < lowest and problem.gain(found) > 0:
+                best, lowest = found, violation
+            if lowest <= tolerance or late():
+                break
+    return best

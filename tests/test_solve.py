@@ -11,11 +11,10 @@ from kernelweave.engines import FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
-from kernelweave.training import starts
+from kernelweave.training import solve as solving
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
-from kernelweave.training.solve import solve
-from kernelweave.training.starts import feasible_alpha, first_weights
+from kernelweave.training.solve import feasible_alpha, first_weights, solve
 from kernelweave.training.violations import every_kth
 
 WIDTHS = RBF(gamma=list(np.geomspace(1e-3, 1e2, 12)))
@@ -31,7 +30,7 @@ COSTS = {
 
 @pytest.fixture(autouse=True)
 def a_hundred_are_many(monkeypatch):
-    monkeypatch.setattr(starts, "SMALLEST_SAMPLED", 100)
+    monkeypatch.setattr(solving, "SMALLEST_SAMPLED", 100)
 
 
 @pytest.fixture
@@ -98,13 +97,13 @@ def test_the_costs_of_a_sample_add_up_to_those_of_all(X, rng, monkeypatch):
         seen.append(small)
         return train(small, *given)
 
-    monkeypatch.setattr(starts, "train", note)
+    monkeypatch.setattr(solving, "train", note)
     sampled(problem, engine)
     assert [len(small.y) for small in seen] == [38, 151]  # a sample starts from a sample
     for small in seen:
         assert small.C.sum() == pytest.approx(problem.C.sum())
         assert small.tau == problem.tau
-    sample = problem.C[every_kth(problem.y, starts.SAMPLE_EVERY)]
+    sample = problem.C[every_kth(problem.y, solving.SAMPLE_EVERY)]
     np.testing.assert_allclose(seen[-1].C / seen[-1].C[0], sample / sample[0])
 
 
@@ -146,7 +145,7 @@ def test_the_engine_is_at_a_feasible_alpha(loss, X):
 
 @pytest.mark.parametrize("why", ["few examples", "weights cost nothing", "no costs", "each turn"])
 def test_where_a_sample_is_not_worth_it(why, X, monkeypatch):
-    monkeypatch.setattr(starts, "train", None)
+    monkeypatch.setattr(solving, "train", None)
     X = X[:90] if why == "few examples" else X
     engine = dense(WIDTHS, X) if why == "weights cost nothing" else family(X)
     problem = make_problem(losses.Hinge(), X, C=0.0 if why == "no costs" else 1.0)
@@ -156,7 +155,7 @@ def test_where_a_sample_is_not_worth_it(why, X, monkeypatch):
 
 
 def test_given_weights_are_where_training_starts(X, monkeypatch):
-    monkeypatch.setattr(starts, "train", None)
+    monkeypatch.setattr(solving, "first_weights", None)
     problem, engine = make_problem(losses.Hinge(), X), family(X)
     begin(problem, engine)
     plan, weights = planned("hessian", problem, engine, "family"), np.eye(12)[3]
@@ -172,7 +171,7 @@ def test_the_clock_runs_while_the_sample_is_solved(X, monkeypatch):
         monkeypatch.setattr("time.monotonic", lambda: 1e9)
         return train(small, *given)
 
-    monkeypatch.setattr(starts, "train", slow)
+    monkeypatch.setattr(solving, "train", slow)
     plan = planned("hessian", problem, engine, "family")
     assert solve(problem, engine, plan, history).history[0].seconds > 1e6
 

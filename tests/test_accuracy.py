@@ -1,9 +1,9 @@
-"""A paced step acts at once, and says how accurate the next inner problem must be."""
+"""The accuracy of the next inner problem follows from what the last step is to gain."""
 
 import numpy as np
 import pytest
 
-from kernelweave.steps.base import ACCURATE, COMPLETE, PacedStep, Turn
+from kernelweave.steps.base import ACCURATE, COMPLETE, Accuracy, Turn
 
 OLD, NEW, TOL = np.array([0.5, 0.5]), np.array([1.0, 0.0]), 1e-3
 
@@ -12,15 +12,12 @@ def turn(primal, value):
     """Return a turn with these two values."""
     s = np.array([3.0, 1.0])  # from OLD to NEW the value falls by 1/2, to first order
     linear = value + 0.5 * float(OLD @ s)
-    return Turn(OLD, s, linear, lambda: primal, lambda: np.zeros((2, 2)), nowhere, tol=TOL)
+    ends = {"tol": TOL, "constant": np.inf}
+    return Turn(OLD, s, linear, lambda: primal, lambda: np.zeros((2, 2)), nowhere, **ends)
 
 
 def nowhere(theta):
-    raise AssertionError("a paced step solves nothing itself")
-
-
-def move(seen):
-    return NEW
+    raise AssertionError("accuracies solve nothing")
 
 
 def test_the_value_of_a_turn():
@@ -28,7 +25,7 @@ def test_the_value_of_a_turn():
 
 
 def test_the_first_solution_may_be_rough():
-    assert PacedStep(move, ACCURATE, TOL).accuracy == ACCURATE.most
+    assert Accuracy(ACCURATE, TOL).gap == ACCURATE.most
 
 
 @pytest.mark.parametrize(
@@ -36,25 +33,24 @@ def test_the_first_solution_may_be_rough():
     [(100.0, 0.005), (-100.0, 0.005), (10.0, ACCURATE.most), (0.0, ACCURATE.most)],
 )
 def test_the_gain_of_a_step_must_be_seen(primal, accuracy):
-    step = PacedStep(move, ACCURATE, TOL)
-    assert step(turn(primal, primal - 1.0), 0.1) is NEW
-    assert step.accuracy == pytest.approx(accuracy)
+    asked = Accuracy(ACCURATE, TOL)
+    asked.follow(turn(primal, primal - 1.0), NEW, 0.1)
+    assert asked.gap == pytest.approx(accuracy)
 
 
 def test_complete_solutions_are_asked_for_whatever_a_step_gains():
-    step = PacedStep(move, COMPLETE, TOL)
-    assert step.accuracy == pytest.approx(COMPLETE.least * TOL)
-    assert step(turn(100.0, 99.0), 0.1) is NEW
-    assert step.accuracy == pytest.approx(COMPLETE.least * TOL)
+    asked = Accuracy(COMPLETE, TOL)
+    assert asked.gap == pytest.approx(COMPLETE.least * TOL)
+    asked.follow(turn(100.0, 99.0), NEW, 0.1)
+    assert asked.gap == pytest.approx(COMPLETE.least * TOL)
     assert COMPLETE.most == 0.0
     assert COMPLETE.least > ACCURATE.least
 
 
 @pytest.mark.parametrize("pace", [ACCURATE, COMPLETE], ids=lambda pace: pace.name)
 def test_solutions_become_more_accurate_where_the_gap_does_not_fall(pace):
-    step = PacedStep(lambda seen: seen.theta, pace, TOL)  # a step that gains nothing
-    asked = []
+    accuracy, asked = Accuracy(pace, TOL), []
     for gap in (0.5, 0.4, 0.4, 0.45, 0.3):
-        step(turn(10.0, 9.0), gap)
-        asked.append(step.accuracy / (pace.least * TOL))
+        accuracy.follow(turn(10.0, 9.0), OLD, gap)  # a step that gains nothing
+        asked.append(accuracy.gap / (pace.least * TOL))
     np.testing.assert_allclose(asked, [1.0, 1.0, 0.5, 0.25, 0.25])

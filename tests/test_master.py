@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 from kernelweave import norms
 from kernelweave.steps.base import Turn
-from kernelweave.steps.trust_region import FEW, FLOOR, least_weights, model_minimum
+from kernelweave.steps.master import FEW, FLOOR, least_weights, model_minimum
 
 M = 4
 NORMS = [norms.Lp(1), norms.Lp(1, (1.0, 2.0, 0.5, 1.0)), norms.Lp(2), norms.Elliptic(np.eye(M) + 1)]
@@ -14,7 +14,8 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=repr)
 
 
 def turn(theta, s, primal):
-    return Turn(theta, s, 10.0, lambda: primal, lambda: np.zeros((M, M)), None, tol=1e-3)
+    ends = {"tol": 1e-3, "constant": np.inf}
+    return Turn(theta, s, 10.0, lambda: primal, lambda: np.zeros((M, M)), None, **ends)
 
 
 @every_norm
@@ -61,5 +62,5 @@ def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng, monkeypatch):
     root = rng.normal(size=(many, 5))
     given = theta, gradient, root @ root.T, 0.2 * theta, norm
     some = model_minimum(*given)
-    monkeypatch.setattr("kernelweave.steps.trust_region.FEW", many)
+    monkeypatch.setattr("kernelweave.steps.master.FEW", many)
     np.testing.assert_allclose(some, model_minimum(*given), atol=1e-6 * theta[0])

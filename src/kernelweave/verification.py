@@ -34,38 +34,43 @@ class Verification:
 
     Attributes
     ----------
-    primal, dual, gap : array of shape (rows of weights_,)
+    primal, dual, constant, gap : array of shape (rows of weights_,)
         Computed from the training data.
-    reported_primal, reported_dual, reported_gap : array of shape (rows of weights_,)
-        What the model says of itself.
+    reported_primal, reported_dual, reported_constant, reported_gap : likewise
+        What the model says of itself. A model that an earlier version saved says nothing of the
+        best constant (NaN), and its gap is relative to the primal value.
     agree : bool
         Whether all of them are the same but for rounding.
     """
 
     primal: np.ndarray
     dual: np.ndarray
+    constant: np.ndarray
     gap: np.ndarray
     reported_primal: np.ndarray
     reported_dual: np.ndarray
+    reported_constant: np.ndarray
     reported_gap: np.ndarray
 
     @property
     def agree(self) -> bool:
-        said = np.stack([self.reported_primal, self.reported_dual])
-        apart = np.abs(np.stack([self.primal, self.dual]) - said)
-        gaps = np.abs(self.gap - self.reported_gap)
+        old = np.isnan(self.reported_constant)
+        size = np.maximum(np.abs(self.reported_primal), np.abs(self.reported_dual))
+        gap = np.where(old, (self.primal - self.dual) / np.abs(self.primal), self.gap)
         return bool(
-            np.all(apart <= ROUNDING * np.abs(said).max(axis=0))
-            and np.all(gaps <= ROUNDING * (1.0 + np.abs(self.reported_gap)))
+            np.all(_close(self.primal, self.reported_primal, size))
+            and np.all(_close(self.dual, self.reported_dual, size))
+            and np.all(old | _close(self.constant, self.reported_constant, size))
+            and np.all(_close(gap, self.reported_gap, 1.0 + np.abs(self.reported_gap)))
         )
 
     def __repr__(self) -> str:
         verdict = "agrees with" if self.agree else "DOES NOT AGREE with"
         lines = [f"Verification: the model {verdict} its training data"]
-        for name in ("primal", "dual", "gap"):
+        for name in ("primal", "dual", "constant", "gap"):
             pairs = zip(getattr(self, name), getattr(self, f"reported_{name}"), strict=True)
             shown = ", ".join(f"{found:.6g} (reported {said:.6g})" for found, said in pairs)
-            lines.append(f"  {name:6} {shown}")
+            lines.append(f"  {name:8} {shown}")
         return "\n".join(lines)
 
 
@@ -82,8 +87,8 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
     Returns
     -------
     Verification
-        Both objective values and the gap between them next to the reported ones. With other data
-        than those of the fit they do not agree.
+        Both objective values, that of the best constant, and the gap next to the reported ones.
+        With other data than those of the fit they do not agree.
 
     Raises
     ------
@@ -107,21 +112,29 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
         problems = [Problem.sharing(problems)]
     alpha = np.zeros((len(model.dual_coef_), n))
     alpha[:, model.support_] = model.dual_coef_
+    varying = model._model.compiled.varying
     F, s = _outputs(model, X, alpha, np.broadcast_to(weights, (len(alpha), weights.shape[1])))
     found = [
         _values(
-            _judged(model, problem, theta),
+            _judged(model, problem, theta, varying),
             alpha[rows],
             F[rows],
-            s[rows],
-            theta,
+            s[rows][:, varying],
+            theta[varying],
             bias - problem.centre,
         )
         for problem, theta, rows, bias in _rows(problems, weights, model.intercept_)
     ]
-    primal, dual, gap = np.array(found).T
-    said = (model.primal_objective_, model.dual_objective_, model.duality_gap_)
-    return Verification(primal, dual, gap, *(np.atleast_1d(value) for value in said))
+    names = ("primal_objective_", "dual_objective_", "constant_objective_", "duality_gap_")
+    said = [np.atleast_1d(getattr(model, name, np.full(len(weights), np.nan))) for name in names]
+    return Verification(*np.array(found).T, *said)
+
+
+def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
+    """Return which values are the same but for rounding, relative to a size."""
+    with np.errstate(invalid="ignore"):  # infinite values are equal or not
+        same: np.ndarray = (found == said) | (np.abs(found - said) <= ROUNDING * size)
+    return same
 
 
 def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
@@ -150,11 +163,13 @@ def _C(model: Any) -> float:
     return C
 
 
-def _judged(model: Any, problem: Problem, theta: np.ndarray) -> Problem:
-    """Return the problem that was certified: two-stage weights, shape (M,), are given ones."""
-    if model.solver in ("alignment", "centered-alignment"):
-        return replace(problem, norm=Fixed(theta))
-    return problem
+def _judged(model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray) -> Problem:
+    """Return the problem that was certified: that of the kernels that vary.
+
+    Two-stage weights, shape (M,), are given ones.
+    """
+    two_stage = model.solver in ("alignment", "centered-alignment")
+    return replace(problem, norm=(Fixed(theta) if two_stage else problem.norm).among(varying))
 
 
 def _rows(problems: list[Problem], weights: np.ndarray, bias: np.ndarray) -> Iterator[Any]:
@@ -173,14 +188,17 @@ def _values(
     s: np.ndarray,
     theta: np.ndarray,
     bias: np.ndarray,
-) -> tuple[float, float, float]:
-    """Return primal value, dual value and gap; alpha and F have shape (machines, n), s (.., M)."""
+) -> tuple[float, float, float, float]:
+    """Return both values, that of the best constant, and the gap.
+
+    alpha and F have shape (machines, n), s has shape (machines, M).
+    """
     flat, total = alpha.ravel(), s.sum(axis=0)
     inside = np.clip(flat, problem.term.lo, problem.term.hi)
     flat = np.where(np.abs(flat - inside) <= EDGE * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
     dual = problem.dual(flat, total)
-    return primal, dual, problem.gap(primal, dual)
+    return primal, dual, problem.constant, problem.gap(primal, dual)
 
 
 def _outputs(

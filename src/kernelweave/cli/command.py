@@ -1,0 +1,108 @@
+"""What all commands share: one-line errors, exit codes, and where text goes.
+
+Results go to standard output, progress and remarks to standard error. Exit codes: 0 for success, 2
+for what a user can put right (bad input, bad files), 130 after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TextIO
+
+import click
+
+ANSWERABLE = (ValueError, TypeError, OSError, ImportError, MemoryError)
+INTERRUPTED = 130
+
+
+class Command(click.Command):
+    """A command whose errors are one line, unless `--debug` asks for the whole story."""
+
+    def __init__(self, *args: Any, **settings: Any):
+        super().__init__(*args, **settings)
+        self.params.append(
+            click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.")
+        )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        debug = ctx.params.pop("debug")
+        warnings.showwarning = _one_line  # type: ignore[assignment]  # the rest does not matter
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # who reads the output has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            ctx.exit(0)
+        except KeyboardInterrupt:
+            click.echo("kernelweave: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except ANSWERABLE as error:
+            if debug:
+                raise
+            click.echo(f"kernelweave {ctx.info_name}: {_said(error)}", err=True)
+            ctx.exit(2)
+
+
+def _said(error: BaseException) -> str:
+    """Return an error as one line."""
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, MemoryError):
+        return f"out of memory {error}".rstrip()
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def _one_line(message: Any, category: type[Warning], *_: Any) -> None:
+    click.echo(f"kernelweave: {category.__name__}: {' '.join(str(message).split())}", err=True)
+
+
+def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a decorator that adds several options to a command, in their order."""
+
+    def add(function: Any) -> Any:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return add
+
+
+quiet = click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+jobs = click.option("-j", "--jobs", type=int, default=None, help="Threads; -1 for all cores.")
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Write a result to standard output as JSON."""
+    click.echo(json.dumps(content, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's numbers and arrays as JSON knows them."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+@contextmanager
+def text_output(path: str | None) -> Iterator[TextIO]:
+    """Open what a command writes: standard output, or a file that is there whole or not at all."""
+    if path is None or path == "-":
+        yield sys.stdout
+        sys.stdout.flush()
+        return
+    import gzip
+    import io
+
+    from ..whole_file import whole_file
+
+    with whole_file(path) as file:
+        packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if path.endswith(".gz") else file
+        text = io.TextIOWrapper(packed, encoding="utf-8", write_through=False)
+        yield text
+        text.flush()
+        text.detach()
+        if packed is not file:
+            packed.close()

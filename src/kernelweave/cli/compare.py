@@ -1,0 +1,39 @@
+"""`kernelweave compare`: is learning the weights worth it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from .command import Command, as_json, jobs, print_json, quiet, with_options
+from .config import config_option
+from .fit import data_options, model_options
+
+
+@click.command(cls=Command)
+@data_options
+@model_options
+@config_option
+@with_options(jobs, quiet, as_json)
+def command(**options: Any) -> None:
+    """Compare the learned combination with the plain sum and the best single kernel.
+
+    All are scored on the same folds (--cv, 5 by default). DATA and options are those of `fit`.
+
+    \b
+    Example:
+      kernelweave compare table.csv --target class -k 'per_feature(rbf)' --norm 1
+    """
+    from .. import compare
+    from .training import folds, make_estimator, read_data, task_of
+
+    data = read_data(options)
+    splitter = folds(options, data, task_of(data, options) == "classify")
+    splits = list(splitter.split(data.X, data.y, data.groups))
+    estimator = make_estimator({**options, "quiet": True}, data)
+    found = compare(estimator, data.X, data.y, cv=splits)
+    if options["as_json"]:
+        print_json({"scoring": found.scoring, "scores": found.scores})
+    else:
+        click.echo(repr(found))

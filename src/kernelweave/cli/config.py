@@ -1,0 +1,67 @@
+"""Options of a command in a TOML file: `--config` reads it, `--save-config` writes it.
+
+Keys are the long names of options without dashes in front. What is said on the command line counts
+more than what a file says.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+LEFT_OUT = ("config", "config_out", "debug", "quiet", "as_json", "out")
+
+
+def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is None:
+        return
+    try:
+        with open(path, "rb") as file:
+            found: dict[str, Any] = tomllib.load(file)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise click.BadParameter(f"{path}: {error}") from None
+    known = {_key(option): str(option.name) for option in ctx.command.params}
+    if unknown := [key for key in found if key not in known]:
+        raise click.BadParameter(f"{path}: there is no option {unknown[0]!r}; {_listed(known)}")
+    ctx.default_map = {known[key]: value for key, value in found.items()}
+
+
+config_option = click.option(
+    "--config",
+    metavar="FILE",
+    callback=_read,
+    is_eager=True,
+    expose_value=False,
+    help="Read options from a TOML file.",
+)
+
+
+def save_config(ctx: click.Context, path: str) -> None:
+    """Write the options of a command that are not their defaults."""
+    from ..whole_file import whole_file
+
+    lines = []
+    for option in ctx.command.params:
+        value = ctx.params.get(str(option.name))
+        said = value not in (None, (), False) and value != option.default
+        if said and option.name not in LEFT_OUT:
+            lines.append(f"{_key(option)} = {json.dumps(value)}\n")  # such JSON is also TOML
+    with whole_file(path) as file:
+        file.write("".join(lines).encode())
+
+
+def _key(option: click.Parameter) -> str:
+    """Return what a file calls an option."""
+    return max(option.opts, key=len).lstrip("-")
+
+
+def _listed(known: dict[str, str]) -> str:
+    return f"options are {', '.join(sorted(known))}"

@@ -1,0 +1,210 @@
+"""What commands read: tables, sequences, and regions of a genome, told apart by their names.
+
+    tables      .csv .tsv .txt .parquet
+    sequences   .fa .fasta .fna .fq .fastq
+    regions     .bed, with --genome
+
+Each may be packed (.gz, .bz2, .xz). "-" is standard input, which holds sequences if it starts with
+">" or "@", and else a table with tabs.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from io import BufferedReader
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..genome import cut_out, read_bed
+from ..sequences import Sequences, read_blocks, read_sequences
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
+SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
+PACKED = (".gz", ".bz2", ".xz")
+BLOCK = 50_000  # examples scored at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """Examples for a model.
+
+    Attributes
+    ----------
+    X : frame or Sequences, n examples.
+    names : n strings.
+    y : targets, shape (n,), or None.
+    groups : what must not be torn apart by cross-validation, shape (n,), or None.
+    """
+
+    X: Any
+    names: Sequence[str]
+    y: np.ndarray | None = None
+    groups: np.ndarray | None = None
+
+
+def kind_of(path: str) -> str:
+    """Return "table", "sequences" or "regions"."""
+    suffix = _suffix(path)
+    if suffix in SEPARATORS or suffix == ".parquet":
+        return "table"
+    if suffix in SEQUENCES:
+        return "sequences"
+    if suffix == ".bed":
+        return "regions"
+    known = [*SEPARATORS, ".parquet", *SEQUENCES, ".bed"]
+    raise ValueError(f"{path}: cannot tell what it is; names end in one of {' '.join(known)}")
+
+
+def _suffix(path: str) -> str:
+    name = Path(path)
+    return (name.with_suffix("") if name.suffix in PACKED else name).suffix.lower()
+
+
+def read_examples(path: str, *, genome: str | None = None, alphabet: str = "dna") -> Data:
+    """Read all examples of a file."""
+    kind = kind_of(path)
+    if kind == "table":
+        frame = _read_frame(path)
+        return Data(frame, [str(name) for name in frame.index])
+    if kind == "sequences":
+        found = read_sequences(path, alphabet)
+        return Data(found, list(found.names or []))
+    if genome is None:
+        raise ValueError(f"{path}: regions need --genome, a FASTA file")
+    regions = read_bed(path)
+    letters = cut_out(regions, read_sequences(genome, alphabet))
+    return Data(letters, regions.names, groups=regions.chromosomes)
+
+
+def read_labelled(
+    path: str, target: str | None, groups: str | None, *, genome: str | None, alphabet: str
+) -> Data:
+    """Read examples with the targets in one of their columns, or in a field of their headers."""
+    data = read_examples(path, genome=genome, alphabet=alphabet)
+    if isinstance(data.X, Sequences):
+        y = None if target is None else _from_headers(data.names, target, path)
+        return replace(data, y=y, groups=_sequence_groups(data, groups, path))
+    frame, y = data.X, None
+    if target is not None:
+        y, frame = _column(frame, target, "--target"), frame.drop(columns=target)
+        if y.dtype.kind in "OUfT" and (missing := int(np.sum(y != y))):  # NaN differs from itself
+            raise ValueError(f"--target {target}: {missing} values are missing")
+    if groups is None:
+        return replace(data, X=frame, y=y)
+    found = _column(frame, groups, "--cv-groups")
+    return replace(data, X=frame.drop(columns=groups), y=y, groups=found)
+
+
+def read_two_classes(
+    positive: str, negative: str, groups: str | None, *, genome: str | None, alphabet: str
+) -> Data:
+    """Read the sequences or regions of two classes, +1 and -1."""
+    parts = [read_examples(path, genome=genome, alphabet=alphabet) for path in (positive, negative)]
+    for path, part in zip((positive, negative), parts, strict=True):
+        if not isinstance(part.X, Sequences):
+            raise ValueError(f"{path}: --positive and --negative take sequences or regions")
+    found = [
+        _sequence_groups(part, groups, part_path)
+        for part, part_path in zip(parts, (positive, negative), strict=True)
+    ]
+    return Data(
+        X=Sequences.concatenated([part.X for part in parts]),
+        names=[name for part in parts for name in part.names],
+        y=np.repeat([1, -1], [len(part.names) for part in parts]),
+        groups=np.concatenate([one for one in found if one is not None]) if groups else None,
+    )
+
+
+def read_in_blocks(
+    path: str, *, genome: str | None = None, alphabet: Any = "dna"
+) -> Iterator[Data]:
+    """Read the examples of a file, or of standard input, some at a time."""
+    if path == "-":
+        yield from _standard_input(alphabet)
+    elif kind_of(path) == "sequences":
+        yield from _sequence_blocks(path, alphabet)
+    elif kind_of(path) == "table" and _suffix(path) != ".parquet":
+        yield from _frame_blocks(path, SEPARATORS[_suffix(path)])
+    else:
+        yield read_examples(path, genome=genome, alphabet=alphabet)
+
+
+def _standard_input(alphabet: Any) -> Iterator[Data]:
+    stream = BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]
+    if stream.peek(1)[:1] in (b">", b"@", b"\x1f"):
+        return _sequence_blocks(stream, alphabet)
+    return _frame_blocks(stream, "\t")
+
+
+def _sequence_blocks(source: Any, alphabet: Any) -> Iterator[Data]:
+    for block in read_blocks(source, alphabet, records=BLOCK):
+        yield Data(block, list(block.names or []))
+
+
+def _frame_blocks(source: Any, separator: str) -> Iterator[Data]:
+    for frame in _pandas().read_csv(source, sep=separator, comment="#", chunksize=BLOCK):
+        yield Data(frame, [str(name) for name in frame.index])
+
+
+def _read_frame(path: str) -> Any:
+    pandas = _pandas()
+    if _suffix(path) == ".parquet":
+        frame = pandas.read_parquet(path)
+    else:
+        frame = pandas.read_csv(path, sep=SEPARATORS[_suffix(path)], comment="#")
+    if not len(frame):
+        raise ValueError(f"{path}: holds no rows")
+    return frame
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("tables need pandas: pip install 'kernelweave[frames]'") from None
+    return pandas
+
+
+def _column(frame: Any, name: str, option: str) -> np.ndarray:
+    if name not in frame.columns:
+        listed = ", ".join(map(str, frame.columns[:20]))
+        raise ValueError(f"{option}: there is no column {name!r}; the columns are {listed}")
+    return np.asarray(frame[name])
+
+
+def _from_headers(names: Sequence[str], field: str, path: str) -> np.ndarray:
+    """Return what headers say of a field, written ``field=value``."""
+    pattern = re.compile(rf"(?:^|\s|;|\|){re.escape(field)}=([^\s;|]+)")
+    found = [match[1] if (match := pattern.search(name)) else None for name in names]
+    if None in found:
+        record = found.index(None)
+        raise ValueError(f"{path}: record {record + 1} ('{names[record]}') has no field {field}=")
+    values = np.array(found)
+    try:
+        return values.astype(float)
+    except ValueError:
+        return values
+
+
+def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | None:
+    """Return the groups of sequences: the chromosomes of regions, or a field of the headers."""
+    if groups is None:
+        return None
+    if data.groups is not None and groups in ("chrom", "chromosome"):
+        return data.groups
+    return _from_headers(data.names, groups, path)
+
+
+def known_columns(model: Any, X: Any) -> Any:
+    """Return the columns of X that the model was trained on: targets and the like may be there."""
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not hasattr(X, "columns"):
+        return X
+    if missing := [name for name in names if name not in X.columns]:
+        raise ValueError(f"the data lack columns of the training data: {', '.join(missing)}")
+    return X[list(names)]

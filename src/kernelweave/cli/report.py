@@ -1,0 +1,59 @@
+"""`kernelweave report`: a page about a saved model."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import Any
+
+import click
+
+from .command import Command, jobs
+from .fit import data_options
+
+
+@click.command(cls=Command)
+@click.argument("model", type=click.Path())
+@data_options
+@click.option("-o", "--out", default="report.html", show_default=True, help="The page.")
+@click.option("--title", default="Kernelweave report", show_default=True)
+@click.option("--compare", is_flag=True, help="Also compare with the plain sum and single kernels.")
+@jobs
+def command(
+    model: str, out: str, title: str, compare: bool, jobs: int | None, **options: Any
+) -> None:
+    """Write one HTML page about a saved model: certificate, weights, and, with DATA, scores.
+
+    The page needs no network and holds all numbers behind it. DATA and its options are those of
+    `fit`; with targets, models are trained anew on folds (--cv, 5 by default).
+
+    \b
+    Examples:
+      kernelweave report model.kw
+      kernelweave report model.kw table.csv --target class --cv 10 -o report.html
+    """
+    from .. import load, report
+    from .data import known_columns
+    from .training import folds, read_data, task_of
+
+    fitted = load(model).set_params(n_jobs=jobs)
+    said = " ".join(["kernelweave", *map(shlex.quote, sys.argv[1:])])
+    if not options["data"] and not options["positive"]:
+        report(fitted, out, title=title, command=said)
+        return
+    options["task"] = "auto" if options["target"] or options["positive"] else "one-class"
+    data = read_data(options)
+    cv: Any = 5
+    if data.y is not None:
+        cv = folds(options, data, task_of(data, options) == "classify")
+    report(
+        fitted,
+        out,
+        known_columns(fitted, data.X),
+        data.y,
+        cv=cv,
+        groups=data.groups,
+        compare=compare,
+        title=title,
+        command=said,
+    )

@@ -1,0 +1,98 @@
+"""`kernelweave scan`: slide a sequence model over a genome."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import click
+import numpy as np
+
+from .command import Command, jobs, quiet, text_output, with_options
+
+FORMATS = {".bed": "bed", ".bedgraph": "bedgraph", ".bg": "bedgraph", ".bw": "bigwig"}
+FORMATS[".bigwig"] = "bigwig"
+
+
+@click.command(cls=Command)
+@click.argument("model", type=click.Path())
+@click.argument("genome", type=click.Path())
+@click.option(
+    "-o", "--out", help="A .bed, .bedgraph or .bw file; BED on standard output by default."
+)
+@click.option("--top", type=click.IntRange(1), help="Only the N highest scores.")
+@click.option("--threshold", type=float, default=0.0, show_default=True, help="Scores above it.")
+@click.option("--all", "everything", is_flag=True, help="All scores, whatever they are.")
+@click.option(
+    "--length", type=click.IntRange(1), help="Letters of a window, where the model takes any."
+)
+@click.option(
+    "--step", type=click.IntRange(1), default=1, show_default=True, help="Between windows."
+)
+@click.option("--anchor", metavar="AG", help="Letters that windows must hold, always in one place.")
+@click.option(
+    "--offset", type=click.IntRange(0), help="Where the anchor is; found in the model by default."
+)
+@click.option("--strand", type=click.Choice(["both", "+", "-"]), default="both", show_default=True)
+@with_options(jobs, quiet)
+def command(
+    model: str,
+    genome: str,
+    out: str | None,
+    top: int | None,
+    threshold: float,
+    everything: bool,
+    jobs: int | None,
+    quiet: bool,
+    strand: str,
+    **windows: Any,
+) -> None:
+    """Slide a sequence model over a genome (FASTA), on both strands.
+
+    Each window gets exactly the score that `predict` gives it. Windows with unknown letters, such
+    as N, are left out. One chromosome at a time is in memory.
+
+    \b
+    Examples:
+      kernelweave scan sites.kw genome.fa --top 1000 > best.bed
+      kernelweave scan sites.kw genome.fa.gz --anchor AG --threshold 1.5 -o sites.bed
+      kernelweave scan peaks.kw genome.fa --length 200 --step 50 --all -o peaks.bw
+    """
+    from .. import load
+    from ..genome import scan
+    from ..genome.tracks import best, write_bed, write_bedgraph, write_bigwig
+
+    fitted = load(model).set_params(n_jobs=jobs)
+    found = scan(fitted, genome, strands=strand, **windows)
+    blocks = _shown(found, quiet)
+    if top is not None:
+        blocks = iter(best(blocks, top))
+    elif not everything:
+        blocks = (block.above(threshold) for block in blocks)
+    kind = _format(out)
+    if kind == "bigwig":
+        write_bigwig(str(out), blocks, genome)
+        return
+    with text_output(out) as file:
+        (write_bed if kind == "bed" else write_bedgraph)(file, blocks)
+
+
+def _format(out: str | None) -> str:
+    """Return "bed", "bedgraph" or "bigwig" from the name of a file."""
+    if out is None or out == "-":
+        return "bed"
+    name = out.lower().removesuffix(".gz")
+    for suffix, kind in FORMATS.items():
+        if name.endswith(suffix):
+            return kind
+    raise ValueError(f"--out: {out} must end in one of {' '.join(FORMATS)}")
+
+
+def _shown(blocks: Iterator[Any], quiet: bool) -> Iterator[Any]:
+    """Pass blocks on, and show how many windows have been scored."""
+    from ..progress import counter
+
+    with counter("windows scored", verbose=not quiet) as count:
+        for block in blocks:
+            count(int(np.size(block.scores)))
+            yield block

@@ -1,0 +1,125 @@
+"""What `fit` and `compare` share: data, an estimator for them, and scores on folds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    cross_validate,
+)
+from sklearn.utils.multiclass import type_of_target
+
+from .. import MKLClassifier, MKLOneClass, MKLRegressor
+from ..kernels import Spectrum, WeightedDegree
+from ..sequences import Sequences
+from .data import Data, read_labelled, read_two_classes
+from .kernel_specs import parse_kernel
+
+
+def _precision(model: Any, X: Any, y: np.ndarray) -> float:
+    """Return the average precision for the second class, whatever it is called."""
+    return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
+
+
+SCORES: dict[str, dict[str, Any]] = {
+    "binary": {"auROC": "roc_auc", "auPRC": _precision, "accuracy": "accuracy"},
+    "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
+    "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
+}
+LONGEST_MATCH = 20  # of the default kernel on sequences of one length
+
+
+def read_data(options: dict[str, Any]) -> Data:
+    """Read what the options name."""
+    where = {"genome": options["genome"], "alphabet": options["alphabet"]}
+    two = options["positive"], options["negative"]
+    if all(two) and not options["data"]:
+        return read_two_classes(*two, options["cv_groups"], **where)
+    if any(two) or not options["data"]:
+        raise ValueError("give DATA, or both --positive and --negative")
+    if options["target"] is None and options["task"] != "one-class":
+        raise ValueError("--target is missing: the column (or header field) with the targets")
+    return read_labelled(options["data"], options["target"], options["cv_groups"], **where)
+
+
+def task_of(data: Data, options: dict[str, Any]) -> str:
+    """Return "classify", "regress" or "one-class"."""
+    if options["task"] != "auto":
+        return str(options["task"])
+    return "regress" if type_of_target(data.y) == "continuous" else "classify"
+
+
+def make_estimator(options: dict[str, Any], data: Data) -> Any:
+    """Return the estimator that the options and the data ask for."""
+    chosen = {"C": options["cost"], "loss": options["loss"], "tol": options["tol"]}
+    chosen["norm"] = None if options["norm"] is None else float(options["norm"])
+    parameters = {name: value for name, value in chosen.items() if value is not None}
+    task = task_of(data, options)
+    kind = {"classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass}[task]
+    unfit = [name for name in parameters if name not in kind().get_params()]
+    if unfit:
+        raise ValueError(f"{unfit[0]} is not for the task {task}")
+    return kind(
+        kernels=kernels_for(options["kernels"], data.X),
+        n_jobs=options["jobs"],
+        verbose=0 if options["quiet"] or options["as_json"] else 1,
+        **parameters,
+    )
+
+
+def kernels_for(specs: tuple[str, ...], X: Any) -> Any:
+    """Return the kernels of some texts, or those that suit the data."""
+    if specs:
+        return [parse_kernel(spec) for spec in specs]
+    if not isinstance(X, Sequences):
+        return None
+    alphabet = X.alphabet
+    if X.length is not None:
+        return [WeightedDegree(LONGEST_MATCH, alphabet=alphabet)]
+    strands = bool(alphabet.complement)
+    return [Spectrum([3, 4, 5, 6], alphabet=alphabet, both_strands=strands)]
+
+
+def cross_validated(
+    estimator: Any, data: Data, options: dict[str, Any]
+) -> dict[str, dict[str, Any]] | None:
+    """Return scores on folds, by name: mean, standard deviation, and those of each fold."""
+    if options["cv"] is None and options["cv_groups"] is None:
+        return None
+    if data.y is None:
+        raise ValueError("--cv needs a --target")
+    kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
+    scores = SCORES[kind]
+    found = cross_validate(
+        estimator,
+        data.X,
+        data.y,
+        groups=data.groups,
+        cv=folds(options, data, kind != "continuous"),
+        scoring=scores,
+        error_score="raise",
+    )
+    result = {}
+    for name, scorer in scores.items():
+        values = found[f"test_{name}"] * (-1 if str(scorer).startswith("neg_") else 1)
+        result[name] = {"mean": values.mean(), "std": values.std(), "folds": values}
+    return result
+
+
+def folds(options: dict[str, Any], data: Data, classes: bool) -> Any:
+    """Return shuffled folds, which keep groups whole where there are any."""
+    count, seed = options["cv"] or 5, options["seed"]
+    if options["cv_groups"] is None:
+        return (StratifiedKFold if classes else KFold)(count, shuffle=True, random_state=seed)
+    groups = len(np.unique(np.asarray(data.groups)))
+    if groups < count:
+        raise ValueError(f"--cv-groups: {groups} groups cannot make {count} folds")
+    if classes:
+        return StratifiedGroupKFold(count, shuffle=True, random_state=seed)
+    return GroupKFold(count)

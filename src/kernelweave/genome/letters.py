@@ -1,0 +1,47 @@
+"""The letters of a genome one by one, small letters (repeats) told from capitals."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from ..sequences.files import opened
+
+NEWLINE, RETURN, MARK = b"\n\r>"
+
+
+def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
+    """Read the chromosomes of a FASTA file, plain or packed, as they are written.
+
+    Returns
+    -------
+    Dict from names (up to the first blank) to arrays of bytes, in the order of the file.
+
+    Raises
+    ------
+    ValueError : where the file is no FASTA file, or a name occurs twice.
+    """
+    with opened(path) as file:
+        data = np.frombuffer(file.read(), dtype=np.uint8)
+    marks = np.flatnonzero(data == MARK)
+    starts = [int(at) for at in marks if at == 0 or data[at - 1] == NEWLINE]
+    if not starts or starts[0] != 0:
+        raise ValueError(f"{os.fspath(path)}: a FASTA file begins with '>'")
+    found: dict[str, np.ndarray] = {}
+    for start, stop in zip(starts, [*starts[1:], len(data)], strict=True):
+        name, letters = _record(data[start:stop])
+        if name in found or not name:
+            what = f"the name {name!r} occurs twice" if name else "a chromosome has no name"
+            raise ValueError(f"{os.fspath(path)}: {what}")
+        found[name] = letters
+    return found
+
+
+def _record(data: np.ndarray) -> tuple[str, np.ndarray]:
+    """Return the name and the letters of one record."""
+    ends = np.flatnonzero(data == NEWLINE)
+    end = int(ends[0]) if len(ends) else len(data)
+    words = data[1:end].tobytes().decode("utf-8", "replace").split()
+    letters = data[end:]
+    return words[0] if words else "", letters[(letters != NEWLINE) & (letters != RETURN)]

@@ -1,0 +1,202 @@
+"""`kernelweave fit` and what reads its models: `info`, `predict`, `compare`."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelweave import load
+from kernelweave.sequences import read_sequences
+
+KERNELS = ["-k", "per_feature(rbf(gamma=scale, columns=age,spend))", "-k", "linear(columns=city)"]
+
+
+def test_a_table_becomes_the_model_of_the_library(run, table):
+    found = json.loads(run("fit", table, "--target", "back", *KERNELS, "-C", 0.5, "--json").output)
+    model = load("model.kw")
+    assert found["classes"] == list(model.classes_) == ["lost", "returned"]
+    assert found["weights"] == pytest.approx(model.weights_.tolist())
+    assert found["kernels"] == list(model.kernel_names_)
+    assert found["duality_gap"] <= found["tol"]
+    assert model.C == 0.5
+    frame = pd.read_csv(table)
+    again = model.fit(frame.drop(columns="back"), frame["back"])
+    assert found["primal"] == pytest.approx(again.primal_objective_)
+
+
+def test_the_summary_is_readable(run, table):
+    text = run("fit", table, "--target", "back", *KERNELS, "--cv", 3).output
+    for part in ("certificate", "relative duality gap", "support", "auROC", "on 3 folds", "weight"):
+        assert part in text
+
+
+def test_quiet_says_nothing(run, table):
+    assert run("fit", table, "--target", "back", *KERNELS, "--quiet").output == ""
+
+
+def test_folds_keep_groups_whole(run, table):
+    arguments = ["fit", table, "--target", "back", *KERNELS, "--cv", 3, "--json"]
+    plain = json.loads(run(*arguments, "-k", "linear(columns=spend)").output)
+    grouped = json.loads(run(*arguments, "--cv-groups", "shop").output)
+    assert len(plain["cross_validation"]["auPRC"]["folds"]) == 3
+    assert not any("shop" in name for name in grouped["kernels"])
+    few = run(*arguments[:-2], 7, "--cv-groups", "shop", code=2).output
+    assert "6 groups cannot make 7 folds" in few
+
+
+def test_numbers_make_a_regression(run, table):
+    found = json.loads(
+        run("fit", table, "--target", "spend", "-k", "rbf(columns=age)", "--cv", 2, "--json").output
+    )
+    assert found["estimator"] == "MKLRegressor"
+    assert set(found["cross_validation"]) == {"R^2", "root mean squared error"}
+
+
+def test_two_files_of_sequences(run, two_files):
+    sites, decoys = two_files
+    found = json.loads(
+        run("fit", "--positive", sites, "--negative", decoys, "-k", "wd(5)", "--json").output
+    )
+    model = load("model.kw")
+    assert found["examples"] == 200
+    assert (model.predict(read_sequences(sites)) == 1).mean() > 0.9
+
+
+def test_sequences_choose_their_kernel(run, two_files):
+    sites, decoys = two_files
+    run("fit", "--positive", sites, "--negative", decoys, "--quiet")
+    assert load("model.kw").kernel_names_ == ("WeightedDegree degree=20",)
+
+
+def test_labels_in_headers(run, tmp_path, two_files):
+    lines = []
+    for label, path in enumerate(two_files):
+        for i, letters in enumerate(read_sequences(tmp_path / path)):
+            lines.append(f">s{i} chrom=c{i % 4} label={label}\n{letters}\n")
+    (tmp_path / "both.fa").write_text("".join(lines))
+    found = json.loads(
+        run(
+            "fit",
+            "both.fa",
+            "--target",
+            "label",
+            "-k",
+            "wd(3)",
+            "--cv-groups",
+            "chrom",
+            "--cv",
+            2,
+            "--json",
+        ).output
+    )
+    assert found["classes"] == [0.0, 1.0]
+    assert "has no field kind=" in run("fit", "both.fa", "--target", "kind", code=2).output
+
+
+def test_regions_of_a_genome(run, tmp_path):
+    rng = np.random.default_rng(0)
+    letters = "".join(rng.choice(list("ACGT"), 4000))
+    (tmp_path / "genome.fa").write_text(f">one two\n{letters}\n")
+    for name, first in (("a.bed", 0), ("b.bed", 2000)):
+        rows = [f"one\t{s}\t{s + 30}\t.\t0\t{'+-'[s % 2]}" for s in range(first, first + 1900, 65)]
+        (tmp_path / name).write_text("\n".join(rows))
+    run(
+        "fit",
+        "--positive",
+        "a.bed",
+        "--negative",
+        "b.bed",
+        "--genome",
+        "genome.fa",
+        "-k",
+        "wd(3)",
+        "-q",
+    )
+    text = run("predict", "model.kw", "a.bed", "--genome", "genome.fa").output
+    assert text.splitlines()[2].startswith("one:0-30(+)\t") or "\t" in text.splitlines()[2]
+    assert "regions need --genome" in run("predict", "model.kw", "a.bed", code=2).output
+
+
+def test_options_go_to_a_file_and_back(run, table):
+    run("fit", table, "--target", "back", *KERNELS, "-C", 0.25, "-q", "--save-config", "fit.toml")
+    first = load("model.kw")
+    run("fit", table, "--config", "fit.toml", "-q", "-o", "again.kw")
+    second = load("again.kw")
+    assert second.C == 0.25
+    assert second.weights_.tolist() == first.weights_.tolist()
+    run("fit", table, "--config", "fit.toml", "-C", 2, "-q", "-o", "again.kw")
+    assert load("again.kw").C == 2
+    with open("fit.toml", "a") as file:
+        file.write("colour = 1\n")
+    assert "there is no option 'colour'" in run("fit", table, "--config", "fit.toml", code=2).output
+
+
+def test_predictions_are_those_of_the_library(run, table):
+    run("fit", table, "--target", "back", *KERNELS, "-q")
+    model, frame = load("model.kw"), pd.read_csv(table).drop(columns="back")
+    run("predict", "model.kw", table, "-o", "scores.tsv", "--contributions")
+    found = pd.read_csv("scores.tsv", sep="\t", comment="#")
+    assert found["score"].tolist() == model.decision_function(frame).tolist()
+    assert found["prediction"].tolist() == model.predict(frame).tolist()
+    parts = found[list(model.kernel_names_)].to_numpy()
+    assert parts.sum(axis=1) + model.intercept_ == pytest.approx(found["score"])
+
+
+def test_standard_input_is_scored_as_a_file(run, two_files, monkeypatch):
+    sites, decoys = two_files
+    run("fit", "--positive", sites, "--negative", decoys, "-k", "wd(3)", "-q")
+    text = run("predict", "model.kw", sites).stdout
+    monkeypatch.setattr("kernelweave.cli.data.BLOCK", 7)
+    monkeypatch.setattr("kernelweave.sequences.files._PIECE", 300)
+    with open(sites, "rb") as file:
+        assert run("predict", "model.kw", "-", input=file.read()).stdout == text
+    run("predict", "model.kw", sites, "-o", "scores.tsv.gz")
+    assert len(pd.read_csv("scores.tsv.gz", sep="\t", comment="#")) == len(read_sequences(sites))
+
+
+def test_info_tells_what_fit_told(run, table):
+    fitted = json.loads(run("fit", table, "--target", "back", *KERNELS, "--json").output)
+    told = json.loads(run("info", "model.kw", "--json").output)
+    assert all(told[name] == fitted[name] for name in told)
+    assert "relative duality gap" in run("info", "model.kw").output
+
+
+def test_compare_scores_three_machines(run, table):
+    found = json.loads(
+        run("compare", table, "--target", "back", *KERNELS, "--cv", 2, "--json").output
+    )
+    assert {"learned combination", "plain sum", "best single kernel"} <= set(found["scores"])
+
+
+def test_missing_columns_are_named(run, table):
+    run("fit", table, "--target", "back", *KERNELS, "-q")
+    pd.read_csv(table).drop(columns=["age", "city"]).to_csv("less.csv", index=False)
+    text = run("predict", "model.kw", "less.csv", "-o", "scores.tsv", code=2).output
+    assert "lack columns of the training data: age, city" in text
+    assert not Path("scores.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "give DATA"),
+        (["table.csv"], "--target is missing"),
+        (["table.csv", "--target", "nope"], "there is no column 'nope'"),
+        (["table.csv", "--target", "back", "--cv-groups", "nope"], "there is no column 'nope'"),
+        (["table.doc", "--target", "back"], "cannot tell what it is"),
+        (["--positive", "table.csv", "--negative", "table.csv"], "take sequences or regions"),
+        (["table.csv", "--target", "back", "-k", "rbf(columns=nope)"], "X has no column 'nope'"),
+        (["table.csv", "--target", "back", "-k", "rbf(columns=age)", "-C", "0"], "C must be"),
+        (["table.csv", "--target", "back", "-k", "rbf(columns=age)", "-o", "no/m.kw"], "no"),
+        (["empty.csv", "--target", "back"], "No columns to parse"),
+        (["rows.csv", "--target", "back"], "holds no rows"),
+    ],
+)
+def test_bad_calls_are_answered_in_one_line(arguments, message, run, table, tmp_path):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "rows.csv").write_text("age,back\n")
+    text = run("fit", *arguments, "-q", code=2).output
+    assert message in text
+    assert len(text.splitlines()) == 1

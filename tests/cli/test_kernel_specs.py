@@ -1,0 +1,70 @@
+"""Kernels as short texts."""
+
+import pytest
+
+from kernelweave.cli.kernel_specs import NAMES, parse_kernel
+from kernelweave.kernels import (
+    RBF,
+    BagOfWords,
+    Linear,
+    Polynomial,
+    Spectrum,
+    WeightedDegree,
+    WeightedDegreeShift,
+    per_feature,
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "kernel"),
+    [
+        ("linear", Linear()),
+        ("rbf(0.5)", RBF(0.5)),
+        ("rbf(gamma=0.1,1,10)", RBF([0.1, 1.0, 10.0])),
+        ("rbf(0.1, 1, 10)", RBF([0.1, 1.0, 10.0])),
+        ("rbf(gamma=1e-3, 1e+3)", RBF([1e-3, 1e3])),
+        (
+            "RBF(gamma=scale, columns=age, hours-per-week)",
+            RBF("scale", columns=["age", "hours-per-week"]),
+        ),
+        ("rbf(gamma=none)", RBF(None)),
+        ("poly(2, coef0=0)", Polynomial(2, coef0=0)),
+        ("words(columns='my notes')", BagOfWords(columns="my notes")),
+        ('words(columns="a+b (c)")', BagOfWords(columns="a+b (c)")),
+        ("linear(columns=0, 3)", Linear(columns=[0, 3])),
+        ("wd(20, split=degree)", WeightedDegree(20, split="degree")),
+        ("wds(20, 5)", WeightedDegreeShift(20, 5)),
+        ("spectrum(3, 4, both_strands=true)", Spectrum([3, 4], both_strands=True)),
+        ("rbf(1) * linear + poly(2)", RBF(1.0) * Linear() + Polynomial(2)),
+        ("per_feature(rbf(1, 2))", per_feature(RBF([1.0, 2.0]))),
+    ],
+)
+def test_texts_are_kernels(spec, kernel):
+    assert repr(parse_kernel(spec)) == repr(kernel)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("rbg(1)", "there is no 'rbg'; kernels are linear"),
+        ("rbf(1", "expected"),
+        ("rbf(1))", "expected"),
+        ("rbf(=1)", "expected"),
+        ("", "expected word, found the end"),
+        ("rbf(gama=1)", "RBF has no parameter 'gama'; its parameters are columns, name, gamma"),
+        ("wd(20, 3)", "degree"),
+        ("poly(1, 2, 3, 4)", "takes 3 values"),
+        ("rbf(-1)", "gamma"),
+        ("rbf(1) linear", "expected"),
+    ],
+)
+def test_other_texts_are_refused_with_a_reason(spec, message):
+    with pytest.raises(ValueError, match=r"^kernel ") as caught:
+        parse_kernel(spec)
+    assert message in str(caught.value)
+    assert repr(spec) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_name_gives_a_kernel(name):
+    assert isinstance(parse_kernel(name), NAMES[name])

@@ -1,0 +1,24 @@
+"""`kernelweave report`."""
+
+import pytest
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+
+KERNELS = ["-k", "rbf(gamma=scale, columns=age)", "-k", "linear(columns=city)"]
+
+
+def test_a_page_about_a_model_and_its_data(run, table, tmp_path):
+    run("fit", table, "--target", "back", *KERNELS, "--cv-groups", "shop", "-q")
+    run("report", "model.kw", "-o", "alone.html")
+    assert "Held-out examples" not in (tmp_path / "alone.html").read_text()
+    run("report", "model.kw", table, "--target", "back", "--cv", 2, "--cv-groups", "shop")
+    page = (tmp_path / "report.html").read_text()
+    assert "auPRC" in page
+    assert "kernelweave" in page
+
+
+def test_bad_data_leave_no_page(run, table, tmp_path):
+    run("fit", table, "--target", "back", *KERNELS, "-q")
+    assert "no column 'nope'" in run("report", "model.kw", table, "--target", "nope", code=2).output
+    assert not (tmp_path / "report.html").exists()

@@ -1,0 +1,122 @@
+"""Background regions: alike in length, GC content and repeats, and never overlapping."""
+
+import numpy as np
+import pytest
+
+from kernelweave.genome import Region, Regions, negatives, read_letters
+
+
+@pytest.fixture
+def genome(tmp_path, rng):
+    """Two chromosomes whose GC content and repeats vary from place to place."""
+    path = tmp_path / "genome.fa"
+    with path.open("w") as file:
+        for name, blocks in (("c1", 60), ("c2", 20)):
+            file.write(f">{name} made up\n")
+            for _ in range(blocks):
+                gc = rng.uniform(0.2, 0.8)
+                letters = rng.choice(
+                    list("ACGT"), 500, p=[(1 - gc) / 2, gc / 2, gc / 2, (1 - gc) / 2]
+                )
+                small = rng.uniform(size=500) < rng.choice([0.0, 1.0])
+                text = "".join(np.where(small, np.char.lower(letters), letters))
+                file.write((text[:490] + "N" * 10 if rng.uniform() < 0.2 else text) + "\n")
+    return read_letters(path)
+
+
+@pytest.fixture
+def positives(genome, rng):
+    found = []
+    for start in range(100, 29_000, 900):
+        length = int(rng.integers(20, 60))
+        text = genome["c1"][start : start + length].tobytes()
+        if b"N" not in text:
+            found.append(Region("c1", start, start + length, "", "+"))
+    return Regions(found, "peaks.bed")
+
+
+def share(genome, region, letters):
+    text = genome[region.chromosome][region.start : region.stop].tobytes().decode()
+    return sum(letter in letters for letter in text) / len(text)
+
+
+def overlap(one, other):
+    return one.chromosome == other.chromosome and one.start < other.stop and other.start < one.stop
+
+
+def test_negatives_match_and_never_overlap(genome, positives):
+    exclude = Regions([Region("c2", 0, 4000, "", ".")], "exclude.bed")
+    found = negatives(positives, genome, exclude=exclude, gc=0.05, repeats=0.05)
+    drawn = found.regions.items
+    assert found.unmatched == 0
+    for positive, negative in zip(positives, drawn, strict=True):
+        assert negative.stop - negative.start == positive.stop - positive.start
+        assert negative.stop <= len(genome[negative.chromosome])
+        for letters in ("GCgc", "acgt"):
+            apart = share(genome, positive, letters) - share(genome, negative, letters)
+            assert abs(apart) <= 0.05 + 1e-12
+        assert share(genome, negative, "ACGTacgt") == 1
+    everything = [*positives, *exclude, *drawn]
+    pairs = [
+        (a, b) for i, a in enumerate(drawn) for b in everything[: len(everything) - len(drawn) + i]
+    ]
+    assert not any(overlap(a, b) for a, b in pairs if a is not b)
+
+
+def test_what_was_reached_is_reported(genome, positives):
+    found = negatives(positives, genome, gc=0.1, repeats=0.1)
+    wanted = np.mean([share(genome, one, "GCgc") for one in positives])
+    reached = np.mean([share(genome, one, "GCgc") for one in found.regions])
+    assert found.gc == pytest.approx((wanted, reached))
+    assert max(found.farthest) <= 0.1
+
+
+def test_draws_differ_by_seed_and_repeat(genome, positives):
+    draws = [negatives(positives, genome, gc=0.1, repeats=0.1, seed=seed) for seed in (0, 0, 1)]
+    assert draws[0].regions.items == draws[1].regions.items
+    assert draws[0].regions.items != draws[2].regions.items
+
+
+def test_regions_without_a_match_are_counted(genome, monkeypatch):
+    monkeypatch.setattr("kernelweave.genome.background.ROUNDS", 3)
+    alone = {"c1": np.frombuffer(b"A" * 300 + b"G" * 40 + b"A" * 300, dtype=np.uint8)}
+    positives = Regions([Region("c1", 300, 340, "", "+")], "peaks.bed")
+    found = negatives(positives, alone)
+    assert found.unmatched == 1
+    assert len(found.regions) == 0
+
+
+@pytest.mark.parametrize(
+    ("region", "message"),
+    [
+        (Region("c9", 0, 5, "", "+"), "no such chromosome"),
+        (Region("c2", 0, 10**6, "", "+"), "has 10000 letters"),
+    ],
+)
+def test_regions_outside_the_genome_are_named(region, message, genome):
+    with pytest.raises(ValueError, match=message):
+        negatives(Regions([region], "peaks.bed"), genome)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ACGT\n", "begins with '>'"),
+        (">a\nAC\n>a\nGT\n", "occurs twice"),
+        (">\nAC\n", "no name"),
+        ("", "begins with"),
+    ],
+)
+def test_files_that_are_no_genomes_are_named(text, message, tmp_path):
+    (tmp_path / "bad.fa").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_letters(tmp_path / "bad.fa")
+
+
+def test_letters_are_read_as_they_are_written(tmp_path):
+    (tmp_path / "a.fa").write_bytes(b">one x>y\r\nACgt\r\nNN\r\n>two\nA")
+    found = read_letters(tmp_path / "a.fa")
+    assert {name: letters.tobytes() for name, letters in found.items()} == {
+        "one": b"ACgtNN",
+        "two": b"A",
+    }

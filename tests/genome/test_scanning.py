@@ -1,0 +1,129 @@
+"""A model slid over a genome gives every window the score that it has by itself."""
+
+import numpy as np
+import pytest
+
+from kernelweave import MKLClassifier, datasets
+from kernelweave.genome import scan
+from kernelweave.genome.scanning import WINDOWS
+from kernelweave.kernels import RBF, Spectrum, WeightedDegree, WeightedDegreeShift
+from kernelweave.sequences import as_sequences, read_sequences
+
+PARTNER = str.maketrans("ACGTN", "TGCAN")
+LENGTH = 30
+
+
+@pytest.fixture(scope="module")
+def examples():
+    X, y = datasets.make_splice(150, positive_rate=0.4)
+    return X.window(45, 45 + LENGTH), y
+
+
+@pytest.fixture
+def genome(tmp_path, rng):
+    """The letters of two chromosomes, with a stretch of unknown ones, and their file."""
+    letters = {name: rng.choice(list("ACGT"), size) for name, size in [("c1", 400), ("c2", 55)]}
+    letters["c1"][180:190] = "N"
+    texts = {name: "".join(found) for name, found in letters.items()}
+    path = tmp_path / "genome.fa"
+    path.write_text("".join(f">{name} made up\n{text}\n" for name, text in texts.items()))
+    return texts, path
+
+
+def by_hand(model, texts, keep):
+    """Return the score of each window, one at a time, by (chromosome, strand, start)."""
+    found = {}
+    for name, text in texts.items():
+        for start in range(len(text) - LENGTH + 1):
+            window = text[start : start + LENGTH]
+            for strand, read in (("+", window), ("-", window[::-1].translate(PARTNER))):
+                if "N" not in read and keep(start, read):
+                    found[name, strand, start] = read
+    scores = model.decision_function(as_sequences(list(found.values())))
+    return dict(zip(found, scores, strict=True))
+
+
+def scanned(model, path, **settings):
+    return {
+        (block.chromosome, block.strand, int(start)): score
+        for block in scan(model, path, **settings)
+        for start, score in zip(block.starts, block.scores, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [WeightedDegree(5), WeightedDegreeShift(5, 2), Spectrum(3)],
+    ids=lambda kernel: type(kernel).__name__,
+)
+@pytest.mark.parametrize("step", [1, 7])
+def test_windows_have_the_scores_that_they_have_alone(kernel, step, examples, genome, monkeypatch):
+    monkeypatch.setattr("kernelweave.genome.scanning.WINDOWS", 64)
+    model = MKLClassifier(kernel).fit(*examples)
+    texts, path = genome
+    length = LENGTH if isinstance(kernel, Spectrum) else None
+    found = scanned(model, path, step=step, length=length)
+    wanted = by_hand(model, texts, lambda start, read: start % step == 0)
+    assert set(found) == set(wanted)
+    assert [found[key] for key in wanted] == pytest.approx(list(wanted.values()), abs=1e-12)
+
+
+def test_starts_go_from_left_to_right(examples, genome, monkeypatch):
+    monkeypatch.setattr("kernelweave.genome.scanning.WINDOWS", 64)
+    model = MKLClassifier(WeightedDegree(3)).fit(*examples)
+    for block in scan(model, genome[1]):
+        assert (np.diff(block.starts) > 0).all()
+
+
+@pytest.mark.parametrize("strands", ["+", "-"])
+@pytest.mark.parametrize("offset", [None, 4])
+def test_windows_at_an_anchor(strands, offset, examples, genome):
+    X, y = examples
+    model = MKLClassifier(WeightedDegree(3)).fit(X, y)
+    texts, path = genome
+    support = model._model.examples.tables[0].sequences
+    common = [k for k in range(LENGTH - 1) if all(t.startswith("AG", k) for t in support)]
+    found = scanned(model, path, anchor="AG", offset=offset, strands=strands)
+    place = common[0] if offset is None else offset
+    wanted = by_hand(model, texts, lambda start, read: read.startswith("AG", place))
+    wanted = {key: score for key, score in wanted.items() if key[1] == strands}
+    assert len(common) == 1
+    assert set(found) == set(wanted)
+
+
+def test_a_genome_in_memory_is_a_genome(examples, genome):
+    model = MKLClassifier(WeightedDegree(3)).fit(*examples)
+    assert scanned(model, read_sequences(genome[1])) == scanned(model, genome[1])
+
+
+def test_windows_are_scored_in_blocks():
+    assert WINDOWS * 141 < 100e6  # bytes of letters
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"length": 31}, "windows of 30 letters, got 31"),
+        ({"step": 0}, "step must be"),
+        ({"strands": "x"}, "strands must be"),
+        ({"anchor": "AG", "offset": 29}, "does not fit"),
+        ({"anchor": "GATTACA"}, "in 0 common places"),
+        ({"anchor": "A!", "offset": 3}, "letters outside DNA"),
+    ],
+)
+def test_bad_parameters_are_named(settings, message, examples, genome):
+    model = MKLClassifier(WeightedDegree(3)).fit(*examples)
+    with pytest.raises(ValueError, match=message):
+        list(scan(model, genome[1], **settings))
+
+
+def test_models_without_a_length_need_one(examples, genome):
+    model = MKLClassifier(Spectrum(3)).fit(*examples)
+    with pytest.raises(ValueError, match="say how many letters"):
+        list(scan(model, genome[1]))
+
+
+def test_models_on_numbers_cannot_scan(genome, rng):
+    model = MKLClassifier(RBF(1.0)).fit(rng.normal(size=(20, 2)), np.repeat([0, 1], 10))
+    with pytest.raises(ValueError, match="model on sequences"):
+        list(scan(model, genome[1], length=30))

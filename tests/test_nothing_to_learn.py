@@ -1,0 +1,106 @@
+"""Problems whose best model is a constant: it is returned, it is said, and nothing hangs."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, load, norms, verify
+from kernelweave.kernels import RBF, Linear, per_feature
+
+SPARSE = ("auto", "cutting-plane", "level", "gradient", "skm", "qcqp")
+ROUND = ("analytic", "newton", "cutting-plane", "level", "qcqp")
+WAYS = [
+    *((solver, 1.0) for solver in SPARSE),
+    *((solver, 2.0) for solver in ROUND),
+    ("uniform", np.inf),
+    ("alignment", 2.0),
+    ("auto", norms.Block(3)),
+    ("auto", norms.Elliptic(np.eye(4) + 0.5)),
+]
+
+
+@pytest.fixture
+def noise(rng):
+    """Few of one class amid many of the other: no linear model is better than a constant."""
+    return rng.normal(size=(300, 4)), np.where(np.arange(300) < 30, "rare", "common")
+
+
+@pytest.mark.parametrize(("solver", "norm"), WAYS, ids=str)
+def test_every_solver_finds_that_a_constant_is_best(solver, norm, noise):
+    if solver == "qcqp":
+        pytest.importorskip("clarabel")
+    X, y = noise
+    model = MKLClassifier(per_feature(Linear()), norm=norm, C=0.1, solver=solver)
+    with pytest.warns(UserWarning, match="nothing to learn: the best constant costs 6, and no"):
+        model.fit(X, y)
+    assert model.duality_gap_ == 0
+    assert model.primal_objective_ == model.constant_objective_ == pytest.approx(6.0)
+    assert model.dual_objective_ == pytest.approx(6.0, rel=1e-9)
+    assert not model.weights_.any()
+    assert set(model.predict(X)) == {"common"}
+    assert np.unique(model.decision_function(X)).size == 1
+    assert verify(model, X, y).agree
+
+
+def test_it_is_no_failure_to_converge(noise):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ConvergenceWarning)
+        with pytest.warns(UserWarning, match="weights of 0; raise C or take other kernels"):
+            MKLClassifier(per_feature(Linear()), C=0.1).fit(*noise)
+
+
+def test_costs_of_next_to_nothing(rng):
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    for C in (1e-15, 1e-100, 1e-300):
+        with pytest.warns(UserWarning, match=r"nothing to learn: .* which is rounding"):
+            model = MKLClassifier(RBF([0.1, 1.0]), C=C).fit(X, y)
+        assert model.constant_objective_ == pytest.approx(40 * C)
+    model = MKLClassifier(RBF([0.1, 1.0]), C=1e-7).fit(X, y)
+    assert model.weights_.any()
+    assert model.duality_gap_ <= 1e-3
+
+
+@pytest.mark.parametrize("solver", ["auto", "skm", "qcqp", "alignment"])
+def test_targets_that_a_constant_fits(solver, rng):
+    if solver == "qcqp":
+        pytest.importorskip("clarabel")
+    X = rng.normal(size=(30, 2))
+    for y, loss in ((0.01 * X[:, 0], "epsilon_insensitive"), (np.full(30, 0.1), "squared")):
+        model = MKLRegressor([RBF(1.0), Linear()], norm=1, loss=loss, solver=solver)
+        with pytest.warns(UserWarning, match="the best constant costs 0, and no model costs less."):
+            model.fit(X, y)
+        assert (model.primal_objective_, model.duality_gap_) == (0.0, 0.0)
+        assert np.ptp(model.predict(X)) == 0
+
+
+def test_only_some_of_the_outputs(noise, rng):
+    X, y = noise
+    y = np.where(X[:, 0] > 1.0, "far", y)  # which a line tells from the others
+    with pytest.warns(UserWarning, match=r"nothing to learn \(1 of 3 outputs\)"):
+        model = MKLClassifier(per_feature(Linear()), C=0.1).fit(X, y)
+    np.testing.assert_array_equal(model.weights_.any(axis=1), model.classes_ != "rare")
+    assert verify(model, X, y).agree
+
+
+def test_a_search_goes_through_costs_at_which_nothing_is_learned(rng):
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    model = MKLClassifierCV(RBF([0.1, 1.0]), Cs=(1e-14, 1.0), norms=(1.0, 2.0), cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y)
+    assert model.C_ == 1.0
+    assert np.all(model.scores_[:, 0] <= 0.6)
+    assert np.all(model.scores_[:, 1] > 0.8)
+
+
+def test_a_constant_model_is_saved(noise, tmp_path):
+    with pytest.warns(UserWarning, match="nothing to learn"):
+        model = MKLClassifier(per_feature(Linear()), C=0.1).fit(*noise)
+    model.save(tmp_path / "constant.kw")
+    again = load(tmp_path / "constant.kw")
+    assert again.constant_objective_ == model.constant_objective_
+    np.testing.assert_array_equal(again.predict(noise[0]), model.predict(noise[0]))
+    np.testing.assert_array_equal(again.contributions(noise[0]), np.zeros((300, 4)))
