@@ -58,6 +58,7 @@ LEARNED: dict[str, Any] = {
     "history_": list,
     "intercept_": np.ndarray,
     "kernel_names_": tuple[str, ...],
+    "multilabel_": bool,
     "n_features_in_": int,
     "n_iter_": int,
     "norm_": Any,

@@ -107,10 +107,10 @@ class Result(Certificate):
     late: bool = False
     optimality: tuple[float, float] | None = None
 
-    def moved(self, centre: float) -> Result:
-        """Return the result for targets to which a number was added."""
+    def moved(self, centre: Any) -> Result:
+        """Return the result for targets to which a number was added, or one for each output."""
         history = [replace(past, bias=past.bias + centre) for past in self.history]
-        return replace(self, bias=self.bias + centre, history=history) if centre else self
+        return replace(self, bias=self.bias + centre, history=history) if np.any(centre) else self
 
     def spread(self, kernels: np.ndarray, M: int) -> Result:
         """Return the result for M kernels, of which only some were learned with.
@@ -147,7 +147,7 @@ class Problem:
         What the alphas (of each output) add up to.
     n_outputs : int
         How many outputs share the weights, each with n / n_outputs examples and a bias of its own.
-    centre : float
+    centre : float, or an array with that of each output
         What has been subtracted from the targets, and is to be added to the bias. Since alphas add
         up to 0, both problems are the same for targets anywhere, but far from 0 targets, outputs
         and values have few digits left of what differs.
@@ -159,7 +159,7 @@ class Problem:
     C: np.ndarray
     tau: float = 0.0
     n_outputs: int = 1
-    centre: float = 0.0
+    centre: Any = 0.0
 
     def __post_init__(self) -> None:
         for name in ("y", "C"):
@@ -193,7 +193,8 @@ class Problem:
     def sharing(cls, problems: Sequence[Problem]) -> Problem:
         """Return the problem of outputs that share their weights, alike but for y and C."""
         y, C = (np.concatenate([getattr(problem, name) for problem in problems]) for name in "yC")
-        return replace(problems[0], y=y, C=C, n_outputs=len(problems))
+        centre = np.array([problem.centre for problem in problems])
+        return replace(problems[0], y=y, C=C, n_outputs=len(problems), centre=centre)
 
     @cached_property
     def output_slices(self) -> list[slice]:
@@ -206,9 +207,10 @@ class Problem:
         """The problem of each output, as if it had weights of its own."""
         if self.n_outputs == 1:
             return [self]
+        pairs = zip(self.output_slices, self.centre, strict=True)
         return [
-            replace(self, y=self.y[part], C=self.C[part], n_outputs=1)
-            for part in self.output_slices
+            replace(self, y=self.y[part], C=self.C[part], n_outputs=1, centre=float(centre))
+            for part, centre in pairs
         ]
 
     def restricted(self, idx: np.ndarray, tau: float, cost_factor: float = 1.0) -> Problem:
@@ -286,7 +288,8 @@ class Problem:
         It is one that a number near the centre can hold: no more digits are left in a model.
         """
         bias = self.loss.best_bias(F, self.y, self.C, self.tau)
-        return (bias + self.centre) - self.centre
+        near: float = (bias + self.centre) - self.centre
+        return near
 
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / min(|primal|, constant - dual).

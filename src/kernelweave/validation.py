@@ -115,15 +115,23 @@ def check_values(name: str, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def check_targets(estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool) -> np.ndarray:
-    """Return y as a vector with one finite entry per example."""
+def check_targets(
+    estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool, several: bool = False
+) -> np.ndarray:
+    """Return y, one finite entry per example, or where there may be several (n, outputs)."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    targets: np.ndarray = _check_y(y, y_numeric=numeric, estimator=estimator)
+    several = several and np.ndim(y) == 2 and np.shape(y)[1] > 1
+    targets: np.ndarray = _check_y(y, multi_output=several, y_numeric=numeric, estimator=estimator)
     check_consistent_length(X, targets)
     return targets
+
+
+def one_number(y: np.ndarray) -> np.ndarray:
+    """Return a number for each example, shape (n,), that tells its targets apart from others."""
+    return y if y.ndim == 1 else np.unique(y, axis=0, return_inverse=True)[1].ravel()
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:

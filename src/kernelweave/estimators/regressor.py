@@ -11,13 +11,20 @@ from sklearn.base import RegressorMixin
 from .. import losses, norms
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, check_targets, check_weights, weighed
+from ..validation import (
+    check_examples,
+    check_parameters,
+    check_targets,
+    check_weights,
+    one_number,
+    weighed,
+)
 from .base import MKLEstimator
 
 
 @stored("MKLRegressor", fields=())
 class MKLRegressor(RegressorMixin, MKLEstimator):
-    """Regression with learned kernel weights.
+    """Regression with learned kernel weights, of one target or of several.
 
     Parameters are those of `MKLClassifier`, with these differences.
 
@@ -26,6 +33,9 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
     loss : {"epsilon_insensitive", "squared"} or a loss object
     epsilon : float
         Half the width of the tube inside which errors are free (epsilon_insensitive).
+    share_weights : bool
+        With several targets: whether all of them use the same kernel weights, as one problem with
+        one duality gap.
     """
 
     def __init__(
@@ -45,6 +55,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         working_set: int | str = "auto",
         cache_mb: float = 1024,
         n_jobs: int | None = None,
+        share_weights: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -63,31 +74,44 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
+        self.share_weights = share_weights
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
-        """Learn from n examples X with targets y, shape (n,)."""
+        """Learn from n examples X with targets y, shape (n,) or (n, outputs)."""
         self._forget()
         check_parameters(self)
         X = check_examples(self, X, reset=True)
-        y = check_targets(self, X, y, numeric=True).astype(float)
+        y = check_targets(self, X, y, numeric=True, several=True).astype(float)
         costs = weighed(self.C, check_weights(sample_weight, len(y)))
-        self._train(X, self._problems(y, costs, norms.as_norm(self.norm)), y)
+        problems = self._problems(y, costs, norms.as_norm(self.norm))
+        self._train(X, problems, one_number(y), self.share_weights)
         return self
 
     def _problems(self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
-        """Return the only problem."""
+        """Return the problem of each target."""
         params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
-        loss, centre = losses.get(self.loss, "regressor", **params), _centre(y[costs > 0])
+        loss, problems = losses.get(self.loss, "regressor", **params), []
         with np.errstate(over="ignore"):  # the objective tells
-            return [Problem(loss, norm, y - centre, costs, centre=centre)]
+            for target in y.reshape(len(y), -1).T:
+                centre = _centre(target[costs > 0])
+                problems.append(Problem(loss, norm, target - centre, costs, centre=centre))
+        return problems
+
+    def _check_loaded(self) -> None:
+        """Any number of targets will do."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted targets, shape (n,)."""
-        values: np.ndarray = self._decide(X)[:, 0]
-        return values
+        """Return the predicted targets, shape (n,) or (n, outputs)."""
+        values = self._decide(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def _centre(y: np.ndarray) -> float:
