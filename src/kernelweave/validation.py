@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
     _check_feature_names,
@@ -75,7 +76,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
 
 def _unpacked(X: Any) -> Any:
     """Return a dict or a frame of blocks as views, masks as NaN."""
-    if isinstance(X, dict):
+    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
         return Views(X)
     if is_multi_index(X):
         return from_frame(X)
@@ -123,7 +124,8 @@ def check_targets(
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    several = several and np.ndim(y) == 2 and np.shape(y)[1] > 1
+    shape = np.asarray(y).shape if several else ()
+    several = len(shape) == 2 and shape[1] > 1
     targets: np.ndarray = _check_y(y, multi_output=several, y_numeric=numeric, estimator=estimator)
     check_consistent_length(X, targets)
     return targets

@@ -19,7 +19,7 @@ from kernelweave.views import Views, from_frame, is_multi_index, unmasked
 
 def as_input(X: Any) -> Any:
     """Return X as a 2-D array, a CSR matrix, a frame or Views; refuse what is empty or not 2-D."""
-    if isinstance(X, dict):
+    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
         X = Views(X)
     elif is_multi_index(X):
         X = from_frame(X)
