@@ -44,7 +44,7 @@ class Adapter(BaseEstimator):
         """Fit our estimator with the plain sum of one kernel."""
         FitsSeen.count += 1
         given = {name: getattr(self, name) for name in self.ours}
-        tol = min(self.tol, 1e-6)
+        tol = min(self.tol, 1e-9)  # LIBSVM's criterion is a stricter one
         limit = None if self.max_iter == -1 else self.max_iter
         self.model_ = self.made(
             self._kernel(), norm=np.inf, normalize=None, tol=tol, max_iter=limit, **given
@@ -63,6 +63,12 @@ class Adapter(BaseEstimator):
         check_is_fitted(self)
         X = self.X_ if sp.issparse(self.X_) else np.asarray(self.X_)
         return X[self.support_]
+
+    @property
+    def n_support_(self) -> Any:
+        """The number of support examples."""
+        check_is_fitted(self)
+        return np.array([len(self.support_)], dtype=np.int32)
 
     @property
     def coef_(self) -> Any:

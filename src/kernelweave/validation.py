@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,8 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         if reset:
             _check_n_features(estimator, X, reset=True)
         return X
+    if is_frame(X):
+        _check_names_differ(X)
     if named and is_frame(X):
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
@@ -74,6 +77,13 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         ) from error
 
 
+def _check_names_differ(X: Any) -> None:
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"X has several columns named {twice!r}; rename them, or give an array")
+
+
 def _unpacked(X: Any) -> Any:
     """Return a dict or a frame of blocks as views, masks as NaN."""
     if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
@@ -101,8 +111,9 @@ def _check_n_samples(X: Any, least: int) -> None:
 def _holds_texts(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], str)
-    first = X.iloc[:1].to_list() if hasattr(X, "iloc") and len(X.shape) == 1 else X[:1]
-    return getattr(X, "ndim", 2) == 1 and len(X) > 0 and isinstance(first[0], str)
+    if getattr(X, "ndim", 2) != 1 or len(X) == 0:
+        return False
+    return isinstance(X.iloc[0] if hasattr(X, "iloc") else X[0], str)
 
 
 def check_values(name: str, values: np.ndarray) -> np.ndarray:

@@ -43,6 +43,28 @@ def weights_frame(estimator: Any, added: np.ndarray | None, by: str | None) -> D
     return frame if len(outputs) > 1 else frame.drop(columns="output")
 
 
+def weights_of(estimator: Any, by: str | None) -> tuple[np.ndarray, list[str]]:
+    """Return the weights of kernels or views, (k,) or (outputs, k), and what they are called."""
+    if by not in (None, "view"):
+        raise ValueError(f'by must be None or "view", got {by!r}')
+    if by is None:
+        return estimator.weights_, list(estimator.kernel_names_)
+    views = estimator._model.compiled.views
+    return sum_of_views(estimator.weights_, views), list(dict.fromkeys(views))
+
+
+def heaviest(weights: np.ndarray, names: list[str], most: int) -> tuple[np.ndarray, list[str]]:
+    """Return the heaviest of many weights, (..., k), in their order, and the sum of the others."""
+    if len(names) <= most + 1:
+        return weights, names
+    size = weights.reshape(-1, len(names)).max(axis=0)
+    chosen = np.sort(np.argsort(-size, kind="stable")[:most])
+    others = np.delete(weights, chosen, axis=-1).sum(axis=-1, keepdims=True)
+    shown = [names[m] for m in chosen]
+    rest = f"the other {len(names) - most}"
+    return np.concatenate([weights[..., chosen], others], axis=-1), [*shown, rest]
+
+
 def _shares(sizes: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
     """Return sizes, shape (outputs, k), as parts of their sums; NaN where they are not known."""
     if sizes is None:

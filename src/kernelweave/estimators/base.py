@@ -236,6 +236,9 @@ class MKLEstimator(KernelParameters):
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
         self.certifies_ = self.plan_.certifies
+        if self.verbose:  # what was reached in the end, whatever the last turn had
+            gap, count = float(gaps.max()), self.n_iter_
+            print(f"{type(self).__name__}: {count} turns, duality gap {gap:.2e}", file=sys.stderr)
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""

@@ -24,7 +24,8 @@ def default_of_views(X: Any, weights: np.ndarray) -> list[Kernel]:
     if isinstance(X, Grams):
         return [Precomputed(columns=name, name=name) for name in X.names]
     if not isinstance(X, Views):
-        return default_kernels(X, weights)
+        with np.errstate(over="ignore", invalid="ignore"):  # an error says what is too large
+            return default_kernels(X, weights)
     return [kernel for view in X.names for kernel in _of_view(view, X, weights)]
 
 

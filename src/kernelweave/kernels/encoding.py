@@ -7,6 +7,7 @@ was not seen there has no indicator, so that it matches nothing.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.kernels.columns import Columns, choose
-from kernelweave.kernels.inputs import column, holds_numbers, is_numeric_array, items, numbers
+from kernelweave.kernels.inputs import (
+    column,
+    holds_floats,
+    holds_numbers,
+    is_numeric_array,
+    items,
+    numbers,
+)
 from kernelweave.kernels.tables import Table, vector_table
 from kernelweave.stored import stored
 
@@ -93,6 +101,8 @@ class Encoded(Columns):
         indices = self.locate(X)
         if sp.issparse(X) and (self.categories or self.offsets):
             X = X.toarray()  # only where the training data were dense
+        if not self.categories and holds_floats(X):
+            X, indices = X.iloc[:, indices].to_numpy(np.float64), list(range(len(indices)))
         if self.categories or not (sp.issparse(X) or is_numeric_array(X)):
             return self._encode(X, indices)
         values = X if indices == list(range(X.shape[1])) else X[:, indices]
@@ -167,7 +177,7 @@ def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
         where = columns.label or "all columns"
         raise ValueError(f"Input X contains NaN only ({where}): absent for all training examples")
     found = []
-    if not (sp.issparse(X) or is_numeric_array(X)):
+    if not (sp.issparse(X) or is_numeric_array(X) or holds_floats(X)):
         for position, index in enumerate(columns.indices):
             found.append(_categories(column(X, index), columns.label_of(position)))
     categories = tuple(found) if any(found) else ()
@@ -177,8 +187,24 @@ def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
 def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
     if holds_numbers(values, label):
         return None
+    kinds = set(items(values, label))
+    if kinds and all(isinstance(kind, str) and _reads_as_number(kind) for kind in kinds):
+        warnings.warn(
+            f"X: column {label} holds numbers as texts, which count as categories; turn them into "
+            "numbers with astype(float) if they are quantities",
+            UserWarning,
+            stacklevel=2,
+        )
     # Values of different types have no order of their own.
-    return tuple(sorted(set(items(values, label)), key=lambda value: (type(value).__name__, value)))
+    return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:

@@ -75,6 +75,8 @@ def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
         absent = _all_nan(X, indices) if X.dtype.kind == "f" else None
     elif isinstance(X, Sequences):
         absent = None
+    elif holds_floats(X):
+        absent = np.asarray(X.iloc[:, list(indices)].isna()).all(axis=1)
     else:
         absent = np.logical_and.reduce([_missing(column(X, index)) for index in indices])
     return absent if absent is not None and absent.any() else None
@@ -113,6 +115,13 @@ def _missing(values: Any) -> np.ndarray:
 def is_frame(X: Any) -> bool:
     """Return whether X is a pandas or polars DataFrame."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def holds_floats(X: Any) -> bool:
+    """Return whether X is a pandas frame of plain numbers, which can be read as a whole."""
+    if not hasattr(X, "iloc"):
+        return False
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes)
 
 
 def is_numeric_array(X: Any) -> bool:
