@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from sklearn.feature_extraction.text import CountVectorizer
+from typing import TYPE_CHECKING, Any
 
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
@@ -14,6 +12,9 @@ from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.tables import Sparse, Table
 from kernelweave.stored import stored
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 # Patterns that take time in proportion to a text, whatever it is: letters and classes, of which
 # only the last may be repeated without bound, and no group. A word that must end at a boundary must
@@ -85,6 +86,8 @@ class BagOfWords(OnColumns):
         return replace(kernel, vocabulary=tuple(counter.get_feature_names_out().tolist()))
 
     def _counter(self) -> CountVectorizer:
+        from sklearn.feature_extraction.text import CountVectorizer  # few need it, all would wait
+
         return CountVectorizer(
             lowercase=self.lowercase,
             binary=self.binary,
