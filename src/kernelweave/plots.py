@@ -186,10 +186,9 @@ class AlignmentDisplay:
     def from_kernels(cls, kernels: Any, X: Any, *, ax: Axes | None = None) -> AlignmentDisplay:
         """Draw the alignments of a kernel, or a list of kernels, on the examples X."""
         from .alignment import kernel_alignment
-        from .kernels import CompiledKernels
+        from .kernels import CompiledKernels, resolve
 
-        chosen = kernels if isinstance(kernels, list | tuple) else [kernels]
-        names = CompiledKernels(tuple(kernel.resolve(X) for kernel in chosen)).names
+        names = CompiledKernels(tuple(resolve(kernels, X))).names
         return cls(kernel_alignment(kernels, X), names).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> AlignmentDisplay:

@@ -77,7 +77,8 @@ def _relative_tolerance(matrix: np.ndarray) -> float:
 
     The rounding of n values in a row moves eigenvalues by about sqrt(n) times as much.
     """
-    single = matrix.astype(np.float32)
+    with np.errstate(over="ignore"):  # what single precision cannot hold has not come from it
+        single = matrix.astype(np.float32)
     if not np.array_equal(single, matrix) or np.array_equal(np.rint(matrix), matrix):
         return RELATIVE_TOLERANCE
     return float(np.finfo(np.float32).eps) * max(10.0, float(np.sqrt(len(matrix))))
