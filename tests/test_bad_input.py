@@ -134,7 +134,7 @@ def test_targets_of_another_length_or_shape(Estimator, X, y):
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         Estimator(RBF(0.5)).fit(X, None)
     with pytest.raises(ValueError, match="y should be a 1d array"):
-        Estimator(RBF(0.5)).fit(X, np.column_stack([y, y]))
+        Estimator(RBF(0.5)).fit(X, np.ones((20, 2, 2)))
     texts = ["some words", "other words"] * 10
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[20, 7\]"):
         Estimator(BagOfWords()).fit(texts, y[:7])

@@ -83,6 +83,8 @@ def test_bad_labels(labels):
     X, Y = labels
     with pytest.raises(ValueError, match="same value, 1, of label 1"):
         MKLClassifier(KERNELS).fit(X, np.column_stack([Y[:, 0], np.ones(N, int), Y[:, 1]]))
+    with pytest.raises(ValueError, match="y must hold 0 or 1"):
+        MKLClassifier(KERNELS).fit(X, 2 * Y - 1)
     with pytest.raises(ValueError, match="class_weight must be None"):
         MKLClassifier(KERNELS, class_weight="balanced").fit(X, Y)
     with pytest.raises(ValueError, match="several labels"):

@@ -192,6 +192,10 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return the problem of each label, and the labels as an array of 0 and 1."""
         y = np.asarray(y.toarray() if sp.issparse(y) else y)
         check_consistent_length(X, y)
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError(
+                "y must hold 0 or 1 for each of several labels, but holds other values"
+            )
         if self.class_weight is not None:
             raise ValueError("class_weight must be None where y holds several labels")
         costs = weighed(self.C, check_weights(sample_weight, len(y)))
