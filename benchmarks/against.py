@@ -1,7 +1,8 @@
 """This version against another one: ``python -m benchmarks.against REV [NAME ...] [--rounds N]``.
 
 Builds the other revision in an environment of its own, runs the tables of this tree with both
-versions in turn, and prints for every row how long this version takes relative to the other.
+versions in turn, and prints for every row the CPU seconds that this version takes relative to those
+of the other.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def build(revision: str) -> Path:
 
 def measure(python: Path | str, name: str, tiny: bool) -> dict[str, Any]:
     """Return one table, run once with a Python."""
-    command = [str(python), "-m", "benchmarks", name, "--repeats", "1", "--ours"]
+    command = [str(python), "-m", "benchmarks", name, "--repeats", "1", "--ours", "--cpu"]
     command += ["--tiny"] if tiny else []
     run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     path = Path(run.stdout.rpartition("Written to ")[2].strip())

@@ -32,17 +32,20 @@ class Timing:
 
 Clock = Callable[[], float]
 
+default_clock: Clock = time.perf_counter  # `python -m benchmarks --cpu` sets another one
 
-def timed(work: Callable[[], Any], clock: Clock = time.perf_counter) -> Timing:
+
+def timed(work: Callable[[], Any], clock: Clock | None = None) -> Timing:
     """Call `work` once. Where all is done in one thread, `time.process_time` is less disturbed."""
     gc.collect()
+    clock = clock or default_clock
     started = clock()
     result = work()
     return Timing((clock() - started,), result)
 
 
 def alternate(
-    sides: Mapping[str, Callable[[], Any]], repeats: int, clock: Clock = time.perf_counter
+    sides: Mapping[str, Callable[[], Any]], repeats: int, clock: Clock | None = None
 ) -> dict[str, Timing]:
     """Time all sides `repeats` times, in turn."""
     rounds = [{name: timed(work, clock) for name, work in sides.items()} for _ in range(repeats)]

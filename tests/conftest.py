@@ -4,6 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # no test measures time
+settings.load_profile("untimed")
 
 REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -19,6 +19,7 @@ from kernelweave.engines import (
     DenseEngine,
     Engine,
     FamilyEngine,
+    LinearEngine,
     OutputsEngine,
     StreamedEngine,
     TrainingSet,
@@ -31,6 +32,7 @@ from kernelweave.kernels import (
     Linear,
     Polynomial,
     Precomputed,
+    WeightedDegree,
     per_feature,
     prepare,
 )
@@ -98,6 +100,17 @@ class FamilyCase(Case):
         """Return an engine for the examples X."""
         given = training_set(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
         return FamilyEngine.of(given)
+
+
+class LinearCase(Case):
+    """String kernels whose matrices multiply vectors."""
+
+    n: ClassVar[int] = 80
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X."""
+        given = training_set(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
+        return LinearEngine.of(given)
 
 
 class StreamedCase(Case):
@@ -252,6 +265,49 @@ FAMILIES = {
     ),
 }
 
+
+def strings(rng, n):
+    ancestors = rng.choice(list("ACGT"), size=(3, 24))[rng.integers(0, 3, n)]
+    changed = rng.random(ancestors.shape) < 0.3
+    ancestors[changed] = rng.choice(list("ACGT"), size=changed.sum())
+    return np.array(["".join(row) for row in ancestors])
+
+
+def matches(X, degree):
+    """Return whether k letters from position i on are equal, shape (degree, length, n, n)."""
+    letters = np.array([list(x) for x in X])
+    equal = (letters[:, None] == letters[None]).transpose(2, 0, 1)
+    runs = np.zeros((degree, *equal.shape))
+    for k in range(degree):
+        for i in range(len(equal) - k):
+            runs[k, i] = equal[i : i + k + 1].all(axis=0)
+    weights = 2 * (degree - np.arange(degree)) / (degree * (degree + 1))
+    return runs * weights[:, None, None, None]
+
+
+LINEAR = {
+    "matches by degree": LinearCase(
+        WeightedDegree(5, split="degree"), strings, lambda X: [*matches(X, 5).sum(axis=1)]
+    ),
+    "matches by position": LinearCase(
+        WeightedDegree(3, split="position"),
+        strings,
+        lambda X: [*matches(X, 3).sum(axis=0)],
+        "variance",
+    ),
+    "matches by degree and position": LinearCase(
+        WeightedDegree(2, split="both"),
+        strings,
+        lambda X: [K for k, each in enumerate(matches(X, 2)) for K in each[: 24 - k]],
+        "unit",
+    ),
+    "matches by range of positions": LinearCase(
+        WeightedDegree(4, split=[(0, 9), (12, 24)]),
+        strings,
+        lambda X: [matches(X, 4)[:, a:b].sum(axis=(0, 1)) for a, b in ((0, 9), (12, 24))],
+    ),
+}
+
 SUMS = {f"sum of {name}": SumCase(**(vars(case) | {"planes": 1})) for name, case in CASES.items()}
 COMBINED = {
     f"family of {name}, normalised by {how}": FamilyCase(kernels, vectors, matrices, how)
@@ -260,4 +316,4 @@ COMBINED = {
 }
 OUTPUTS = {f"outputs of {name}": OutputsCase(**vars(case)) for name, case in CASES.items()}
 STREAMED = {f"streamed {name}": StreamedCase(**vars(case)) for name, case in CASES.items()}
-EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **OUTPUTS, **STREAMED}
+EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STREAMED}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelweave.steps.base import ACCURATE, COMPLETE, Accuracy, Turn
+from kernelweave.training.loop import ACCURATE, COMPLETE, Accuracy, Turn
 
 OLD, NEW, TOL = np.array([0.5, 0.5]), np.array([1.0, 0.0]), 1e-3
 

@@ -6,7 +6,7 @@ import pytest
 from kernelweave import alphabets
 from kernelweave.core import _core
 from kernelweave.kernels import CompiledKernels, Linear, Precomputed, Spectrum, WeightedDegree
-from kernelweave.kernels.tables import Given
+from kernelweave.kernels.examples import Given
 from kernelweave.sequences import Sequences, as_sequences
 
 DNA, PROTEIN = alphabets.DNA, alphabets.PROTEIN

@@ -6,11 +6,12 @@ from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
 
-from kernelweave import MKLClassifier, MKLRegressor, kernels
+from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, kernels
 from kernelweave.comparison import LEARNED, SINGLE, SUM, compare
 
 GAMMAS = [0.001, 0.03, 1.0]
@@ -22,30 +23,51 @@ def cancer():
     return StandardScaler().fit_transform(X[:150]), y[:150]
 
 
+GRID = {"Cs": [0.1, 10.0], "norms": [1.0, 2.0, np.inf]}
+
+
 @pytest.fixture(scope="module")
 def comparison(cancer):
-    return compare(MKLClassifier(kernels.RBF(gamma=GAMMAS), norm=1.5), *cancer, cv=3)
+    others = {"boosting": DecisionTreeClassifier(random_state=0)}
+    return compare(MKLClassifier(kernels.RBF(gamma=GAMMAS)), *cancer, cv=3, others=others, **GRID)
 
 
-def test_scores_are_those_of_cross_validation(comparison, cancer):
-    learned = MKLClassifier(kernels.RBF(gamma=GAMMAS), norm=1.5)
-    plain = clone(learned).set_params(norm=np.inf, solver="uniform")
-    folds = StratifiedKFold(3)
-    assert_allclose(comparison.scores[LEARNED], cross_val_score(learned, *cancer, cv=folds))
-    assert_allclose(comparison.scores[SUM], cross_val_score(plain, *cancer, cv=folds))
+def test_everyone_chooses_inside_the_training_fold(comparison, cancer):
+    X, y = cancer
+    for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        learned = MKLClassifierCV(kernels.RBF(gamma=GAMMAS), cv=3, **GRID).fit(X[train], y[train])
+        assert comparison.settings[LEARNED][fold] == (learned.norm_, learned.C_)
+        assert comparison.scores[LEARNED][fold] == learned.score(X[test], y[test])
+        plain = GridSearchCV(
+            MKLClassifier(kernels.RBF(gamma=GAMMAS), norm=np.inf), {"C": GRID["Cs"]}, cv=3
+        ).fit(X[train], y[train])
+        assert comparison.settings[SUM][fold] == (np.inf, plain.best_params_["C"])
+        assert_allclose(comparison.scores[SUM][fold], plain.score(X[test], y[test]))
 
 
 def test_the_single_kernel_is_chosen_in_the_training_fold(comparison, cancer):
     X, y = cancer
     for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
-        inner = [
-            cross_val_score(MKLClassifier(kernels.RBF(gamma=g)), X[train], y[train], cv=3).mean()
+        one = MKLClassifierCV(norms=[np.inf], Cs=GRID["Cs"], cv=3)
+        alone = [
+            clone(one).set_params(kernels=kernels.RBF(gamma=g)).fit(X[train], y[train])
             for g in GAMMAS
         ]
-        gamma = GAMMAS[int(np.argmax(inner))]
-        alone = MKLClassifier(kernels.RBF(gamma=gamma)).fit(X[train], y[train])
-        assert comparison.chosen[fold] == f"RBF gamma={gamma:g}"
-        assert_allclose(comparison.scores[SINGLE][fold], alone.score(X[test], y[test]))
+        best = max(alone, key=lambda model: model.best_score_)
+        assert comparison.chosen[fold] == best.kernel_names_[0]
+        assert_allclose(comparison.scores[SINGLE][fold], best.score(X[test], y[test]))
+
+
+def test_rivals_are_scored_on_the_same_folds(comparison, cancer):
+    tree = DecisionTreeClassifier(random_state=0)
+    expected = cross_val_score(tree, *cancer, cv=StratifiedKFold(3))
+    assert_allclose(comparison.scores["boosting"], expected)
+    difference = comparison.scores[LEARNED] - expected
+    mean, error = comparison.differences["boosting"]
+    assert mean == pytest.approx(difference.mean())
+    assert error == pytest.approx(difference.std(ddof=1) / np.sqrt(3))
+    with pytest.raises(ValueError, match="others must have names of their own, got"):
+        compare(MKLClassifier(), *cancer, others={SUM: tree})
 
 
 def test_it_can_be_read(comparison):
@@ -53,14 +75,17 @@ def test_it_can_be_read(comparison):
     assert lines[0] == "accuracy on 3 folds"
     assert [line[:12] for line in lines[2:5]] == ["learned comb", "plain sum   ", "best single "]
     assert f"{comparison.scores[SUM].mean():.3f}" in lines[3]
-    assert comparison.chosen[0] in lines[5]
+    assert f"{comparison.differences[SUM][0]:+.3f} +- " in lines[3]
+    assert comparison.chosen[0] in lines[6]
+    assert "p=" in lines[7]
 
 
 def test_frame(comparison):
     pytest.importorskip("pandas")
     frame = comparison.to_frame()
-    assert list(frame.index) == [LEARNED, SUM, SINGLE]
-    assert list(frame.columns) == ["mean", "std", "fold 1", "fold 2", "fold 3"]
+    assert list(frame.index) == [LEARNED, SUM, SINGLE, "boosting"]
+    folds = ["fold 1", "fold 2", "fold 3"]
+    assert list(frame.columns) == ["mean", "std", "difference", "error", *folds]
     assert_allclose(frame.loc[SUM, "mean"], comparison.scores[SUM].mean())
 
 
@@ -73,28 +98,37 @@ def test_picture(comparison):
 def test_pipelines_default_kernels_and_scorers(rng):
     X = rng.normal(size=(60, 2)) * [1.0, 1000.0]
     pipeline = make_pipeline(StandardScaler(), MKLRegressor())
-    found = compare(pipeline, X, X[:, 0], cv=2, scoring="neg_mean_absolute_error")
+    found = compare(pipeline, X, X[:, 0], cv=2, scoring="neg_mean_absolute_error", **GRID)
     assert found.scoring == "neg_mean_absolute_error"
-    assert set(found.chosen) == {"Linear"}
+    assert set(found.chosen) == {"Linear on standardized columns"}
     assert found.scores[SINGLE].min() > -0.2
 
 
 def test_one_kernel_is_the_same_machine_three_times(rng):
     X = rng.normal(size=(40, 2))
-    found = compare(MKLRegressor(kernels.RBF()), X, X[:, 0], cv=2)
+    found = compare(MKLRegressor(kernels.RBF()), X, X[:, 0], cv=2, **GRID)
     assert_allclose(found.scores[LEARNED], found.scores[SINGLE])
     assert_allclose(found.scores[LEARNED], found.scores[SUM])
 
 
 def test_a_given_matrix_is_split_like_its_rows(rng):
     X = rng.normal(size=(40, 2))
-    found = compare(MKLRegressor(kernels.Precomputed()), X @ X.T, X[:, 0], cv=2)
+    found = compare(MKLRegressor(kernels.Precomputed()), X @ X.T, X[:, 0], cv=2, **GRID)
     assert found.chosen == ("Precomputed", "Precomputed")
+
+
+def test_kernels_that_are_constant_in_a_fold_take_no_part(rng):
+    X = np.column_stack([rng.normal(size=60), np.arange(60) == 7])
+    y = np.where(X[:, 0] > 0, 1, -1)
+    machine = MKLClassifier([kernels.RBF(1.0, columns=[0]), kernels.Linear(columns=1)])
+    with pytest.warns(UserWarning, match="1 of 2 kernels get weight 0"):
+        found = compare(machine, X, y, cv=2, **GRID)
+    assert np.isfinite(found.scores[SINGLE]).all()
 
 
 def test_the_estimator_stays_as_it_was(cancer):
     estimator = MKLClassifier(kernels.RBF(gamma=GAMMAS), norm=1.5)
-    compare(estimator, *cancer, cv=2)
+    compare(estimator, *cancer, cv=2, **GRID)
     assert estimator.norm == 1.5
     assert not hasattr(estimator, "weights_")
 

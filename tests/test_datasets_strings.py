@@ -30,6 +30,8 @@ def test_motifs_are_planted():
     planted = np.array([text == "GATTACA" for text in X.window(10, 17)])
     assert planted[y > 0].all()
     assert planted[y < 0].mean() < 0.05
+    assert abs((datasets.make_motifs(5000)[1] > 0).mean() - 1 / 11) < 0.02
+    assert abs((datasets.make_motifs(5000, positive_rate=0.7)[1] > 0).mean() - 0.7) < 0.03
     X, y = datasets.make_motifs(400, replaced=2, seed=1)
     kept = np.array(
         [sum(a == b for a, b in zip(text, "AGTAGTG", strict=True)) for text in X.window(30, 37)]
@@ -39,9 +41,14 @@ def test_motifs_are_planted():
 
 def test_shifted_motifs_are_planted():
     X, y = datasets.make_shifted_motif(400, seed=1)
-    found = np.array(["AAA" in text for text in X.window(49, 70)])
+    found = np.array(["AAA" in text for text in X.window(49, 68)])
     assert found[y > 0].all()
-    assert found[y < 0].mean() < 0.5
+    assert found[y < 0].mean() < 0.1
+    assert all(text.count("A") == 3 for text in X.window(49, 68))
+    letters = "".join(X)
+    assert letters.count("A") == 3 * 400
+    assert abs(letters.count("C") / len(letters) - 0.5) < 0.03
+    assert 0.4 < (y > 0).mean() < 0.6
 
 
 @pytest.mark.parametrize(
@@ -50,7 +57,9 @@ def test_shifted_motifs_are_planted():
         lambda: datasets.make_splice(0),
         lambda: datasets.make_motifs(10, length=20),
         lambda: datasets.make_motifs(10, replaced=8),
+        lambda: datasets.make_motifs(10, positive_rate=0),
         lambda: datasets.make_shifted_motif(10, length=60),
+        lambda: datasets.make_shifted_motif(10, positive_rate=1),
     ],
 )
 def test_bad_sizes_are_refused(make):

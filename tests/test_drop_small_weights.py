@@ -8,9 +8,8 @@ from mkl_cases import begin, make_case
 
 from kernelweave import norms
 from kernelweave.plan import Plan
-from kernelweave.steps.base import ACCURATE
 from kernelweave.training.history import History, ignore
-from kernelweave.training.loop import train
+from kernelweave.training.loop import ACCURATE, train
 from kernelweave.training.solve import SMALL_WEIGHTS, drop_small_weights
 
 TOL = 1e-4

@@ -4,26 +4,38 @@ from inspect import isfunction
 
 import numpy as np
 import pytest
-from kernel_cases import CASES, COMBINED, EVERY_ENGINE, OUTPUTS, STREAMED, SUMS, FamilyCase, dense
+from kernel_cases import (
+    CASES,
+    COMBINED,
+    EVERY_ENGINE,
+    LINEAR,
+    OUTPUTS,
+    STREAMED,
+    SUMS,
+    FamilyCase,
+    dense,
+)
 
 from kernelweave.engines import (
     DenseEngine,
     Engine,
     FamilyEngine,
+    LinearEngine,
     OutputsEngine,
     Snapshot,
     StreamedEngine,
 )
 from kernelweave.kernels import WeightedDegree
 
-ENGINES = (DenseEngine, FamilyEngine, OutputsEngine, StreamedEngine)
+ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, StreamedEngine)
 ONE_OF_EACH = {
     DenseEngine: CASES["distances and dot products"],
     FamilyEngine: COMBINED["family of two quantities, normalised by None"],
+    LinearEngine: LINEAR["matches by degree"],
     OutputsEngine: OUTPUTS["outputs of distances and dot products"],
     StreamedEngine: STREAMED["streamed distances and dot products"],
 }
-EVALUATING = {**CASES, **SUMS, **COMBINED, **OUTPUTS}  # kernels between any examples
+EVALUATING = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS}  # kernels between any examples
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
 every_engine = pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.__name__)
 
@@ -273,12 +285,15 @@ def test_the_product_with_the_only_kernel(rng):
     engine, v = dense(WeightedDegree(4), X), rng.normal(size=50)
     assert engine.multiplies
     engine.move_to(v)
-    np.testing.assert_allclose(engine.matvec(v), engine.outputs()[0], rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(
+        engine.matvec(v, np.ones(1)), engine.outputs()[0], rtol=1e-12, atol=1e-12
+    )
 
 
 CAPABILITIES = {  # keeps outputs, streams
     DenseEngine: (True, False),
     FamilyEngine: (False, False),
+    LinearEngine: (False, False),
     OutputsEngine: (True, False),
     StreamedEngine: (False, True),
 }
@@ -290,18 +305,19 @@ def test_capabilities_are_declared(kind, rng):
     engine = case.engine(case.data(rng, case.n))
     assert type(engine) is kind
     assert (engine.keeps_outputs, engine.streams) == CAPABILITIES[kind]
-    assert not engine.multiplies
+    assert engine.multiplies == (kind is LinearEngine)
     total = SUMS["sum of distances and dot products"]
     assert type(total.engine(total.data(rng, 20))) is DenseEngine
 
 
 ONE, NONE = np.arange(1), None
 LACKING = {
-    DenseEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
-    FamilyEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
-    OutputsEngine: {"matvec": (ONE,), "subset": (NONE, ONE)},
+    DenseEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    FamilyEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    LinearEngine: {"subset": (NONE, ONE)},
+    OutputsEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     StreamedEngine: {
-        "matvec": (ONE,),
+        "matvec": (ONE, ONE),
         "block": (ONE, np.ones(5)),
         "blocks": (ONE,),
         "diagonal": (),
@@ -367,3 +383,32 @@ def test_values_that_do_not_fit_are_refused(kind, rng):
         with pytest.raises(ValueError, match="idx and values differ in length"):
             engine.change(np.arange(3), np.ones(length))
     assert not engine.alpha.any()
+
+
+@every_engine
+def test_the_way_of_alpha_ends_where_outputs_are_computed_anew(kind):
+    case, rng = ONE_OF_EACH[kind], np.random.default_rng(0)
+    engine = case.engine(case.data(rng, 60))
+    theta = np.ones(engine.n_kernels)
+    engine.combined(theta)
+    alpha, idx = rng.normal(size=engine.n), np.arange(5)
+    engine.change(idx, alpha[idx])
+    engine.change(idx, -alpha[idx])
+    ways = 1.0 if kind is StreamedEngine else 3.0  # which computes outputs whenever it is asked
+    np.testing.assert_allclose(engine.travel[idx], ways * np.abs(alpha[idx]))
+    assert not engine.travel[5:].any()
+    engine.move_to(alpha)
+    engine.combined(theta)
+    np.testing.assert_array_equal(engine.travel, np.abs(alpha))
+
+
+@every_engine
+def test_outputs_that_are_scaled_keep_their_rounding(kind):
+    case, rng = ONE_OF_EACH[kind], np.random.default_rng(0)
+    engine = case.engine(case.data(rng, 60))
+    engine.move_to(alpha := rng.normal(size=engine.n))
+    engine.combined(np.ones(engine.n_kernels))
+    before = engine.travel.copy()
+    engine.move_to(*engine.snapshot().scaled(100.0))
+    assert np.all(engine.travel >= (1.0 if kind is StreamedEngine else 100.0) * before)
+    np.testing.assert_array_equal(engine.alpha, 100.0 * alpha)

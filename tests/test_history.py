@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave.problem import Certificate
-from kernelweave.training.history import SMALLEST_TOL, STUCK_TURNS, History
+from kernelweave.training.history import ROUNDING, STUCK_TURNS, History
 
 THETA = np.array([0.6, 0.8])
 
@@ -88,13 +88,20 @@ def test_an_inner_problem_has_the_same_clock_and_observer_but_tells_nobody(clock
     assert len(seen) == 1
 
 
-@pytest.mark.parametrize(("first", "tol"), [(0.5, 0.1), (0.1, 0.03), (1e-20, SMALLEST_TOL)])
+@pytest.mark.parametrize(("first", "tol"), [(0.5, 0.1), (0.1, 0.03), (1e-20, ROUNDING)])
 def test_the_gap_of_an_inner_problem_falls_from_where_it_starts(first, tol):
     inner = History().inner(0.1, fall=0.3)
     inner.add(certificate(first), THETA)
     assert inner.tol == pytest.approx(tol)
     inner.add(certificate(0.2 * first), THETA)
     assert inner.tol == pytest.approx(tol)  # only the first gap counts
+
+
+def test_no_inner_problem_is_solved_beyond_rounding():
+    """Where little can be gained, rounding of the values is more of the gap."""
+    inner = History().inner(0.1, fall=0.3)
+    inner.add(Certificate(primal=2.0, dual=2.0, constant=2.0 + 1e-6, gap=0.0, bias=0.0), THETA)
+    assert inner.tol == pytest.approx(2e6 * ROUNDING)
 
 
 def test_alphas_of_some_examples_are_observed_among_those_of_all():

@@ -121,7 +121,7 @@ def test_sample_weights(standardised, rng):
 
     y = X[:, 0] + 0.1 * rng.normal(size=len(y))
     machine = SVR(C=2.0, gamma=0.02, tol=TIGHT).fit(X, y, weights)
-    model = MKLRegressor(RBF(0.02), C=2.0, **settings()).fit(X, y, weights)
+    model = MKLRegressor(RBF(0.02), C=2.0, epsilon=0.1, **settings()).fit(X, y, weights)
     np.testing.assert_allclose(model.predict(X), machine.predict(X), rtol=0, atol=1e-3)
 
 

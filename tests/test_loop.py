@@ -9,9 +9,8 @@ from mkl_cases import begin, hinge_case, make_case
 from kernelweave import norms
 from kernelweave.kernels import RBF
 from kernelweave.plan import Plan
-from kernelweave.steps.base import ACCURATE, COMPLETE, Accuracy, keep_weights
 from kernelweave.training.history import History
-from kernelweave.training.loop import train
+from kernelweave.training.loop import ACCURATE, COMPLETE, Accuracy, keep_weights, train
 
 STEPS = [
     ("analytic", norms.Lp(2)),

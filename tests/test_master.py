@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import minimize
 
 from kernelweave import norms
-from kernelweave.steps.base import Turn
 from kernelweave.steps.master import FEW, FLOOR, least_weights, model_minimum
+from kernelweave.training.loop import Turn
 
 M = 4
 NORMS = [norms.Lp(1), norms.Lp(1, (1.0, 2.0, 0.5, 1.0)), norms.Lp(2), norms.Elliptic(np.eye(M) + 1)]

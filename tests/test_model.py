@@ -9,7 +9,7 @@ from kernel_cases import CASES, vectors
 from kernelweave.core import single_threaded_blas
 from kernelweave.kernels import RBF, Linear, prepare
 from kernelweave.model import Model
-from kernelweave.problem import Result
+from kernelweave.training.history import Result
 
 N = 280  # more than one tile of columns
 SHARES = np.full(N, 1 / N)

@@ -3,6 +3,7 @@
 import io
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ from sklearn.base import clone
 from sklearn.compose import make_column_selector
 from sklearn.exceptions import NotFittedError
 
+import kernelweave
 from kernelweave import (
     MKLClassifier,
     MKLClassifierCV,
@@ -178,7 +180,24 @@ def test_what_has_changed_its_meaning_is_read_as_it_was_meant():
     np.testing.assert_allclose(again.weights_, model.weights_, atol=1e-3)
 
 
-def test_names_in_files_are_fixed():
+def test_a_new_process_knows_all_that_files_hold(X, tmp_path):
+    """Names are imported when they are asked for: `load` asks for the classes of files."""
+    MKLClassifier(kernels.RBF(1.0)).fit(X, X[:, 0] > 0).save(tmp_path / "m.kw")
+    sources = pathlib.Path(kernelweave.__file__).parent.rglob("*.py")
+    found = [re.findall(r'@(?:stored|formerly)\(\s*"(\w+)"', file.read_text()) for file in sources]
+    names = sorted({name for names in found for name in names})
+    assert {"MKLClassifierCV", "Standardized", "Ellipse", "Elliptic"} <= set(names)
+    script = (
+        "import sys; from kernelweave import load; load(sys.argv[1])\n"
+        "from kernelweave.stored import stored_as\n"
+        "[stored_as(name) for name in sys.argv[2:]]"
+    )
+    subprocess.run([sys.executable, "-c", script, tmp_path / "m.kw", *names], check=True)
+
+
+def test_names_in_files_are_fixed(X, tmp_path):
+    MKLClassifier(kernels.RBF(1.0)).fit(X, X[:, 0] > 0).save(tmp_path / "m.kw")
+    load(tmp_path / "m.kw")
     # A class may be renamed; what files call it may not.
     names = (
         "Alphabet BagOfWords Block Centered ChiSquared Chosen Columns CompiledKernels Dense "

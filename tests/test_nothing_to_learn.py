@@ -68,7 +68,9 @@ def test_targets_that_a_constant_fits(solver, rng):
         pytest.importorskip("clarabel")
     X = rng.normal(size=(30, 2))
     for y, loss in ((0.01 * X[:, 0], "epsilon_insensitive"), (np.full(30, 0.1), "squared")):
-        model = MKLRegressor([RBF(1.0), Linear()], norm=1, loss=loss, solver=solver)
+        model = MKLRegressor(
+            [RBF(1.0), Linear()], norm=1, C=1.0, loss=loss, epsilon=0.1, solver=solver
+        )
         with pytest.warns(UserWarning, match="the best constant costs 0, and no model costs less."):
             model.fit(X, y)
         assert (model.primal_objective_, model.duality_gap_) == (0.0, 0.0)

@@ -15,7 +15,7 @@ from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Laplacian, Polynomial, WeightedDegree
 from kernelweave.plan import AUTO, METHODS, Plan, automatic, find_method, suited_norm
 from kernelweave.solvers.skm import SKM
-from kernelweave.steps.base import COMPLETE
+from kernelweave.training.loop import COMPLETE
 
 FAMILY = RBF(gamma=list(np.geomspace(1e-3, 1.0, 12)))
 MIXED = [RBF(0.1), Polynomial(degree=2), Laplacian(0.1)]
@@ -55,25 +55,30 @@ COMPLETE_GRADIENT = "gradient steps on complete solutions of the inner problem"
 ANALYTIC = "analytic steps after every turn"
 SAMPLE = "weights start from a sample"
 DROPPED = "small weights dropped at the end"
+ROUGH = "single precision until the gap is small"
 
 PLANS = {  # kernels, settings, and the parts of the sentence
     "one RBF": (RBF(0.1), {}, ["dense engine", SETS, "given weights"]),
     "family, p = 1": (
-        FAMILY, {"norm": 1}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, DROPPED]
+        FAMILY, {"norm": 1}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, DROPPED, ROUGH]
     ),
-    "family, p = 1.5": (FAMILY, {"norm": 1.5}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE]),
-    "family, p = 2": (FAMILY, {"norm": 2}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE]),
-    "family, p = 4": (FAMILY, {"norm": 4}, ["family engine", SETS, ANALYTIC]),
-    "family, p = inf": (FAMILY, {"norm": np.inf}, ["family engine", SETS, "given weights"]),
+    "family, p = 1.5": (
+        FAMILY, {"norm": 1.5}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH]
+    ),
+    "family, p = 2": (FAMILY, {"norm": 2}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH]),
+    "family, p = 4": (FAMILY, {"norm": 4}, ["family engine", SETS, ANALYTIC, ROUGH]),
+    "family, p = inf": (FAMILY, {"norm": np.inf}, ["family engine", SETS, "given weights", ROUGH]),
     "mixed, p = 1": (MIXED, {"norm": 1}, ["dense engine", SETS, ACCURATE_NEWTON, DROPPED]),
     "mixed, p = 1.2": (MIXED, {"norm": 1.2}, ["dense engine", SETS, ACCURATE_NEWTON]),
     "mixed, p = 2": (MIXED, {"norm": 2}, ["dense engine", SETS, ANALYTIC]),
     "mixed, p = inf": (MIXED, {"norm": np.inf}, ["plain sum engine", SETS, "given weights"]),
     "logistic": (
-        FAMILY, {"loss": "logistic", "norm": 2}, ["family engine", SETS, ACCURATE_NEWTON, SAMPLE]
+        FAMILY,
+        {"loss": "logistic", "norm": 2},
+        ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH],
     ),
     "complete Newton": (
-        FAMILY, {"norm": 2, "interleaved": False}, ["family engine", SETS, COMPLETE_NEWTON]
+        FAMILY, {"norm": 2, "interleaved": False}, ["family engine", SETS, COMPLETE_NEWTON, ROUGH]
     ),
     "complete analytic": (
         MIXED,
@@ -93,35 +98,35 @@ def test_the_plan_of_each_kind_of_problem(kernels, settings, parts, data, plan_o
 
 SKM_SENTENCE = "SKM(eps1=inf, eps2=inf, sparsify=False, block_mb=64.0)"
 SOLVERS = {  # p, and the parts of the sentence on a family and on a mixed list
-    "analytic": (2, ["family engine", SETS, ANALYTIC], ["dense engine", SETS, ANALYTIC]),
+    "analytic": (2, ["family engine", SETS, ANALYTIC, ROUGH], ["dense engine", SETS, ANALYTIC]),
     "newton": (
         2,
-        ["family engine", SETS, ACCURATE_NEWTON, SAMPLE],
+        ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, ROUGH],
         ["dense engine", SETS, ACCURATE_NEWTON],
     ),
     "hessian": (
         1,
-        ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, DROPPED],
+        ["family engine", SETS, ACCURATE_NEWTON, SAMPLE, DROPPED, ROUGH],
         ["dense engine", SETS, ACCURATE_NEWTON, DROPPED],
     ),
     "cutting-plane": (
         1,
-        ["family engine", SETS, "cutting plane steps after every turn", DROPPED],
+        ["family engine", SETS, "cutting plane steps after every turn", DROPPED, ROUGH],
         ["dense engine", SETS, "cutting plane steps after every turn", DROPPED],
     ),
     "level": (
         1,
-        ["family engine", SETS, "level steps after every turn", DROPPED],
+        ["family engine", SETS, "level steps after every turn", DROPPED, ROUGH],
         ["dense engine", SETS, "level steps after every turn", DROPPED],
     ),
     "gradient": (
         1,
-        ["family engine", SETS, COMPLETE_GRADIENT, DROPPED],
+        ["family engine", SETS, COMPLETE_GRADIENT, DROPPED, ROUGH],
         ["dense engine", SETS, COMPLETE_GRADIENT, DROPPED],
     ),
     "uniform": (
         np.inf,
-        ["family engine", SETS, "given weights"],
+        ["family engine", SETS, "given weights", ROUGH],
         ["plain sum engine", SETS, "given weights"],
     ),
     "alignment": (2, *[["dense engine", SETS, "weights given by plain alignments"]] * 2),
@@ -159,12 +164,13 @@ def test_the_plan_of_each_named_solver(solver, data, plan_of):
                 ACCURATE_NEWTON,
                 SAMPLE,
                 DROPPED,
+                ROUGH,
             ],
         ),
         (
             FAMILY,
             {"norm": 1, "interleaved": False},
-            ["family engine", SETS, COMPLETE_NEWTON, DROPPED],
+            ["family engine", SETS, COMPLETE_NEWTON, DROPPED, ROUGH],
         ),
         (RBF(0.1), {"loss": "logistic"}, ["dense engine", SETS, "given weights"]),
     ],
@@ -179,19 +185,20 @@ def test_active_sets_grow_where_examples_are_many(kernels, settings, parts, rng,
     assert plan_of(model, X[:20_000], y[:20_000]) == few
 
 
-def test_conjugate_gradients_are_for_one_kernel_with_a_fast_product(plan_of):
+def test_conjugate_gradients_are_for_kernels_with_fast_products(plan_of):
     X, y = make_splice(1200, 0.3)
     expected = f"dense engine; conjugate gradients, then {SETS}; given weights"
     assert plan_of(MKLClassifier(WeightedDegree(8)), X, y) == expected
     of_its_own = MKLClassifier(WeightedDegree(8), working_set=50)
     assert plan_of(of_its_own, X, y) == "dense engine; working sets of 50; given weights"
     several = MKLClassifier(WeightedDegree(8, split="degree"), norm=2)
-    assert plan_of(several, X, y) == f"dense engine; {SETS}; {ANALYTIC}"
+    expected = f"linear engine; conjugate gradients, then {SETS}; {ACCURATE_NEWTON}; {SAMPLE}"
+    assert plan_of(several, X, y) == expected
 
 
 def test_the_plan_of_one_class_and_of_a_regression(data, plan_of):
     X, _ = data
-    expected = f"family engine; {SETS}; {ACCURATE_NEWTON}; {SAMPLE}"
+    expected = f"family engine; {SETS}; {ACCURATE_NEWTON}; {SAMPLE}; {ROUGH}"
     assert plan_of(MKLOneClass(FAMILY, norm=2), X) == expected
     assert plan_of(MKLRegressor(FAMILY, norm=2), X, X[:, 0]) == expected
 

@@ -12,7 +12,8 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from kernelweave import losses, norms
-from kernelweave.problem import Certificate, Problem, Progress, Result
+from kernelweave.problem import Certificate, Problem
+from kernelweave.training.history import Progress, Result
 
 N, M = 12, 3
 E = np.array([[1.0, 0.6, -0.1], [0.6, 1.0, 0.2], [-0.1, 0.2, 2.0]])

@@ -87,10 +87,11 @@ def test_several_classes(iris, share):
 @pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared"])
 def test_regression(diabetes, loss):
     X, y = diabetes
-    search = MKLRegressorCV(norms=NORMS, Cs=CS, cv=3, loss=loss, **SETTINGS).fit(X, y)
+    options = {"loss": loss, "epsilon": 0.1, **SETTINGS}
+    search = MKLRegressorCV(norms=NORMS, Cs=CS, cv=3, **options).fit(X, y)
 
     def make(p, C):
-        return MKLRegressor(norm=p, C=C, loss=loss, **SETTINGS)
+        return MKLRegressor(norm=p, C=C, **options)
 
     expected = scores_one_by_one(make, X, y, list(KFold(3).split(X)), "r2")
     assert_allclose(search.scores_, expected, atol=2e-3)

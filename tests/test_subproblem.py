@@ -210,7 +210,7 @@ def test_arrays_of_different_length_are_refused():
         solve(np.eye(2), term, zero, zero)
 
 
-def creeping(loss, rng, q=120, C=1e3):
+def ill_conditioned(loss, rng, q=120, C=1e3):
     """A problem of columns whose sizes differ by orders of magnitude, at a large C."""
     X = rng.normal(size=(q, 4)) * 10.0 ** np.arange(-1, 3)
     # No alpha of one class may exceed its share, and together they make the number of examples.
@@ -223,8 +223,8 @@ def creeping(loss, rng, q=120, C=1e3):
 
 @every_loss
 @pytest.mark.parametrize("seed", range(4))
-def test_where_pairs_creep_another_method_takes_over(loss, seed):
-    problem = creeping(loss, np.random.default_rng(seed))
+def test_where_pairs_take_too_long_another_method_takes_over(loss, seed):
+    problem = ill_conditioned(loss, np.random.default_rng(seed))
     tolerance, q = 1e-4 * problem.violation, len(problem.alpha)
     few = working_sets.PAIRS_PER_EXAMPLE * q + working_sets.FEW_PAIRS
     *_, alone = solve(problem.kernel, problem.term, problem.alpha, problem.F, tolerance, few)
@@ -253,7 +253,7 @@ def test_methods_without_pairs_agree_with_a_general_solver(loss, seed):
 
 
 def test_the_squared_loss_takes_one_step_of_interior_points(rng):
-    problem = creeping(losses.Squared(), rng)
+    problem = ill_conditioned(losses.Squared(), rng)
     path = interior_points(problem)
     next(path)
     assert problem.after(next(path)).violation <= 1e-5 * problem.violation

@@ -1,6 +1,7 @@
 """Whole files: a name shows the old contents or the new ones, and nothing else stays behind."""
 
 import os
+import time
 
 import pytest
 
@@ -62,3 +63,18 @@ def test_long_names_are_accepted(tmp_path):
     with whole_file(tmp_path / ("a" * 250)) as file:
         file.write(b"x")
     assert os.listdir(tmp_path) == ["a" * 250]
+
+
+def test_what_a_killed_process_has_left_goes_after_a_day(tmp_path):
+    names = ("m[1].kw.0123456789abcdef", "m[1].kw.fedcba9876543210", "n.kw.0123456789abcdef")
+    old, new, other = (tmp_path / f"{name}.part" for name in names)
+    for part in (old, new, other):
+        part.write_bytes(b"half")
+    long_ago = time.time() - 2 * 86_400
+    os.utime(old, (long_ago, long_ago))
+    os.utime(other, (long_ago, long_ago))
+    with whole_file(tmp_path / "m[1].kw") as file:
+        file.write(b"whole")
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["m[1].kw", new.name, other.name]
+    )

@@ -4,6 +4,7 @@
 
 #include "bindings/bindings.h"
 #include "engine/engine.h"
+#include "engine/linear_engine.h"
 #include "engine/mixture.h"
 #include "engine/sum.h"
 
@@ -63,31 +64,48 @@ nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) 
       .def("subset", &subset<Kind>, "ids"_a);
 }
 
-// The matrix of a kernel, and how to multiply it.
-struct KernelProduct {
-  std::unique_ptr<Product> product;
-  int64_t n;
-  int threads;
-};
-
-std::unique_ptr<KernelProduct> product_of(const Engine& engine) {
-  std::unique_ptr<Product> product;
-  without_lock([&] { product = engine.product(); });
-  if (!product) return nullptr;
-  return std::make_unique<KernelProduct>(std::move(product), engine.n(), engine.threads());
+template <typename Kind, typename... Arguments>
+std::unique_ptr<Products> products_of(const Kind& engine, Arguments... arguments) {
+  std::unique_ptr<Products> products;
+  without_lock([&] { products = engine.products(arguments...); });
+  return products;
 }
 
-Out multiply(const KernelProduct& matrix, Vector v) {
-  require(int64_t(v.shape(0)) == matrix.n, "Product: one number per example");
-  Out out = make_array({size_t(matrix.n)});
-  std::fill_n(out.data(), matrix.n, 0.0);
-  without_lock([&] { matrix.product->add(v.data(), matrix.threads, out.data()); });
+Out multiply(const Products& matrices, Vector v) {
+  require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
+  Out out = make_array({size_t(matrices.n())});
+  without_lock([&] { matrices.multiply(v.data(), out.data()); });
   return out;
 }
 
-void bind_product(nb::module_& m) {
-  nb::class_<KernelProduct>(m, "Product", "The matrix of a kernel, as what it makes of vectors.")
-      .def("__matmul__", &multiply, "v"_a);
+Out quadratic_forms_of(const Products& matrices, Vector v) {
+  require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
+  Out out = make_array({size_t(matrices.n_kernels())});
+  without_lock([&] { matrices.quadratic(v.data(), out.data()); });
+  return out;
+}
+
+Out products_at(const Products& matrices, Vector v, Ids ids) {
+  require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
+  check_ids(matrices.n(), ids);
+  Out out = make_array({size_t(matrices.n_kernels()), ids.shape(0)});
+  without_lock([&] { matrices.outputs(v.data(), ids.data(), int64_t(ids.shape(0)), out.data()); });
+  return out;
+}
+
+void bind_products(nb::module_& m) {
+  nb::class_<Products>(m, "Products", "The matrices of kernels, as what they make of vectors.")
+      .def(
+          "weigh",
+          [](Products& matrices, Vector weights) {
+            require(int64_t(weights.shape(0)) == matrices.n_kernels(),
+                    "weigh: one weight per kernel");
+            without_lock([&] { matrices.weigh(weights.data()); });
+          },
+          "weights"_a)
+      .def("__matmul__", &multiply, "v"_a, "The weighted sum of the matrices times a vector.")
+      .def("quadratic", &quadratic_forms_of, "v"_a, "v' K v for each matrix.")
+      .def("outputs", &products_at, "v"_a, "ids"_a, "Some rows of each matrix times a vector.");
 }
 
 // The engine of the sum of all kernels.
@@ -105,6 +123,8 @@ void bind_dense(nb::module_& m) {
           [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
              int n_jobs) { new (engine) Engine(rows_of(program, side, cache_bytes, n_jobs)); },
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_prop_ro("reads", &Engine::reads,
+                   "The time of a pair, in values that are read from a long row meanwhile.")
       .def_static("of_sum", &engine_of_sum, "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static(
           "is_linear", [](const Program& program) { return linear_terms(program).has_value(); },
@@ -130,8 +150,56 @@ void bind_dense(nb::module_& m) {
             return out;
           },
           "ids"_a, "weights"_a)
-      .def("product", &product_of,
-           "The matrix of the only kernel; None where products are no cheaper than rows.");
+      .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
+           "The matrices of the kernels; None where products are no cheaper than rows.");
+}
+
+Out linear_block(const LinearEngine& engine, Ids ids, Vector weights) {
+  check_ids(engine.n(), ids);
+  require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
+  Out out = make_array({ids.shape(0), ids.shape(0)});
+  without_lock(
+      [&] { engine.block(ids.data(), int64_t(ids.shape(0)), weights.data(), out.data()); });
+  return out;
+}
+
+Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights) {
+  check_ids(engine.n(), ids);
+  require(ids.shape(0) == delta.shape(0), "combined: ids and delta differ in length");
+  require(int64_t(weights.shape(0)) == engine.n_kernels(), "combined: one weight per kernel");
+  Out out = make_array({size_t(engine.n())});
+  std::fill_n(out.data(), engine.n(), 0.0);
+  without_lock([&] {
+    engine.add(ids.data(), int64_t(ids.shape(0)), delta.data(), weights.data(), out.data());
+  });
+  return out;
+}
+
+void bind_linear(nb::module_& m) {
+  nb::class_<LinearEngine>(m, "LinearEngine", "Examples and linear kernels that multiply vectors.")
+      .def(
+          "__init__",
+          [](LinearEngine* engine, const Program& program, const Side& side, int64_t cache_bytes,
+             int n_jobs) {
+            check_threads(n_jobs);
+            require(LinearEngine::serves(program, side), "LinearEngine: kernels do not multiply");
+            new (engine)
+                LinearEngine(std::make_shared<const Program>(program), side, cache_bytes, n_jobs);
+          },
+          "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_static("serves", &LinearEngine::serves, "program"_a, "side"_a)
+      .def_prop_ro("n", &LinearEngine::n)
+      .def_prop_ro("reads", &LinearEngine::reads)
+      .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
+      .def("block", &linear_block, "ids"_a, "weights"_a)
+      .def("blocks", &blocks<LinearEngine>, "ids"_a)
+      .def("combined", &linear_sum, "ids"_a, "delta"_a, "weights"_a,
+           "The weighted sum of the kernels of some examples, for all examples.")
+      .def("products", &products_of<LinearEngine, bool>, "keep"_a, nb::keep_alive<0, 1>(),
+           "The matrices of the kernels; None where they need more memory than there is. Without "
+           "keep they take little, and are made anew for every product.")
+      .def("diagonal", &diagonal_of<LinearEngine>)
+      .def("subset", &subset<LinearEngine>, "ids"_a);
 }
 
 Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
@@ -152,6 +220,25 @@ Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
     mixture.outputs(ids.data(), int64_t(ids.shape(0)), alpha.data(), kernels.data(),
                     int64_t(kernels.shape(0)), out.data());
   });
+  return out;
+}
+
+void require_single(const Mixture& mixture, Ids ids, Vector alpha) {
+  check_ids(mixture.n(), ids);
+  require(ids.shape(0) == alpha.shape(0), "single passes: ids and alpha differ in length");
+  require(mixture.has_single_passes(), "single passes do not serve these kernels and examples");
+}
+
+void add_single(Mixture& mixture, Ids ids, Vector delta) {
+  require_single(mixture, ids, delta);
+  without_lock([&] { mixture.add_single(ids.data(), int64_t(ids.shape(0)), delta.data()); });
+}
+
+Out outputs_single(const Mixture& mixture, Ids ids, Vector alpha) {
+  require_single(mixture, ids, alpha);
+  Out out = make_array({size_t(mixture.n_kernels()), size_t(mixture.n())});
+  without_lock(
+      [&] { mixture.outputs_single(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
   return out;
 }
 
@@ -216,6 +303,10 @@ void bind_mixture(nb::module_& m) {
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
       .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
+      .def_prop_ro("has_single_passes", &Mixture::has_single_passes)
+      .def("add_single", &add_single, "ids"_a, "delta"_a, "As `add`, in single precision.")
+      .def("outputs_single", &outputs_single, "ids"_a, "alpha"_a,
+           "The outputs of all kernels, a row for each, in single precision.")
       .def_prop_ro("n_families", [](const Mixture& mixture) { return mixture.profiles().size(); })
       .def("family", &family, "family"_a,
            "The kernels of one shared quantity, and their values at its nodes, a row for each.")
@@ -226,8 +317,9 @@ void bind_mixture(nb::module_& m) {
 }  // namespace
 
 void bind_engines(nb::module_& m) {
-  bind_product(m);
+  bind_products(m);
   bind_dense(m);
+  bind_linear(m);
   bind_mixture(m);
 }
 

@@ -6,6 +6,7 @@
 #include "bindings/strings.h"
 #include "engine/decision.h"
 #include "engine/evaluate.h"
+#include "kernels/identity.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -46,6 +47,9 @@ void bind_program(nb::module_& m) {
       .def(
           "absent", [](Program& p, int32_t slot, double total) { p.push(Op::Absent, slot, total); },
           "slot"_a, "total"_a)
+      .def(
+          "exponential", [](Program& p, double gamma) { p.push(Op::Exponential, 0, gamma); },
+          "gamma"_a, "exp(gamma * (k - 1)) of a value k.")
       .def("out", [](Program& p) { p.push(Op::Out, 0); })
       .def("end_group", &Program::end_group)
       .def_prop_ro("n_kernels", &Program::n_kernels);
@@ -84,6 +88,14 @@ void bind_side(nb::module_& m) {
                                                                 borrow(indptr), side.n, d));
           },
           "data"_a, "indices"_a, "indptr"_a, "d"_a)
+      .def(
+          "add_ids",
+          [](Side& side, Ids ids) {
+            require(int64_t(ids.shape(0)) == side.n, "add_ids: wrong number of ids");
+            side.tables.push_back(std::make_shared<IdTable>(
+                std::vector<int64_t>(ids.data(), ids.data() + ids.shape(0))));
+          },
+          "ids"_a)
       .def(
           "add_given",
           [](Side& side, Matrix matrix, Ids rows, Ids ids) {

@@ -6,7 +6,10 @@
 
 #include "bindings/bindings.h"
 #include "bindings/strings.h"
+#include "stores/hamming_store.h"
 #include "stores/wd_store.h"
+#include "strings/hamming_kernel.h"
+#include "strings/sequence_table.h"
 #include "strings/spectrum_kernel.h"
 
 namespace nb = nanobind;
@@ -34,6 +37,8 @@ struct NamedStore {
 NamedStore store_of(const Source& source, int64_t letters) {
   if (const auto* wd = dynamic_cast<const WdKernel*>(source.quantity.get()))
     return {source.quantity, std::make_unique<WdStore>(*wd, nullptr), "trie"};
+  if (const auto* hamming = dynamic_cast<const HammingKernel*>(source.quantity.get()))
+    return {source.quantity, std::make_unique<HammingStore>(hamming->parameters), "table"};
   const auto& spectrum = dynamic_cast<const SpectrumKernel&>(*source.quantity);
   const bool open = spectrum.store == StoreKind::kAuto;
   const StoreKind kind = open ? best_store(spectrum.rule, letters) : spectrum.store;
@@ -68,6 +73,31 @@ void merge(NamedStore& named, NamedStore& other) {
   });
 }
 
+// For kernels that count mismatches: a number for each word, the sum over the words of sequences
+// that agree with it at one place, times a function of their mismatches at the others.
+Out place_weights(const Source& source, const Side& side, Vector delta, int64_t place,
+                  Vector spectrum, int threads) {
+  const auto* hamming = dynamic_cast<const HammingKernel*>(source.quantity.get());
+  require(hamming != nullptr, "place_weights: a kernel that counts mismatches");
+  const HammingParameters& parameters = hamming->parameters;
+  require(parameters.rule.kmers.space() <= kMostWords, "place_weights: too many words");
+  require(place >= -1 && place < parameters.length(), "place_weights: no such place");
+  require(int64_t(spectrum.shape(0)) == parameters.length() + (place < 0), "spectrum: wrong size");
+  require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
+  require(side.tables.size() == 1, "a store reads one column of sequences");
+  hamming->check(*side.tables[0], *side.tables[0]);
+  Out out = make_array({size_t(parameters.rule.kmers.space())});
+  without_lock([&] {
+    const SequenceView& view = table_as<SequenceTable>(*side.tables[0]).view;
+    std::fill_n(out.data(), out.size(), 0.0);
+    add_words(view, parameters.rule, nullptr, delta.data(), 0, side.n, false, out.data());
+    if (parameters.rule.both_strands) add_partners(parameters.rule.kmers, threads, out.data());
+    WordOperator(int64_t(parameters.rule.kmers.letters), parameters.length(), place)
+        .apply(spectrum.data(), threads, out.data());
+  });
+  return out;
+}
+
 nb::list items(NamedStore& named) {
   nb::list found;
   interruptible([&] { named.store->settle(1); });
@@ -80,6 +110,8 @@ nb::list items(NamedStore& named) {
 }  // namespace
 
 void bind_stores(nb::module_& m) {
+  m.def("place_weights", &place_weights, "source"_a, "side"_a, "delta"_a, "place"_a, "spectrum"_a,
+        "threads"_a);
   nb::class_<NamedStore>(m, "Store", "Sparse weights of words.")
       .def(
           "__init__",

@@ -13,6 +13,7 @@
 
 #include "bindings/packed.h"
 #include "kernels/program.h"
+#include "strings/hamming_kernel.h"
 #include "strings/locality_kernel.h"
 #include "strings/plane_table.h"
 #include "strings/sequence_parser.h"
@@ -216,12 +217,18 @@ void bind_kernels(nb::module_& m) {
   m.def(
       "weighted_degree",
       [](std::vector<double> weights, std::vector<int64_t> shifts, const std::string& split,
-         int64_t length, const std::string& store) {
-        WdParameters parameters{std::move(weights), std::move(shifts), wd_value(split),
-                                store_kind(store)};
+         int64_t length, const std::string& store, const std::vector<double>& positions,
+         std::vector<int64_t> groups) {
+        WdParameters parameters{
+            std::move(weights), std::move(shifts), wd_value(split), store_kind(store), {},
+            std::move(groups)};
+        for (double weight : positions)
+          parameters.places.insert(parameters.places.end(), parameters.weights.size(), weight);
         return Source{std::make_shared<WdKernel>(std::move(parameters), length)};
       },
-      "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a);
+      "weights"_a, "shifts"_a, "split"_a, "length"_a, "store"_a, "positions"_a, "groups"_a,
+      "positions: the weight of each position, or none; groups: the member of a family that each "
+      "position belongs to, or none.");
   m.def(
       "spectrum",
       [](int64_t k, uint64_t letters, std::optional<nb::bytes> partner, const std::string& store) {
@@ -229,6 +236,25 @@ void bind_kernels(nb::module_& m) {
         return Source{std::make_shared<SpectrumKernel>(rule, store_kind(store))};
       },
       "k"_a, "letters"_a, "partner"_a.none(), "store"_a);
+  m.def(
+      "hamming",
+      [](int64_t length, uint64_t letters, std::optional<nb::bytes> partner,
+         std::vector<double> values, std::vector<double> spectra, double peak, double half_life,
+         const std::string& store) {
+        const KmerRule found = kmer_rule(length, letters, partner);
+        KmerRule kmers = found;
+        kmers.folded = false;
+        if (values.empty() || values.size() != spectra.size() || values.size() % (length + 1))
+          throw std::invalid_argument("hamming: length + 1 values and eigenvalues for each member");
+        if (!(half_life > 0.0)) throw std::invalid_argument("hamming: half_life must be positive");
+        return Source{std::make_shared<HammingKernel>(
+            HammingParameters{{kmers, found.folded, peak, half_life},
+                              std::move(values),
+                              std::move(spectra),
+                              store_kind(store)})};
+      },
+      "length"_a, "letters"_a, "partner"_a.none(), "values"_a, "spectra"_a, "peak"_a, "half_life"_a,
+      "store"_a);
   m.def(
       "locality_improved",
       [](int64_t half_window, int64_t degree) {
@@ -260,6 +286,7 @@ void bind_kernels(nb::module_& m) {
 void bind_strings(nb::module_& m) {
   bind_sequences(m);
   bind_kernels(m);
+  bind_words(m);
   bind_stores(m);
 }
 

@@ -14,6 +14,7 @@ struct Source {
 };
 
 void bind_strings(nanobind::module_& m);
+void bind_words(nanobind::module_& m);
 void bind_stores(nanobind::module_& m);
 
 }  // namespace kw

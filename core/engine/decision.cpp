@@ -29,10 +29,20 @@ void Decision::decide(const Side& b, int threads, double* out) {
   const LinearPlan plan(*program_, a_, b);
   const Compiled* found = known(plan);
   if (!found) found = compile(plan, threads);
-  if (!found)
-    return kw::decide(*program_, a_, b, coef_.data(), weights_.data(), outputs_, threads, out);
   std::fill_n(out, outputs_ * b.n, 0.0);
+  if (!found && !combine(plan, threads, b.n, out))
+    return kw::decide(*program_, a_, b, coef_.data(), weights_.data(), outputs_, threads, out);
+  if (!found) return;
   for (int64_t c = 0; c < outputs_; ++c) plan.apply(found->sums[c], threads, out + c * b.n);
+}
+
+// Row by row, the kernels of each output being one.
+bool Decision::combine(const LinearPlan& plan, int threads, int64_t n, double* out) const {
+  for (int64_t c = 0; c < outputs_; ++c)
+    if (!plan.combine(rows_.data(), coef_.data() + c * a_.n, a_.n,
+                      weights_.data() + c * program_->n_kernels(), threads, out + c * n))
+      return false;
+  return true;
 }
 
 const Decision::Compiled* Decision::known(const LinearPlan& plan) const {

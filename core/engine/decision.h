@@ -30,6 +30,7 @@ class Decision {
     const Compiled* next = nullptr;
   };
 
+  bool combine(const LinearPlan& plan, int threads, int64_t n, double* out) const;
   const Compiled* known(const LinearPlan& plan) const;
   const Compiled* compile(const LinearPlan& plan, int threads);
 

@@ -36,8 +36,9 @@ void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
   });
 }
 
-std::unique_ptr<Product> Engine::product() const {
-  return linear_.product(rows_->cache_bytes(), rows_->threads());
+std::unique_ptr<Products> Engine::products() const {
+  if (linear_.product_bytes() > rows_->cache_bytes()) return nullptr;
+  return linear_.products(true, rows_->threads());
 }
 
 void Engine::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }

@@ -1,12 +1,12 @@
-// Who holds the examples. A solver asks for the kernel inside a working set (block), changes some
-// alphas (add), and reads outputs[m, i] = sum_j alpha_j k_m(x_j, x_i). The rows of the shared
+// The engine holds the examples. A solver asks for the kernel inside a working set (block), changes
+// some alphas (add), and reads outputs[m, i] = sum_j alpha_j k_m(x_j, x_i). The rows of the shared
 // quantities are cached; weights of kernels may change without any kernel being evaluated again.
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "engine/shared_rows.h"
-#include "kernels/linear.h"
+#include "kernels/products.h"
 
 namespace kw {
 
@@ -18,6 +18,7 @@ class Engine {
   int64_t n_kernels() const { return rows_->program().n_kernels(); }
   double* outputs() { return outputs_.data(); }
   int64_t cached_rows() const { return rows_->cached(); }
+  double reads() const { return reads_of(rows_->program(), rows_->side()); }
   int threads() const { return rows_->threads(); }
 
   // out (count x count): sum_m weights[m] k_m inside a working set.
@@ -26,9 +27,9 @@ class Engine {
   void blocks(const int64_t* ids, int64_t count, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta);
-  // The matrix of the only kernel, for products with vectors; null where they are no cheaper than
+  // The matrices of the kernels, for products with vectors; null where these are no cheaper than
   // rows.
-  std::unique_ptr<Product> product() const;
+  std::unique_ptr<Products> products() const;
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them; rows that were cached stay cached.
   std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count);

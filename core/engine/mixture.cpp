@@ -29,10 +29,19 @@ Mixture::Mixture(std::unique_ptr<SharedRows> rows) : rows_(std::move(rows)), com
       profiles_.emplace_back(program, plane++, quantity.bound(*rows_->side().tables[s]),
                              quantity.both_signs());
   }
+  single_ = SinglePasses::of(program, rows_->side());
 }
+
+Mixture::Mixture(std::unique_ptr<SharedRows> rows, std::vector<Profile> profiles,
+                 std::unique_ptr<SinglePasses> single)
+    : rows_(std::move(rows)),
+      profiles_(std::move(profiles)),
+      single_(std::move(single)),
+      combined_(n(), 0.0) {}
 
 void Mixture::weigh(const double* weights) {
   for (Profile& profile : profiles_) profile.weigh(rows_->program(), weights);
+  if (single_) single_->weigh(rows_->program(), weights);
   std::fill(combined_.begin(), combined_.end(), 0.0);
 }
 
@@ -121,6 +130,15 @@ void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_colu
       by_rows);
 }
 
+void Mixture::add_single(const int64_t* ids, int64_t count, const double* delta) {
+  single_->add(ids, count, delta, rows_->threads(), combined_.data());
+}
+
+void Mixture::outputs_single(const int64_t* ids, int64_t count, const double* alpha,
+                             double* out) const {
+  single_->outputs(rows_->program(), ids, count, alpha, rows_->threads(), out);
+}
+
 void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
 
 void Mixture::blocks(const int64_t* ids, int64_t count, double* out) const {
@@ -129,8 +147,9 @@ void Mixture::blocks(const int64_t* ids, int64_t count, double* out) const {
 }
 
 std::unique_ptr<Mixture> Mixture::subset(const int64_t* ids, int64_t count) {
-  auto smaller = std::make_unique<Mixture>(rows_->subset(ids, count));
-  smaller->profiles_ = profiles_;  // with the bounds and weights of all examples
+  // With the bounds and weights of all examples.
+  auto smaller = std::make_unique<Mixture>(rows_->subset(ids, count), profiles_,
+                                           single_ ? single_->subset(ids, count) : nullptr);
   for (int64_t i = 0; i < count; ++i) smaller->combined_[i] = combined_[ids[i]];
   return smaller;
 }

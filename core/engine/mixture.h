@@ -8,12 +8,16 @@
 
 #include "engine/profile.h"
 #include "engine/shared_rows.h"
+#include "engine/single_passes.h"
 
 namespace kw {
 
 class Mixture {
  public:
   explicit Mixture(std::unique_ptr<SharedRows> rows);
+  // One for some of the examples of another, whose profiles and single passes it is given.
+  Mixture(std::unique_ptr<SharedRows> rows, std::vector<Profile> profiles,
+          std::unique_ptr<SinglePasses> single);
 
   // Whether a program consists of such kernels only.
   static bool serves(const Program& program);
@@ -40,13 +44,18 @@ class Mixture {
               const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }
+  // The same as `add` and `outputs` (of all kernels), in single precision (single_passes.h).
+  bool has_single_passes() const { return bool(single_); }
+  void add_single(const int64_t* ids, int64_t count, const double* delta);
+  void outputs_single(const int64_t* ids, int64_t count, const double* alpha, double* out) const;
   void diagonal(double* out) const;
   void blocks(const int64_t* ids, int64_t count, double* out) const;
   std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count);
 
  private:
   std::unique_ptr<SharedRows> rows_;
-  std::vector<Profile> profiles_;  // one for each plane
+  std::vector<Profile> profiles_;         // one for each plane
+  std::unique_ptr<SinglePasses> single_;  // null where they do not serve
   std::vector<double> combined_;
 };
 

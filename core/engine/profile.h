@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/program.h"
+#include "engine/functions.h"
 #include "simd/cells.h"
 #include "system/recycled.h"
 
@@ -26,7 +26,7 @@ class Profile {
   void integrate(const Program& program, const double* moments, double* out) const;
   // Its kernels, and their values at the nodes of piecewise cubic functions that are within 1e-6
   // of them: a row for each.
-  std::vector<int64_t> kernels() const;
+  std::vector<int64_t> kernels() const { return functions_.kernels(); }
   void sample(const Program& program, double* out) const;
 
   const Grid& grid() const { return grid_; }
@@ -35,16 +35,10 @@ class Profile {
 
  private:
   std::vector<double> cell_points() const;  // kTerms for every cell
-  // Calls sink(m, values, first, count) for the values of each kernel at points [first,
-  // first+count).
-  template <typename Sink>
-  void tabulate(const Program& program, const std::vector<Group>& groups,
-                const std::vector<double>& points, Sink&& sink) const;
 
-  int64_t plane_, planes_;
+  Functions functions_;
   Grid grid_;
   Nodes nodes_;
-  std::vector<Group> groups_;
   Buffer<double> coefficients_;  // a cell does not lie across cache lines
 };
 

@@ -20,15 +20,25 @@ SharedRows::SharedRows(std::shared_ptr<const Program> program, Side side, int64_
       threads_(threads),
       cache_(cached_values(*program_, side_), cache_bytes) {}
 
-// What lies between the values that are wanted of a row is read as well, up to a cache line.
-bool SharedRows::gathers(int64_t count) const {
-  constexpr double kLine = 8.0;
-  const double spacing = std::min(kLine, double(side_.n) / double(std::max<int64_t>(count, 1)));
+double SharedRows::reads() const {
   double reads = 0.0;
   for (size_t s = 0; s < side_.tables.size(); ++s)
     reads +=
         double(program_->sources()[s]->planes()) * program_->sources()[s]->reads(*side_.tables[s]);
-  return reads > spacing * double(program_->n_planes());
+  return reads;
+}
+
+// What lies between the values that are wanted of a row is read as well, up to a cache line.
+bool SharedRows::gathers(int64_t count) const {
+  constexpr double kLine = 8.0;
+  const double spacing = std::min(kLine, double(side_.n) / double(std::max<int64_t>(count, 1)));
+  return reads() > spacing * double(program_->n_planes());
+}
+
+bool SharedRows::keeps_rows(int64_t count) const {
+  constexpr int64_t kMany = 4096;
+  constexpr double kCheap = 4.0;
+  return count < kMany || reads() > kCheap;
 }
 
 std::vector<int64_t> SharedRows::cached_first(const int64_t* ids, int64_t count) const {

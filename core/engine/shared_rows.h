@@ -58,8 +58,13 @@ class SharedRows {
   std::unique_ptr<SharedRows> subset(const int64_t* ids, int64_t count);
 
  private:
+  // The time that the values of a pair take, in values that are read from a long row meanwhile.
+  double reads() const;
   // Whether rows of so many examples against each other are read rather than computed.
   bool gathers(int64_t count) const;
+  // Whether so many new rows are worth their room: memory that is new costs more than values that
+  // are cheap, and a pass over many examples is a rare one.
+  bool keeps_rows(int64_t count) const;
   template <typename Visit>
   void each_known_row(const std::vector<int64_t>& positions, const int64_t* ids,
                       const std::vector<const double*>& rows, Visit& visit, bool by_rows);
@@ -131,9 +136,10 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
                               Visit& visit, bool by_rows) {
   std::vector<int64_t> examples;
   std::vector<double*> kept;
+  const bool keeps = keeps_rows(int64_t(positions.size()));
   for (int64_t position : positions) {
     examples.push_back(ids[position]);
-    kept.push_back(cache_.insert(ids[position]));
+    kept.push_back(keeps ? cache_.insert(ids[position]) : nullptr);
   }
   try {
     sweep(

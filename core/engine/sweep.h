@@ -1,4 +1,4 @@
-// The walk that every evaluation shares: some rows of one side against all examples of the other,
+// The loop that every evaluation shares: some rows of one side against all examples of the other,
 // in tiles that stay in cache, with the column tiles spread over the threads.
 #pragma once
 #include <algorithm>
@@ -13,6 +13,7 @@ namespace kw {
 constexpr int64_t kTileColumns = 256;
 constexpr int64_t kTileRows = 64;
 constexpr int64_t kPackBytes = int64_t(64) << 20;
+constexpr int64_t kTileValues = int64_t{1} << 20;  // of a tile with many planes, about
 
 // Values of all planes for some rows.
 class PackedRows {
@@ -64,6 +65,13 @@ class Planes {
   std::vector<const double*> pointers_;
 };
 
+// Columns of a tile: fewer where every pair has many values, so that memory does not grow with
+// them.
+inline int64_t tile_columns(int64_t planes) {
+  const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(planes, 1));
+  return std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
+}
+
 constexpr int64_t kStripRows = 32;  // of a strip that one thread visits: what a pack allows
 
 // Which pairs are visited, and in which order.
@@ -83,7 +91,7 @@ template <typename Visit>
 void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b,
            int threads, Visit&& visit, Pairs pairs = {}) {
   const int64_t planes = program.n_planes(), limit = PackedRows::limit(program, a);
-  const int64_t tiles = (b.n + kTileColumns - 1) / kTileColumns;
+  const int64_t columns = tile_columns(planes), tiles = (b.n + columns - 1) / columns;
   std::vector<std::vector<double>> scratch(threads), stacks(threads);
   for (int64_t p0 = 0; p0 < count; p0 += limit) {
     const int64_t p1 = std::min(count, p0 + limit);
@@ -91,10 +99,10 @@ void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t c
     // Rows [from, to) of the pack and column tile t.
     const auto visit_tile = [&](int64_t t, int64_t from, int64_t to, int64_t part, int worker) {
       std::vector<double>&tile = scratch[worker], &stack = stacks[worker];
-      tile.resize(planes * kTileRows * kTileColumns);
-      stack.resize(program.stack_size() * kTileColumns);
+      tile.resize(planes * kTileRows * columns);
+      stack.resize(program.stack_size() * columns);
       Planes values(planes);
-      const int64_t j0 = t * kTileColumns, n = std::min(b.n - j0, kTileColumns);
+      const int64_t j0 = t * columns, n = std::min(b.n - j0, columns);
       const int64_t end = std::min(to, pairs.upper ? j0 + n - rows[p0] : to);
       for (int64_t r0 = from; r0 < end; r0 += kTileRows) {
         const int64_t r1 = std::min(end, r0 + kTileRows);

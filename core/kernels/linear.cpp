@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "kernels/products.h"
 #include "system/recycled.h"
 #include "system/team.h"
 
@@ -12,7 +13,8 @@ namespace {
 constexpr int64_t kColumns = 65536;            // columns that a thread works on at a time, at most,
 constexpr int64_t kValues = int64_t{1} << 24;  // and their values
 constexpr int64_t kBlock = 64;                 // rows and columns of a tile of a block
-constexpr int64_t kMostBundles = 4;            // of one source: each costs a store of its own
+constexpr int64_t kPackBytes = int64_t{1} << 26;  // of rows that are packed at a time
+constexpr int64_t kMostBundles = 4;               // of one source: each costs a store of its own
 
 using Terms = std::vector<LinearTerm>;
 
@@ -243,6 +245,50 @@ bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t
   return true;
 }
 
+bool LinearPlan::combine(const int64_t* rows, const double* delta, int64_t count,
+                         const double* weights, int threads, double* out) const {
+  if (!linear_) return false;
+  for (const Bundle& bundle : bundles_)
+    if (!program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data()))
+      return false;
+  if (count == 0) return true;
+  const std::vector<std::unique_ptr<Sums>> sums = compile(rows, delta, count, weights, threads);
+  if (!sums.empty()) {
+    apply(sums, threads, out);
+    return true;
+  }
+  for (const Bundle& bundle : bundles_) add_rows(bundle, rows, delta, count, weights, threads, out);
+  return true;
+}
+
+// Row by row, with the weights of the planes in one kernel.
+void LinearPlan::add_rows(const Bundle& bundle, const int64_t* rows, const double* delta,
+                          int64_t count, const double* weights, int threads, double* out) const {
+  const auto quantity =
+      program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
+  const Table& b = *b_.tables[bundle.source];
+  const std::vector<double> unit = units(bundle, rows, count);
+  const Table& a = *a_.tables[bundle.source];
+  const int64_t some = std::max(kBlock, kPackBytes / (1 + quantity->row_bytes(a)));
+  for (int64_t first = 0; first < count; first += some) {
+    const int64_t last = std::min(count, first + some);
+    const auto packed = quantity->pack(a, rows + first, last - first, b);
+    run_team(threads, (b_.n + kBlock - 1) / kBlock, [&](int64_t tile, int) {
+      const int64_t j0 = tile * kBlock, j1 = std::min(b_.n, j0 + kBlock);
+      double values[kBlock * kBlock], sums[kBlock] = {};
+      for (int64_t r0 = first; r0 < last; r0 += kBlock) {
+        const int64_t r1 = std::min(last, r0 + kBlock);
+        quantity->tile(*packed, r0 - first, r1 - first, b, j0, j1, {values, kBlock, 0});
+        for (int64_t r = r0; r < r1; ++r)
+          simd().axpy(unit[r] * delta[r], values + (r - r0) * kBlock, sums, j1 - j0);
+        check_interrupt();
+      }
+      for (int32_t slot : bundle.slots) simd().mul(b_.vectors[slot].data + j0, sums, j1 - j0);
+      simd().axpy(1.0, sums, out + j0, j1 - j0);
+    });
+  }
+}
+
 // Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
 bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights, int threads,
                        double* out) const {
@@ -270,46 +316,31 @@ bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights,
   return true;
 }
 
-namespace {
+bool LinearPlan::multiplies() const {
+  return linear_ && std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
+           return program_.sources()[bundle.source]->multiplies(*a_.tables[bundle.source]);
+         });
+}
 
-// A sum of products, each between normalisations.
-struct ProductSum : Product {
-  struct Part {
-    std::unique_ptr<Product> product;
-    std::vector<double> unit;
-    double factor;
-  };
-  std::vector<Part> parts;
+int64_t LinearPlan::product_bytes() const {
+  int64_t bytes = 0;
+  for (const Bundle& bundle : bundles_)
+    bytes += program_.sources()[bundle.source]->product_bytes(*a_.tables[bundle.source]);
+  return bytes;
+}
 
-  void add(const double* v, int threads, double* out) const override {
-    for (const auto& [product, unit, factor] : parts) {
-      const int64_t n = int64_t(unit.size());
-      std::vector<double> scaled(unit), values(n, 0.0);
-      simd().mul(v, scaled.data(), n);
-      product->add(scaled.data(), threads, values.data());
-      simd().mul(unit.data(), values.data(), n);
-      simd().axpy(factor, values.data(), out, n);
-    }
-  }
-};
-
-}  // namespace
-
-std::unique_ptr<Product> LinearPlan::product(int64_t bytes, int threads) const {
-  if (!linear_ || program_.n_kernels() != 1) return nullptr;
+std::unique_ptr<Products> LinearPlan::products(bool keep, int threads) const {
+  if (!multiplies()) return nullptr;
   std::vector<int64_t> all(a_.n);
   std::iota(all.begin(), all.end(), 0);
-  auto sum = std::make_unique<ProductSum>();
+  std::vector<Products::Part> parts;
   for (const Bundle& bundle : bundles_) {
     const Quantity& quantity = *program_.sources()[bundle.source];
-    if (quantity.planes() != 1) return nullptr;
-    auto product = quantity.product(*a_.tables[bundle.source], bytes, threads);
-    if (!product) return nullptr;
-    const double one = 1.0;
-    sum->parts.push_back(
-        {std::move(product), units(bundle, all.data(), a_.n), plane_weights(bundle, &one).front()});
+    auto product = quantity.product(*a_.tables[bundle.source], keep, threads);
+    parts.push_back(
+        {bundle, std::move(product), units(bundle, all.data(), a_.n), quantity.planes()});
   }
-  return sum;
+  return std::make_unique<Products>(std::move(parts), a_.n, program_.n_kernels(), threads);
 }
 
 }  // namespace kw

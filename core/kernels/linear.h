@@ -29,6 +29,8 @@ struct LinearBundle {
   bool operator==(const LinearBundle&) const = default;
 };
 
+class Products;
+
 class LinearPlan {
  public:
   // Examples of a will be summed up, for examples of b.
@@ -49,9 +51,17 @@ class LinearPlan {
   // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
   bool block(const int64_t* ids, int64_t count, const double* weights, int threads,
              double* out) const;
-  // The matrix of the only kernel on all examples of a, which is also b; null where products would
-  // be no cheaper than its rows, or take more than so many bytes.
-  std::unique_ptr<Product> product(int64_t bytes, int threads) const;
+  // out[j] += sum_m weights[m] sum_r delta[r] k_m(a_rows[r], b_j), by sums or by the rows of one
+  // kernel. False, and nothing done, where kernels cannot be combined.
+  bool combine(const int64_t* rows, const double* delta, int64_t count, const double* weights,
+               int threads, double* out) const;
+  // Whether products with the matrices on all examples of a, which is also b, cost far less than
+  // rows.
+  bool multiplies() const;
+  // These products; null where they do not. Without `keep` they are made anew for every vector.
+  std::unique_ptr<Products> products(bool keep, int threads) const;
+  // What products keep in memory.
+  int64_t product_bytes() const;
 
  private:
   using Bundle = LinearBundle;
@@ -63,6 +73,8 @@ class LinearPlan {
   std::vector<double> units(const Bundle& bundle, const int64_t* ids, int64_t count) const;
   bool block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count, const double* weights,
                      int threads, double* out) const;
+  void add_rows(const Bundle& bundle, const int64_t* rows, const double* delta, int64_t count,
+                const double* weights, int threads, double* out) const;
   std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
   std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
                                int64_t count, int threads, const double* planes) const;

@@ -84,12 +84,19 @@ int64_t Program::plane_of(const Group& group) const {
   int64_t plane = -1;
   for (int64_t k = group.begin; k < group.end; ++k) {
     const Instruction& i = code_[k];
-    if (reads_slot(i.op)) return -1;
+    if (reads_slot(i.op) || i.op == Op::Exponential) return -1;
     if (!reads_plane(i.op)) continue;
     if (plane >= 0 && plane != i.arg) return -1;
     plane = i.arg;
   }
   return plane;
+}
+
+double reads_of(const Program& program, const Side& side) {
+  double reads = 0.0;
+  for (size_t s = 0; s < program.sources().size(); ++s)
+    reads += program.sources()[s]->reads(*side.tables[s]);
+  return reads;
 }
 
 std::vector<Group> Program::groups_with(const double* weights) const {

@@ -24,6 +24,7 @@ enum class Op : uint8_t {
   Unit,
   Center,
   Absent,
+  Exponential,
   Out
 };
 
@@ -88,6 +89,9 @@ class Program {
   int64_t n_kernels_ = 0, n_planes_ = 0, n_slots_ = 0, depth_ = 0, deepest_ = 0;
 };
 
+// The time that the values of a pair take, in values that are read from a long row meanwhile.
+double reads_of(const Program& program, const Side& side);
+
 template <typename Sink>
 void Program::run(const std::vector<Group>& groups, const RowView& view, double* stack,
                   Sink&& sink) const {
@@ -146,6 +150,10 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
         case Op::Absent:
           loops.absent(view.a.vectors[i.arg][view.row], view.b.vectors[i.arg].data + view.j0, i.a,
                        top, n);
+          break;
+        case Op::Exponential:
+          for (int64_t j = 0; j < n; ++j) top[j] -= 1.0;
+          loops.exp(top, i.a, top, n);
           break;
         case Op::Out:
           sink(m++, top);

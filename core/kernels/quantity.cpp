@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/identity.h"
 #include "kernels/vector_sums.h"
 #include "simd/simd.h"
 #include "system/blas.h"
@@ -144,6 +145,7 @@ class SquaredDistance : public Dot {
   }
   double bound(const Table& a) const override { return 4.0 * largest_norm(a); }
   bool both_signs() const override { return false; }
+  bool is_squared_distance() const override { return true; }
 
   std::unique_ptr<Sums> sums(const Table&, const int64_t*, const double*, int64_t, int64_t, int,
                              const double*) const override {
@@ -277,6 +279,7 @@ std::shared_ptr<const Quantity> make_quantity(const std::string& kind) {
   if (kind == "chi2") return std::make_shared<FeatureSum>(FeatureSum::kChi2);
   if (kind == "min") return std::make_shared<FeatureSum>(FeatureSum::kMinimum);
   if (kind == "given") return std::make_shared<Given>();
+  if (kind == "identity") return std::make_shared<Identity>();
   throw std::invalid_argument("unknown shared quantity: " + kind);
 }
 

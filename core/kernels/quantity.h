@@ -34,11 +34,19 @@ struct Sums {
                       int64_t stride) const = 0;
 };
 
-// All values of some examples with each other, as a matrix that multiplies vectors.
+// All values of some examples with each other: a matrix for each plane, as what it makes of
+// vectors.
 struct Product {
   virtual ~Product() = default;
-  // out[i] += the sum over j of v[j] times the value of j and i.
+  // Sets the weights of the planes in the matrix that `add` multiplies with.
+  virtual void weigh(const double* planes, int threads) = 0;
+  // out[i] += the sum over j of v[j] times the weighted value of j and i.
   virtual void add(const double* v, int threads, double* out) const = 0;
+  // out[p] += the sum over i and j of v[i] v[j] times the value of plane p.
+  virtual void quadratic(const double* v, int threads, double* out) const = 0;
+  // out[p * count + r] += the sum over j of v[j] times the value of plane p for j and ids[r].
+  virtual void outputs(const double* v, const int64_t* ids, int64_t count, int threads,
+                       double* out) const = 0;
 };
 
 class Quantity {
@@ -61,6 +69,7 @@ class Quantity {
   virtual bool bounded() const { return false; }
   virtual double bound(const Table&) const { return 0.0; }
   virtual bool both_signs() const { return true; }
+  virtual bool is_squared_distance() const { return false; }
   // The quantity of one plane that is the sum of all planes with these weights, where it is cheaper
   // than its parts; null otherwise.
   virtual std::shared_ptr<const Quantity> combined(const double* /*planes*/) const {
@@ -76,15 +85,20 @@ class Quantity {
                                      const double* /*planes*/) const {
     return nullptr;
   }
-  // The values of all examples with each other, where a product costs about as much as reading the
-  // examples, and where it takes at most so many bytes; null otherwise.
-  virtual std::unique_ptr<Product> product(const Table& /*a*/, int64_t /*bytes*/,
+  // Whether products with the values of all examples cost about as much as reading the examples.
+  virtual bool multiplies(const Table& /*a*/) const { return false; }
+  // What such products keep in memory.
+  virtual int64_t product_bytes(const Table& /*a*/) const { return 0; }
+  // These products; null where they do not. Without `keep` every one costs as much as the first,
+  // takes little memory, and reads the table again, which must live as long.
+  virtual std::unique_ptr<Product> product(const Table& /*a*/, bool /*keep*/,
                                            int /*threads*/) const {
     return nullptr;
   }
 };
 
-// kind: "dot", "sqdist", "l1", "chi2", "min" on vectors, "given" on given similarities.
+// kind: "dot", "sqdist", "l1", "chi2", "min" on vectors, "given" on given similarities,
+// "identity" on numbers of examples.
 std::shared_ptr<const Quantity> make_quantity(const std::string& kind);
 
 }  // namespace kw

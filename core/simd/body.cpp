@@ -293,7 +293,9 @@ void move_pair(const double* __restrict row_i, const double* __restrict row_j, d
 }  // namespace
 
 extern const CellLoops KW_JOIN(cells_, KW_LEVEL);
+extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
+extern const WordLoops KW_JOIN(words_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .name = KW_NAME(KW_LEVEL),
@@ -317,7 +319,9 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .partner = best_partner,
     .move = move_pair,
     .cells = &KW_JOIN(cells_, KW_LEVEL),
+    .single = &KW_JOIN(single_, KW_LEVEL),
     .wd = &KW_JOIN(wd_, KW_LEVEL),
+    .words = &KW_JOIN(words_, KW_LEVEL),
 };
 
 }  // namespace kw

@@ -7,7 +7,9 @@
 namespace kw {
 
 struct CellLoops;
+struct SingleLoops;
 struct WdLoops;
+struct WordLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -54,8 +56,10 @@ struct Simd {
                      int64_t n);
   void (*move)(const double* row_i, const double* row_j, double step, double* outputs, int64_t n);
 
-  const CellLoops* cells;  // piecewise polynomials, cells.h
-  const WdLoops* wd;       // the weighted degree kernel, wd.h
+  const CellLoops* cells;     // piecewise polynomials, cells.h
+  const SingleLoops* single;  // passes in single precision, single.h
+  const WdLoops* wd;          // the weighted degree kernel, wd.h
+  const WordLoops* words;     // tables of words and windows of letters, words.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

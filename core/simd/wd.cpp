@@ -157,16 +157,62 @@ struct Pass {
     return any(left | mask[words - 1]);
   }
 
-  // Adds what matches of length k give, pair by pair and position by position.
-  void spread(const Bits* mask, const uint64_t* starts, int64_t k, double weight, double* out,
+  // Adds what matches of length k under a shift give, pair by pair and position by position.
+  void spread(const Bits* mask, const uint64_t* starts, int64_t s, int64_t k, double* out,
               int64_t lanes) const {
     const int64_t first = tile.value == WdValue::kBoth ? k * tile.length : 0;
+    const double weight = tile.weights[s * tile.degree + k];
+    const double* places =
+        tile.places ? tile.places + (s * tile.degree + k) * tile.length : nullptr;
+    const int64_t* planes_of = tile.plane_of + s * tile.length;
     for (int64_t w = 0; w < words; ++w) {
       const Bits here = starts ? mask[w] & starts[w] : mask[w];
       for (int64_t lane = 0; lane < lanes; ++lane)
-        for (uint64_t left = here[lane]; left; left &= left - 1)
-          out[(first + w * 64 + __builtin_ctzll(left)) * tile.plane_stride + lane] += weight;
+        for (uint64_t left = here[lane]; left; left &= left - 1) {
+          const int64_t p = w * 64 + __builtin_ctzll(left);
+          if (planes_of[p] < 0) continue;
+          out[(first + planes_of[p]) * tile.plane_stride + lane] += places ? places[p] : weight;
+        }
     }
+  }
+
+  // The weights of all matches of length k under a shift, each by its position.
+  Real sum_places(const Bits* mask, const uint64_t* starts, int64_t s, int64_t k) const {
+    const double* sums = tile.place_sums + (s * tile.degree + k) * words * kWdPlaceSums;
+    Real total = {};
+    for (int64_t w = 0; w < words; ++w, sums += kWdPlaceSums) {
+      const Bits here = starts ? mask[w] & starts[w] : mask[w];
+      if (any(here)) total += sum_word(here, sums);
+    }
+    return total;
+  }
+
+  // The weights of the matches in one word, three positions at a time: a table of eight doubles is
+  // a register of AVX-512.
+  static inline Real sum_word(Bits here, const double* sums) {
+    Real even = {}, odd = {};
+#if defined(__AVX512BW__)
+    for (int64_t group = 0; group < kWdPlaceSums / 8; group += 2, here >>= 6) {
+      even += (Real)_mm512_permutexvar_pd((__m512i)here, _mm512_loadu_pd(sums + group * 8));
+      odd +=
+          (Real)_mm512_permutexvar_pd((__m512i)(here >> 3), _mm512_loadu_pd(sums + group * 8 + 8));
+    }
+#else
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      uint64_t left = here[lane];
+      for (const double* from = sums; left; left >>= 6, from += 16) {
+        even[lane] += from[left & 7];
+        odd[lane] += from[8 + (left >> 3 & 7)];
+      }
+    }
+#endif
+    return even + odd;
+  }
+
+  // The weights of all matches of length k under a shift.
+  inline Real sum_matches(const Bits* mask, const uint64_t* starts, int64_t s, int64_t k) const {
+    if (tile.places) return sum_places(mask, starts, s, k);
+    return tile.weights[s * tile.degree + k] * real(count<W>(mask, starts, words));
   }
 
   inline void sum(const uint64_t* row, const uint64_t* column, double* out, int64_t lanes) const {
@@ -176,9 +222,8 @@ struct Pass {
     for (int64_t s = 0; s < tile.passes; ++s) {
       const uint64_t* starts = tile.starts ? tile.starts + s * words : nullptr;
       match(row + s * (planes + 1) * words * kRowStride, column, mask);
-      const double* weight = tile.weights + s * tile.degree;
       for (int64_t k = 0; k < tile.degree; ++k) {
-        total += weight[k] * real(count<W>(mask, starts, words));
+        total += sum_matches(mask, starts, s, k);
         if (!lengthen(mask)) break;
       }
     }
@@ -193,9 +238,8 @@ struct Pass {
       const uint64_t* starts = tile.starts ? tile.starts + s * words : nullptr;
       match(row + s * (planes + 1) * words, column, mask);
       for (int64_t k = 0; k < tile.degree; ++k) {
-        const double weight = tile.weights[s * tile.degree + k];
         if (tile.value == WdValue::kDegrees) {
-          const Real value = weight * real(count<W>(mask, starts, words));
+          const Real value = sum_matches(mask, starts, s, k);
           double* target = out + k * tile.plane_stride;
           if (filled == kLanes) {
             Real sum;
@@ -206,7 +250,7 @@ struct Pass {
             for (int64_t lane = 0; lane < filled; ++lane) target[lane] += value[lane];
           }
         } else {
-          spread(mask, starts, k, weight, out, filled);
+          spread(mask, starts, s, k, out, filled);
         }
         if (!lengthen(mask)) break;
       }

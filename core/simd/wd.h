@@ -10,7 +10,8 @@
 
 namespace kw {
 
-constexpr int64_t kWdGroup = 8;  // columns that are stored side by side
+constexpr int64_t kWdGroup = 8;           // columns that are stored side by side
+constexpr int64_t kWdPlaceSums = 22 * 8;  // sums of weights in a word of positions, by three bits
 
 enum class WdValue { kSum, kDegrees, kPositions, kBoth };
 
@@ -22,6 +23,10 @@ struct WdTile {
   WdValue value;
   int64_t length;
   const double* weights;  // passes * degree: of a match of length k at that shift
+  const double* places;   // passes * degree * length: the same by position; null: all the same
+  // passes * degree * words * kWdPlaceSums: sums of these weights, of every set of three positions.
+  const double* place_sums;
+  const int64_t* plane_of;  // passes * length: the plane of a position, -1: none
   const uint64_t*
       starts;  // passes * words: where a match may start; null: wherever the row is known
   const uint64_t*

@@ -51,8 +51,9 @@ WdStore::WdStore(const WdKernel& kernel, const double* planes)
     throw std::invalid_argument("a weight store holds matches of at most 63 letters");
   for (int64_t p = 0; p < length_; ++p)
     for (int64_t k = 0; k < degree_; ++k) {
-      const double factor = planes ? planes[kernel.plane_of(p, k)] : 1.0;
-      weights_[p * degree_ + k] = factor * parameters_.weights[k];
+      const int64_t plane = kernel.plane_of(p, k);
+      const double factor = !planes ? 1.0 : plane < 0 ? 0.0 : planes[plane];
+      weights_[p * degree_ + k] = factor * parameters_.weight(p, k);
       reach_[p * (degree_ + 1) + k + 1] = reach_[p * (degree_ + 1) + k] + weights_[p * degree_ + k];
     }
 }

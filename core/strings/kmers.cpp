@@ -118,6 +118,19 @@ std::string KmerRule::codes(uint64_t kmer) const {
   return word;
 }
 
+uint64_t KmerRule::reverse_complement(uint64_t kmer, int64_t length) const {
+  if (letters == 4 && partner[0] == 3 && partner[1] == 2) {  // two bits a letter, all inverted
+    uint64_t word = ~kmer;
+    word = (word >> 2 & 0x3333333333333333) | (word & 0x3333333333333333) << 2;
+    word = (word >> 4 & 0x0f0f0f0f0f0f0f0f) | (word & 0x0f0f0f0f0f0f0f0f) << 4;
+    return length ? __builtin_bswap64(word) >> (64 - 2 * length) : 0;
+  }
+  uint64_t other = 0;
+  for (int64_t p = 0; p < length; ++p, kmer /= letters)
+    other = other * letters + partner[kmer % letters];
+  return other;
+}
+
 void kmers_of(const SequenceView& view, int64_t i, const KmerRule& rule,
               std::vector<uint64_t>& out) {
   if (view.planes && rule.letters == 4 && !rule.folded && rule.k <= kMostPacked &&

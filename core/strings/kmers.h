@@ -17,6 +17,8 @@ struct KmerRule {
   uint64_t space() const;
   // The codes of the letters of a k-mer.
   std::string codes(uint64_t kmer) const;
+  // Its reverse complement, as a word of so many letters.
+  uint64_t reverse_complement(uint64_t kmer, int64_t length) const;
 };
 
 constexpr int64_t kLongestKmer = 63;  // of an alphabet of two letters; no other has longer ones

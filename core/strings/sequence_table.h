@@ -8,13 +8,11 @@ namespace kw {
 class SequenceTable : public Table {
  public:
   SequenceTable(const SequenceView& view, std::shared_ptr<const void> owner)
-      : view(view), owner_(std::move(owner)) {}
+      : view(view), owner(std::move(owner)) {}
   std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
 
   const SequenceView view;
-
- private:
-  const std::shared_ptr<const void> owner_;  // keeps what the view shows alive
+  const std::shared_ptr<const void> owner;  // keeps what the view shows alive
 };
 
 }  // namespace kw

@@ -95,6 +95,10 @@ WdKernel::WdKernel(WdParameters given, int64_t length)
   for (int64_t shift : passes_)
     for (double weight : parameters.weights)
       weights_.push_back(parameters.shift_weight(shift) * weight);
+  if (positional()) weigh_places();
+  for (int64_t shift : passes_)
+    for (int64_t p = 0; p < length; ++p)
+      planes_.push_back(plane_of(std::max<int64_t>(std::min(p, p + shift), 0), 0));
   if (parameters.uniform_shift()) return;
   starts_.assign(passes_.size() * words, 0);
   for (size_t s = 0; s < passes_.size(); ++s)
@@ -103,12 +107,32 @@ WdKernel::WdKernel(WdParameters given, int64_t length)
         starts_[s * words + p / 64] |= uint64_t{1} << (p % 64);
 }
 
+bool WdKernel::positional() const { return !parameters.places.empty(); }
+
+void WdKernel::weigh_places() {
+  const int64_t rows = n_passes() * parameters.degree(), words = words_for(length);
+  for (int64_t shift : passes_)
+    for (int64_t k = 0; k < parameters.degree(); ++k)
+      for (int64_t p = 0; p < length; ++p) {
+        const int64_t first = std::max<int64_t>(std::min(p, p + shift), 0);
+        places_.push_back(parameters.shift_weight(shift) * parameters.weight(first, k));
+      }
+  sums_.assign(rows * words * kWdPlaceSums, 0.0);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t p = 0; p < length; ++p)
+      for (int64_t bits = 0; bits < 8; ++bits)
+        if (bits >> (p % 64 % 3) & 1)
+          sums_[(row * words + p / 64) * kWdPlaceSums + p % 64 / 3 * 8 + bits] +=
+              places_[row * length + p];
+}
+
 int64_t WdKernel::planes() const {
+  const std::vector<int64_t>& groups = parameters.groups;
   switch (parameters.value) {
     case WdValue::kDegrees:
       return parameters.degree();
     case WdValue::kPositions:
-      return length;
+      return groups.empty() ? length : 1 + *std::max_element(groups.begin(), groups.end());
     case WdValue::kBoth:
       return length * parameters.degree();
     default:
@@ -121,7 +145,7 @@ int64_t WdKernel::plane_of(int64_t p, int64_t k) const {
     case WdValue::kDegrees:
       return k;
     case WdValue::kPositions:
-      return p;
+      return parameters.groups.empty() ? p : parameters.groups[p];
     case WdValue::kBoth:
       return k * length + p;
     default:
@@ -138,15 +162,24 @@ double WdKernel::pair_cost() const {
     case WdValue::kBoth:
       return 200.0;
     default:
-      return 9.0;
+      return positional() ? 30.0 : 9.0;
   }
 }
 
 std::shared_ptr<const Quantity> WdKernel::combined(const double* planes) const {
-  if (parameters.value != WdValue::kSum && parameters.value != WdValue::kDegrees) return nullptr;
   WdParameters sum = parameters;
   sum.value = WdValue::kSum;
-  for (int64_t k = 0; k < parameters.degree(); ++k) sum.weights[k] *= planes[plane_of(0, k)];
+  sum.groups.clear();
+  if (parameters.value == WdValue::kSum || parameters.value == WdValue::kDegrees) {
+    for (int64_t k = 0; k < parameters.degree(); ++k) sum.weights[k] *= planes[plane_of(0, k)];
+    return std::make_shared<WdKernel>(std::move(sum), length);
+  }
+  sum.places.resize(length * parameters.degree(), 1.0);
+  for (int64_t p = 0; p < length; ++p)
+    for (int64_t k = 0; k < parameters.degree(); ++k) {
+      const int64_t plane = plane_of(p, k);
+      sum.places[p * parameters.degree() + k] *= plane < 0 ? 0.0 : planes[plane];
+    }
   return std::make_shared<WdKernel>(std::move(sum), length);
 }
 
@@ -155,6 +188,10 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const 
                                      const double* planes) const {
   if (parameters.degree() > WdStore::kMaxDegree || parameters.store == StoreKind::kRows)
     return nullptr;
+  const bool apart = parameters.value == WdValue::kPositions || parameters.value == WdValue::kBoth;
+  // A store has the shifted sequences of a position together, whatever their matches count for.
+  if (n_passes() > 1 && (positional() || apart)) return nullptr;
+  if (!parameters.groups.empty() && !planes) return nullptr;
   const double by_rows = pair_cost() * double(n_passes()) * double(count) * double(columns);
   const bool cheaper = WdStore::cost(*this, sequences(a), count, columns) < by_rows;
   if (!cheaper && parameters.store == StoreKind::kAuto) return nullptr;
@@ -164,11 +201,15 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const 
   return store;
 }
 
-std::unique_ptr<Product> WdKernel::product(const Table& a, int64_t bytes, int threads) const {
-  const PlaneTable& table = sequences(a);
-  const bool served = parameters.store != StoreKind::kRows && WdTries::serves(*this, table);
-  if (!served || WdTries::bytes(table) > bytes) return nullptr;
-  return std::make_unique<WdTries>(*this, table, threads);
+bool WdKernel::multiplies(const Table& a) const {
+  return parameters.store != StoreKind::kRows && WdTries::serves(*this, sequences(a));
+}
+
+int64_t WdKernel::product_bytes(const Table& a) const { return WdTries::bytes(sequences(a)); }
+
+std::unique_ptr<Product> WdKernel::product(const Table& a, bool keep, int threads) const {
+  if (!multiplies(a)) return nullptr;
+  return std::make_unique<WdTries>(*this, sequences(a), keep, threads);
 }
 
 int64_t WdKernel::row_bytes(const Table& a) const {
@@ -234,6 +275,9 @@ void WdKernel::run_passes(WdTile tile, Shifted&& shifted) const {
     const int64_t s1 = std::min(n_passes(), s0 + some);
     tile.passes = s1 - s0;
     tile.weights = weights_.data() + s0 * tile.degree;
+    tile.places = places_.empty() ? nullptr : places_.data() + s0 * tile.degree * length;
+    tile.place_sums = sums_.data() + s0 * tile.degree * tile.words * kWdPlaceSums;
+    tile.plane_of = planes_.data() + s0 * length;
     tile.starts = starts_.empty() ? nullptr : starts_.data() + s0 * tile.words;
     tile.rows = shifted(s0, s1);
     tile.add = s0 > 0;

@@ -6,7 +6,7 @@
 //           I(u_{k,i}(x) = u_{k,i+s}(y))
 //
 // where u_{k,i}(x) are the k letters of x from position i, all of them inside x, and S may depend
-// on i.
+// on i. Matches may also count by their position, the first one of the two if these differ.
 #pragma once
 #include "kernels/quantity.h"
 #include "simd/wd.h"
@@ -20,11 +20,18 @@ struct WdParameters {
   std::vector<int64_t> shifts;  // S of each position; empty: no shifts
   WdValue value = WdValue::kSum;
   StoreKind store = StoreKind::kAuto;  // how sums of rows are computed: kAuto, kRows or kTrie
+  std::vector<double> places;          // length x degree: factors of matches by position; empty: 1
+  std::vector<int64_t> groups;  // the plane of each position under kPositions, -1: none; empty: its
+                                // number
 
   int64_t degree() const { return static_cast<int64_t>(weights.size()); }
   int64_t largest_shift() const;
   bool uniform_shift() const;
   double shift_weight(int64_t shift) const;
+  // The weight of a match of k + 1 letters from position p on, without a shift.
+  double weight(int64_t p, int64_t k) const {
+    return places.empty() ? weights[k] : weights[k] * places[p * degree() + k];
+  }
   // Whether a match may start at position i of the sequence that lags behind by |shift|.
   bool allows(int64_t i, int64_t shift) const;
 };
@@ -46,17 +53,22 @@ class WdKernel : public Quantity {
   std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
                              int64_t count, int64_t columns, int threads,
                              const double* planes) const override;
-  std::unique_ptr<Product> product(const Table& a, int64_t bytes, int threads) const override;
+  bool multiplies(const Table& a) const override;
+  int64_t product_bytes(const Table& a) const override;
+  std::unique_ptr<Product> product(const Table& a, bool keep, int threads) const override;
 
   int64_t n_passes() const { return int64_t(passes_.size()); }
-  // The plane to which a match of k + 1 letters from position p on belongs.
+  // The plane to which a match of k + 1 letters from position p on belongs; -1: none.
   int64_t plane_of(int64_t p, int64_t k) const;
 
   const WdParameters parameters;
   const int64_t length;
 
  private:
+  // Whether matches count by their position.
+  bool positional() const;
   double pair_cost() const;
+  void weigh_places();
   WdTile describe(const PlaneTable& b) const;
   void diagonal_of_sum(const PlaneTable& a, double* out) const;
   // A packed row under each shift of passes [s0, s1).
@@ -68,6 +80,9 @@ class WdKernel : public Quantity {
 
   std::vector<int64_t> passes_;   // shifts of the row: 0, 1, -1, 2, -2, ...
   std::vector<double> weights_;   // passes * degree
+  std::vector<double> places_;    // passes * degree * length where matches count by their position
+  std::vector<double> sums_;      // passes * degree * words * kWdPlaceSums: their sums
+  std::vector<int64_t> planes_;   // passes * length: the plane of a position, where they are apart
   std::vector<uint64_t> starts_;  // passes * words where shifts depend on the position
 };
 

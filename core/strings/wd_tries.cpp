@@ -152,66 +152,161 @@ class WdTries::Growth {
 };
 
 bool WdTries::serves(const WdKernel& kernel, const PlaneTable& a) {
-  return kernel.parameters.value == WdValue::kSum && kernel.n_passes() == 1 && a.n > 0 &&
-         a.n < int64_t(std::numeric_limits<uint32_t>::max()) &&
+  return kernel.n_passes() == 1 && a.n > 0 && a.n < int64_t(std::numeric_limits<uint32_t>::max()) &&
          kernel.parameters.degree() * a.planes <= 64;
 }
 
 int64_t WdTries::bytes(const PlaneTable& a) {
-  return a.n * a.length * int64_t(2 * sizeof(uint32_t) + sizeof(uint8_t));
+  const int64_t known = a.masked ? sizeof(uint8_t) : 0;
+  return a.n * a.length * (int64_t(2 * sizeof(uint32_t) + sizeof(uint8_t)) + known);
 }
 
-WdTries::WdTries(const WdKernel& kernel, const PlaneTable& a, int threads)
-    : n_(a.n), length_(kernel.length), reach_(1, 0.0), tries_(length_), own_(n_, 0.0) {
-  const int64_t degree = kernel.parameters.degree();
-  for (double weight : kernel.parameters.weights) reach_.push_back(reach_.back() + weight);
-  std::vector<std::vector<double>> own(kParts);
+WdTries::WdTries(const WdKernel& kernel, const PlaneTable& a, bool keep, int threads)
+    : a_(a),
+      kernel_(kernel),
+      n_(a.n),
+      length_(kernel.length),
+      degree_(kernel.parameters.degree()),
+      reach_(length_ * (degree_ + 1), 0.0),
+      own_(n_, 0.0) {
+  if (!keep) return;
+  std::vector<Trie> tries(length_);
   run_team(threads, kParts, [&](int64_t part, int) {
     const auto [begin, end] = part_of(length_, part);
-    own[part].assign(n_, 0.0);
-    Order order(a, degree);
-    Growth growth;
-    for (int64_t p = std::min(length_, end + degree) - 1; p >= begin; --p) {
-      order.advance(p);
-      if (p >= end) continue;  // letters that the first tries will see
-      tries_[p] = growth.grow(order);
-      for (const Record& record : order.records())
-        own[part][record.id] +=
-            reach_[record.known] - reach_[tries_[p].depth[tries_[p].leaf[record.id]]];
-      check_interrupt();
-    }
+    grow(begin, end, [&](int64_t p, Trie trie) { tries[p] = std::move(trie); });
   });
-  for (const std::vector<double>& sums : own) simd().axpy(1.0, sums.data(), own_.data(), n_);
+  tries_ = std::move(tries);
 }
 
-void WdTries::add_positions(int64_t p0, int64_t p1, const double* v, double* out) const {
-  Buffer<double> values;
-  for (int64_t p = p0; p < p1; ++p) {
-    const Trie& trie = tries_[p];
-    const int64_t root = int64_t(trie.parent.size()) - 1;
-    values.assign(root + 1, 0.0);
-    for (int64_t i = 0; i < n_; ++i) values[trie.leaf[i]] += v[i];
-    for (int64_t node = 0; node < root; ++node) values[trie.parent[node]] += values[node];
-    values[root] = 0.0;
-    for (int64_t node = root - 1; node >= 0; --node) {
-      const uint32_t parent = trie.parent[node];
-      const double gain = reach_[trie.depth[node]] - reach_[trie.depth[parent]];
-      values[node] = values[parent] + gain * values[node];
+template <class Take>
+void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
+  Order order(a_, degree_);
+  Growth growth;
+  for (int64_t p = std::min(length_, end + degree_) - 1; p >= begin; --p) {
+    order.advance(p);
+    if (p >= end) continue;  // letters that the first tries will see
+    Trie trie = growth.grow(order);
+    if (a_.masked) {
+      trie.known.resize(n_);
+      for (const Record& record : order.records()) trie.known[record.id] = uint8_t(record.known);
     }
-    for (int64_t i = 0; i < n_; ++i) out[i] += values[trie.leaf[i]];
+    take(p, std::move(trie));
     check_interrupt();
   }
 }
 
-void WdTries::add(const double* v, int threads, double* out) const {
+template <class Work>
+void WdTries::walk(int threads, int64_t size, double* out, Work&& work) const {
   std::vector<Buffer<double>> sums(kParts);
   run_team(threads, kParts, [&](int64_t part, int) {
     const auto [begin, end] = part_of(length_, part);
-    sums[part].assign(n_, 0.0);
-    add_positions(begin, end, v, sums[part].data());
+    double* own = (sums[part].assign(size, 0.0), sums[part].data());
+    if (tries_.empty()) return grow(begin, end, [&](int64_t p, Trie trie) { work(trie, p, own); });
+    for (int64_t p = end - 1; p >= begin; --p) {
+      work(tries_[p], p, own);
+      check_interrupt();
+    }
   });
-  for (const Buffer<double>& part : sums) simd().axpy(1.0, part.data(), out, n_);
+  for (const Buffer<double>& part : sums) simd().axpy(1.0, part.data(), out, size);
+}
+
+int64_t WdTries::known(const Trie& trie, int64_t p, int64_t i) const {
+  return trie.known.empty() ? std::min(degree_, length_ - p) : trie.known[i];
+}
+
+void WdTries::weigh(const double* planes, int threads) {
+  for (int64_t p = 0; p < length_; ++p)
+    for (int64_t k = 0; k < degree_; ++k) {
+      const int64_t at = p * (degree_ + 1) + k, plane = kernel_.plane_of(p, k);
+      const double weight = plane < 0 ? 0.0 : planes[plane] * kernel_.parameters.weight(p, k);
+      reach_[at + 1] = reach_[at] + weight;
+    }
+  std::fill(own_.begin(), own_.end(), 0.0);
+  walk(threads, n_, own_.data(), [&](const Trie& trie, int64_t p, double* own) {
+    for (int64_t i = 0; i < n_; ++i)
+      own[i] += reach(p)[known(trie, p, i)] - reach(p)[trie.depth[trie.leaf[i]]];
+  });
+}
+
+void WdTries::sum_up(const Trie& trie, const double* v, Buffer<double>& values) const {
+  const int64_t root = int64_t(trie.parent.size()) - 1;
+  values.assign(root + 1, 0.0);
+  for (int64_t i = 0; i < n_; ++i) values[trie.leaf[i]] += v[i];
+  for (int64_t node = 0; node < root; ++node) values[trie.parent[node]] += values[node];
+}
+
+void WdTries::add_product(const Trie& trie, int64_t p, const double* v, double* out) const {
+  thread_local Buffer<double> values;
+  const double* reached = reach(p);
+  if (reached[degree_] == 0.0) return;  // no weight at this position
+  sum_up(trie, v, values);
+  const int64_t root = int64_t(values.size()) - 1;
+  values[root] = 0.0;
+  for (int64_t node = root - 1; node >= 0; --node) {
+    const uint32_t parent = trie.parent[node];
+    const double gain = reached[trie.depth[node]] - reached[trie.depth[parent]];
+    values[node] = values[parent] + gain * values[node];
+  }
+  for (int64_t i = 0; i < n_; ++i) out[i] += values[trie.leaf[i]];
+}
+
+void WdTries::add(const double* v, int threads, double* out) const {
+  walk(threads, n_, out,
+       [&](const Trie& trie, int64_t p, double* sums) { add_product(trie, p, v, sums); });
   for (int64_t i = 0; i < n_; ++i) out[i] += own_[i] * v[i];
+}
+
+// Matches of k letters add the squares of all sums at nodes through which k letters lead: those of
+// depth k or more whose parents have less.
+void WdTries::add_quadratic(const Trie& trie, int64_t p, const double* v, double* out) const {
+  thread_local Buffer<double> values;
+  sum_up(trie, v, values);
+  std::vector<double> squares(degree_ + 1, 0.0);
+  for (size_t node = 0; node + 1 < values.size(); ++node) {
+    const double square = values[node] * values[node];
+    squares[trie.depth[node]] += square;
+    squares[trie.depth[trie.parent[node]]] -= square;
+  }
+  for (int64_t i = 0; i < n_; ++i) {
+    squares[known(trie, p, i)] += v[i] * v[i];
+    squares[trie.depth[trie.leaf[i]]] -= v[i] * v[i];
+  }
+  for (int64_t k = degree_; k >= 1; --k) {
+    if (k < degree_) squares[k] += squares[k + 1];
+    const int64_t plane = kernel_.plane_of(p, k - 1);
+    if (plane >= 0) out[plane] += kernel_.parameters.weight(p, k - 1) * squares[k];
+  }
+}
+
+void WdTries::quadratic(const double* v, int threads, double* out) const {
+  walk(threads, kernel_.planes(), out,
+       [&](const Trie& trie, int64_t p, double* sums) { add_quadratic(trie, p, v, sums); });
+}
+
+void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, const int64_t* ids,
+                          int64_t count, double* out) const {
+  thread_local Buffer<double> values;
+  sum_up(trie, v, values);
+  const uint32_t root = uint32_t(values.size()) - 1;
+  const auto add_matches = [&](int64_t from, int64_t to, double sum, double* target) {
+    for (int64_t k = from; k < to; ++k) {
+      const int64_t plane = kernel_.plane_of(p, k);
+      if (plane >= 0) target[plane * count] += kernel_.parameters.weight(p, k) * sum;
+    }
+  };
+  for (int64_t r = 0; r < count; ++r) {
+    uint32_t node = trie.leaf[ids[r]];
+    add_matches(trie.depth[node], known(trie, p, ids[r]), v[ids[r]], out + r);
+    for (; node != root; node = trie.parent[node])
+      add_matches(trie.depth[trie.parent[node]], trie.depth[node], values[node], out + r);
+  }
+}
+
+void WdTries::outputs(const double* v, const int64_t* ids, int64_t count, int threads,
+                      double* out) const {
+  walk(threads, kernel_.planes() * count, out, [&](const Trie& trie, int64_t p, double* sums) {
+    add_outputs(trie, p, v, ids, count, sums);
+  });
 }
 
 }  // namespace kw

@@ -5,7 +5,8 @@
 // Nodes that belong to one sequence alone are left out, and of a chain of nodes with the same
 // sequences the deepest one stays. K v is then two walks over each trie: sums of v from the leaves
 // to the root, and the weights of matches from the root to the leaves. What a sequence shares with
-// no other is a multiple of its own v.
+// no other is a multiple of its own v. The sums at the nodes alone tell v' K v for matches of every
+// length from every position on: a family of kernels takes no longer than one.
 #pragma once
 #include "strings/wd_kernel.h"
 #include "system/recycled.h"
@@ -19,9 +20,14 @@ class WdTries : public Product {
   // Bytes that the tries of n sequences take at most.
   static int64_t bytes(const PlaneTable& a);
 
-  WdTries(const WdKernel& kernel, const PlaneTable& a, int threads);
+  // keep: whether the tries stay in memory; otherwise they are made anew whenever they are walked.
+  WdTries(const WdKernel& kernel, const PlaneTable& a, bool keep, int threads);
 
+  void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
+  void quadratic(const double* v, int threads, double* out) const override;
+  void outputs(const double* v, const int64_t* ids, int64_t count, int threads,
+               double* out) const override;
 
  private:
   // Nodes come after their children; the root is the last one.
@@ -29,17 +35,35 @@ class WdTries : public Product {
     Buffer<uint32_t> leaf;    // the deepest node of each sequence
     Buffer<uint32_t> parent;  // of each node
     Buffer<uint8_t> depth;    // of each node: the letters that its sequences share
+    Buffer<uint8_t> known;    // of each sequence: the longest match; empty: the same for all
   };
   class Order;
   class Growth;
 
-  // Sums up K v over positions [p0, p1).
-  void add_positions(int64_t p0, int64_t p1, const double* v, double* out) const;
+  // The longest match of sequence i from position p on, whose trie is given.
+  int64_t known(const Trie& trie, int64_t p, int64_t i) const;
+  // The sum of v over the sequences of each node of the trie of a position.
+  void sum_up(const Trie& trie, const double* v, Buffer<double>& values) const;
+  // What the trie of a position adds to each result.
+  void add_product(const Trie& trie, int64_t p, const double* v, double* out) const;
+  void add_quadratic(const Trie& trie, int64_t p, const double* v, double* out) const;
+  void add_outputs(const Trie& trie, int64_t p, const double* v, const int64_t* ids, int64_t count,
+                   double* out) const;
+  const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
+  // Makes the tries of positions [begin, end), the last one first, and calls take(p, trie).
+  template <class Take>
+  void grow(int64_t begin, int64_t end, Take&& take) const;
+  // Calls work(trie, p, sums) for all positions. Parts of these have sums of their own, which are
+  // added to out, shape (size,), at the end.
+  template <class Work>
+  void walk(int threads, int64_t size, double* out, Work&& work) const;
 
-  const int64_t n_, length_;
-  std::vector<double> reach_;  // by length: the weight of a match and of all shorter ones
-  std::vector<Trie> tries_;
-  std::vector<double> own_;  // what v_i adds to (K v)_i beyond the nodes of i
+  const PlaneTable& a_;
+  const WdKernel kernel_;
+  const int64_t n_, length_, degree_;
+  std::vector<double> reach_;  // length x (degree + 1): the weight of a match and all shorter ones
+  std::vector<Trie> tries_;    // empty where they are not kept
+  std::vector<double> own_;    // what v_i adds to (K v)_i beyond the nodes of i
 };
 
 }  // namespace kw

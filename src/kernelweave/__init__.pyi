@@ -1,12 +1,15 @@
-from . import datasets, kernels, losses, norms, plots
+from . import datasets, inspection, kernels, losses, norms, plots
 from .alignment import kernel_alignment
 from .baselines import LinearizedMKL
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from .lsgkm import export_lsgkm
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .reports import report
 from .selection import MKLClassifierCV, MKLRegressorCV
+from .sequence_plots import ImportanceDisplay, KmerDisplay, LogoDisplay, PositionWeightsDisplay
+from .stability_plot import StabilityDisplay
 from .verification import Verification, verify
 from .views import Grams, Views
 
@@ -15,17 +18,24 @@ __all__ = [
     "ComparisonDisplay",
     "ConvergenceDisplay",
     "Grams",
+    "ImportanceDisplay",
+    "KmerDisplay",
     "LinearizedMKL",
+    "LogoDisplay",
     "MKLClassifier",
     "MKLClassifierCV",
     "MKLOneClass",
     "MKLRegressor",
     "MKLRegressorCV",
+    "PositionWeightsDisplay",
+    "StabilityDisplay",
     "Verification",
     "Views",
     "WeightsDisplay",
     "compare",
     "datasets",
+    "export_lsgkm",
+    "inspection",
     "kernel_alignment",
     "kernels",
     "load",

@@ -11,6 +11,7 @@ import json
 import os
 import time
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, BinaryIO
@@ -106,6 +107,13 @@ class Checkpoint:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+def checkpoints(
+    path: str | os.PathLike[str], problems: Sequence[Problem], data: str, M: int
+) -> list[Checkpoint]:
+    """Return the checkpoint of each of some problems with M weights: files ``<path>.<output>``."""
+    return [Checkpoint(f"{os.fspath(path)}.{k}", one, data, M) for k, one in enumerate(problems)]
 
 
 def try_out(path: str | os.PathLike[str], n: int) -> None:

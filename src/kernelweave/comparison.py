@@ -1,17 +1,27 @@
-"""Is it worth it? The learned combination against the plain sum and the best single kernel."""
+"""Is it worth it? The learned combination against the plain sum, the best kernel, and others.
+
+Every contestant is given the same chance: its C, the norm of the learned combination and the kernel
+of the single one are chosen by cross-validation inside each training fold, from the same grid.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
-from sklearn.model_selection import GridSearchCV, check_cv, cross_validate
+from sklearn.metrics import check_scoring
+from sklearn.model_selection import check_cv
+from sklearn.utils.metaestimators import _safe_split
 
 from .kernels.member import Member
+from .norms import Norm
 from .plots import ComparisonDisplay
+from .selection import CS, NORMS, MKLClassifierCV, MKLRegressorCV
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +33,7 @@ INNER_FOLDS = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Scores of the three machines on the same folds; larger is better.
+    """Scores of several machines on the same folds; larger is better.
 
     Attributes
     ----------
@@ -32,83 +42,209 @@ class Comparison:
         The single kernel that was chosen in each fold, as it is called in the first one.
     scoring : str
         What the scores are.
+    settings : dict from the name of a machine to a list of (norm, C), one for each fold
+        What was chosen for it.
     """
 
     scores: dict[str, np.ndarray]
     chosen: tuple[str, ...]
     scoring: str
+    settings: dict[str, list[tuple[Any, float]]] = field(default_factory=dict)
+
+    @property
+    def differences(self) -> dict[str, tuple[float, float]]:
+        """By how much the learned combination is better than each other machine.
+
+        Returns
+        -------
+        dict from names to (mean, standard error) of the differences on the same folds. Training
+        folds overlap, so that standard errors are on the small side.
+        """
+        learned = self.scores[LEARNED]
+        return {
+            name: _mean_and_error(learned - values)
+            for name, values in self.scores.items()
+            if name != LEARNED
+        }
 
     def __repr__(self) -> str:
-        folds = len(self.chosen)
         width = max(map(len, self.scores))
-        lines = [f"{self.scoring} on {folds} folds", f"{'':{width}}    mean     std  folds"]
+        lines = [
+            f"{self.scoring} on {len(self.chosen)} folds",
+            f"{'':{width}}    mean     std  learned is better by  folds",
+        ]
         for name, values in self.scores.items():
             each = " ".join(f"{value:.3f}" for value in values)
-            lines.append(f"{name:{width}}  {values.mean():6.3f}  {values.std():6.3f}  {each}")
-        counts = Counter(self.chosen).most_common()
-        chosen = ", ".join(f"{name} ({count})" for name, count in counts)
-        lines.append(f"chosen as {SINGLE}: {chosen}")
+            better = self._better(name)
+            lines.append(
+                f"{name:{width}}  {values.mean():6.3f}  {values.std():6.3f}  {better:20}  {each}"
+            )
+        lines.append(f"chosen as {SINGLE}: {_counted(self.chosen)}")
+        for name, chosen in self.settings.items():
+            settings = [_written(norm, C, name == LEARNED) for norm, C in chosen]
+            lines.append(f"chosen for {name}: {_counted(settings)}")
         return "\n".join(lines)
 
+    def _better(self, name: str) -> str:
+        """How the difference to a machine is written."""
+        if name == LEARNED:
+            return ""
+        mean, error = self.differences[name]
+        return f"{mean:+.3f} +- {error:.3f}"
+
     def to_frame(self) -> DataFrame:
-        """Return a pandas DataFrame: a row per machine; columns mean, std and each fold."""
+        """Return a pandas DataFrame: a row per machine.
+
+        Its columns are mean, std, difference and error (by how much the learned combination is
+        better, and the standard error of that), and each fold.
+        """
         import pandas as pd
 
         frame = pd.DataFrame(self.scores).T
         frame.columns = [f"fold {fold}" for fold in range(1, frame.shape[1] + 1)]
         frame.insert(0, "mean", [values.mean() for values in self.scores.values()])
         frame.insert(1, "std", [values.std() for values in self.scores.values()])
+        pairs = {LEARNED: (np.nan, np.nan), **self.differences}
+        frame.insert(2, "difference", [pairs[name][0] for name in self.scores])
+        frame.insert(3, "error", [pairs[name][1] for name in self.scores])
         return frame
 
     def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
-        """Draw the scores: a line per fold, and the means."""
-        return ComparisonDisplay(self.scores, self.scoring).plot(ax)
+        """Draw the scores: a line per fold, the means, and how much better was learned."""
+        named = {f"{name}\n{self._better(name)}": values for name, values in self.scores.items()}
+        return ComparisonDisplay(named, self.scoring).plot(ax)
 
 
 def compare(
-    estimator: BaseEstimator, X: Any, y: Any, cv: Any = 5, scoring: Any = None
+    estimator: BaseEstimator,
+    X: Any,
+    y: Any,
+    cv: Any = 5,
+    scoring: Any = None,
+    *,
+    Cs: Iterable[float] | None = None,
+    norms: Iterable[float | Norm] | None = None,
+    others: Mapping[str, BaseEstimator] | None = None,
 ) -> Comparison:
     """Compare what was learned with what needs no learning of weights, on the same folds.
 
-    The best single kernel is chosen by cross-validation inside each training fold, so that its
-    score is as honest as the others. That takes M times three fits per fold.
+    In each training fold C is chosen for every machine, the norm for the learned combination, and
+    the kernel for the single one, all by cross-validation in three parts of that fold and from the
+    same grid. So every score is as honest as the others.
 
     Parameters
     ----------
     estimator : MKLClassifier, MKLRegressor, or a pipeline that ends with one of them
-        It is not changed.
+        It is not changed. Its own C and norm are not used.
     X : n examples.
     y : array of shape (n,)
     cv : int, splitter or iterable of (train, test), as in scikit-learn
     scoring : str, callable or None
-        As in scikit-learn; None is the score of the estimator (accuracy or R^2).
+        As in scikit-learn; None is the accuracy, or R^2. A callable is also used inside training
+        folds, as in `MKLClassifierCV`.
+    Cs : sequence of floats, optional
+        0.01, 0.1, 1, 10 and 100 by default; for a regressor these times the spread of y.
+    norms : sequence of floats >= 1 (or inf) and norm objects, optional
+        1, 4/3, 2, 4 and infinity by default.
+    others : dict from names to estimators, optional
+        Rivals, which are fitted as they are.
 
     Returns
     -------
     Comparison
     """
-    kernels = _parameter(estimator, "kernels")
-    folds = list(check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y))
-
-    def run(machine: BaseEstimator) -> tuple[np.ndarray, list[Any]]:
-        found = cross_validate(
-            machine, X, y, cv=folds, scoring=scoring, return_estimator=True, error_score="raise"
-        )
-        return found["test_score"], found["estimator"]
-
-    learned, fitted = run(clone(estimator))
-    plain = clone(estimator).set_params(
-        **{_parameter(estimator, "norm"): np.inf, _parameter(estimator, "solver"): "uniform"}
-    )
-    names = _last(fitted[0]).kernel_names_
-    several = estimator.get_params()[kernels]
-    each = [Member(several, m) for m in range(len(names))] if len(names) > 1 else [several]
-    single, searches = run(GridSearchCV(plain, {kernels: each}, cv=INNER_FOLDS, scoring=scoring))
+    make = _maker(estimator, Cs, scoring)
+    rivals = dict(others or {})
+    if taken := {LEARNED, SUM, SINGLE} & set(rivals):
+        raise ValueError(f"others must have names of their own, got {sorted(taken)}")
+    chosen_norms = NORMS if norms is None else list(norms)
+    measure = scoring or ("accuracy" if is_classifier(estimator) else "r2")
+    scores: dict[str, list[float]] = {name: [] for name in (LEARNED, SUM, SINGLE, *rivals)}
+    settings: dict[str, list[tuple[Any, float]]] = {name: [] for name in (LEARNED, SUM, SINGLE)}
+    chosen: list[str] = []
+    names: tuple[str, ...] = ()
+    for train, test in check_cv(cv, y, classifier=is_classifier(estimator)).split(X, y):
+        fold = Fold(estimator, X, y, train, test)
+        learned = fold.fitted(make(chosen_norms))
+        plain = fold.fitted(make([np.inf]))
+        position, single = _best_single(fold, make, learned)
+        names = names or _last(learned).kernel_names_
+        chosen.append(names[position] if position < len(names) else f"kernel {position}")
+        for key, machine in zip((LEARNED, SUM, SINGLE), (learned, plain, single), strict=True):
+            scores[key].append(fold.score(machine, measure))
+            settings[key].append((_last(machine).norm_, _last(machine).C_))
+        for key, rival in rivals.items():
+            scores[key].append(fold.score(fold.fitted(clone(rival)), measure))
     return Comparison(
-        scores={LEARNED: learned, SUM: run(plain)[0], SINGLE: single},
-        chosen=tuple(names[search.best_index_] for search in searches),
+        scores={name: np.array(values) for name, values in scores.items()},
+        chosen=tuple(chosen),
         scoring=_name_of(scoring, estimator),
+        settings=settings,
     )
+
+
+class Fold:
+    """Examples to learn from and examples to be scored on."""
+
+    def __init__(
+        self, estimator: BaseEstimator, X: Any, y: Any, train: np.ndarray, test: np.ndarray
+    ):
+        self.train = _safe_split(estimator, X, y, train)
+        self.test = _safe_split(estimator, X, y, test, train)
+
+    def fitted(self, machine: Any) -> Any:
+        """Return the machine, fitted."""
+        return machine.fit(*self.train)
+
+    def score(self, machine: Any, measure: Any) -> float:
+        """Return the score of a fitted machine."""
+        return float(check_scoring(machine, measure)(machine, *self.test))
+
+
+def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -> Any:
+    """Return a function from norms (and kernels) to a machine that chooses among them."""
+    where, last = _parameter(estimator, "kernels"), _last(estimator)
+    selecting = MKLClassifierCV if is_classifier(estimator) else MKLRegressorCV
+    known = inspect.signature(selecting).parameters
+    options = {k: v for k, v in last.get_params(deep=False).items() if k in known}
+    grid: Any = list(Cs) if Cs is not None else CS if is_classifier(estimator) else "scale"
+
+    def make(norms: Iterable[float | Norm], **changes: Any) -> Any:
+        inner = {"norms": norms, "Cs": grid, "cv": INNER_FOLDS, "scoring": scoring}
+        plain = {"solver": "auto"} if list(norms) == [np.inf] else {}
+        machine = selecting(**{**options, **inner, **plain, **changes})
+        if where == "kernels":
+            return machine
+        return clone(estimator).set_params(**{where.rpartition("__")[0]: machine})
+
+    return make
+
+
+def _best_single(fold: Fold, make: Any, learned: Any) -> tuple[int, Any]:
+    """Return the position of the best single kernel in a training fold, and its machine."""
+    fitted = _last(learned)
+    varying = fitted._model.compiled.varying
+    if len(fitted.kernel_names_) == 1:
+        return 0, fold.fitted(make([np.inf]))
+    machines = [fold.fitted(make([np.inf], kernels=Member(fitted.kernels, m))) for m in varying]
+    scores = [_last(machine).best_score_ for machine in machines]
+    best = int(np.argmax(scores))
+    return int(varying[best]), machines[best]
+
+
+def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
+    """Return the mean of some values, shape (folds,), and its standard error."""
+    error = values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else np.nan
+    return float(values.mean()), float(error)
+
+
+def _counted(values: Iterable[str]) -> str:
+    return ", ".join(f"{value} ({count})" for value, count in Counter(values).most_common())
+
+
+def _written(norm: Any, C: float, learned: bool) -> str:
+    shown = f"{norm:.3g}" if isinstance(norm, int | float) else repr(norm)
+    return f"p={shown} C={C:.3g}" if learned else f"C={C:.3g}"
 
 
 def _parameter(estimator: BaseEstimator, name: str) -> str:

@@ -2,33 +2,50 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
-from .problem import Result
+from .digits import Digits
+from .training.history import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
+NAMED = 3  # kernels in a message, at most
+NOTICEABLE = 0.1  # part of the worst kernel's rounding from which on another one is named, too
 
 
-def complaint(estimator: Any, results: Sequence[Result], lost: str | None) -> str | None:
-    """Return what to warn of, if anything.
+def warn_of(
+    estimator: Any, results: Sequence[Result], names: Sequence[str], digits: Digits
+) -> None:
+    """Warn of gaps above the tolerance or in doubt, and of models that are constant.
 
     Parameters
     ----------
     estimator : whose parameters `tol`, `max_iter` and `max_time` were.
     results : one for each output.
-    lost : which digits were lost, where so many were that gaps are in doubt.
+    names : of the M kernels that were learned with.
+    digits : their rounding.
     """
+    if (message := complaint(estimator, results, names, digits)) is not None:
+        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+    if (message := nothing_learned(estimator, results)) is not None:
+        warnings.warn(message, UserWarning, stacklevel=5)
+
+
+def complaint(
+    estimator: Any, results: Sequence[Result], names: Sequence[str], digits: Digits
+) -> str | None:
+    """Return what to say of gaps above the tolerance or in doubt, if there are any."""
     worst = max(results, key=lambda result: (not result.converged, result.gap))
-    if worst.converged and lost is None:
+    if worst.converged:
         return None
-    above = "" if worst.converged else f", above tol={estimator.tol:g}"
-    advice = lost if worst.converged else _advice(estimator, worst, lost)
+    above = f", above tol={estimator.tol:g}" if worst.gap > estimator.tol else ""
     return (
         f"{type(estimator).__name__} stopped after {worst.n_iter} turns at a relative duality gap "
-        f"of {worst.gap:.2e}{above}; {advice}"
+        f"of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, digits)}"
     )
 
 
@@ -48,8 +65,10 @@ def nothing_learned(estimator: Any, results: Sequence[Result]) -> str | None:
     )
 
 
-def _advice(estimator: Any, result: Result, lost: str | None) -> str:
+def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits) -> str:
     """Return what to do about a result that has not converged."""
+    if result.gap <= estimator.tol:
+        return _lost(estimator, result, names, digits)
     values = [abs(past.dual) for past in result.history if np.isfinite(past.dual)]
     if abs(result.primal) < ZERO * max(values, default=0.0):
         return (
@@ -60,7 +79,26 @@ def _advice(estimator: Any, result: Result, lost: str | None) -> str:
         return f"raise max_time={estimator.max_time:g} or tol"
     if estimator.max_iter is not None and result.n_iter >= estimator.max_iter:
         return f"raise max_iter={estimator.max_iter} or tol"
-    return lost or (
+    if result.doubt > estimator.tol:
+        return _lost(estimator, result, names, digits)
+    return (
         "it could get no further: raise tol, scale the data, lower C or the weights of examples, "
         "or take another solver"
+    )
+
+
+def _lost(estimator: Any, result: Result, names: Sequence[str], digits: Digits) -> str:
+    """Return which kernels' rounding leaves the gap of a result in doubt."""
+    alpha = result.alpha.reshape(-1, digits.examples.n)
+    weights = np.broadcast_to(result.weights, len(names))
+    # A kernel without weight counts, too: its s is part of the dual value.
+    moves = digits.moves(weights, alpha, np.abs(alpha))[1]
+    shares = np.nan_to_num(np.where(weights > 0, weights, weights.max()) * moves, nan=np.inf)
+    worst = np.argsort(-shares)[:NAMED]
+    named = ", ".join(repr(names[m]) for m in worst if shares[m] >= NOTICEABLE * shares[worst[0]])
+    return (
+        f"rounding alone may move that gap by {result.doubt:.1e}: the values of "
+        f"{named or 'the kernels'} have too few digits for tol={estimator.tol:g} with these costs "
+        "and targets. Scale the data or "
+        "choose parameters that suit their scale, lower C or the weights of examples, or raise tol"
     )

@@ -31,6 +31,8 @@ _TRACT = np.array(  # chances of A, C, G, T from 14 letters before the AG to 4 a
 _EXON = np.array([[0.30, 0.21, 0.30, 0.19], [0.31, 0.22, 0.18, 0.29], [0.23, 0.26, 0.24, 0.27]])
 _DECOY = 0.06  # share of negatives with a tract
 _MOTIFS = (("GATTACA", 10), ("AGTAGTG", 30))
+_WITHOUT_A = np.array([0.0, 0.5, 0.25, 0.25])  # chances of A, C, G, T
+_REGION = np.arange(49, 68)  # where three A's are
 
 
 def make_splice(
@@ -56,9 +58,17 @@ def make_splice(
 
 
 def make_motifs(
-    n: int = 1000, replaced: int = 0, length: int = 50, seed: int = 0
+    n: int = 11_000,
+    replaced: int = 0,
+    length: int = 50,
+    seed: int = 0,
+    *,
+    positive_rate: float = 1 / 11,
 ) -> tuple[Sequences, np.ndarray]:
-    """Return random sequences, half of them with GATTACA at 10 and AGTAGTG at 30.
+    """Return random sequences, some of them with GATTACA at 10 and AGTAGTG at 30.
+
+    The first toy problem of Sonnenburg, Rätsch and Rieck (2007, section 4.6.3): ten negatives to a
+    positive one.
 
     Parameters
     ----------
@@ -66,6 +76,7 @@ def make_motifs(
     replaced : number of letters of each motif, chosen at random, that are drawn anew.
     length : number of letters, at least 37.
     seed : where the random numbers start.
+    positive_rate : chance of a sequence with motifs.
 
     Returns
     -------
@@ -74,9 +85,10 @@ def make_motifs(
     last = max(start + len(motif) for motif, start in _MOTIFS)
     if length < last or not 0 <= replaced <= min(len(motif) for motif, _ in _MOTIFS):
         raise ValueError(f"make_motifs: need length >= {last} and 0 <= replaced <= 7")
+    _check_rate("make_motifs", positive_rate)
 
     def piece(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
-        codes, y = _random_codes(rng, size, length), _labels(rng, size, 0.5)
+        codes, y = _random_codes(rng, size, length), _labels(rng, size, positive_rate)
         for motif, start in _MOTIFS:
             _plant(rng, codes, y > 0, motif, np.full(size, start), replaced)
         return codes, y
@@ -85,15 +97,20 @@ def make_motifs(
 
 
 def make_shifted_motif(
-    n: int = 1000, length: int = 100, seed: int = 0
+    n: int = 5000, length: int = 100, seed: int = 0, *, positive_rate: float = 0.5
 ) -> tuple[Sequences, np.ndarray]:
-    """Return random sequences, half of them with AAA somewhere in [49, 67].
+    """Return sequences of C, G and T, with three A's in [49, 67]: in a row, or anywhere there.
+
+    The second toy problem of Sonnenburg, Rätsch and Rieck (2007, section 4.6.3). C is twice as
+    frequent as G and T. Positives have AAA at a random place of the region, negatives three A's at
+    random places of it, which are in a row at times.
 
     Parameters
     ----------
     n : number of sequences.
     length : number of letters, at least 70.
     seed : where the random numbers start.
+    positive_rate : chance of a positive one.
 
     Returns
     -------
@@ -101,13 +118,23 @@ def make_shifted_motif(
     """
     if length < 70:
         raise ValueError("make_shifted_motif: need length >= 70")
+    _check_rate("make_shifted_motif", positive_rate)
 
     def piece(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
-        codes, y = _random_codes(rng, size, length), _labels(rng, size, 0.5)
-        _plant(rng, codes, y > 0, "AAA", rng.integers(49, 68, size), 0)
+        y = _labels(rng, size, positive_rate)
+        codes = _draw(rng, _WITHOUT_A, size * length).reshape(size, length).astype(np.uint8)
+        in_a_row = rng.integers(0, _REGION.size - 2, size)[:, None] + np.arange(3)
+        anywhere = np.argsort(rng.random((size, _REGION.size)), axis=1)[:, :3]
+        places = _REGION[np.where((y > 0)[:, None], in_a_row, anywhere)]
+        codes[np.arange(size)[:, None], places] = 0
         return codes, y
 
     return _in_pieces(n, seed, piece)
+
+
+def _check_rate(name: str, rate: float) -> None:
+    if not 0 < rate < 1:
+        raise ValueError(f"{name}: need 0 < positive_rate < 1")
 
 
 def _in_pieces(

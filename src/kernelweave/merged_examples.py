@@ -17,16 +17,19 @@ import scipy.sparse as sp
 
 from .core import _core
 from .kernels import CompiledKernels, Kernel
-from .kernels.tables import Dense, Sparse
+from .kernels.examples import Dense, Sparse
 from .problem import Problem
 
 AT_A_TIME = 4096  # rows that are compared
 
 
 def mergeable(kernels: Sequence[Kernel], X: Any) -> bool:
-    """Return whether equal rows of X are equal examples: numbers, but not similarities."""
+    """Return whether equal rows of X are equal examples: numbers, but not similarities.
+
+    A kernel may also tell equal rows apart.
+    """
     numbers = sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
-    return numbers and "given" not in CompiledKernels(tuple(kernels)).kinds
+    return numbers and CompiledKernels(tuple(kernels)).kinds.isdisjoint({"given", "identity"})
 
 
 def fingerprints(X: Any) -> np.ndarray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,8 +15,10 @@ from .kernels.absent import absent_of_all
 from .kernels.examples import Examples, Reading
 from .kernels.means import MOST_EXAMPLES
 from .kernels.program import CompiledKernels
-from .problem import Result
 from .stored import stored
+
+if TYPE_CHECKING:
+    from .training.history import Result
 
 AT_A_TIME = 1000  # kernels whose parts of decisions are evaluated together
 

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, BinaryIO
 
 import numpy as np
 
 from .archive import Archive, write_archive
 from .kernels import Kernel
+from .lsgkm import is_lsgkm, read_lsgkm
 from .model import Model
 from .plan import Plan
 from .sequences import Sequences
@@ -42,6 +44,11 @@ ESTIMATORS = (
 )  # fmt: skip
 NOT_FOR_FILES = frozenset({"checkpoint"})  # a path means nothing elsewhere, and may mean harm
 
+# Modules of classes that files may hold and that nothing above imports.
+NOT_YET_IMPORTED = (
+    "estimators", "selection", "kernels.member", "kernels.missing", "kernels.standardized",
+)  # fmt: skip
+
 Number = int | float
 # What estimators learn, and of which type it is.
 LEARNED: dict[str, Any] = {
@@ -54,6 +61,7 @@ LEARNED: dict[str, Any] = {
     "dual_coef_": np.ndarray,
     "dual_objective_": Number | np.ndarray,
     "duality_gap_": Number | np.ndarray,
+    "epsilon_": Number,
     "feature_names_in_": np.ndarray,
     "history_": list,
     "intercept_": np.ndarray,
@@ -91,7 +99,7 @@ def save(estimator: Any, path: str | os.PathLike[str]) -> None:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Return the estimator that `save` wrote to a file.
+    """Return the estimator that `save` wrote to a file, or the model in a file of LS-GKM.
 
     It is safe to load a file of unknown origin: no code of it is run, it takes memory in proportion
     to its size, and whatever is wrong with it is an error.
@@ -101,14 +109,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     ValueError : where the file is no such file, is damaged, was changed, or has a newer format.
     OSError : where there is no file to be read.
     """
+    for module in NOT_YET_IMPORTED:
+        import_module(f"{__package__}.{module}")
     with open(path, "rb") as file:
+        foreign = is_lsgkm(file.read(8))
+        file.seek(0)
         try:
-            return _loaded(file)
+            return read_lsgkm(file) if foreign else _loaded(file)
         except MemoryError:
             raise
         except Exception as error:  # what may be wrong with a file has no end
+            kind = "model of LS-GKM" if foreign else "kernelweave model"
             reason = str(error) or type(error).__name__
-            raise ValueError(f"{os.fspath(path)!r} is not a kernelweave model: {reason}") from error
+            raise ValueError(f"{os.fspath(path)!r} is not a {kind}: {reason}") from error
 
 
 def _loaded(file: BinaryIO) -> Any:

@@ -6,37 +6,21 @@ that. It knows neither the names of kernels nor where costs come from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import numpy as np
 
-from .core import _core
 from .engines import TrainingSet
 from .kernels import CompiledKernels
 from .kernels.examples import Examples
 from .problem import Problem
 
-BLOCK = 1000  # kernels looked at together
 
-
-@contextmanager
-def explained(
+def why_not_finite(
     compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]
-) -> Iterator[None]:
-    """Name what is too large where a solver finds that its objective is not finite.
-
-    NumPy's warnings on the way there are held back: the objective tells.
-    """
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            yield
-    except FloatingPointError as error:
-        raise ValueError(_explanation(compiled, examples, problems)) from error
-
-
-def _explanation(compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]) -> str:
-    sizes = largest_values(compiled, examples, np.arange(compiled.n_kernels))
+) -> str:
+    """Return what is too large where the objective of a solver is not finite."""
+    sizes = TrainingSet(compiled.listing, examples).largest_values()
     costs = max(float(problem.C.max()) for problem in problems)
     targets = max(float(np.abs(problem.y).max()) for problem in problems)
     causes = {
@@ -48,13 +32,3 @@ def _explanation(compiled: CompiledKernels, examples: Examples, problems: Sequen
         f"the objective is not finite: {max(causes, key=lambda cause: causes[cause])}, which is "
         "too much for floating point numbers; scale it down"
     )
-
-
-def largest_values(
-    compiled: CompiledKernels, examples: Examples, kernels: np.ndarray
-) -> np.ndarray:
-    """Return the largest k_m(x, x) of some kernels, shape (len(kernels),)."""
-    whole = TrainingSet(compiled.listing, examples)
-    parts = [whole.part(kernels[m : m + BLOCK]) for m in range(0, len(kernels), BLOCK)]
-    diagonals = [_core.diagonal(part.kernels.program, part.examples.side) for part in parts]
-    return np.concatenate([values.max(axis=1) for values in diagonals])

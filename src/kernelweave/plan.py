@@ -13,7 +13,15 @@ from typing import Any
 import numpy as np
 
 from .alignment import alignment_weights, centered_alignment_weights
-from .engines import DenseEngine, Engine, FamilyEngine, StreamedEngine, TrainingSet
+from .engines import (
+    DenseEngine,
+    Engine,
+    FamilyEngine,
+    LinearEngine,
+    StreamedEngine,
+    TrainingSet,
+)
+from .engines.base import LARGEST_BLOCK
 from .losses import Loss
 from .norms import Lp, Norm
 from .problem import Problem
@@ -22,21 +30,21 @@ from .solvers.mwu import MWU
 from .solvers.qcqp import QCQP
 from .solvers.skm import SKM
 from .steps.analytic import Analytic
-from .steps.base import ACCURATE, COMPLETE, Pace, Step, keep_weights
 from .steps.cutting_plane import CuttingPlane
 from .steps.gradient import Gradient
 from .steps.level import Level
 from .steps.newton import Newton
 from .stored import stored
+from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights
 from .training.shrinking import MANY_EXAMPLES
 
-WORKING_SET = 1000  # examples, where the user does not say
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
 # cost no kernel evaluation, and where they cost a pass over the support.
 NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "family": FamilyEngine.of,
+    "linear": LinearEngine.of,
     "plain sum": DenseEngine.of_sum,
     "streamed": StreamedEngine,
     "dense": DenseEngine.of,
@@ -121,6 +129,7 @@ class Plan:
     grows : whether working sets come from an active set that grows from a sample.
     samples : whether weights start from those of a sample.
     drops : whether small weights are dropped at the end.
+    rough : whether the engine works in single precision until the gap is small.
     """
 
     engine: str
@@ -128,11 +137,12 @@ class Plan:
     step: str | None = None
     pace: Pace | None = None
     alignment: str | None = None
-    working_set: int = WORKING_SET
+    working_set: int = LARGEST_BLOCK
     conjugate: bool = False
     grows: bool = False
     samples: bool = False
     drops: bool = False
+    rough: bool = False
 
     @property
     def inner(self) -> Plan:
@@ -173,6 +183,7 @@ class Plan:
             parts.append(f"{self.step} steps on {self.pace.name} solutions of the inner problem")
         parts += ["weights start from a sample"] * self.samples
         parts += ["small weights dropped at the end"] * self.drops
+        parts += ["single precision until the gap is small"] * self.rough
         return "; ".join(parts)
 
 
@@ -213,6 +224,8 @@ def choose_engine(
     combines = not shared and all(method.combines for method in methods)
     if combines and FamilyEngine.serves(training_set):
         return "family"
+    if combines and LinearEngine.serves(training_set):
+        return "linear"
     if combines and all(norm.is_plain_sum for norm in norms) and DenseEngine.sums(training_set):
         return "plain sum"
     if not shared and all(method.streams(M, n) for method in methods):
@@ -256,11 +269,12 @@ def make_plan(
         step=step,
         pace=pace,
         alignment=method.alignment,
-        working_set=working_set if isinstance(working_set, int) else WORKING_SET,
+        working_set=working_set if isinstance(working_set, int) else engine.largest_block,
         conjugate=working_set == "auto" and single and multiplies(problem, engine),
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
         samples=single and pace is ACCURATE and not engine.keeps_outputs,
         drops=step is not None and problem.norm.is_sparse,
+        rough=engine.has_rough_outputs,
     )
 
 
@@ -275,11 +289,11 @@ def automatic(norm: Norm, cheap_weights: bool) -> str:
 
 
 def multiplies(problem: Problem, engine: Engine) -> bool:
-    """Return whether conjugate gradients suit a problem: a quadratic dual, one fast kernel.
+    """Return whether conjugate gradients suit a problem: a quadratic dual, fast products.
 
-    Whether a kernel can be multiplied with cheaply shows on two examples.
+    Whether kernels can be multiplied with cheaply shows on two examples.
     """
     term = problem.term
     quadratic = not (term.eps.any() or term.ent.any())
-    one = engine.n_kernels == 1 and engine.n > WORKING_SET
-    return quadratic and one and engine.subset(np.arange(2)).multiplies
+    many = engine.n > engine.largest_block
+    return quadratic and many and engine.subset(np.arange(2)).multiplies

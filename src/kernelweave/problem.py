@@ -69,68 +69,6 @@ class Certificate:
         return bool(np.isfinite(self.primal)) and self.dual < np.inf
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Progress(Certificate):
-    """The state of a solver after some seconds; weights has shape (M,)."""
-
-    seconds: float
-    weights: np.ndarray
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Result(Certificate):
-    """What every solver returns: a certified model and how it came about.
-
-    Attributes
-    ----------
-    alpha : array of shape (n,)
-        Signed dual variables.
-    weights : array of shape (M,)
-        The kernel weights theta.
-    n_iter : int
-        Turns of the solver's outer loop.
-    history : sequence of Progress
-        The way there, oldest first.
-    converged : bool
-        Whether the gap reached the tolerance that was asked for.
-    late : bool
-        Whether time ran out before it did.
-    optimality : pair of floats, or None
-        The (eps1, eps2) that the support kernel machine reached (`solvers.optimality`).
-    """
-
-    alpha: np.ndarray
-    weights: np.ndarray
-    n_iter: int
-    history: Sequence[Progress]
-    converged: bool
-    late: bool = False
-    optimality: tuple[float, float] | None = None
-
-    def moved(self, centre: Any) -> Result:
-        """Return the result for targets to which a number was added, or one for each output."""
-        history = [replace(past, bias=past.bias + centre) for past in self.history]
-        return replace(self, bias=self.bias + centre, history=history) if np.any(centre) else self
-
-    def spread(self, kernels: np.ndarray, M: int) -> Result:
-        """Return the result for M kernels, of which only some were learned with.
-
-        Parameters
-        ----------
-        kernels : their positions; if this is a result for their sum, each has its weight.
-        """
-        if len(self.weights) == M:
-            return self
-
-        def placed(weights: np.ndarray) -> np.ndarray:
-            theta = np.zeros(M)
-            theta[kernels] = weights
-            return theta
-
-        history = [replace(past, weights=placed(past.weights)) for past in self.history]
-        return replace(self, weights=placed(self.weights), history=history)
-
-
 @dataclass(frozen=True, eq=False)
 class Problem:
     """A loss, a norm, and the targets and costs of n examples.
@@ -258,6 +196,13 @@ class Problem:
             return -np.inf
         return float(-np.sum(self.term.conjugate(alpha)) - 0.5 * self.norm.dual(s))
 
+    def gained(self, alpha: np.ndarray, bias: Any) -> float:
+        """Return what the dual value of alpha, shape (n,), gains by missing its sum by a little.
+
+        That is the distance, which is rounding, times the multiplier of the constraint, the bias.
+        """
+        return float(np.sum(bias * (self._sums(alpha) - self.tau)))
+
     def certificate(
         self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
     ) -> Certificate:
@@ -270,12 +215,13 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self._best_constant
         else:
-            bias = self._best_biases(F)
+            bias = self.best_bias(F) if self.n_outputs == 1 else self.best_biases(F)
             primal = self.primal(F, s, theta, bias)
+            dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
-    def _best_biases(self, F: np.ndarray) -> Any:
+    def best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
         if self.n_outputs == 1:
             return self.best_bias(F)
@@ -312,7 +258,7 @@ class Problem:
     def _best_constant(self) -> tuple[float, Any]:
         """The primal value of the best constant, and its bias or an array with those of outputs."""
         F = np.zeros_like(self.y)
-        bias = self._best_biases(F)
+        bias = self.best_biases(F)
         return self._cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from .problem import Progress
+from .training.history import Progress
 
 SECONDS_BETWEEN = 1.0  # of lines in a log
 
@@ -29,7 +29,7 @@ def live_line(title: str) -> Iterator[Callable[[Progress], None]]:
         nonlocal turns
         turns += 1
         return (
-            f"{title}: turn {turns}, {progress.seconds:.1f} s, "
+            f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
             f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}"
         )
 

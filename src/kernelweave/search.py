@@ -23,11 +23,11 @@ from .engines import Engine
 from .estimators.base import MKLEstimator, Prepared
 from .kernels import resolve
 from .norms import Norm, as_norm
-from .overflow import explained
 from .plan import find_method
-from .problem import Problem, Result
+from .problem import Problem
 from .progress import progress_bar
 from .solvers.base import Method
+from .training.history import Result
 from .training.path import follow
 from .validation import weighed
 
@@ -73,6 +73,7 @@ class Search(MKLEstimator):
         targets: np.ndarray,
         groups: Any,
         weights: np.ndarray | None,
+        Cs: Iterable[float],
         costs: Callable[[np.ndarray], np.ndarray],
         held_out: Callable[[np.ndarray], Any],
     ) -> None:
@@ -84,10 +85,11 @@ class Search(MKLEstimator):
         targets : what is learned, shape (n,).
         groups : what splitters may ask for, shape (n,) or None.
         weights : what scorers weigh examples with, shape (n,) or None.
+        Cs : the values of C that are tried.
         costs : gives the costs of all n examples at C = 1 when only some train.
         held_out : makes the estimator of decision values, shape (held out, outputs).
         """
-        grid, splits = Grid.of(self.norms, self.Cs), self._splits(X, y, groups)
+        grid, splits = Grid.of(self.norms, Cs), self._splits(X, y, groups)
         every = costs(np.arange(len(y)))
         first = self._problems(targets, weighed(grid.Cs.max(), every), grid.norms[0])
         methods, shared = self._methods(grid, first), self._shared(first)
@@ -107,20 +109,25 @@ class Search(MKLEstimator):
 
         with single_threaded_blas():
             prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
-            with explained(prepared.compiled, prepared.examples, first):
+            with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)
                 best = grid.best(self.scores_.mean(axis=2))
                 self.best_score_ = float(self.scores_[best].mean())
                 self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
                 problems = self._problems(targets, self.C_ * every, grid.norms[best[0]])
-                results = self._solve_all(*prepared.suited(problems, shared=shared), prepared.name)
+                results = self._solve_all(prepared, *prepared.suited(problems, shared=shared))
         self._learn(prepared, results)
 
-    def _solve_all(self, problems: list[Problem], engine: Engine, name: str) -> list[Result]:
+    def _solve_all(
+        self, prepared: Prepared, problems: list[Problem], engine: Engine
+    ) -> list[Result]:
         """Solve problems in turn."""
+        name, digits = prepared.name, prepared.digits
         with self._live_line() as watch:
             return [
-                self._solve(one, engine, name, deadline=self._deadline(), watch=watch)
+                self._solve(
+                    one, engine, name, deadline=self._deadline(), watch=watch, digits=digits
+                )
                 for one in problems
             ]
 

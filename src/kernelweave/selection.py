@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.multiclass import is_multilabel
 
 from .estimators import MKLClassifier, MKLRegressor
+from .estimators.regressor import is_scale
 from .losses import Loss
 from .norms import Norm
 from .search import Search
@@ -150,7 +151,7 @@ class MKLClassifierCV(Search, MKLClassifier):
             return _HeldOutClassifier(values, classes)
 
         counting = None if sample_weight is None else weights
-        self._search(X, classes[codes], codes, groups, counting, costs, held_out)
+        self._search(X, classes[codes], codes, groups, counting, self.Cs, costs, held_out)
         self.classes_ = classes
         return self
 
@@ -164,7 +165,13 @@ class MKLClassifierCV(Search, MKLClassifier):
 class MKLRegressorCV(Search, MKLRegressor):
     """`MKLRegressor` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
 
-    `scoring=None` is the coefficient of determination.
+    `scoring=None` is the coefficient of determination. An `epsilon` of "scale" follows the spread
+    of all targets, those held out included.
+
+    Parameters
+    ----------
+    Cs : sequence of floats, or "scale"
+        "scale": 0.01, 0.1, 1, 10 and 100 times the spread of y (for the squared loss: times 1).
     """
 
     def __init__(
@@ -172,11 +179,11 @@ class MKLRegressorCV(Search, MKLRegressor):
         kernels: Any = None,
         *,
         norms: Iterable[float | Norm] = NORMS,
-        Cs: Iterable[float] = CS,
+        Cs: Iterable[float] | str = "scale",
         cv: Any = None,
         scoring: str | Callable[..., float] | None = None,
         loss: str | Loss = "epsilon_insensitive",
-        epsilon: float = 0.1,
+        epsilon: float | str = "scale",
         solver: Any = "auto",
         interleaved: bool = True,
         normalize: str | None = "variance",
@@ -217,6 +224,8 @@ class MKLRegressorCV(Search, MKLRegressor):
         X = check_examples(self, X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
         weights = check_weights(sample_weight, len(y))
+        unit = self._find_scale(y, weights)
+        Cs: Any = [C * unit for C in CS] if is_scale(self.Cs) else self.Cs
 
         def costs(train: np.ndarray) -> np.ndarray:
             values = np.zeros(len(y))
@@ -224,7 +233,7 @@ class MKLRegressorCV(Search, MKLRegressor):
             return values
 
         counting = None if sample_weight is None else weights
-        self._search(X, y, y, groups, counting, costs, _HeldOutRegressor)
+        self._search(X, y, y, groups, counting, Cs, costs, _HeldOutRegressor)
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -17,6 +17,7 @@ import numpy as np
 
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.hamming_kernel import HammingKernel
 from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import Spectrum
 from kernelweave.kernels.strings import PositionalKernel
@@ -29,11 +30,13 @@ class WeightStore:
 
     Parameters
     ----------
-    kernel : `Spectrum`, `NGram`, `WeightedDegree` or `WeightedDegreeShift`, no family. Its
+    kernel : `Spectrum`, `NGram`, `GappedKmer`, `Mismatch`, `WeightedDegree` or
+        `WeightedDegreeShift`, no family. Its
         ``store=`` says how the weights are kept: "table" (a place for every word there can be),
         "sorted" (arrays), "hash", "trie", "suffix" (a suffix automaton, read by matching
-        statistics); "auto" chooses when the first sequences come. Weighted degree kernels have
-        tries, with weights in their inner nodes.
+        statistics); "auto" chooses when the first sequences come. Kernels that count mismatches
+        have a table: the weight of a word is what all words near it give. Weighted degree kernels
+        have tries, with weights in their inner nodes.
 
     Examples
     --------
@@ -47,10 +50,10 @@ class WeightStore:
     """
 
     def __init__(self, kernel: Kernel):
-        if not isinstance(kernel, Spectrum | PositionalKernel) or kernel.is_family:
+        if not isinstance(kernel, Spectrum | HammingKernel | PositionalKernel) or kernel.is_family:
             raise ValueError(
-                f"kernel must be Spectrum, NGram, WeightedDegree or WeightedDegreeShift, no family "
-                f"of them, not {kernel!r}"
+                "kernel must be Spectrum, NGram, GappedKmer, Mismatch, WeightedDegree or "
+                f"WeightedDegreeShift, no family of them, not {kernel!r}"
             )
         if kernel.store == "rows":
             raise ValueError("kernel: store='rows' means that there is no store")

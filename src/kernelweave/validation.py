@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, is_regressor
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -31,8 +32,8 @@ NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return X as kernels read it, and note (or compare) its number and names of columns.
 
-    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are,
-    unless there are only the default kernels, which read numbers.
+    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are.
+    Numbers may be missing where default kernels read them, and rows where others do.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
     X = _unpacked(X)
@@ -45,7 +46,6 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         return X
     if is_frame(X):
         _check_names_differ(X)
-    if named and is_frame(X):
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
         _check_n_samples(X, least)
@@ -65,15 +65,16 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             reset=reset,
             accept_sparse="csr",
             dtype=np.float64,
-            ensure_all_finite="allow-nan" if named else True,  # a row may be absent
             ensure_min_samples=least,
+            ensure_all_finite=True if sp.issparse(X) and not named else "allow-nan",
         )
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
         raise ValueError(
-            f"X must hold numbers, but {error}; for other columns give a frame and name kernels, "
-            'such as kernels=[RBF(columns=["age"]), BagOfWords(columns="notes")]'
+            f"X must hold numbers, but {error}; for other columns give a frame (pandas or polars), "
+            'and name kernels where the default ones do not suit: [RBF(columns=["age"]), '
+            'BagOfWords(columns="notes")]'
         ) from error
 
 
@@ -183,9 +184,12 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
     """Return the costs of n examples, shape (n,): C times their weights, each a product.
 
     Objectives are quadratic in alphas that may be as large as costs, so these have finite squares.
+    C = inf is a hard margin: all costs are inf, but for examples without weight.
     """
     with np.errstate(over="ignore", under="ignore"):
         weights = np.prod(factors, axis=0)
+        if np.isinf(C):
+            return np.where(weights > 0, np.inf, 0.0)
         costs: np.ndarray = C * weights
         square = costs.sum() ** 2
     if not np.isfinite(square):
@@ -204,12 +208,15 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
 
 def check_parameters(estimator: BaseEstimator) -> None:
     """Raise ValueError for the first parameter that is not as it should be."""
+    costs = (_positive, "a finite number above 0")
+    if getattr(estimator, "_takes_hard_margins", False):
+        costs = (_above_zero, "a finite number above 0, or inf for a hard margin")
     rules = {
-        "C": (_positive, "a finite number above 0"),
+        "C": costs,
         "Cs": (_all_positive, "a sequence of finite numbers above 0, at least one"),
         "norms": (_several, "a sequence of numbers p >= 1 and norm objects, at least one"),
         "nu": (lambda nu: _positive(nu) and nu <= 1, "a number above 0 and at most 1"),
-        "epsilon": (_not_negative, "a number of at least 0"),
+        "epsilon": (_or_scale(_not_negative), 'a number of at least 0, or "scale"'),
         "tol": (_positive, "a finite number above 0"),
         "max_iter": (lambda k: k is None or _count(k, 1), "None or an integer of at least 1"),
         "max_time": (lambda t: t is None or _positive(t), "None or a finite number above 0"),
@@ -220,10 +227,17 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
         "n_jobs": (is_thread_count, THREAD_COUNTS),
     }
+    if is_regressor(estimator):
+        rules["C"] = (_or_scale(rules["C"][0]), f'{rules["C"][1]}, or "scale"')
+        rules["Cs"] = (_or_scale(rules["Cs"][0]), f'{rules["Cs"][1]}, or "scale"')
     given = vars(estimator)
     for name, (accepts, accepted) in rules.items():
         if name in given and not accepts(given[name]):
             raise ValueError(f"{name} must be {accepted}, got {given[name]!r}")
+
+
+def _or_scale(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: (isinstance(value, str) and value == "scale") or rule(value)
 
 
 def _several(values: Any) -> bool:
@@ -236,6 +250,10 @@ def _all_positive(values: Any) -> bool:
 
 def _positive(value: Any) -> bool:
     return 0 < as_number(value) < np.inf
+
+
+def _above_zero(value: Any) -> bool:
+    return as_number(value) > 0
 
 
 def _not_negative(value: Any) -> bool:

@@ -21,7 +21,7 @@ from .kernels import CompiledKernels, Kernel
 from .norms import Fixed, as_norm
 from .problem import Problem
 from .sequences import Sequences
-from .validation import check_examples, check_targets, check_weights
+from .validation import check_examples, check_targets, check_weights, weighed
 
 BLOCK_BYTES = 1 << 26  # of kernel values at a time
 ROUNDING = 1e-6  # how far values may be apart, relative to them, that were added up in other orders
@@ -56,7 +56,8 @@ class Verification:
     def agree(self) -> bool:
         old = np.isnan(self.reported_constant)
         size = np.maximum(np.abs(self.reported_primal), np.abs(self.reported_dual))
-        gap = np.where(old, (self.primal - self.dual) / np.abs(self.primal), self.gap)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a primal value of 0
+            gap = np.where(old, (self.primal - self.dual) / np.abs(self.primal), self.gap)
         return bool(
             np.all(_close(self.primal, self.reported_primal, size))
             and np.all(_close(self.dual, self.reported_dual, size))
@@ -150,7 +151,7 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
                 f"y must hold the classes of the model, {model.classes_.tolist()}, "
                 f"got {classes.tolist()}"
             )
-        costs = _C(model) * model._costs(classes, codes, sample_weight)
+        costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
         problems: list[Problem] = model._problems(codes, costs, norm)
         return problems
     if is_regressor(model):
@@ -200,7 +201,7 @@ def _values(
     inside = np.clip(flat, problem.term.lo, problem.term.hi)
     flat = np.where(np.abs(flat - inside) <= EDGE * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
-    dual = problem.dual(flat, total)
+    dual = problem.dual(flat, total) - problem.gained(flat, bias)
     return primal, dual, problem.constant, problem.gap(primal, dual)
 
 

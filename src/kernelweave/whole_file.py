@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
+
+STALE = 24 * 3600.0  # seconds after which nobody is still writing a part
 
 
 @contextmanager
@@ -16,9 +20,10 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Until then it has a name of its own beside it, which no other process has. What was written is
     on the disk before the older file is gone, so that neither a crash nor a loss of power leaves
-    half a file.
+    half a file. What a process that was killed has left of its own is removed after a day.
     """
     path = Path(path)
+    _remove_stale(path)
     partial = path.with_name(f"{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
         # As `open` makes a file, but never one that is there already.
@@ -31,6 +36,15 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
         raise
     _sync_directory(path.parent)
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove parts of a file that no process will complete."""
+    pattern = f"{glob.escape(path.name[:100])}.{'[0-9a-f]' * 16}.part"
+    for part in path.parent.glob(pattern):
+        with suppress(OSError):  # another process may have been faster
+            if time.time() - part.stat().st_mtime > STALE:
+                part.unlink()
 
 
 def _sync_directory(directory: Path) -> None:

@@ -1,5 +1,6 @@
 """String kernels written down from their formulas: slow and obvious."""
 
+import math
 from collections import Counter
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
@@ -60,3 +61,32 @@ def locality_improved(x, y, half_window, inner, outer):
         window = range(p - half_window, p + half_window + 1)
         total += (sum(same(x[j], y[j]) for j in window) / len(window)) ** inner
     return total**outer
+
+
+def weighted_words(x, length, letters="ACGT", centre=None):
+    """The words of a sequence without unknown letters, and how much each counts."""
+    count = len(x) - length + 1
+    for i in range(count):
+        word = x[i : i + length]
+        if all(letter in letters for letter in word):
+            weight = 1.0
+            if centre is not None:
+                M, H = centre
+                weight = min(M, math.floor(M * 2 ** (-abs(count // 2 - i) / H) + 1))
+            yield word, weight
+
+
+def mismatches(u, v):
+    """The number of places at which two words differ."""
+    return sum(a != b for a, b in zip(u, v, strict=True))
+
+
+def hamming(x, y, length, h, *, both_strands=False, letters="ACGT", centre=None):
+    """The sum of h(mismatches) over all pairs of words, of both strands of y if wanted."""
+    total = 0.0
+    for u, a in weighted_words(x, length, letters, centre):
+        for v, b in weighted_words(y, length, letters, centre):
+            total += a * b * h(mismatches(u, v))
+            if both_strands:
+                total += a * b * h(mismatches(u, v[::-1].translate(COMPLEMENT)))
+    return total

@@ -129,7 +129,7 @@ def test_products(rng):
     X = as_sequences(relatives(rng, 10_000, 20))
     v = rng.normal(size=20)
     kernel = WeightedDegree(12)
-    np.testing.assert_allclose(dense(kernel, X).matvec(v), kernel(X) @ v, rtol=1e-9)
+    np.testing.assert_allclose(dense(kernel, X).matvec(v, np.ones(1)), kernel(X) @ v, rtol=1e-9)
 
 
 def test_a_fit(rng):

@@ -189,6 +189,17 @@ def test_means_over_pairs_of_large_families(how, widths, rng):
         assert np.allclose(family[m], normalize(RBF(gammas[m]), how, X)(X), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", [RBF, Laplacian])
+@pytest.mark.parametrize("widest", [1e-6, 1.0, 1e3])
+def test_variances_of_very_many_widths_are_interpolated(kind, widest, rng):
+    X = rng.normal(size=(30, 2))
+    gammas = rng.permutation(np.geomspace(widest, 1e3, 900))
+    factors = normalize(kind(gammas), "variance", X).factors
+    for m in range(0, 900, 90):
+        expected = normalize(kind([gammas[m], gammas[m]]), "variance", X).factors[0]
+        assert factors[m] == pytest.approx(expected, rel=1e-8)
+
+
 def test_kernels_that_become_constant_are_refused():
     with pytest.raises(ValueError, match=r"'Linear' is constant"):
         normalize(Linear(), "unit", [[1.0], [2.0], [5.0]])

@@ -93,6 +93,61 @@ def test_members_of_families(level, rng):
     np.testing.assert_allclose(shifted.sum(axis=0), WeightedDegreeShift(5, 3)(X), rtol=1e-12)
 
 
+def position_part_shift(x, y, weights, shifts, i):
+    """What matches whose first position is i add to the shifted kernel."""
+    total = 0.0
+    for k, weight in enumerate(weights, 1):
+        for s in range(min(shifts[i], len(x) - k - i) + 1):
+            ahead = naive.same(x[i + s : i + s + k], y[i : i + k])
+            behind = naive.same(x[i : i + k], y[i + s : i + s + k])
+            total += weight * (ahead + behind) / (2 * (s + 1))
+    return total
+
+
+@pytest.mark.parametrize("shift", [3, [0, 1, 2, 5, 9, 0, 70] * 10])
+def test_members_by_position_of_shifted_kernels(shift, level, rng):
+    X = texts(rng, 70, n=6)
+    whole = WeightedDegreeShift(3, shift).resolve(X)
+    positions = WeightedDegreeShift(3, shift, split="position")(X)
+    for i in range(70):
+        expected = pairwise(position_part_shift, X, whole.match_weights, whole.shifts, i)
+        np.testing.assert_allclose(positions[i], expected, rtol=1e-12)
+    both = WeightedDegreeShift(3, shift, split="both")(X)
+    np.testing.assert_allclose(both.sum(axis=0), whole(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", [WeightedDegree, WeightedDegreeShift])
+def test_positions_have_weights_and_ranges(kind, level, rng):
+    X = texts(rng, 70, n=9, letters="ACGTN")
+    parts = kind(4, split="position")(X)
+    factors = rng.random(70) * rng.choice([0, 1], 70)
+    weighed = kind(4, position_weights=factors)
+    np.testing.assert_allclose(weighed(X), np.tensordot(factors, parts, 1), rtol=1e-12)
+    np.testing.assert_allclose(weighed.diagonal(X), np.diag(weighed(X)), rtol=1e-12)
+    degrees = kind(4, position_weights=factors, split="degree")(X)
+    np.testing.assert_allclose(degrees.sum(axis=0), weighed(X), rtol=1e-12)
+    ranges = kind(4, split=[(60, 70), (3, 40), (40, 41)])
+    expected = [parts[60:].sum(axis=0), parts[3:40].sum(axis=0), parts[40]]
+    np.testing.assert_allclose(ranges(X), expected, rtol=1e-12)
+    assert "positions=(3, 40)" in ranges.resolve(X).names[1]
+    each = kind(4, split=[(3, 40)], position_weights=factors)(X)[0]
+    np.testing.assert_allclose(each, np.tensordot(factors[3:40], parts[3:40], 1), rtol=1e-12)
+
+
+def test_positions_that_do_not_fit_are_refused(rng):
+    X = texts(rng, 20, n=4)
+    for split in ([(0, 5), (4, 8)], [(5, 5)], [(-1, 3)], [3, 4], [], [(0.5, 2)], "letter"):
+        with pytest.raises(ValueError, match=r"split must be|in two ranges"):
+            WeightedDegree(3, split=split)
+    with pytest.raises(ValueError, match="beyond the 20 positions"):
+        WeightedDegree(3, split=[(0, 21)])(X)
+    with pytest.raises(ValueError, match="19 values for 20 positions"):
+        WeightedDegreeShift(3, 1, position_weights=np.ones(19))(X)
+    for weights in ([-1.0], [np.nan], [], [[1.0]]):
+        with pytest.raises(ValueError, match="position_weights must be numbers >= 0"):
+            WeightedDegree(3, position_weights=weights)
+
+
 def test_other_alphabets(rng):
     letters = "ACDEFGHIKLMNPQRSTVWY"
     X = texts(rng, 66, letters=letters + "X")

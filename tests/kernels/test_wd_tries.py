@@ -3,9 +3,10 @@
 import naive_strings as naive
 import numpy as np
 import pytest
-from kernel_cases import dense
+from kernel_cases import dense, training_set
 
 from kernelweave.core import _core
+from kernelweave.engines import LinearEngine
 from kernelweave.kernels import RBF, Spectrum, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import as_sequences
 
@@ -24,7 +25,7 @@ def assert_multiplies(kernel, X, rng, how=None, **resources):
     v = rng.normal(size=len(X))
     blocks = dense(kernel, X, how).blocks(np.arange(len(X)))
     assert engine.multiplies
-    np.testing.assert_allclose(engine.matvec(v), blocks[0] @ v, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(engine.matvec(v, np.ones(1)), blocks[0] @ v, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("letters", ["ACGT", "ACGTN"])
@@ -35,7 +36,7 @@ def test_the_formula(length, letters, rng):
     K = np.array([[naive.weighted_degree(x, y, weights) for y in X] for x in X])
     v = rng.normal(size=30)
     engine = dense(WeightedDegree(8, weights=weights), as_sequences(X))
-    np.testing.assert_allclose(engine.matvec(v), K @ v, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(engine.matvec(v, np.ones(1)), K @ v, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("how", [None, "unit", "variance"])
@@ -110,4 +111,49 @@ def test_nor_have_vectors_and_large_tries(rng):
 def test_another_number_of_values_is_refused(rng):
     engine = dense(WeightedDegree(3), as_sequences(relatives(rng, 9, 20, "ACGT")))
     with pytest.raises(ValueError, match="one number per example"):
-        engine.matvec(np.ones(8))
+        engine.matvec(np.ones(8), np.ones(1))
+
+
+FAMILIES = [
+    WeightedDegree(6, split="degree"),
+    WeightedDegree(6, split="position"),
+    WeightedDegree(6, split="both"),
+    WeightedDegree(6, split=[(20, 40), (3, 11)]),
+    WeightedDegree(6, split="degree", position_weights=np.arange(40) % 7),
+    [WeightedDegree(6, split="both"), WeightedDegree(3)],
+]
+
+
+@pytest.mark.parametrize("kernels", FAMILIES, ids=range(len(FAMILIES)))
+@pytest.mark.parametrize(("letters", "how"), [("ACGT", "unit"), ("ACGTN", None)])
+def test_products_with_a_family(kernels, letters, how, rng):
+    """Weighted sums, quadratic forms and single rows, against the matrices of all members."""
+    X = as_sequences(relatives(rng, 90, 40, letters))
+    engine = LinearEngine.of(training_set(kernels, X, how, n_jobs=2))
+    K, v = engine.blocks(np.arange(90)), rng.normal(size=90)
+    theta = rng.random(engine.n_kernels) * rng.choice([0, 1], engine.n_kernels)
+    np.testing.assert_allclose(
+        engine.matvec(v, theta), np.tensordot(theta, K, 1) @ v, rtol=1e-10, atol=1e-9
+    )
+    engine.move_to(v)
+    np.testing.assert_allclose(
+        engine.quadratic(), np.einsum("i,mij,j->m", v, K, v), rtol=1e-9, atol=1e-9
+    )
+    some = rng.permutation(90)[:13]
+    np.testing.assert_allclose(engine.outputs_at(some), (K @ v)[:, some], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        engine.block(some, theta), np.tensordot(theta, K[:, some[:, None], some], 1), atol=1e-10
+    )
+
+
+def test_without_memory_for_all_sequences_those_with_alphas_do(rng):
+    X = as_sequences(relatives(rng, 300, 40, "ACGT"))
+    given = training_set(WeightedDegree(6, split="both"), X, cache_mb=0.05)
+    engine, ample = LinearEngine.of(given), dense(FAMILIES[2], X)
+    alpha = np.zeros(300)
+    alpha[::40] = rng.normal(size=8)
+    engine.move_to(alpha)
+    ample.move_to(alpha)
+    assert not engine.multiplies
+    np.testing.assert_allclose(engine.quadratic(), ample.quadratic(), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(engine.outputs(), ample.outputs(), rtol=1e-9, atol=1e-9)

@@ -1,5 +1,6 @@
-"""Simpler ways to combine kernels, to be compared with."""
+"""Simpler ways to combine kernels and to score sequences, to be compared with."""
 
 from .linearized import LinearizedMKL
+from .markov_chain import MarkovChain
 
-__all__ = ["LinearizedMKL"]
+__all__ = ["LinearizedMKL", "MarkovChain"]

@@ -186,6 +186,7 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.kernels is None
         return tags
 
 

@@ -3,6 +3,7 @@
 from .base import Engine, Snapshot, TrainingSet
 from .dense import DenseEngine
 from .family import FamilyEngine
+from .linear import LinearEngine
 from .outputs import OutputsEngine
 from .streamed import StreamedEngine
 
@@ -10,6 +11,7 @@ __all__ = [
     "DenseEngine",
     "Engine",
     "FamilyEngine",
+    "LinearEngine",
     "OutputsEngine",
     "Snapshot",
     "StreamedEngine",

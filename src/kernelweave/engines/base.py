@@ -16,8 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
+
+LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +45,27 @@ class TrainingSet:
         if not len(chosen):
             raise ValueError("chosen must hold at least one kernel, got none")
         kernels = self.kernels.part(chosen)
-        numbers = {source: number for number, source in enumerate(self.kernels.layout.sources)}
-        read = [numbers[source] for source in kernels.layout.sources]
-        return replace(self, kernels=kernels, examples=self.examples.part(read))
+        examples = self.examples.part(self.kernels.read_by(kernels))
+        return replace(self, kernels=kernels, examples=examples)
+
+    def largest_values(self, chosen: np.ndarray | None = None) -> np.ndarray:
+        """Return the largest k_m(x, x) of all kernels, or of k of them, shape (k,)."""
+        chosen = np.arange(self.kernels.n_kernels) if chosen is None else chosen
+        largest = []
+        for first in range(0, len(chosen), LOOKED_AT):
+            part = self.part(chosen[first : first + LOOKED_AT])
+            largest.append(_core.diagonal(part.kernels.program, part.examples.side).max(axis=1))
+        return np.concatenate(largest)
 
     def core(self, kind: Callable[..., Any]) -> Any:
         """Return an engine of the core, of a kind such as `_core.Engine`."""
         cache_bytes = int(min(self.cache_mb, 2.0**40) * 2**20)
         return kind(self.kernels.program, self.examples.side, cache_bytes, self.n_jobs)
+
+
+LARGEST_BLOCK = 1000
+# Where a pair takes as long as reading so many values, blocks are kept small.
+COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
 
 
 class Snapshot(NamedTuple):
@@ -85,14 +101,20 @@ class Engine(ABC):
     streams : bool
         Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
         by block when it is asked for them.
+    precision : float
+        How exactly kernels are evaluated, relative to their largest values.
+    travel : array of shape (n,)
+        The way that each alpha has gone since outputs were last computed from all of them: outputs
+        carry the rounding of every step.
     """
 
     keeps_outputs: ClassVar[bool]
     streams: ClassVar[bool] = False
+    precision: float = float(np.finfo(float).eps)
 
     def __init__(self, n: int, n_kernels: int):
         self.n, self.n_kernels = n, n_kernels
-        self._alpha = np.zeros(n)
+        self._alpha, self.travel = np.zeros(n), np.zeros(n)
 
     @property
     def alpha(self) -> np.ndarray:
@@ -100,6 +122,21 @@ class Engine(ABC):
         view = self._alpha.view()
         view.flags.writeable = False
         return view
+
+    @property
+    def has_rough_outputs(self) -> bool:
+        """Whether it can be quicker with outputs of about six digits."""
+        return False
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether outputs have about six digits at present."""
+        return False
+
+    def be_rough(self, rough: bool) -> None:
+        """Let outputs have about six digits, or all that there are, from now on."""
+        if rough:
+            raise self._cannot("be rough")
 
     @abstractmethod
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
@@ -115,7 +152,7 @@ class Engine(ABC):
 
         With its outputs, as a `Snapshot` has them, nothing is evaluated.
         """
-        self._alpha[:] = alpha
+        self._replace(alpha, anew=outputs is None)
         self._follow(outputs, theta)
 
     @abstractmethod
@@ -142,7 +179,7 @@ class Engine(ABC):
         if examples is None or kernels is not None:
             raise self._cannot("choose among its kernels")
         smaller = self._subset(examples)
-        smaller._alpha[:] = self._alpha[examples]
+        smaller._alpha[:], smaller.travel[:] = self._alpha[examples], self.travel[examples]
         return smaller
 
     def snapshot(self) -> Snapshot:
@@ -166,12 +203,17 @@ class Engine(ABC):
         raise self._cannot("evaluate kernels between examples")
 
     @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return LARGEST_BLOCK
+
+    @property
     def multiplies(self) -> bool:
-        """Whether there is one kernel, and `matvec` costs far less than all of its rows."""
+        """Whether `matvec` costs far less than all rows of the kernels."""
         return False
 
-    def matvec(self, v: np.ndarray) -> np.ndarray:
-        """Return K v, shape (n,), for the only kernel and any v, shape (n,)."""
+    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,)."""
         raise self._cannot("multiply with its kernel matrix cheaply")
 
     def _follow(  # noqa: B027  # an engine may keep none
@@ -182,6 +224,9 @@ class Engine(ABC):
     def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some examples whose alphas are not yet set."""
         raise self._cannot("choose among its examples")
+
+    def _largest_block(self, reads: float) -> int:
+        return LARGEST_COSTLY_BLOCK if reads > COSTLY_PAIR and self.multiplies else LARGEST_BLOCK
 
     def _cannot(self, what: str) -> TypeError:
         return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")
@@ -194,4 +239,18 @@ class Engine(ABC):
             raise ValueError("an example index is out of range")
         delta: np.ndarray = values - self._alpha[idx]
         self._alpha[idx] = values
+        self.travel[idx] += np.abs(delta)
         return delta
+
+    def _replace(self, alpha: np.ndarray, *, anew: bool) -> None:
+        """Replace alpha, shape (n,); `anew`: its outputs are computed from nothing.
+
+        Otherwise they may be those of the last alpha times a factor, and so may their rounding.
+        """
+        size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
+        if anew:
+            self.travel[:] = size
+        else:
+            self.travel *= max(1.0, float(size.sum()) / before) if before > 0 else 1.0
+            self.travel += np.abs(alpha - self._alpha)
+        self._alpha[:] = alpha

@@ -66,17 +66,26 @@ class DenseEngine(KeptOutputs):
         return self._core.diagonal()
 
     @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return self._largest_block(self._core.reads)
+
+    @property
     def multiplies(self) -> bool:
         return self._product is not None
 
-    def matvec(self, v: np.ndarray) -> np.ndarray:
+    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
         if self._product is None:
-            return super().matvec(v)
-        return self._product @ v
+            return super().matvec(v, theta)
+        product: np.ndarray = theta[0] * (self._product @ v)
+        return product
 
     @cached_property
-    def _product(self) -> _core.Product | None:
-        return self._core.product() if self.n_kernels == 1 else None
+    def _product(self) -> _core.Products | None:
+        product = self._core.products() if self.n_kernels == 1 else None
+        if product is not None:
+            product.weigh(np.ones(1))
+        return product
 
     def _subset(self, examples: np.ndarray) -> DenseEngine:
         return DenseEngine(self._core.subset(examples))  # what is cached of them stays cached

@@ -3,6 +3,9 @@
 A weighted sum of such kernels is one function of each quantity. The core evaluates that function
 as a piecewise polynomial, so that the cost of a pair does not depend on the number of kernels. Only
 the combined outputs are kept, so that new weights cost one pass over the support examples.
+
+On short vectors passes in single precision take a third of the time, and one pass can tell the
+outputs of all kernels. An engine that may be rough uses them: then new weights cost nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from .base import Engine, Snapshot, TrainingSet
 
 MANY_KERNELS = 4  # kernels of one shared quantity from which on this engine is faster
 MANY_EXAMPLES = 1000  # examples from which on a pass takes longer than tabulating a function
+MOST_OUTPUTS = 5e7  # outputs of all kernels that are kept, 400 MB
 
 
 class FamilyEngine(Engine):
@@ -27,12 +31,15 @@ class FamilyEngine(Engine):
     """
 
     keeps_outputs: ClassVar[bool] = False
+    precision = 1e-12  # of piecewise cubic functions: core/engine/profile.h
 
     def __init__(self, core: _core.Mixture):
         super().__init__(core.n, core.n_kernels)
         self._core = core
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._stale = True  # whether the combined outputs have to be computed anew
+        self._rough = False
+        self._outputs: np.ndarray | None = None  # rough ones of the present alpha, if known
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> FamilyEngine:
@@ -46,12 +53,28 @@ class FamilyEngine(Engine):
         many = kernels.n_kernels >= MANY_KERNELS * kernels.n_sources and n >= MANY_EXAMPLES
         return many and _core.Mixture.serves(kernels.program)
 
+    @property
+    def has_rough_outputs(self) -> bool:
+        return self._core.has_single_passes and self.n * self.n_kernels <= MOST_OUTPUTS
+
+    @property
+    def is_rough(self) -> bool:
+        return self._rough
+
+    def be_rough(self, rough: bool) -> None:
+        if rough and not self.has_rough_outputs:
+            raise self._cannot("use single precision on these kernels and examples")
+        self._stale = self._stale or rough < self._rough
+        self._rough, self._outputs = rough, None
+
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
         support = np.flatnonzero(self._alpha)
         return self._core.outputs(support, self._alpha[support], kernels)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        if self._rough:
+            return self._rough_outputs()[:, idx]
         # Kernels are taken as piecewise cubic functions of the shared quantities.
         outputs = np.empty((self.n_kernels, len(idx)))
         for family, alphas in enumerate(self._core.spread(self._alpha, idx)):
@@ -63,13 +86,14 @@ class FamilyEngine(Engine):
     def combined(self, theta: np.ndarray) -> np.ndarray:
         self._weigh(theta)
         if self._stale:
-            support = np.flatnonzero(self._alpha)
-            self._core.combined.fill(0.0)
-            self._core.add(support, self._alpha[support])
+            self._combine(theta)
+            self.travel[:] = np.abs(self._alpha)
             self._stale = False
         return self._core.combined
 
     def quadratic(self) -> np.ndarray:
+        if self._rough:
+            return self._rough_outputs() @ self._alpha
         support = np.flatnonzero(self._alpha)
         return self._core.quadratic(support, self._alpha[support])
 
@@ -85,11 +109,14 @@ class FamilyEngine(Engine):
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         delta = self._note(idx, values)
+        if len(idx):
+            self._outputs = None
         if not self._stale:
-            self._core.add(idx, delta)
+            self._add(idx, delta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        self._stale = True  # without outputs they are computed when they are asked for
+        # Without outputs they are computed when they are asked for.
+        self._stale, self._outputs = True, None
         if outputs is not None and theta is not None:
             self._weigh(theta)
             self._core.combined[:] = outputs
@@ -107,7 +134,29 @@ class FamilyEngine(Engine):
         """
         smaller = FamilyEngine(self._core.subset(examples))
         smaller._theta, smaller._stale = self._theta, self._stale
+        smaller._rough = self._rough
         return smaller
+
+    def _combine(self, theta: np.ndarray) -> None:
+        """Compute the combined outputs of alpha anew, under the weights of the core, theta."""
+        if self._outputs is not None:
+            self._core.combined[:] = theta @ self._outputs
+            return
+        support = np.flatnonzero(self._alpha)
+        self._core.combined.fill(0.0)
+        self._add(support, self._alpha[support])
+
+    def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
+        """Let the combined outputs follow a change of alpha[idx] by delta."""
+        add = self._core.add_single if self._rough else self._core.add
+        add(idx, delta)
+
+    def _rough_outputs(self) -> np.ndarray:
+        """Return the outputs of all kernels in single precision, shape (M, n)."""
+        if self._outputs is None:
+            support = np.flatnonzero(self._alpha)
+            self._outputs = self._core.outputs_single(support, self._alpha[support])
+        return self._outputs
 
     def _weigh(self, theta: np.ndarray) -> None:
         if not np.array_equal(theta, self._theta):

@@ -44,8 +44,9 @@ class KeptOutputs(Engine):
         return Snapshot(self._alpha.copy(), self._outputs.copy())
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
+        # With weights, outputs are those of the only kernel, combined.
         if outputs is not None:
-            self._outputs[:] = outputs
+            self._outputs[:] = outputs if theta is None else outputs / theta[0]
             return
         self._outputs.fill(0.0)
         support = np.flatnonzero(self._alpha)

@@ -26,6 +26,7 @@ class OutputsEngine(KeptOutputs):
     def __init__(self, engine: Engine, n_outputs: int):
         super().__init__(n_outputs * engine.n, engine.n_kernels)
         self._engine, self._n_outputs = engine, n_outputs
+        self.precision = engine.precision
         self._values = np.zeros((self.n_kernels, self.n))
 
     @property

@@ -60,6 +60,7 @@ class StreamedEngine(Engine):
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         self._note(idx, values)
+        self.travel[idx] = np.abs(values)
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         kernels = np.arange(self.n_kernels) if kernels is None else kernels

@@ -5,21 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import time
-import warnings
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
-from ..checkpoint import Checkpoint, data_key, try_out
-from ..convergence import complaint, nothing_learned
+from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
+from ..convergence import warn_of
 from ..core import single_threaded_blas
-from ..digits import lost_digits
+from ..digits import Digits
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.default_of_views import default_of_views
@@ -30,12 +29,12 @@ from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..overflow import explained
+from ..overflow import why_not_finite
 from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
-from ..problem import Problem, Progress, Result
+from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
-from ..training.history import History, ignore
+from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
 from ..weights import weights_frame
@@ -61,7 +60,18 @@ class Prepared:
     examples: Examples
     engine: Engine
     name: str
+    digits: Digits
     shares: np.ndarray
+
+    @contextmanager
+    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
+        """Name what is too large where a solver finds that its objective is not finite."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
+                yield
+        except FloatingPointError as error:
+            cause = why_not_finite(self.compiled, self.examples, problems)
+            raise ValueError(cause) from error
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights as that of the engine's kernels."""
@@ -97,9 +107,8 @@ class MKLEstimator(KernelParameters):
         if self.checkpoint is not None:
             try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
-        kernels = self.kernels
-        if kernels is not None:  # parameters that depend on the data depend on all of it
-            kernels = resolve(kernels, X)
+        # Parameters that depend on the data depend on all of it.
+        kernels = None if self.kernels is None else resolve(self.kernels, X)
         merged = None
         if mergeable(kernels or [], X):
             merged = MergedExamples.of(X, targets, problems[0].C)
@@ -109,13 +118,21 @@ class MKLEstimator(KernelParameters):
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
-            checkpoints = self._checkpoints(problems, kernels, prepared, engine.n_kernels)
+            kept: list[Checkpoint] = []
+            if self.checkpoint is not None:
+                data = data_key(kernels, self.normalize, prepared.examples)
+                kept = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
             results: list[Result] = []
-            with explained(prepared.compiled, prepared.examples, problems):
-                for one, kept in zip(problems, checkpoints, strict=True):
-                    end = _portion(deadline, len(problems) - len(results))
+            with prepared.explained(problems):
+                for one, file in zip_longest(problems, kept):
                     result = self._solve(
-                        one, engine, prepared.name, deadline=end, watch=watch, checkpoint=kept
+                        one,
+                        engine,
+                        prepared.name,
+                        deadline=_portion(deadline, len(problems) - len(results)),
+                        watch=watch,
+                        checkpoint=file,
+                        digits=prepared.digits,
                     )
                     results.append(result)
         self._learn(prepared, results, merged)
@@ -128,17 +145,9 @@ class MKLEstimator(KernelParameters):
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
         return np.inf if self.max_time is None else time.monotonic() + self.max_time
 
-    def _checkpoints(
-        self, problems: list[Problem], kernels: Any, prepared: Prepared, M: int
-    ) -> list[Checkpoint | None]:
-        """Return the checkpoints of problems with M weights, or None for each."""
-        if self.checkpoint is None:
-            return [None] * len(problems)
-        data, path = (
-            data_key(kernels, self.normalize, prepared.examples),
-            os.fspath(self.checkpoint),
-        )
-        return [Checkpoint(f"{path}.{k}", one, data, M) for k, one in enumerate(problems)]
+    def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
+        """Return the kernels of an estimator that was given none."""
+        return default_of_views(X, costs)
 
     def _prepare(
         self,
@@ -156,14 +165,16 @@ class MKLEstimator(KernelParameters):
         their weights, each with an alpha of its own.
         """
         n_jobs = thread_count(self.n_jobs)
-        kernels = kernels or default_of_views(X, costs)
+        kernels = kernels or self._default_kernels(X, costs)
         compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared)
+        engine = ENGINES[name](training_set)
+        digits = Digits(training_set.kernels, training_set.examples, engine.precision)
         shares = costs / costs.sum()
-        return Prepared(compiled, examples, ENGINES[name](training_set), name, shares)
+        return Prepared(compiled, examples, engine, name, digits, shares)
 
     def _solve(
         self,
@@ -175,11 +186,12 @@ class MKLEstimator(KernelParameters):
         deadline: float,
         watch: Callable[[Progress], None] = ignore,
         checkpoint: Checkpoint | None = None,
+        digits: Digits | None = None,
     ) -> Result:
         """Solve a problem as the parameters say, until a time.
 
         It starts afresh, from the engine's alpha and given weights, shape (M,), or from what a
-        checkpoint says.
+        checkpoint says. With the `digits` of the kernels it is confirmed.
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
@@ -193,7 +205,7 @@ class MKLEstimator(KernelParameters):
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, plan, history, weights)
+        result = solve(problem, engine, plan, history, weights, digits)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
@@ -203,12 +215,10 @@ class MKLEstimator(KernelParameters):
     ) -> None:
         """Keep what the results say of all examples, or of the merged ones."""
         compiled, examples = prepared.compiled, prepared.examples
+        if not all(result.converged and result.weights.any() for result in results):
+            names = [compiled.names[m] for m in compiled.varying]
+            warn_of(self, results, names, prepared.digits)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
-        lost = lost_digits(compiled, examples, results, self.tol)
-        if (message := complaint(self, results, lost)) is not None:
-            warnings.warn(message, ConvergenceWarning, stacklevel=4)
-        if (message := nothing_learned(self, results)) is not None:
-            warnings.warn(message, UserWarning, stacklevel=4)
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
             self._model = Model.of(compiled, examples, results, shares, n_jobs)
@@ -270,7 +280,7 @@ class MKLEstimator(KernelParameters):
 
         Parameters
         ----------
-        X : n examples.
+        X : n examples
 
         Returns
         -------
@@ -279,8 +289,8 @@ class MKLEstimator(KernelParameters):
         """
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
-        check_values("contributions", values)
+        found = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
+        values = check_values("contributions", found)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def weights_frame(self, X: Any = None, *, by: str | None = None) -> DataFrame:
@@ -307,6 +317,7 @@ class MKLEstimator(KernelParameters):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = all_precomputed(self.kernels)
         return tags
 

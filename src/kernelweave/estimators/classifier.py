@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,7 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
+from ..hard_margin import HardMarginProblem
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
@@ -53,11 +54,15 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        Each may be a family. None: a linear kernel and RBF kernels of seven widths.
+        Each may be a family. None: kernels for what the columns hold, whatever their units.
+        Numbers and categories are standardised; they get a linear kernel and RBF kernels of seven
+        widths, texts get bags of words, and numbers may be missing (see `kernels.default`).
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float
-        Cost of a loss.
+        Cost of a loss. inf is a hard margin (hinge and squared hinge): no example may be closer
+        than the margin, weights of examples only say whether they count, and classes that cannot be
+        separated are an error.
     loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
     solver : str
         "auto", or a solver by name.
@@ -120,6 +125,8 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         weights_.
     classes_ : array
     """
+
+    _takes_hard_margins: ClassVar[bool] = True  # C may be inf
 
     def __init__(
         self,
@@ -224,7 +231,10 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """Return one problem per class, or a single one for two."""
         loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
         positives = [1] if count == 2 else range(count)
-        return [Problem(loss, norm, np.where(codes == c, 1.0, -1.0), costs) for c in positives]
+        targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
+        if np.isinf(costs).any():
+            return [HardMarginProblem.of(loss, norm, y, costs > 0) for y in targets]
+        return [Problem(loss, norm, y, costs) for y in targets]
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None

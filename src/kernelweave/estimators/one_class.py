@@ -9,6 +9,9 @@ import numpy as np
 from sklearn.base import OutlierMixin
 
 from .. import losses, norms
+from ..kernels import Kernel
+from ..kernels.default import default_region_kernel
+from ..kernels.default_of_views import default_of_views
 from ..problem import Problem
 from ..stored import stored
 from ..validation import check_examples, check_parameters, check_weights, weighed
@@ -23,6 +26,10 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
 
     Parameters
     ----------
+    kernels : kernel, list of kernels, or None
+        None: one RBF kernel on all columns, standardised, with gamma = 1 / (number of columns).
+        Without labels nothing says which kernel is the right one: among kernels of several widths
+        weights follow the normalisation, not the data.
     nu : float in (0, 1]
         Bound on the part of the training examples that are left outside.
 
@@ -84,6 +91,9 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         return Problem(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )
+
+    def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
+        return default_of_views(X, costs, default_region_kernel)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

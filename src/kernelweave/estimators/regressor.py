@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from .. import losses, norms
+from ..kernels.standardized import moments
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
@@ -21,6 +22,8 @@ from ..validation import (
 )
 from .base import MKLEstimator
 
+EPSILON = 0.1  # of "scale", at a spread of 1
+
 
 @stored("MKLRegressor", fields=())
 class MKLRegressor(RegressorMixin, MKLEstimator):
@@ -30,12 +33,23 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
 
     Parameters
     ----------
+    C : float or "scale"
+        A number means what it means for scikit-learn's `SVR`. "scale" follows the spread (standard
+        deviation) of y, so that its unit does not matter: the spread for the
+        epsilon-insensitive loss, 1 for the squared one. The spread of several targets is the root
+        of their mean variance.
     loss : {"epsilon_insensitive", "squared"} or a loss object
-    epsilon : float
-        Half the width of the tube inside which errors are free (epsilon_insensitive).
+    epsilon : float or "scale"
+        Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
+        tenth of the spread of y.
     share_weights : bool
         With several targets: whether all of them use the same kernel weights, as one problem with
         one duality gap.
+
+    Attributes
+    ----------
+    C_, epsilon_ : float
+        What "scale" has become, or the numbers that were given.
     """
 
     def __init__(
@@ -43,9 +57,9 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         kernels: Any = None,
         *,
         norm: float | norms.Norm = 2.0,
-        C: float = 1.0,
+        C: float | str = "scale",
         loss: str | losses.Loss = "epsilon_insensitive",
-        epsilon: float = 0.1,
+        epsilon: float | str = "scale",
         solver: Any = "auto",
         interleaved: bool = True,
         normalize: str | None = "variance",
@@ -85,23 +99,41 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         check_parameters(self)
         X = check_examples(self, X, reset=True)
         y = check_targets(self, X, y, numeric=True, several=True).astype(float)
-        costs = weighed(self.C, check_weights(sample_weight, len(y)))
+        weights = check_weights(sample_weight, len(y))
+        unit = self._find_scale(y, weights)
+        self.C_ = unit if is_scale(self.C) else float(self.C)
+        costs = weighed(self.C_, weights)
         problems = self._problems(y, costs, norms.as_norm(self.norm))
         self._train(X, problems, one_number(y), self.share_weights)
         return self
 
+    def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> float:
+        """Set the epsilon of these targets, and return the unit that C is then measured in.
+
+        Where targets and functions double, so do errors, and the penalty is four times as large.
+        """
+        spread = _spread(y, weights)
+        self.epsilon_ = EPSILON * spread if is_scale(self.epsilon) else float(self.epsilon)
+        return spread if self._loss.name == "epsilon_insensitive" else 1.0
+
+    @property
+    def _loss(self) -> losses.Loss:
+        params = {"epsilon": self.epsilon_} if self.loss == "epsilon_insensitive" else {}
+        return losses.get(self.loss, "regressor", **params)
+
     def _problems(self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
         """Return the problem of each target."""
-        params = {"epsilon": self.epsilon} if self.loss == "epsilon_insensitive" else {}
-        loss, problems = losses.get(self.loss, "regressor", **params), []
+        problems = []
         with np.errstate(over="ignore"):  # the objective tells
             for target in y.reshape(len(y), -1).T:
                 centre = _centre(target[costs > 0])
-                problems.append(Problem(loss, norm, target - centre, costs, centre=centre))
+                problems.append(Problem(self._loss, norm, target - centre, costs, centre=centre))
         return problems
 
     def _check_loaded(self) -> None:
         """Any number of targets will do."""
+        if not hasattr(self, "epsilon_"):  # files of versions without "scale"
+            self.epsilon_ = float(self.epsilon)
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets, shape (n,) or (n, outputs)."""
@@ -118,3 +150,19 @@ def _centre(y: np.ndarray) -> float:
     """Return the middle one of the different targets: it does not depend on weights of examples."""
     different = np.unique(y)
     return float(different[len(different) // 2]) if len(different) else 0.0
+
+
+def is_scale(value: Any) -> bool:
+    """Return whether a parameter is to follow the spread of the targets."""
+    return isinstance(value, str) and value == "scale"
+
+
+def _spread(y: np.ndarray, weights: np.ndarray) -> float:
+    """Return the standard deviation of targets, (n,) or (n, outputs); 1 where they do not vary."""
+    targets = y.reshape(len(y), -1)
+    centres = [_centre(target) for target in targets[weights > 0].T]
+    parts = weights / weights.max()  # whose sum is finite
+    # Centred they are the same numbers wherever the origin is.
+    spreads = moments(targets - centres, parts / parts.sum())[1]
+    spread = float(np.sqrt(np.mean(spreads**2))) if len(spreads) > 1 else float(spreads[0])
+    return spread if spread > 0 else 1.0

@@ -5,7 +5,10 @@ A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal
 
 from kernelweave.kernels.algebra import Product, Scaled, Sum
 from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.exponential import Exponential
 from kernelweave.kernels.function import Function, Sigmoid
+from kernelweave.kernels.gapped import GappedKmer, Mismatch
+from kernelweave.kernels.identity import Identity
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
 from kernelweave.kernels.per_feature import per_feature
@@ -29,12 +32,16 @@ __all__ = [
     "BagOfWords",
     "ChiSquared",
     "CompiledKernels",
+    "Exponential",
     "Function",
+    "GappedKmer",
+    "Identity",
     "Intersection",
     "Kernel",
     "Laplacian",
     "Linear",
     "LocalityImproved",
+    "Mismatch",
     "NGram",
     "Polynomial",
     "Precomputed",

@@ -14,6 +14,7 @@ from kernelweave.kernels.examples import Reading
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.stored import stored
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -126,6 +127,10 @@ class Wrapper(Kernel):
     def is_family(self) -> bool:
         return self.kernel.is_family
 
+    @property
+    def may_vanish(self) -> bool:
+        return self.kernel.may_vanish
+
     def within(self, view: str) -> Kernel:
         return replace(self, kernel=self.kernel.within(view))
 
@@ -200,7 +205,7 @@ def _factors(kernel: Kernel) -> Sequence[str]:
     return [f"({label})" for label in kernel.labels] if isinstance(kernel, Sum) else kernel.labels
 
 
-def broadcast(first: Sequence[T], second: Sequence[T]) -> list[tuple[T, T]]:
+def broadcast(first: Sequence[T], second: Sequence[S]) -> list[tuple[T, S]]:
     """Pair the members of two families; a single one goes with each member of the other."""
     size = max(len(first), len(second))
     return [(first[i % len(first)], second[i % len(second)]) for i in range(size)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +20,6 @@ from kernelweave.kernels.examples import Reading
 from kernelweave.kernels.nested import Nested
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
-
-T = TypeVar("T")
 
 
 class Kernel(Nested, ABC):
@@ -83,7 +81,7 @@ class Kernel(Nested, ABC):
         return None
 
     def within(self, view: str) -> Kernel:
-        """Return the kernel with a view for the parts that have no ``columns=`` of their own."""
+        """Return the kernel within a view: of all of it without ``columns=``, or found there."""
         return self
 
     @property
@@ -98,6 +96,11 @@ class Kernel(Nested, ABC):
     @property
     def unit_diagonal(self) -> bool:
         """Whether k(x, x) = 1 for all x and all members."""
+        return False
+
+    @property
+    def may_vanish(self) -> bool:
+        """Whether examples that have nothing to compare, k(x, x) = 0, are no mistake."""
         return False
 
     @property
@@ -217,6 +220,8 @@ class OnColumns(Kernel):
         return replace(self, name=name)
 
     def within(self, view: str) -> Kernel:
+        if isinstance(self.columns, Columns):
+            return replace(self, columns=replace(self.columns, view=view))
         return replace(self, columns=view) if self.columns is None else self
 
     @property

@@ -150,11 +150,15 @@ class Columns:
         columns = []
         for position, index in enumerate(self.locate(part)):
             label = self.label_of(position)
-            columns.append(items(column(part, index), label))
+            columns.append(self._items(column(part, index), label))
             odd = next((value for value in columns[-1] if not isinstance(value, str)), None)
             if odd is not None:
                 raise ValueError(f"X: column {label} must hold texts, but holds {odd!r}")
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
+
+    def _items(self, values: Any, label: str) -> list[Any]:
+        """Return one column of texts."""
+        return items(values, label)
 
 
 Found = TypeVar("Found", bound=Columns)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.examples import Table, vector_table
 from kernelweave.kernels.inputs import (
     column,
     holds_floats,
@@ -23,7 +24,6 @@ from kernelweave.kernels.inputs import (
     items,
     numbers,
 )
-from kernelweave.kernels.tables import Table, vector_table
 from kernelweave.stored import stored
 
 FILL = (
@@ -121,18 +121,22 @@ class Encoded(Columns):
     def _part(self, X: Any, position: int, index: int) -> Any:
         found = self.categories[position] if self.categories else None
         if found is not None:
-            return _one_hot(items(column(X, index), self.label_of(position)), found)
+            return one_hot(items(column(X, index), self.label_of(position)), found)
         shift = self.offsets[position] if self.offsets else 0.0
         values = self._numbers(X, position, index)[:, None] - shift
         return sp.csr_array(values) if self.categories else values
 
     def _numbers(self, X: Any, position: int, index: int) -> np.ndarray:
-        try:
-            values = numbers(column(X, index))
-        except ValueError as error:
-            raise ValueError(f"X: {error} in column {self.label_of(position)}") from error
+        values = self._read(X, position, index)
         self._refuse_infinite(values, np.array(position))
         return values
+
+    def _read(self, X: Any, position: int, index: int) -> np.ndarray:
+        """Return a column of numbers, some of which may be missing, shape (n,)."""
+        try:
+            return numbers(column(X, index))
+        except ValueError as error:
+            raise ValueError(f"X: {error} in column {self.label_of(position)}") from error
 
     def _refuse_infinite(self, values: np.ndarray, positions: np.ndarray) -> None:
         """Raise where a value is not finite; `positions` broadcasts to the column of each."""
@@ -207,7 +211,8 @@ def _reads_as_number(text: str) -> bool:
     return True
 
 
-def _one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
+def one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
+    """Return the indicators of categories, shape (n, categories); others have none."""
     code = {category: index for index, category in enumerate(categories)}
     known = [(row, code[value]) for row, value in enumerate(values) if value in code]
     rows, columns = np.array(known, dtype=np.int64).reshape(-1, 2).T

@@ -1,31 +1,151 @@
 """Examples: a data set as the core reads it.
 
-A `Reading` reads each view of one data set once (a view is what a kernel looks at: some columns,
-the words of a text, a given matrix). `Examples` are the tables and vectors that come of it: plain
-arrays, which can be subset, stored and turned into a `_core.Side`. A fitted model needs nothing
-else of its training data.
+A view is what a kernel looks at: some columns, the words of a text, a given matrix. A `Table` is
+what a view shows of the examples, as one shared quantity of the core reads them; strings bring
+tables of their own. A `Reading` reads each view of one data set once. `Examples` are the tables and
+vectors that come of it: plain arrays, which can be subset, stored and turned into a `_core.Side`. A
+fitted model needs nothing else of its training data.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import scipy.sparse as sp
 
 from kernelweave.cached_property import cached_property
 from kernelweave.core import _core
 from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.tables import Table
 from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
+
+# Below this density, and from this many columns on, the core's sparse products are the faster ones.
+SPARSE_BELOW = 0.3
+SPARSE_FROM = 40
+
+
+@runtime_checkable
+class Table(Protocol):
+    """What every kind of table can do; n is its number of examples."""
+
+    def take(self, index: np.ndarray) -> Table:
+        """Return the table of the examples in `index`."""
+
+    def reference(self) -> Table:
+        """Return what is needed to compare new examples with these ones."""
+
+    def add_to(self, side: _core.Side) -> None:
+        """Append this table to a side."""
+
+
+@stored("Dense")
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Vectors, shape (n, d), float64 and C-contiguous."""
+
+    values: np.ndarray
+
+    def take(self, index: np.ndarray) -> Dense:
+        return Dense(self.values[index])
+
+    def reference(self) -> Dense:
+        return self
+
+    def add_to(self, side: _core.Side) -> None:
+        side.add_dense(self.values)
+
+
+@stored("Sparse")
+@dataclass(frozen=True, eq=False)
+class Sparse:
+    """Vectors with few non-zeros, shape (n, d), CSR with int32 indices and int64 row starts."""
+
+    data: np.ndarray
+    indices: np.ndarray
+    indptr: np.ndarray
+    d: int
+
+    @classmethod
+    def of(cls, values: sp.csr_array) -> Sparse:
+        """Return the table of a CSR matrix."""
+        if not values.has_canonical_format:
+            values = values.copy()
+            values.sum_duplicates()
+        return cls(
+            values.data.astype(np.float64, copy=False),
+            values.indices.astype(np.int32, copy=False),
+            values.indptr.astype(np.int64, copy=False),
+            values.shape[1],
+        )
+
+    def to_csr(self) -> sp.csr_array:
+        """Return the vectors as a SciPy matrix."""
+        shape = (len(self.indptr) - 1, self.d)
+        return sp.csr_array((self.data, self.indices, self.indptr), shape=shape)
+
+    def take(self, index: np.ndarray) -> Sparse:
+        return Sparse.of(self.to_csr()[index])
+
+    def reference(self) -> Sparse:
+        return self
+
+    def add_to(self, side: _core.Side) -> None:
+        side.add_sparse(self.data, self.indices, self.indptr, self.d)
+
+
+@stored("Given")
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Given similarities to the training examples.
+
+    Attributes
+    ----------
+    matrix : similarities to all training examples, whose numbers are those of its columns; (0, 0)
+        where the examples only serve as a reference.
+    ids : (n,) which training examples these are; (0,) for new examples.
+    rows : (n,) the row of the matrix of each example; None where it has a row for each, in order.
+    """
+
+    matrix: np.ndarray
+    ids: np.ndarray
+    rows: np.ndarray | None = None
+
+    def take(self, index: np.ndarray) -> Given:
+        ids = self.ids[index] if len(self.ids) else self.ids
+        if self.rows is not None:
+            return Given(self.matrix, ids, self.rows[index])
+        return Given(self.matrix[index] if len(self.matrix) else self.matrix, ids)
+
+    def reference(self) -> Given:
+        return Given(np.empty((0, 0)), self.ids)
+
+    def add_to(self, side: _core.Side) -> None:
+        rows = np.arange(len(self.matrix)) if self.rows is None else self.rows
+        side.add_given(self.matrix, rows, self.ids)
+
+
+def vector_table(values: Any) -> Dense | Sparse:
+    """Return vectors in the form in which the core multiplies them faster.
+
+    Parameters
+    ----------
+    values : (n, d) array or sparse matrix of numbers.
+    """
+    n, d = values.shape
+    count = values.nnz if sp.issparse(values) else np.count_nonzero(values)
+    if d >= SPARSE_FROM and count < SPARSE_BELOW * n * d:
+        return Sparse.of(sp.csr_array(values))
+    dense = values.toarray() if sp.issparse(values) else values
+    return Dense(np.ascontiguousarray(dense, dtype=np.float64))
 
 
 class View(Protocol):
     """What a kernel looks at in a data set; equal views share their tables.
 
-    It is a choice of columns, or has one, ``columns``.
+    It is a choice of columns, has one, ``columns``, or sees none.
     """
 
     def table(self, X: Any, training: bool) -> Table:
@@ -65,21 +185,23 @@ class Reading:
     def missing(self, view: View) -> np.ndarray | None:
         """Return for which examples all columns of a view are missing, (n,); None: for none."""
         if view not in self._missing:
-            self._missing[view] = _columns(view).absent(self.X)
+            columns = _columns(view)
+            self._missing[view] = None if columns is None else columns.absent(self.X)
         return self._missing[view]
 
     def absent(self, view: View) -> np.ndarray | None:
         """Return for which examples a view has nothing to show, nor anything filled in, (n,)."""
-        return None if _columns(view).always_present else self.missing(view)
+        columns = _columns(view)
+        return None if columns is None or columns.always_present else self.missing(view)
 
     def part(self, rows: np.ndarray) -> PartOfReading:
         """Return the reading of some of the examples, which has nothing to read anew."""
         return PartOfReading(self, rows)
 
 
-def _columns(view: View) -> Columns:
-    columns: Columns = view if isinstance(view, Columns) else view.columns  # type: ignore[attr-defined]
-    return columns
+def _columns(view: View) -> Columns | None:
+    """Return the columns of a view, if it has any."""
+    return view if isinstance(view, Columns) else getattr(view, "columns", None)
 
 
 class PartOfReading(Reading):

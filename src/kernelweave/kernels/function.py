@@ -19,12 +19,12 @@ import scipy.sparse as sp
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.encoding import Encoded, encode
+from kernelweave.kernels.examples import Given, Table
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import checked, members
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.repair import check_repair, find_negative, projected, repaired
-from kernelweave.kernels.tables import Given, Table
 from kernelweave.kernels.vectors import concrete_gamma
 from kernelweave.stored import stored
 

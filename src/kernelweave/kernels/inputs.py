@@ -188,6 +188,15 @@ def items(values: Any, label: str) -> list[Any]:
     return listed
 
 
+def items_or_none(values: Any) -> list[Any]:
+    """Return a column as a list, with None for what is missing."""
+    listed: list[Any] = values.to_list() if hasattr(values, "to_list") else values.tolist()
+    if hasattr(values, "isna"):
+        gaps = values.isna().to_numpy()
+        return [None if gone else item for item, gone in zip(listed, gaps, strict=True)]
+    return [None if item is None or item != item else item for item in listed]
+
+
 def _some_missing(values: Any, listed: list[Any]) -> bool:
     if hasattr(values, "isna"):
         return bool(values.isna().any())

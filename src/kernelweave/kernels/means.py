@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.polynomial import chebyshev
 
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel
@@ -12,6 +15,8 @@ from kernelweave.kernels.program import CompiledKernels
 MOST_EXAMPLES = 5000
 FAMILY = 8  # kernels from which on they are tabulated as functions of their shared quantity
 MOST_ROWS = 500  # kernels whose means of rows are held at a time
+MANY_WIDTHS = 500  # of a family, from which on variances are interpolated between some of them:
+PIECE, DEGREE = 2.0, 24  # polynomials on pieces of log(gamma) so long, to about 1e-12
 
 
 def sampled(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples, np.ndarray]:
@@ -59,6 +64,9 @@ def mean_of_pairs(
         family = _core.Mixture(compiled.program, examples.side, 0, n_jobs)
         sums: np.ndarray = family.quadratic(np.arange(examples.n), shares)
         return sums
+    if _core.LinearEngine.serves(compiled.program, examples.side):  # families of string kernels
+        engine = _core.LinearEngine(compiled.program, examples.side, 0, n_jobs)
+        return engine.products(keep=False).quadratic(shares)
     if compiled.n_kernels > MOST_ROWS:  # the means of all rows would take much memory
         return _core.quadratic(compiled.program, examples.side, shares)
     return _halves(compiled, examples, shares, n_jobs)
@@ -82,3 +90,32 @@ def _halves(
     ]
     sums: np.ndarray = inside[0] + inside[1] + 2 * across
     return sums
+
+
+def by_width(variances: Callable[[np.ndarray], np.ndarray], gammas: np.ndarray) -> np.ndarray:
+    """Return the variances of exp(-gamma distance) for all gammas, shape (M,).
+
+    Those of very many gammas are interpolated. The variance over gamma is an analytic function of
+    log(gamma) in a strip of half-width pi / 2, so that polynomials on short pieces converge fast.
+
+    Parameters
+    ----------
+    variances : gives them for some gammas.
+    gammas : shape (M,).
+    """
+    if len(gammas) <= MANY_WIDTHS:
+        return variances(gammas)
+    logs = np.log(gammas)
+    first, length = logs.min(), np.ptp(logs)
+    pieces = max(1, int(np.ceil(length / PIECE)))
+    half = max(length / pieces / 2, np.finfo(float).tiny)
+    piece = np.minimum(((logs - first) / (2 * half)).astype(int), pieces - 1)
+    values, nodes = np.empty(len(gammas)), chebyshev.chebpts1(DEGREE + 1)
+    for k in np.unique(piece):
+        middle, inside = first + (2 * k + 1) * half, piece == k
+
+        some = np.exp(middle + half * nodes)
+        polynomial = chebyshev.chebfit(nodes, variances(some) / some, DEGREE)
+        scaled = (logs[inside] - middle) / half
+        values[inside] = gammas[inside] * chebyshev.chebval(scaled, polynomial)
+    return values

@@ -30,11 +30,19 @@ from kernelweave.kernels.absent import absent_of_one, at_mean
 from kernelweave.kernels.algebra import Named, Wrapper
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import mean_over_pairs, row_means, sampled
+from kernelweave.kernels.means import (
+    MANY_WIDTHS,
+    by_width,
+    mean_over_pairs,
+    row_means,
+    sampled,
+)
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
+from kernelweave.kernels.vectors import Exponential
 from kernelweave.stored import stored
 
+MANY = 500  # members
 CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
 
 
@@ -167,12 +175,24 @@ def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
     constant = _constant(kernel, reading)
-    compiled, sample, shares = sampled(kernel, reading)
-    squares = np.ones(compiled.n_kernels)
-    if not kernel.unit_diagonal:
-        squares = _core.diagonal(compiled.program, sample.side) @ shares
-    variances = squares - mean_over_pairs(kernel, reading)
+    gammas = kernel.gamma if isinstance(kernel, Exponential) else None
+    if isinstance(gammas, tuple) and len(gammas) > MANY_WIDTHS:
+        family: Any = kernel
+        variances = by_width(
+            lambda some: _variances(replace(family, gamma=some), reading),
+            np.array(gammas),
+        )
+    else:
+        variances = _variances(kernel, reading)
     return _divided(kernel, variances, constant | (variances <= 0))  # rounding may take it below
+
+
+def _variances(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return the variance of the examples in the feature space of each member, shape (M,)."""
+    compiled, sample, shares = sampled(kernel, reading)
+    squares = _core.diagonal(compiled.program, sample.side) @ shares
+    variances: np.ndarray = squares - mean_over_pairs(kernel, reading)
+    return variances
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
@@ -181,7 +201,8 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
     squares = _diagonal(kernel, reading)
     zero = ~squares.any(axis=1)
     for name, row in zip(kernel.names, squares, strict=True):
-        if row.any() and (row < np.finfo(float).tiny).any():
+        vanishes = row.any() and (row < np.finfo(float).tiny).any()
+        if vanishes and not kernel.may_vanish:
             raise ValueError(
                 f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
@@ -233,18 +254,22 @@ def _muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
 
 
 def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n)."""
+    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all of very many members."""
     compiled = CompiledKernels((kernel,))
     return _finite_diagonal(compiled, compiled.read(reading))
 
 
 def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n); refuse values that are not finite.
+    """Return k_m(x, x) as `_diagonal` does; refuse values that are not finite.
 
     No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
     So where these are finite, all are.
     """
-    values = _core.diagonal(compiled.program, examples.side)
+    listing = compiled.listing
+    if compiled.kernels[0].unit_diagonal and compiled.n_kernels > MANY:
+        listing = listing.part(np.array([0]))  # one of them tells whether it is finite
+        examples = examples.part(compiled.listing.read_by(listing))
+    values = _core.diagonal(listing.program, examples.side)
     bad = np.argwhere(~np.isfinite(values))
     if len(bad):
         member, example = bad[0].tolist()
@@ -258,13 +283,21 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
 
 def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
     """Return for which members all training examples with a weight are one point, shape (M,)."""
-    compiled = CompiledKernels((kernel,))
-    examples = compiled.read(reading)
-    diagonal = _finite_diagonal(compiled, examples)
-    first = examples.take(np.array([0]))
-    values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
-    distances = diagonal + diagonal[:, :1] - 2 * values
-    alike: np.ndarray = distances.max(axis=1) <= CONSTANT * diagonal.max(axis=1)
+    looked: list[Kernel] = [kernel]
+    members = 0
+    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
+        looked.insert(0, replace(kernel, gamma=min(kernel.gamma)))  # the widest one
+        members = len(kernel.gamma)
+    for looked_at in looked:
+        compiled = CompiledKernels((looked_at,))
+        examples = compiled.read(reading)
+        diagonal = _finite_diagonal(compiled, examples)
+        first = examples.take(np.array([0]))
+        values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
+        distances = diagonal + diagonal[:, :1] - 2 * values
+        alike: np.ndarray = distances.max(axis=1) <= CONSTANT * diagonal.max(axis=1)
+        if members and not alike.any():  # nor is any that is narrower
+            return np.zeros(members, dtype=bool)
     return alike
 
 

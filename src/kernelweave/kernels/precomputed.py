@@ -12,12 +12,12 @@ from kernelweave.cached_property import cached_property
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.encoding import Encoded, encode
+from kernelweave.kernels.examples import Given, Table
 from kernelweave.kernels.inputs import as_input, column
 from kernelweave.kernels.nested import by_name
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.repair import check_repair, find_negative, projected, repaired
-from kernelweave.kernels.tables import Given, Table
 from kernelweave.stored import stored
 from kernelweave.views import Grams
 

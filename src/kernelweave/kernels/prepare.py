@@ -56,9 +56,9 @@ def prepare(
 
 
 def _warn_of_constant(compiled: CompiledKernels) -> None:
-    constant = np.setdiff1d(np.arange(compiled.n_kernels), compiled.varying)
-    if not len(constant):
+    if len(compiled.varying) == compiled.n_kernels:
         return
+    constant = np.setdiff1d(np.arange(compiled.n_kernels), compiled.varying)
     named = [repr(compiled.names[m]) for m in constant[:NAMED]]
     more = f" and {len(constant) - NAMED} more" if len(constant) > NAMED else ""
     warnings.warn(

@@ -113,6 +113,11 @@ class Listing:
             program.end_group()
         return program
 
+    def read_by(self, part: Listing) -> list[int]:
+        """Return which of the sources a part of the kernels reads."""
+        numbers = {source: number for number, source in enumerate(self.layout.sources)}
+        return [numbers[source] for source in part.layout.sources]
+
     def part(self, chosen: np.ndarray) -> Listing:
         """Return some of the kernels, over the sources that they read."""
         expressions = [self.expressions[m] for m in chosen]

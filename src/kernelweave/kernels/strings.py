@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input, column
 from kernelweave.kernels.parameters import MOST, whole
 from kernelweave.kernels.program import Expression, Layout
+from kernelweave.kernels.wd_quantity import WdQuantity, checked_split, plane_of
 from kernelweave.numeric import is_whole
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.stored import stored
@@ -87,13 +88,12 @@ def read_column(
 def check_length(sequences: Sequences, length: int) -> None:
     """Refuse sequences of another length; the message names the first one."""
     odd = np.flatnonzero(sequences.lengths != length)
-    if len(odd) == 0:
-        return
-    raise ValueError(
-        f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree kernels "
-        f"compare sequences of one length, here {length} (as the first one of the training data). "
-        "Use Spectrum or NGram for sequences of any length."
-    )
+    if len(odd):
+        raise ValueError(
+            f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree "
+            f"kernels compare sequences of one length, here {length} (as the first one of the "
+            "training data). Use Spectrum or NGram for sequences of any length."
+        )
 
 
 def resolve_length(kernel: Any, X: Any) -> Any:
@@ -107,58 +107,27 @@ def resolve_length(kernel: Any, X: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class WdQuantity:
-    """What the core computes for a weighted degree kernel; equal ones are shared."""
-
-    weights: tuple[float, ...]
-    shifts: tuple[int, ...]
-    split: str | None
-    length: int
-    store: str
-
-    def source(self) -> _core.Source:
-        """Return the quantity for the core."""
-        return _core.weighted_degree(
-            list(self.weights), list(self.shifts), self.split or "", self.length, self.store
-        )
-
-    @property
-    def planes(self) -> int:
-        """Number of values for each pair."""
-        degree = len(self.weights)
-        sizes = {"degree": degree, "position": self.length, "both": degree * self.length}
-        return sizes.get(self.split or "", 1)
-
-
-def plane_of(part: dict[str, int], quantity: WdQuantity) -> int:
-    """Return which of the values of a pair belongs to a member of a family."""
-    rows = quantity.length if quantity.split == "both" else 1
-    return (part.get("k", 1) - 1) * rows + part.get("position", 0)
-
-
-@dataclass(frozen=True)
 class PositionalKernel(OnColumns):
     """Weighted matches of up to `degree` letters between sequences of one length."""
 
     degree: int = 20
     weights: Any = field(default=None, kw_only=True)
-    split: str | None = field(default=None, kw_only=True)
+    position_weights: Any = field(default=None, kw_only=True)
+    split: Any = field(default=None, kw_only=True)
     store: str = field(default="auto", kw_only=True)
     alphabet: Any = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
     length: int | None = field(default=None, kw_only=True, repr=False)
 
-    splits: ClassVar[tuple[str | None, ...]]
-
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "degree", whole(self.kind, "degree", self.degree))
-        if self.split not in self.splits:
-            raise ValueError(f"{self.kind}: split must be one of {list(self.splits)}")
+        object.__setattr__(self, "split", checked_split(self.kind, self.split))
         if self.store not in STORES:
             raise ValueError(f"{self.kind}: store must be one of {STORES}, not {self.store!r}")
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         object.__setattr__(self, "weights", self._checked_weights())
+        object.__setattr__(self, "position_weights", self._checked_position_weights())
 
     def _checked_weights(self) -> tuple[float, ...] | None:
         if self.weights is None:
@@ -167,6 +136,16 @@ class PositionalKernel(OnColumns):
         if len(weights) != self.degree or not all(0 <= w < np.inf for w in weights):
             raise ValueError(f"{self.kind}: weights must be {self.degree} numbers >= 0")
         return weights
+
+    def _checked_position_weights(self) -> tuple[float, ...] | None:
+        if self.position_weights is None:
+            return None
+        weights = np.asarray(self.position_weights, dtype=float)
+        if weights.ndim != 1 or not weights.size or not all(0 <= w < np.inf for w in weights):
+            raise ValueError(
+                f"{self.kind}: position_weights must be numbers >= 0, one for each position"
+            )
+        return tuple(weights.tolist())
 
     @property
     def longest(self) -> int:
@@ -182,8 +161,24 @@ class PositionalKernel(OnColumns):
         return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, self.longest + 1))
 
     def resolve(self, X: Any) -> PositionalKernel:
-        resolved: PositionalKernel = resolve_length(self, X) if self.length is None else self
+        if self.length is not None:
+            return self
+        resolved: PositionalKernel = resolve_length(self, X)
+        resolved._check_positions()
         return resolved
+
+    def _check_positions(self) -> None:
+        """Refuse weights and ranges of positions that do not fit the sequences."""
+        given, length = self.position_weights, self.length or 0
+        if given is not None and len(given) != length:
+            raise ValueError(
+                f"{self.kind}: position_weights has {len(given)} values for {length} positions"
+            )
+        if isinstance(self.split, tuple) and max(stop for _, stop in self.split) > length:
+            raise ValueError(
+                f"{self.kind}: split={list(self.split)} reaches beyond the {length} positions of "
+                "the sequences"
+            )
 
     @property
     def shifts(self) -> tuple[int, ...]:
@@ -211,6 +206,8 @@ class PositionalKernel(OnColumns):
             return [{"k": k} for k in degrees]
         if self.split == "position":
             return [{"position": p} for p in range(length)]
+        if isinstance(self.split, tuple):
+            return [{"positions": bounds} for bounds in self.split]
         if self.split == "both":  # matches end inside the sequence
             return [{"k": k, "position": p} for k in degrees for p in range(length - k + 1)]
         return [{}]
@@ -224,7 +221,11 @@ class PositionalKernel(OnColumns):
         """What the core computes: one quantity, of which all members are parts."""
         if self.length is None:
             raise ValueError(f"{self.kind} can be compiled only after resolve(X)")
-        return (WdQuantity(self.match_weights, self.shifts, self.split, self.length, self.store),)
+        weights = self.position_weights or ()
+        quantity = WdQuantity(
+            self.match_weights, self.shifts, self.split, self.length, self.store, weights
+        )
+        return (quantity,)
 
     def expressions(self, layout: Layout) -> list[Expression]:
         (quantity,) = self.quantities
@@ -247,15 +248,16 @@ class WeightedDegree(PositionalKernel):
         that a larger degree changes the default weights only.
     weights : (degree,) weight of a match of 1, 2, ... letters; 2 (d - k + 1) / (d (d + 1)) by
         default (Rätsch and Sonnenburg, 2004).
-    split : {None, "degree", "position", "both"}; makes a family, whose members sum up to the
-        kernel: one member for each match length, for each position at which matches start, or
-        both.
+    position_weights : (length,) factors of matches by the position at which they start; 1 by
+        default.
+    split : {None, "degree", "position", "both"} or ranges of positions; makes a family, whose
+        members sum up to the kernel: one member for each match length, for each position at which
+        matches start, for both, or for each range ``(start, stop)`` of a list. Positions in no
+        range are left out.
     store : {"auto", "rows", "trie"}, how sums over many examples are computed.
     alphabet, unknown, columns : as for all kernels on sequences.
     length : the length of the sequences; found by `resolve`.
     """
-
-    splits = (None, "degree", "position", "both")
 
 
 @stored("WeightedDegreeShift")
@@ -268,15 +270,13 @@ class WeightedDegreeShift(PositionalKernel):
 
     Parameters
     ----------
-    degree, weights, store, alphabet, unknown, columns, length : as for `WeightedDegree`.
+    degree, weights, position_weights, split, store, alphabet, unknown, columns, length : as for
+        `WeightedDegree`. The position of a match is the first one of the two.
     shift : farthest distance between matches, or one for each position; what would lead beyond
         the end of the sequences changes nothing.
-    split : {None, "degree"}.
     """
 
     shift: Any = 3
-
-    splits = (None, "degree")
 
     def __post_init__(self) -> None:
         super().__post_init__()

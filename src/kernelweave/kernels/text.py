@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
+from kernelweave.kernels.examples import Sparse, Table
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.tables import Sparse, Table
 from kernelweave.stored import stored
 
 if TYPE_CHECKING:
@@ -81,9 +81,13 @@ class BagOfWords(OnColumns):
             raise ValueError(
                 f"BagOfWords: columns must say which of the {columns.width} columns of X hold texts"
             )
-        kernel = replace(self, columns=columns)
-        counter = kernel._counter().fit(kernel.columns.texts(X))
-        return replace(kernel, vocabulary=tuple(counter.get_feature_names_out().tolist()))
+        return self.reading(columns, X)
+
+    def reading(self, columns: Columns, X: Any) -> BagOfWords:
+        """Return the same kernel with the words that columns of X hold."""
+        counter = self._counter().fit(columns.texts(X))
+        words = tuple(counter.get_feature_names_out().tolist())
+        return replace(self, columns=columns, vocabulary=words)
 
     def _counter(self) -> CountVectorizer:
         from sklearn.feature_extraction.text import CountVectorizer  # few need it, all would wait

@@ -24,11 +24,10 @@ from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.encoding import Encoded, NonNegative, encode
-from kernelweave.kernels.examples import Reading, View
+from kernelweave.kernels.examples import Dense, Reading, View, vector_table
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import checked, members
 from kernelweave.kernels.program import Expression, Instruction, Layout
-from kernelweave.kernels.tables import Dense, vector_table
 from kernelweave.stored import stored
 
 PAIRED = 1000  # examples whose distances the median is taken over

@@ -11,13 +11,14 @@ For every loss here that has one form (`DualTerm`), so a solver handles all of t
 from __future__ import annotations
 
 from .base import DualTerm, Loss, get
-from .margins import Hinge, Logistic, SmoothHinge, SquaredHinge
+from .margins import HardMargin, Hinge, Logistic, SmoothHinge, SquaredHinge
 from .one_class import OneClass
 from .residuals import EpsilonInsensitive, Squared
 
 __all__ = [
     "DualTerm",
     "EpsilonInsensitive",
+    "HardMargin",
     "Hinge",
     "Logistic",
     "Loss",

@@ -118,6 +118,31 @@ class SmoothHinge:
         return newton(self.derivatives, F, y, C, tau)
 
 
+@stored("HardMargin")
+@dataclass(frozen=True)
+class HardMargin:
+    """0 for y f >= 1 and infinite elsewhere, for y = -1 or +1: what C = inf makes of the hinge.
+
+    Costs only say which examples count, those above 0.
+    """
+
+    name: ClassVar[str] = "hard_margin"
+    kind: ClassVar[str] = "classifier"
+
+    def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
+        return np.where(y * f >= 1.0, 0.0, np.inf)
+
+    def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
+        return DualTerm.of(*_signed_box(y, np.where(C > 0, np.inf, 0.0)), lin=-y)
+
+    def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
+        """Return the b that leaves both classes the same margin."""
+        low, high = F[(C > 0) & (y > 0)], F[(C > 0) & (y < 0)]
+        if low.size and high.size:
+            return -0.5 * float(low.min() + high.max())
+        return 1.0 - float(low.min()) if low.size else -1.0 - float(high.max(initial=-1.0))
+
+
 def _signed_box(y: np.ndarray, reach: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Bounds of alpha when y alpha lies between 0 and `reach`."""
     return np.where(y > 0, 0.0, -reach), np.where(y > 0, reach, 0.0)

@@ -97,7 +97,7 @@ def _page(model: Any, sections: Sequence[Section], title: str, command: str | No
         if name != "verbose"
     }
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    return environment.from_string(template).render(
+    page: str = environment.from_string(template).render(
         title=title,
         estimator=type(model).__name__,
         parameters=parameters,
@@ -107,3 +107,4 @@ def _page(model: Any, sections: Sequence[Section], title: str, command: str | No
         python=platform.python_version(),
         data=json.dumps(data).replace("</", "<\\/"),
     )
+    return page

@@ -35,9 +35,9 @@ from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
 from ..numeric import as_number
-from ..problem import Certificate, Problem, Result
+from ..problem import Certificate, Problem
 from ..stored import stored
-from ..training.history import History
+from ..training.history import History, Result
 from .base import Method
 from .sifting import sift, spread
 

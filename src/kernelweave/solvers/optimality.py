@@ -11,7 +11,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from ..engines.base import Engine
-from ..problem import Problem, Result
+from ..problem import Problem
+from ..training.history import Result
 from ..training.violations import Violations
 
 

@@ -24,9 +24,9 @@ from scipy.linalg.lapack import dpstrf
 
 from ..engines.base import Engine
 from ..norms import Norm
-from ..problem import Certificate, Problem, Result
+from ..problem import Certificate, Problem
 from ..stored import stored
-from ..training.history import History
+from ..training.history import History, Result
 from .base import Method
 from .cone_program import ConeProgram
 from .polish import Point, polish

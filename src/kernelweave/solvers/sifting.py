@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Certificate, Problem, Result
-from ..training.history import History, ignore
+from ..problem import Certificate, Problem
+from ..training.history import History, Result, ignore
 from ..training.solve import feasible_alpha
 from ..training.violations import every_kth
 

@@ -32,9 +32,9 @@ from ..core import _core
 from ..engines.base import Engine
 from ..norms import Norm
 from ..numeric import as_number
-from ..problem import Certificate, Problem, Result
+from ..problem import Certificate, Problem
 from ..stored import stored
-from ..training.history import History
+from ..training.history import History, Result
 from ..training.violations import Violations, strictly_inside
 from .base import Method
 from .optimality import optimality, sparsify

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..norms import Norm
-from .base import Turn
+
+if TYPE_CHECKING:
+    from ..training.loop import Turn
 
 SLACK = 0.25  # part of the tolerance that may be lost to weights which numbers can hold
 

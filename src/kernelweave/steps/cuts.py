@@ -22,20 +22,25 @@ class Cuts:
     linear : array of shape (T,)
     s : array of shape (T, M)
     scale : float
-        The size of the first cut; dividing by it makes the coefficients of a master about 1.
+        The size of the first cut that is not 0, or 1; dividing by it makes the coefficients of a
+        master about 1.
     """
 
     def __init__(self) -> None:
-        self.scale = 0.0
+        self._largest = 0.0
         self.linear, self.s = np.empty(0), np.empty((0, 0))
         self.idle = np.empty(0, dtype=int)
 
     def add(self, linear: float, s: np.ndarray) -> None:
         """Add a cut with s, shape (M,)."""
-        self.scale = self.scale or max(abs(linear), float(s.max()))
+        self._largest = self._largest or max(abs(linear), float(s.max()))
         self.linear = np.append(self.linear, linear)
         self.s = np.vstack([self.s.reshape(-1, len(s)), s])
         self.idle = np.append(self.idle, 0)
+
+    @property
+    def scale(self) -> float:
+        return self._largest or 1.0
 
     def retire(self, *points: np.ndarray) -> np.ndarray:
         """Drop the cuts that have long been far below the largest at all of some weights, (M,).

@@ -19,13 +19,16 @@ keeps weights positive, as J has kinks where kernels of low rank lose their whol
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..kkt_system import longest_step
 from ..norms import Norm
-from .base import Turn
+
+if TYPE_CHECKING:
+    from ..training.loop import Turn
 
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1
@@ -125,8 +128,11 @@ class _Point:
 
     def advance(self) -> bool:
         """Take one Newton step; return False when none is possible."""
+        if not self.room.all():  # rounding has used up the distance to a bound
+            return False
         target = CENTRE * self.complementarity()
-        dv = self._direction(target)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a weight has reached its bound
+            dv = self._direction(target)
         if dv is None:
             return False
         d_rows = -self.off_rows - self.master.rows @ dv
@@ -200,13 +206,22 @@ def model_minimum(
         best[free] = np.maximum(
             model.minimise(start[free], best, np.flatnonzero(free)), lower[free]
         )
-        slope = gradient + H @ (best - theta)
-        worth = -slope / norm.ball(best)[1]  # the multiplier with which a weight stays as it is
-        price = worth[free].max()
-        wanted = ~free & (worth > price + ROUNDING * abs(price))
+        slope, across = gradient + H @ (best - theta), norm.ball(best)[1]
+        # Where the ball is not monotone (`Elliptic`) a larger weight may even shorten all others.
+        reduced = slope + _multiplier(slope, across, np.where(free, best - lower, 0.0)) * across
+        wanted = ~free & (reduced < -ROUNDING * np.abs(slope))
         if not wanted.any():
             return best / norm.value(best)
         free |= wanted
+
+
+def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> float:
+    """Return the multiplier of the ball with which weights that have room stay as they are.
+
+    Weights next to their bounds, which may stay for another reason, hardly count.
+    """
+    size = float((room * across) @ across)
+    return max(0.0, -float((room * slope) @ across) / size) if size > 0 else 0.0
 
 
 def _largest(values: np.ndarray) -> np.ndarray:

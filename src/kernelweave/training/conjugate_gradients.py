@@ -1,6 +1,6 @@
 """Conjugate gradients: all alphas at once, where the kernel matrix multiplies vectors cheaply.
 
-With one kernel, and a loss without kinks and entropies, the dual problem is
+With given weights, and a loss without kinks and entropies, the dual problem is
 
     minimise  1/2 alpha' K alpha + lin' alpha + 1/2 alpha' diag(curv) alpha
     over      lo <= alpha <= hi,  sum alpha = tau.
@@ -21,8 +21,9 @@ import numpy as np
 from ..engines.base import Engine
 from ..kkt_system import longest_step
 from ..losses.base import root
-from ..problem import Certificate, Problem, Result
-from .history import History
+from ..problem import Certificate, Problem
+from .history import History, Result
+from .working_sets import energies
 
 PATIENCE = 100  # moves in which the gap has to fall to half of what it was
 TINY = np.finfo(float).tiny
@@ -34,9 +35,9 @@ class Descent:
 
     Attributes
     ----------
-    problem, engine : what is solved, and who holds alpha; there is one kernel.
-    weights : array of shape (1,)
-        Its weight.
+    problem, engine : what is solved, and who holds alpha.
+    weights : array of shape (M,)
+        The given weights of the kernels.
     step : length of a gradient step: the inverse of the curvature along the last move.
     last : the last move and its product with the Hessian, shape (2, n).
     """
@@ -49,7 +50,8 @@ class Descent:
 
     def certify(self) -> Certificate:
         """Certify the model."""
-        s, F = self.engine.quadratic(), self.engine.combined(self.weights)
+        s = energies(self.problem, self.engine, self.weights)
+        F = self.engine.combined(self.weights)
         return self.problem.certificate(self.engine.alpha, F, s, self.weights)
 
     def slope(self) -> np.ndarray:
@@ -72,7 +74,7 @@ class Descent:
             before, bent = self.last
             conjugate = self.towards(move - (move @ bent) / max(before @ bent, TINY) * before)
             move = conjugate if slope @ conjugate < 0 else move
-        change = self.engine.matvec(move)
+        change = self.engine.matvec(move, self.weights)
         best = self.best_length(slope, move, change)
         if not best > 0:  # or NaN
             return False
@@ -84,7 +86,7 @@ class Descent:
         slope = self.slope()
         while True:
             move = self.towards(-self.step * slope)
-            change = self.engine.matvec(move)
+            change = self.engine.matvec(move, self.weights)
             best = self.best_length(slope, move, change)
             if best >= 0.5:  # otherwise the value at 1 would be above that at 0
                 return self.go(1.0, move, change)
@@ -97,8 +99,8 @@ class Descent:
         return -float(slope @ move) / max(float(move @ self.bend(move, change)), TINY)
 
     def bend(self, move: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """Return the Hessian times a move, whose product with K is known."""
-        product: np.ndarray = self.weights[0] * change + self.problem.term.curv * move
+        """Return the Hessian times a move, whose product with the combined K is known."""
+        product: np.ndarray = change + self.problem.term.curv * move
         return product
 
     def room(self, move: np.ndarray) -> float:
@@ -113,14 +115,18 @@ class Descent:
         self.last = length * np.stack([move, bent])
         term, before = self.problem.term, self.engine.alpha.copy()
         alpha = np.clip(before + length * move, term.lo, term.hi)
-        self.engine.move_to(alpha, self.engine.outputs() + length * change)
+        combined = self.engine.combined(self.weights) + length * change
+        self.engine.move_to(alpha, combined, self.weights)
         return bool(np.any(alpha != before))
 
 
 def conjugate_gradients(
     problem: Problem, engine: Engine, weights: np.ndarray, history: History
 ) -> Result | None:
-    """Solve a problem with one kernel; None where that would be slow, alpha being improved."""
+    """Solve a problem with given weights, shape (M,); None where that would be slow.
+
+    Then alpha has been improved.
+    """
     descent = Descent(problem, engine, weights)
     moving = settled = True  # a start that is good is left as it is
     turns = 0

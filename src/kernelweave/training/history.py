@@ -1,4 +1,4 @@
-"""The way of a solver: every certified model on it, the clock, and what is left of the budget.
+"""The way of a solver: every certified model on it, the clock, the budget, and the result.
 
 One history goes with a fit. Problems that are solved on the way have histories of their own
 (`inner`), which share its clock and its observer.
@@ -7,26 +7,86 @@ One history goes with a fit. Problems that are solved on the way have histories 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..digits import rounding
 from ..engines.base import Engine
-from ..problem import Certificate, Progress, Result
+from ..problem import Certificate
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,
 STUCK_INNER = 3  # or inner problems in a row that ended in this way
 DUAL_ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest
-NO_PROGRESS = 1e-3  # a relative change of a gap that is none
+NO_PROGRESS = 1e-3  # a relative change of a gap that is none,
+SLOW_PROGRESS = 0.5  # or too little for half of all turns: so many more would bring as little
 # Where rounding may be at least this part of the gap, values tell little: fewer turns that bring
 # less than half are enough.
 NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
-SMALLEST_TOL = 1e-12  # no inner problem is solved beyond rounding
+ROUNDING = 1e-12  # part of the primal value beyond which no inner problem is solved
+TINY = np.finfo(float).tiny
 
 Observer = Callable[[np.ndarray, np.ndarray], None]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Progress(Certificate):
+    """The state of a solver after some seconds; weights has shape (M,).
+
+    `phase` names what the solver was doing. In single precision the last digits of values are not
+    certain; the last entry of a history never is of such a phase.
+    """
+
+    seconds: float
+    weights: np.ndarray
+    phase: str = "double precision"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result(Certificate):
+    """What every solver returns: a certified model and how it came about.
+
+    Attributes
+    ----------
+    alpha : signed dual variables, shape (n,).
+    weights : the kernel weights theta, shape (M,).
+    n_iter : turns of the solver's outer loop.
+    history : the way there, oldest first.
+    converged : whether the gap reached the tolerance that was asked for, whatever rounding did.
+    late : whether time ran out before it did.
+    optimality : the (eps1, eps2) that the support kernel machine reached, see `solvers.optimality`.
+    doubt : how far rounding may have moved the gap.
+    """
+
+    alpha: np.ndarray
+    weights: np.ndarray
+    n_iter: int
+    history: Sequence[Progress]
+    converged: bool
+    late: bool = False
+    optimality: tuple[float, float] | None = None
+    doubt: float = 0.0
+
+    def moved(self, centre: Any) -> Result:
+        """Return the result for targets to which a number was added, or one for each output."""
+        history = [replace(past, bias=past.bias + centre) for past in self.history]
+        return replace(self, bias=self.bias + centre, history=history) if np.any(centre) else self
+
+    def spread(self, kernels: np.ndarray, M: int) -> Result:
+        """Return the result for M kernels, of which only some were learned with.
+
+        `kernels` are their positions; if this is a result for their sum, each has its weight.
+        """
+        if len(self.weights) == M:
+            return self
+
+        history = [
+            replace(past, weights=_placed(past.weights, kernels, M)) for past in self.history
+        ]
+        return replace(self, weights=_placed(self.weights, kernels, M), history=history)
 
 
 def ignore(*anything: Any) -> None:
@@ -54,7 +114,11 @@ class History:
         Turns without progress after which it is stuck.
     stuck_inner : int
         Number of inner problems, the last ones in a row, that got stuck.
+    phase : str
+        What is noted of each entry: what the solver is doing.
     """
+
+    phase = "double precision"
 
     def __init__(
         self,
@@ -85,15 +149,21 @@ class History:
     ) -> History:
         """Return the history of a problem that is solved on the way.
 
-        Parameters
-        ----------
-        fall : the gap has to fall to this part of what it is at the start, too.
-        observe : is told of its alpha and weights; by default the observer of this history.
+        Its gap has to fall to the part `fall` of what it is at the start, too. `observe` is told of
+        its alpha and weights; by default that is the observer of this history.
         """
         watcher = self.observe if observe is None else observe
         other = History(tol, max_iter, self.deadline, observe=watcher)
         other._started, other._fall = self._started, fall
         return other
+
+    def absorb(self, other: History) -> None:
+        """Note the way of the same problem with rougher values, but for its end.
+
+        The last model is to be certified anew.
+        """
+        self.entries.extend(other.entries[:-1])
+        self.n_iter += other.n_iter
 
     def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
         """Return an observer of the alphas of some examples, those of the others being as given.
@@ -115,26 +185,22 @@ class History:
         if self.observe is ignore:
             return ignore
 
-        def observe(alpha: np.ndarray, weights: np.ndarray) -> None:
-            everywhere = np.zeros(M)
-            everywhere[kernels] = weights
-            self.observe(alpha, everywhere)
-
-        return observe
+        return lambda alpha, weights: self.observe(alpha, _placed(weights, kernels, M))
 
     def add(self, certificate: Certificate, weights: np.ndarray, turns: int = 1) -> None:
         """Note a certified model with weights, shape (M,), that took some turns.
 
-        Raises
-        ------
-        FloatingPointError : where its values are no numbers, since no turn would mend that.
+        Values that are no numbers are a FloatingPointError, since no turn would mend that.
         """
         if not certificate.finite:
             raise FloatingPointError("the objective is not finite")
         seconds = time.monotonic() - self._started
-        progress = Progress(**vars(certificate), seconds=seconds, weights=weights.copy())
+        progress = Progress(
+            **vars(certificate), seconds=seconds, weights=weights.copy(), phase=self.phase
+        )
         if not self.entries and self._fall < 1:
-            self.tol = max(min(self.tol, self._fall * certificate.gap), SMALLEST_TOL)
+            least = ROUNDING * abs(certificate.primal) / max(certificate.scale, TINY)
+            self.tol = max(min(self.tol, self._fall * certificate.gap), least)
         self.entries.append(progress)
         self.n_iter += turns
         self.watch(progress)
@@ -173,6 +239,9 @@ class History:
             return True
         if self._idle(self.patience, NO_PROGRESS):
             return True
+        half = len(self.entries) // 2
+        if half > self.patience and self._idle(half, SLOW_PROGRESS):
+            return True
         return self._idle(NOISY_TURNS, NOISY_PROGRESS) and self._noisy(engine)
 
     def _noisy(self, engine: Engine) -> bool:
@@ -180,7 +249,7 @@ class History:
         if self._sizes is None:
             self._sizes = engine.diagonal().max(axis=1)
         last = self.entries[-1]
-        moved = rounding(engine.alpha, last.weights, self._sizes, last.scale).sum()
+        moved = rounding(engine.alpha, last.weights, self._sizes, last.scale)
         return bool(NOISE * last.gap <= moved)
 
     def _idle(self, turns: int, slight: float) -> bool:
@@ -196,6 +265,8 @@ class History:
             return False
         largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
         apart = _apart(before)
+        if not np.isfinite(apart):  # no alpha has been feasible, but for rounding
+            return not np.isfinite(_apart(self.entries))
         return apart - _apart(self.entries) <= max(slight * apart, DUAL_ROUNDING * largest)
 
     @property
@@ -219,6 +290,13 @@ class History:
             converged=certificate.gap <= self.tol,
             late=self.out_of_time and not certificate.gap <= self.tol,
         )
+
+
+def _placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
+    """Return the weights of some of M kernels, the others being 0, shape (M,)."""
+    theta = np.zeros(M)
+    theta[kernels] = weights
+    return theta
 
 
 def _apart(entries: list[Progress]) -> float:

@@ -3,19 +3,27 @@
 Interleaved, it is the algorithm of Sonnenburg et al. (2006) and Kloft et al. (2011): a weight step
 after every working set. A step that needs more waits until the inner problem, in which the weights
 are given, is solved as accurately as it asks for; with complete solutions that is their wrapper.
+
+J(theta) stands for the optimal value of the inner problem. A step that models J from an alpha far
+from that optimum goes too far in a wrong direction. And it cannot tell whether the last step was a
+good one while the inner gap exceeds what that step was to gain. Steps of this kind have a `Pace`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Problem, Result
-from ..steps.base import Accuracy, Turn
+from ..norms import Norm
+from ..problem import Problem
+from ..stored import stored
 from .conjugate_gradients import conjugate_gradients
-from .history import History
+from .history import History, Result
 from .working_sets import WorkingSets
 
 if TYPE_CHECKING:
@@ -24,6 +32,130 @@ if TYPE_CHECKING:
 INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
 INNER_PATIENCE = 60  # of these turns without progress, after which it is stuck
 INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """What a weight step sees of the present model.
+
+    Attributes
+    ----------
+    theta : array of shape (M,)
+        The weights so far.
+    s : array of shape (M,)
+        alpha' K_m alpha.
+    linear : float
+        The part of the dual value that does not depend on the weights, so that the dual value of
+        alpha under weights theta is linear - 1/2 theta . s. It bounds J(theta) from below; -1/2 s
+        is the gradient of J if alpha is optimal.
+    primal : callable
+        Returns the primal value of the model, which bounds J(theta) from above.
+    hessian : callable
+        Returns the Hessian of J at theta, shape (M, M), as far as it is known.
+    at : callable
+        Solves the inner problem with other weights, shape (M,), and returns its turn. Line searches
+        use it.
+    tol : float
+        The relative duality gap that the solver is to reach.
+    constant : float
+        The primal value of the best constant.
+    """
+
+    theta: np.ndarray
+    s: np.ndarray
+    linear: float
+    primal: Callable[[], float]
+    hessian: Callable[[], np.ndarray]
+    at: Callable[[np.ndarray], Turn]
+    tol: float = field(kw_only=True)
+    constant: float = field(kw_only=True)
+
+    @classmethod
+    def of(cls, sets: WorkingSets, theta: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
+        """Describe the present model of working sets, with weights theta."""
+        sets.measure(theta)
+        if not np.isfinite(sets.s).all():
+            raise FloatingPointError("alpha' K alpha is not finite")
+        linear = -float(sets.problem.term.conjugate(sets.engine.alpha).sum())
+        primal = cache(partial(sets.primal, theta))  # steps within steps ask for it again
+        hessian = cache(partial(sets.hessian, theta))
+        tol, constant = sets.history.tol, sets.problem.constant
+        return cls(theta, sets.s, linear, primal, hessian, at, tol=tol, constant=constant)
+
+    @property
+    def value(self) -> float:
+        """The dual value of alpha under the weights."""
+        return self.linear - 0.5 * float(self.theta @ self.s)
+
+    def gap(self, norm: Norm) -> float:
+        """Return how far the primal value is above the dual value under the best weights."""
+        return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
+
+    @property
+    def scale(self) -> float:
+        """What gaps of the inner problem are relative to (`problem`)."""
+        return max(min(abs(self.primal()), self.constant - self.value), TINY)
+
+
+Step = Callable[[Turn], np.ndarray]
+"""A rule for the kernel weights: from a turn to the next weights, shape (M,)."""
+
+
+def keep_weights(turn: Turn) -> np.ndarray:
+    """Leave the weights as they are: one kernel machine on a given combination."""
+    return turn.theta
+
+
+@stored("Pace")
+@dataclass(frozen=True)
+class Pace:
+    """What a step asks of the inner problem.
+
+    Attributes
+    ----------
+    name : str
+        What such solutions are called.
+    most : float
+        The largest relative duality gap of an inner problem that the step acts on.
+    least : float
+        Part of the tolerance beyond which it needs no better solution.
+    """
+
+    name: str
+    most: float
+    least: float
+
+
+ACCURATE = Pace("accurate", most=0.03, least=0.03)
+COMPLETE = Pace("complete", most=0.0, least=0.3)
+
+
+class Accuracy:
+    """How accurately the inner problem is solved for a step with a pace.
+
+    Parameters
+    ----------
+    pace : what the step asks for.
+    tol : relative duality gap of the model that is to be reached.
+    """
+
+    def __init__(self, pace: Pace, tol: float):
+        self._most, self._least = pace.most, pace.least * tol
+        self._wanted, self._narrowest = pace.most, np.inf
+
+    @property
+    def gap(self) -> float:
+        """Relative duality gap to which the inner problem should be solved next."""
+        return max(self._least, self._wanted)
+
+    def follow(self, turn: Turn, theta: np.ndarray, gap: float) -> None:
+        """Take in that a step leads from a model with a relative duality gap to weights theta."""
+        if gap >= self._narrowest:  # did the last solution lack accuracy?
+            self._least *= 0.5
+        self._narrowest = min(self._narrowest, gap)
+        gain = 0.5 * abs(turn.s @ (theta - turn.theta))  # to first order
+        self._wanted = min(self._most, gain / turn.scale)
 
 
 def train(
@@ -33,7 +165,8 @@ def train(
 
     The engine starts at any feasible alpha, and ends at that of the result.
     """
-    if plan.conjugate and engine.n > plan.working_set and engine.multiplies:
+    given = plan.step is None  # conjugate gradients leave the weights as they are
+    if given and plan.conjugate and engine.n > plan.working_set and engine.multiplies:
         result = conjugate_gradients(problem, engine, weights, history)
         if result is not None:
             return result
@@ -48,9 +181,9 @@ def train(
         train(problem.given(theta), engine, theta, plan.inner, inner)
         stuck = not (inner.converged or inner.spent)
         history.stuck_inner = history.stuck_inner + 1 if stuck else 0
-        return sets.view(theta, solve_inner)
+        return Turn.of(sets, theta, solve_inner)
 
-    turn, turns = sets.view(weights, solve_inner), 0
+    turn, turns = Turn.of(sets, weights, solve_inner), 0
     while True:
         if accuracy is None:
             weights = step(turn)
@@ -61,7 +194,7 @@ def train(
         if accuracy is None:
             wanted = history.tol / certificate.gap
             sets.advance(weights, shrink=plan.step is None, wanted=wanted)
-            turn = sets.view(weights, solve_inner)
+            turn = Turn.of(sets, weights, solve_inner)
         else:
             if turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)

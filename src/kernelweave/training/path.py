@@ -15,7 +15,8 @@ from scipy.optimize import minimize_scalar
 
 from ..engines.base import Engine, Snapshot
 from ..norms import Norm
-from ..problem import Problem, Result
+from ..problem import Problem
+from .history import Result
 
 FRESH = 1e-3  # share of equal weights in a start: a weight of 0 could never come back
 MOST, LEAST = 1e4, np.exp(-10.0)  # factors of alpha that are considered

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Problem, Result
-from .history import History
+from ..problem import Problem
+from .history import History, Result
 from .loop import train
 from .violations import Violations, every_kth
 from .working_sets import WorkingSets
@@ -32,12 +32,18 @@ SPARE = 0.5  # examples that nearly violate the conditions, relative to those th
 # settle slowly, and those of a set that is wrong are of no use.
 FALL_ONE_KERNEL, FALL_MANY_KERNELS = 0.05, 0.2
 LAST_FALL = 0.5  # and to no less than this part of the tolerance
+# Leaving examples out does not pay where more than this part of a set is support, and the set is at
+# least this part of all examples. In a smaller one nearly every example may count.
+MOST_SUPPORT, TELLING = 0.6, 0.25
 
 
 def train_on_active_sets(
     problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
 ) -> Result:
-    """Train on active sets while they are smaller than half of the examples, then on all."""
+    """Train on active sets while they are smaller than half of the examples, then on all.
+
+    Sooner where most examples of a set are support examples.
+    """
     sets = WorkingSets(problem, engine, plan.working_set, history)
     fall = FALL_ONE_KERNEL if engine.n_kernels == 1 else FALL_MANY_KERNELS
     active, gap, changed = first_set(problem, engine.alpha), 1.0, True
@@ -56,6 +62,9 @@ def train_on_active_sets(
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         gap, changed = min(gap, certificate.gap), inner.n_iter > 0
+        support = np.count_nonzero(result.alpha)
+        if support > MOST_SUPPORT * len(active) and len(active) >= TELLING * engine.n:
+            break
         active = next_set(sets.violations(), engine.alpha, certificate.bias, len(active))
     return train(problem, engine, weights, plan, history)
 

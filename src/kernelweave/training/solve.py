@@ -7,13 +7,17 @@ weights that the certificate does not need are dropped.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..digits import Digits
 from ..engines.base import Engine
-from ..problem import Problem, Result
-from .history import History, ignore
+from ..hard_margin import HardMarginProblem, solve_hard_margin
+from ..problem import Certificate, Problem
+from .confirm import confirmed
+from .history import History, Result, ignore
 from .loop import train
 from .shrinking import train_on_active_sets
 from .violations import every_kth
@@ -26,6 +30,9 @@ SMALLEST_SAMPLED = 1000  # examples from which on a sample is taken
 SAMPLE_TOL = 0.1  # the relative duality gap on a sample
 SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest: all below are dropped, first or next
 FEW_TURNS = 3  # in which alpha adapts to fewer kernels
+ADAPTED = 0.3  # part of the tolerance to which it adapts
+ROUGH_SHARE = 0.9  # of the tolerance to which a problem is solved with rough outputs,
+ROUGH_TOL = 2e-4  # and no further than this
 
 
 def solve(
@@ -34,29 +41,58 @@ def solve(
     plan: Plan,
     history: History,
     weights: np.ndarray | None = None,
+    digits: Digits | None = None,
 ) -> Result:
     """Solve a problem afresh, or from the alpha of the engine and given weights, shape (M,).
 
-    Where there is nothing to learn the weights of the result are 0: it is the constant model.
+    Where there is nothing to learn the weights of the result are 0: it is the constant model. With
+    the `digits` of its kernels the result is confirmed.
     """
+    if isinstance(problem, HardMarginProblem) and not problem.nothing_to_learn(0.0):
+
+        def soft(one: Problem, inner: History, start: np.ndarray | None) -> Result:
+            return solve(one, engine, plan, inner, start)
+
+        given = plan.alignment is not None
+        return solve_hard_margin(problem, engine, history, weights, soft, given=given)
+    if plan.rough:
+        engine.be_rough(True)
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
-    if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
-        result: Result = plan.algorithm.solve(problem, engine, weights, history)
-        return _constant(result) if problem.nothing_to_learn(result.dual) else result
     if plan.alignment is not None:
         weights = plan.align(problem, engine, weights)
         problem = problem.given(weights)
-    run = train_on_active_sets if plan.grows else train
-    result = run(problem, engine, weights, plan, history)
-    if problem.nothing_to_learn(result.dual):
-        return _constant(result)
-    return drop_small_weights(problem, engine, result, plan, history) if plan.drops else result
+    attempt = partial(_solve_from, problem, engine, plan, history)
+    if digits is None:
+        return attempt(weights)
+    return confirmed(problem, engine, weights, history, digits, attempt)
 
 
-def _constant(result: Result) -> Result:
-    """Return the constant model, which is what the certificate of the result is that of."""
-    return replace(result, weights=np.zeros_like(result.weights))
+def _solve_from(
+    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
+) -> Result:
+    """Solve a problem from the alpha of the engine and weights, shape (M,)."""
+    result: Result
+    if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
+        result = plan.algorithm.solve(problem, engine, weights, history)
+    else:
+        run, dropped = train_on_active_sets if plan.grows else train, None
+        if engine.is_rough:  # passes in single precision come first
+            inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
+            inner.phase, inner.watch = "single precision", history.watch
+            result = run(problem, engine, weights, plan, inner)
+            if plan.drops and not problem.nothing_to_learn(result.dual):
+                result = drop_small_weights(problem, engine, result, plan, inner)
+            history.absorb(inner)
+            engine.be_rough(False)
+            run, dropped, weights = train, result.weights, result.weights
+        result = run(problem, engine, weights, plan, history)
+        done = dropped is not None and np.array_equal(result.weights, dropped)
+        if plan.drops and not done and not problem.nothing_to_learn(result.dual):
+            result = drop_small_weights(problem, engine, result, plan, history)
+    if problem.nothing_to_learn(result.dual):  # then it is the constant model that is certified
+        return replace(result, weights=np.zeros_like(result.weights))
+    return result
 
 
 def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:
@@ -94,7 +130,7 @@ def _feasible(problem: Problem) -> np.ndarray:
         return np.zeros_like(problem.y)
     if problem.tau == 0:
         return _balanced(term.lo, term.hi)
-    alpha: np.ndarray = problem.tau / term.hi.sum() * term.hi
+    alpha: np.ndarray = np.minimum(problem.tau / term.hi.sum() * term.hi, term.hi)
     return alpha
 
 
@@ -119,11 +155,13 @@ def drop_small_weights(
     """
     limit = max(history.tol, result.gap)
     rising = np.argsort(result.weights, kind="stable")
-    least, lightest = 0, result
+    least, lightest = int(np.count_nonzero(result.weights == 0)), result
     for small in SMALL_WEIGHTS:
         most = count = int(np.count_nonzero(result.weights < small * result.weights.max()))
+        if most <= least:
+            return result
         theta = _without(rising[:most], problem, result)
-        if most and (adapted := _adapted(theta, problem, engine, result, plan, history)):
+        if adapted := _adapted(theta, problem, engine, result, plan, history):
             return adapted
     s = engine.quadratic()
     while least < most:
@@ -151,13 +189,30 @@ def _adapted(
     Otherwise the engine is at the alpha of the result again.
     """
     before, left = engine.snapshot(), history.turns_left
-    inner = history.inner(history.tol, FEW_TURNS if left is None else min(FEW_TURNS, left))
-    lighter = train(problem, engine, theta, plan.inner, inner)
-    if lighter.converged:
-        return replace(lighter, n_iter=result.n_iter + lighter.n_iter, history=result.history)
+    turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
+    inner = history.inner(ADAPTED * history.tol, turns)
+    certificate, n_iter = _certified(theta, problem, engine), result.n_iter
+    if certificate.gap > history.tol:
+        n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
+        certificate = _certified(theta, problem, engine)
+    if certificate.gap <= history.tol:
+        return replace(
+            result,
+            **vars(certificate),
+            alpha=engine.alpha.copy(),
+            weights=theta,
+            n_iter=n_iter,
+            converged=True,
+        )
     engine.move_to(*before)
     history.observe(engine.alpha, result.weights)
     return None
+
+
+def _certified(theta: np.ndarray, problem: Problem, engine: Engine) -> Certificate:
+    """Certify the engine's alpha with weights theta, shape (M,)."""
+    s, F = engine.quadratic(), engine.combined(theta)
+    return problem.certificate(engine.alpha, F, s, theta)
 
 
 def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cache, partial
 
 import numpy as np
 
@@ -21,7 +20,6 @@ from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
-from ..steps.base import Turn
 from .history import History
 from .interior_points import interior_points
 from .margin_newton import margin_newton
@@ -41,7 +39,8 @@ LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
-HESSIAN_EXAMPLES = 1200  # examples that the Hessian in the weights is made of, at most
+HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
+SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
 TINY = np.finfo(float).tiny
 
 
@@ -68,42 +67,23 @@ class WorkingSets:
         none = (np.empty(0), np.empty((0, 0)))
         self._kernel = [none] * problem.n_outputs  # and its weights and kernel block
 
-    def view(self, weights: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
-        """Take s from the engine, and describe the present model for a weight step.
-
-        `at` solves the inner problem with other weights.
-        """
-        self.measure(weights)
-        if not np.isfinite(self.s).all():
-            raise FloatingPointError("alpha' K alpha is not finite")
-        linear = -float(self.problem.term.conjugate(self.engine.alpha).sum())
-        primal = cache(partial(self._primal, weights))  # steps within steps ask for it again
-        hessian = cache(partial(self._hessian, weights))
-        tol, constant = self.history.tol, self.problem.constant
-        return Turn(weights, self.s, linear, primal, hessian, at, tol=tol, constant=constant)
-
     def measure(self, weights: np.ndarray) -> None:
-        """Take s from the engine.
-
-        Where weights are given only its sum under them matters, which combined outputs tell.
-        """
-        if not self.problem.norm.is_given:
-            self.s = self.engine.quadratic()
-            return
-        energy = float(self.engine.alpha @ self.engine.combined(weights))
-        self.s = np.full(len(weights), energy / max(weights.sum(), TINY))
+        """Take s from the engine."""
+        self.s = energies(self.problem, self.engine, weights)
 
     def certify(self, weights: np.ndarray) -> Certificate:
         """Certify the model of alpha and weights, shape (M,); s has been measured before."""
         self.F = self.engine.combined(weights)
         return self.problem.certificate(self.engine.alpha, self.F, self.s, weights)
 
-    def _primal(self, weights: np.ndarray) -> float:
+    def primal(self, weights: np.ndarray) -> float:
         """Return the primal value with these weights; a block norm puts better ones in its own."""
+        self.F = self.engine.combined(weights)
+        value = self.problem.certificate(self.engine.alpha, self.F, self.s, weights).primal
         own = self.problem.norm.regularizer(weights, self.s)
-        return self.certify(weights).primal + 0.5 * (float(weights @ self.s) - own)
+        return value + 0.5 * (float(weights @ self.s) - own)
 
-    def _hessian(self, weights: np.ndarray) -> np.ndarray:
+    def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
         outputs = range(self.problem.n_outputs)
         hessian: np.ndarray = np.sum(
@@ -120,7 +100,7 @@ class WorkingSets:
         alpha, term = self.engine.alpha, self.problem.term
         free = np.arange(self.engine.n)[self.problem.output_slices[output]]
         free = free[strictly_inside(term, alpha, free)]
-        times = 1 + len(free) // HESSIAN_EXAMPLES
+        times = 1 + len(free) // round(HESSIAN_BLOCKS * self.engine.largest_block)
         free = free[::times]
         known, kernel = self._kernel[output]
         if known is weights and np.isin(free, self._work[output]).all():
@@ -174,12 +154,22 @@ class WorkingSets:
     def _improve(
         self, violations: Violations, target: float, turns: int, weights: np.ndarray, output: int
     ) -> None:
-        """Solve at most `turns` working sets of an output, until its violation is `target`.
+        """Solve the problem of an output restricted to its worst examples, again and again.
 
-        At least one, however late it is.
+        At most `turns` times, until its violation is `target`; at least once, however late it is.
         """
+        first = self.problem.output_slices[output].start
         while True:
-            self._solve_worst(violations, weights, output)
+            last = self._work[output]
+            free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
+            work = first + violations.select(min(self.size, len(violations.up)), free - first)
+            kernel = self.engine.block(work, weights)
+            term, alpha = self.problem.term.take(work), self.engine.alpha[work]
+            subproblem = Subproblem(kernel, term, alpha, self.F[work])
+            self._work[output], self._kernel[output] = work, (weights, kernel)
+            tolerance = self._precision * violations.size
+            alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
+            self.assign(work, self._balanced(work, alpha, output), weights)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
                 return
@@ -188,19 +178,23 @@ class WorkingSets:
             if violations.size <= target:
                 return
 
-    def _solve_worst(self, violations: Violations, weights: np.ndarray, output: int) -> None:
-        """Solve the problem of an output restricted to its worst examples."""
-        first = self.problem.output_slices[output].start
-        last = self._work[output]
-        free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
-        work = first + violations.select(min(self.size, len(violations.up)), free - first)
-        kernel = self.engine.block(work, weights)
-        term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-        subproblem = Subproblem(kernel, term, alpha, self.F[work])
-        self._work[output], self._kernel[output] = work, (weights, kernel)
-        tolerance = self._precision * violations.size
-        alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-        self.assign(work, alpha, weights)
+    def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
+        """Return new alphas of a working set, with which those of the output have their sum again.
+
+        Each is right but for rounding. Where alphas shrink by many orders of magnitude, rounding of
+        large ones is much to small ones: the one that has most room takes the difference.
+        """
+        everyone = self.engine.alpha[self.problem.output_slices[output]]
+        total = everyone.sum() - self.engine.alpha[work].sum() + alpha.sum()
+        missed = self.problem.tau - float(total)
+        size = float(np.abs(everyone).sum() + np.abs(alpha).sum())
+        if abs(missed) <= SUM_ROUNDING * size:
+            return alpha
+        term = self.problem.term.take(work)
+        room = (term.hi if missed > 0 else -term.lo) - np.sign(missed) * alpha
+        most, balanced = int(room.argmax()), alpha.copy()
+        balanced[most] = np.clip(alpha[most] + missed, term.lo[most], term.hi[most])
+        return balanced
 
     def assign(self, idx: np.ndarray, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Give the examples idx new alphas, and tell the history."""
@@ -274,3 +268,14 @@ def _without_pairs(
             if lowest <= tolerance or late():
                 break
     return best
+
+
+def energies(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+    """Return s, shape (M,), of the alpha of an engine.
+
+    Where weights are given only its sum under them matters, which combined outputs tell.
+    """
+    if not problem.norm.is_given:
+        return engine.quadratic()
+    total = float(engine.alpha @ engine.combined(weights))
+    return np.full(len(weights), total / max(weights.sum(), TINY))

@@ -1,0 +1,51 @@
+#include "engine/linear_engine.h"
+
+#include <stdexcept>
+
+#include "engine/evaluate.h"
+
+namespace kw {
+
+LinearEngine::LinearEngine(std::shared_ptr<const Program> program, Side side, int64_t cache_bytes,
+                           int threads)
+    : program_((program->check(side, side), std::move(program))),
+      side_(std::move(side)),
+      cache_bytes_(cache_bytes),
+      threads_(threads),
+      plan_(*program_, side_, side_) {}
+
+bool LinearEngine::serves(const Program& program, const Side& side) {
+  program.check(side, side);
+  return LinearPlan(program, side, side).multiplies();
+}
+
+void LinearEngine::block(const int64_t* ids, int64_t count, const double* weights,
+                         double* out) const {
+  if (!plan_.block(ids, count, weights, threads_, out))
+    throw std::logic_error("kernels that multiply vectors can be combined");
+}
+
+void LinearEngine::blocks(const int64_t* ids, int64_t count, double* out) const {
+  const Side work = side_.subset(ids, count);
+  evaluate(*program_, work, work, threads_, out);
+}
+
+void LinearEngine::add(const int64_t* ids, int64_t count, const double* delta,
+                       const double* weights, double* out) const {
+  if (!plan_.combine(ids, delta, count, weights, threads_, out))
+    throw std::logic_error("kernels that multiply vectors can be combined");
+}
+
+std::unique_ptr<Products> LinearEngine::products(bool keep) const {
+  if (keep && plan_.product_bytes() > cache_bytes_) return nullptr;
+  return plan_.products(keep, threads_);
+}
+
+void LinearEngine::diagonal(double* out) const { kw::diagonal(*program_, side_, out); }
+
+std::unique_ptr<LinearEngine> LinearEngine::subset(const int64_t* ids, int64_t count) const {
+  return std::make_unique<LinearEngine>(program_, side_.subset(ids, count), cache_bytes_ / 2,
+                                        threads_);
+}
+
+}  // namespace kw

@@ -1,0 +1,43 @@
+// An engine for linear kernels whose matrices multiply vectors at little cost: it keeps no rows and
+// no outputs of single kernels. Sums over some examples are products with a sparse vector.
+#pragma once
+#include <memory>
+
+#include "kernels/products.h"
+
+namespace kw {
+
+class LinearEngine {
+ public:
+  LinearEngine(std::shared_ptr<const Program> program, Side side, int64_t cache_bytes, int threads);
+  LinearEngine(const LinearEngine&) = delete;
+
+  // Whether kernels on these examples are such.
+  static bool serves(const Program& program, const Side& side);
+
+  int64_t n() const { return side_.n; }
+  int64_t n_kernels() const { return program_->n_kernels(); }
+  // The time that the values of a pair take, in values that are read from a long row meanwhile.
+  double reads() const { return reads_of(*program_, side_); }
+  // out (count x count): sum_m weights[m] k_m inside a working set.
+  void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
+  // out (M x count x count): every k_m inside a working set.
+  void blocks(const int64_t* ids, int64_t count, double* out) const;
+  // out[i] += sum_m weights[m] sum_r delta[r] k_m(x_ids[r], x_i).
+  void add(const int64_t* ids, int64_t count, const double* delta, const double* weights,
+           double* out) const;
+  // Products with the matrices on all examples; null where these would keep more than the memory of
+  // the cache. Without `keep` each is made anew, and the engine must live as long.
+  std::unique_ptr<Products> products(bool keep) const;
+  void diagonal(double* out) const;
+  std::unique_ptr<LinearEngine> subset(const int64_t* ids, int64_t count) const;
+
+ private:
+  std::shared_ptr<const Program> program_;
+  Side side_;
+  int64_t cache_bytes_;
+  int threads_;
+  LinearPlan plan_;
+};
+
+}  // namespace kw

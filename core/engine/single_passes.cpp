@@ -1,0 +1,288 @@
+#include "engine/single_passes.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "simd/simd.h"
+
+namespace kw {
+namespace {
+
+constexpr int64_t kMostFeatures = 64;  // beyond which cached distances are cheaper
+// A change of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
+constexpr double kSlight = 0.5, kRounding = 1e-3;
+// Rounding of a distance, relative to the norms of the two, and how many norms are usual: what is
+// said of the others is rougher, and corrected when the double precision passes come.
+constexpr double kDistanceError = 0x1p-20, kUsual = 0.99;
+constexpr int64_t kPanelsAtOnce = 8;  // before single sums are added up
+
+const CellBasis<kNarrowTerms> kNarrowBasis(kNarrowHalf);
+const CellBasis<kWideTerms> kWideBasis(kWideHalf);
+const CellBasis<kMomentTerms> kMomentBasis(kMomentHalf);
+
+// Points of a grid at which polynomials take the values of a function: kTerms for every cell.
+template <int kTerms>
+std::vector<double> cell_points(const SingleGrid& grid, int64_t cells, int tail,
+                                const CellBasis<kTerms>& basis, double half) {
+  std::vector<double> points;
+  const uint32_t base = std::bit_cast<uint32_t>(grid.shift) >> tail;
+  for (int64_t cell = 0; cell < cells; ++cell) {
+    const double low = std::bit_cast<float>(uint32_t(base + cell) << tail);
+    const double high = std::bit_cast<float>(uint32_t(base + cell + 1) << tail);
+    for (int k = 0; k < kTerms; ++k)
+      points.push_back(low + 0.5 * (high - low) * (1.0 + basis.node(k) / half) -
+                       double(grid.shift));
+  }
+  return points;
+}
+
+// Sums of the powers of places in cells over some examples, times their alphas.
+class MomentPass {
+ public:
+  MomentPass(const SingleTable& table, const int64_t* ids, int64_t count, const double* alpha,
+             const SingleGrid& grid)
+      : table_(table), support_(table, ids, count), grid_(grid), position_(table.n(), -1) {
+    for (int64_t k = 0; k < count; ++k) position_[ids[k]] = k;
+    weights_.assign(support_.panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
+    std::copy_n(alpha, count, weights_.begin());
+  }
+
+  // moments (width x grid.moments()) of examples [first, first + width), at most kStrip of them.
+  void collect(int64_t first, int64_t width, double* moments) const {
+    const auto& loops = *simd().single;
+    const int64_t d = table_.d(), tile = kStrip * kPanel;
+    Buffer<float> rows(kStrip * d), norms(kStrip), s(kPanelsAtOnce * tile);
+    Buffer<float> sums(kApart * grid_.moments(), 0.0f);
+    for (int64_t r = 0; r < width; ++r) table_.row(first + r, rows.data() + r * d, &norms[r]);
+    for (int64_t p0 = 0; p0 < support_.panels(); p0 += kPanelsAtOnce) {
+      const int64_t p1 = std::min(p0 + kPanelsAtOnce, support_.panels());
+      for (int64_t p = p0; p < p1; ++p)
+        loops.distances(rows.data(), norms.data(), width, support_.panel(p), support_.norms(p), d,
+                        s.data() + (p - p0) * tile);
+      for (int64_t r = 0; r < width; ++r) {
+        const int64_t self = position_[first + r];
+        if (self >= p0 * kPanel && self < p1 * kPanel)  // no distance from itself
+          s[(self / kPanel - p0) * tile + r * kPanel + self % kPanel] = 0.0f;
+        loops.moments(s.data() + r * kPanel, tile, p1 - p0, grid_, weights_.data() + p0 * kPanel,
+                      sums.data(), moments + r * grid_.moments());
+      }
+    }
+  }
+
+ private:
+  const SingleTable& table_;
+  const SingleTable support_;
+  const SingleGrid grid_;
+  std::vector<int64_t> position_;  // of each example among those summed over, or -1
+  Buffer<float> weights_;
+};
+
+// Where moments are not zero, beyond the first cell, in which an example itself is.
+std::pair<int64_t, int64_t> used_moments(const double* moments, int64_t size) {
+  int64_t low = kMomentTerms, high = size;
+  while (low < high && moments[low] == 0.0) ++low;
+  while (low < high && moments[high - 1] == 0.0) --high;
+  return {low, high};
+}
+
+}  // namespace
+
+SingleTable::SingleTable(const DenseTable& table) : n_(table.n), d_(table.d) {
+  resize();
+  std::vector<double> mean(d_, 0.0);
+  for (int64_t i = 0; i < n_; ++i)
+    for (int64_t f = 0; f < d_; ++f) mean[f] += table.x[i * d_ + f] / double(n_);
+  for (int64_t i = 0; i < n_; ++i) {
+    float* values = values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
+    double norm = 0.0;
+    for (int64_t f = 0; f < d_; ++f) {
+      const float x = values[f * kPanel] = float(table.x[i * d_ + f] - mean[f]);
+      norm += double(x) * double(x);
+    }
+    norms_[i] = float(norm);
+  }
+}
+
+SingleTable::SingleTable(const SingleTable& all, const int64_t* ids, int64_t count)
+    : n_(count), d_(all.d_) {
+  resize();
+  for (int64_t i = 0; i < n_; ++i) {
+    const float* from = all.values_.data() + ids[i] / kPanel * kPanel * d_ + ids[i] % kPanel;
+    float* to = values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
+    for (int64_t f = 0; f < d_; ++f) to[f * kPanel] = from[f * kPanel];
+    norms_[i] = all.norms_[ids[i]];
+  }
+}
+
+void SingleTable::resize() {
+  values_.assign(panels() * kPanel * d_, 0.0f);
+  norms_.assign(panels() * kPanel, 0.0f);
+}
+
+double SingleTable::largest_norm() const {
+  return n_ ? double(*std::max_element(norms_.begin(), norms_.begin() + n_)) : 0.0;
+}
+
+double SingleTable::usual_norm() const {
+  std::vector<float> norms(norms_.begin(), norms_.begin() + n_);
+  const auto place = norms.begin() + int64_t(kUsual * double(n_ - 1));
+  if (n_) std::nth_element(norms.begin(), place, norms.end());
+  return n_ ? double(*place) : 0.0;
+}
+
+void SingleTable::row(int64_t i, float* values, float* norm) const {
+  const float* from = values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
+  for (int64_t f = 0; f < d_; ++f) values[f] = -2.0f * from[f * kPanel];
+  *norm = norms_[i];
+}
+
+SingleFamily::SingleFamily(const Program& program, int64_t plane,
+                           std::shared_ptr<const SingleTable> table)
+    : functions_(program, plane), table_(std::move(table)) {
+  const double bound = std::max(4.0 * table_->largest_norm(), 1e-30);
+  const double end = std::ldexp(1.0, std::ilogb(bound) + 1);
+  grid_.limit = float(end);
+  grid_.shift = float(functions_.still(program, end, kSlight));
+  grid_.wide = cells(kNarrowTail) > kValueCells;
+  grid_.moment_cells = cells(kMomentTail);
+  values_.assign(kCoefficients, 0.0f);
+}
+
+int64_t SingleFamily::cells(int tail) const {
+  const auto leading = [&](float s) { return int64_t(std::bit_cast<uint32_t>(s) >> tail); };
+  return leading(grid_.limit + grid_.shift) - leading(grid_.shift) + 1;
+}
+
+bool SingleFamily::serves(const Program& program) const {
+  if (!(grid_.limit < 1e30f && grid_.shift > 1e-30f)) return false;
+  if (cells(kWideTail) > kValueCells) return false;
+  const double still = functions_.still(program, double(grid_.limit), kRounding);
+  return still >= kDistanceError * table_->usual_norm();
+}
+
+SingleFamily SingleFamily::subset(const int64_t* ids, int64_t count) const {
+  SingleFamily smaller = *this;  // with the cells and weights of all examples
+  smaller.table_ = std::make_shared<const SingleTable>(*table_, ids, count);
+  return smaller;
+}
+
+void SingleFamily::weigh(const Program& program, const double* weights) {
+  if (grid_.wide)
+    fill(program, weights, kWideTail, kWideBasis, kWideHalf);
+  else
+    fill(program, weights, kNarrowTail, kNarrowBasis, kNarrowHalf);
+}
+
+template <int kTerms>
+void SingleFamily::fill(const Program& program, const double* weights, int tail,
+                        const CellBasis<kTerms>& basis, double half) {
+  const std::vector<double> points = cell_points(grid_, kValueCells, tail, basis, half);
+  std::vector<double> values(points.size(), 0.0);
+  const auto add = [&](int64_t m, const double* v, int64_t first, int64_t n) {
+    simd().axpy(weights[m], v, values.data() + first, n);
+  };
+  functions_.tabulate(program, points, add, weights);
+  for (int64_t cell = 0; cell < kValueCells; ++cell)
+    for (int d = 0; d < kTerms; ++d)
+      values_[d * kValueCells + cell] = values_[kTermByTerm + cell * kCellStride + d] =
+          float(basis.coefficient(values.data() + cell * kTerms, d));
+}
+
+std::vector<double> SingleFamily::moment_weights(const Program& program) const {
+  const std::vector<double> points =
+      cell_points(grid_, grid_.moment_cells, kMomentTail, kMomentBasis, kMomentHalf);
+  std::vector<int64_t> row(program.n_kernels());
+  const std::vector<int64_t> members = kernels();
+  for (size_t r = 0; r < members.size(); ++r) row[members[r]] = int64_t(r);
+  std::vector<double> values(members.size() * points.size());
+  const auto copy = [&](int64_t m, const double* v, int64_t first, int64_t n) {
+    std::copy_n(v, n, values.data() + row[m] * grid_.moments() + first);
+  };
+  functions_.tabulate(program, points, copy);
+  for (size_t at = 0; at < values.size(); at += kMomentTerms) {
+    double here[kMomentTerms];
+    std::copy_n(values.data() + at, kMomentTerms, here);
+    for (int d = 0; d < kMomentTerms; ++d) values[at + d] = kMomentBasis.coefficient(here, d);
+  }
+  return values;
+}
+
+std::unique_ptr<SinglePasses> SinglePasses::of(const Program& program, const Side& side) {
+  auto passes = std::make_unique<SinglePasses>();
+  int64_t plane = 0;
+  for (size_t s = 0; s < program.sources().size(); ++s, ++plane) {
+    const auto* table = dynamic_cast<const DenseTable*>(side.tables[s].get());
+    if (!table || table->d > kMostFeatures || !program.sources()[s]->is_squared_distance())
+      return nullptr;
+    SingleFamily family(program, plane, std::make_shared<const SingleTable>(*table));
+    if (!family.serves(program)) return nullptr;
+    passes->families_.push_back(std::move(family));
+  }
+  return passes;
+}
+
+std::unique_ptr<SinglePasses> SinglePasses::subset(const int64_t* ids, int64_t count) const {
+  auto smaller = std::make_unique<SinglePasses>();
+  for (const SingleFamily& family : families_)
+    smaller->families_.push_back(family.subset(ids, count));
+  return smaller;
+}
+
+void SinglePasses::weigh(const Program& program, const double* weights) {
+  for (SingleFamily& family : families_) family.weigh(program, weights);
+}
+
+void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, int threads,
+                       double* out) const {
+  std::vector<float> factors(delta, delta + count);
+  const auto& loops = *simd().single;
+  for (const SingleFamily& family : families_) {
+    const SingleTable& table = family.table();
+    const int64_t d = table.d();
+    Buffer<float> rows(count * d), norms(count);
+    for (int64_t r = 0; r < count; ++r) table.row(ids[r], rows.data() + r * d, norms.data() + r);
+    run_team(threads, table.panels(), [&](int64_t p, int) {
+      alignas(64) float s[kStrip * kPanel];
+      double sums[kPanel] = {};
+      for (int64_t r = 0; r < count; r += kStrip) {
+        const int64_t strip = std::min(kStrip, count - r);
+        loops.distances(rows.data() + r * d, norms.data() + r, strip, table.panel(p),
+                        table.norms(p), d, s);
+        for (int64_t k = 0; k < strip; ++k)  // an example is at no distance from itself
+          if (ids[r + k] / kPanel == p) s[k * kPanel + ids[r + k] % kPanel] = 0.0f;
+        loops.add(s, strip, family.grid(), family.values(), factors.data() + r, sums);
+      }
+      const int64_t first = p * kPanel, width = std::min(kPanel, table.n() - first);
+      for (int64_t j = 0; j < width; ++j) out[first + j] += sums[j];
+      check_interrupt();
+    });
+  }
+}
+
+void SinglePasses::outputs(const Program& program, const int64_t* ids, int64_t count,
+                           const double* alpha, int threads, double* out) const {
+  for (const SingleFamily& family : families_) {
+    const SingleTable& table = family.table();
+    const MomentPass pass(table, ids, count, alpha, family.grid());
+    const int64_t size = family.grid().moments();
+    const std::vector<double> weights = family.moment_weights(program);
+    const std::vector<int64_t> members = family.kernels();
+    run_team(threads, (table.n() + kStrip - 1) / kStrip, [&](int64_t strip, int) {
+      const int64_t first = strip * kStrip, width = std::min(kStrip, table.n() - first);
+      Buffer<double> moments(kStrip * size, 0.0);
+      pass.collect(first, width, moments.data());
+      for (int64_t r = 0; r < width; ++r) {
+        const double* row = moments.data() + r * size;
+        const auto [low, high] = used_moments(row, size);
+        for (size_t k = 0; k < members.size(); ++k) {
+          const double* weight = weights.data() + k * size;
+          out[members[k] * table.n() + first + r] = simd().dot(weight, row, kMomentTerms) +
+                                                    simd().dot(weight + low, row + low, high - low);
+        }
+      }
+      check_interrupt();
+    });
+  }
+}
+
+}  // namespace kw

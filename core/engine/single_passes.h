@@ -1,0 +1,87 @@
+// Passes over pairs of examples in single precision, for optimisers that need no more digits.
+//
+// Where kernels are functions of the squared distance of short vectors, distances are cheaper to
+// compute than to keep, and a register holds twice as many single numbers. A weighted sum of
+// kernels is a polynomial in each of at most 64 cells (simd/single.h), whose coefficients are found
+// in registers. Sums over examples are double numbers. Values are within about
+// 1e-6 of the kernels' sizes; a certificate needs the mixture's own passes.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "engine/functions.h"
+#include "simd/single.h"
+#include "system/recycled.h"
+
+namespace kw {
+
+// Vectors as panels of single numbers, moved to their mean, and their squared norms.
+class SingleTable {
+ public:
+  explicit SingleTable(const DenseTable& table);
+  SingleTable(const SingleTable& all, const int64_t* ids, int64_t count);
+
+  int64_t n() const { return n_; }
+  int64_t d() const { return d_; }
+  int64_t panels() const { return (n_ + kPanel - 1) / kPanel; }
+  const float* panel(int64_t p) const { return values_.data() + p * kPanel * d_; }
+  const float* norms(int64_t p) const { return norms_.data() + p * kPanel; }
+  double largest_norm() const;
+  double usual_norm() const;  // that nearly all examples do not exceed
+  // Example i as the row of distances: its values times -2, and its norm.
+  void row(int64_t i, float* values, float* norm) const;
+
+ private:
+  void resize();
+
+  int64_t n_, d_;
+  Buffer<float> values_, norms_;
+};
+
+// The functions of one plane, tabulated for single precision.
+class SingleFamily {
+ public:
+  SingleFamily(const Program& program, int64_t plane, std::shared_ptr<const SingleTable> table);
+
+  // Whether cells are narrow enough for its kernels, and distances accurate enough.
+  bool serves(const Program& program) const;
+  SingleFamily subset(const int64_t* ids, int64_t count) const;
+  void weigh(const Program& program, const double* weights);
+
+  const SingleTable& table() const { return *table_; }
+  const SingleGrid& grid() const { return grid_; }
+  const float* values() const { return values_.data(); }
+  // Sums of powers to sums of kernels: a row of grid().moments() numbers for each kernel.
+  std::vector<double> moment_weights(const Program& program) const;
+  std::vector<int64_t> kernels() const { return functions_.kernels(); }
+
+ private:
+  int64_t cells(int tail) const;  // up to the limit
+  template <int kTerms>
+  void fill(const Program& program, const double* weights, int tail, const CellBasis<kTerms>& basis,
+            double half);
+
+  Functions functions_;
+  std::shared_ptr<const SingleTable> table_;
+  SingleGrid grid_;
+  Buffer<float> values_;
+};
+
+class SinglePasses {
+ public:
+  // Null where kernels are of another kind, or need more digits.
+  static std::unique_ptr<SinglePasses> of(const Program& program, const Side& side);
+
+  std::unique_ptr<SinglePasses> subset(const int64_t* ids, int64_t count) const;
+  void weigh(const Program& program, const double* weights);
+  // out[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
+  void add(const int64_t* ids, int64_t count, const double* delta, int threads, double* out) const;
+  // out (kernels x n) = sum_r alpha[r] k_m(x_ids[r], x_i).
+  void outputs(const Program& program, const int64_t* ids, int64_t count, const double* alpha,
+               int threads, double* out) const;
+
+ private:
+  std::vector<SingleFamily> families_;
+};
+
+}  // namespace kw

@@ -1,0 +1,93 @@
+#include "kernels/identity.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "simd/simd.h"
+
+namespace kw {
+namespace {
+
+const std::vector<int64_t>& ids_of(const Table& table) { return table_as<IdTable>(table).ids; }
+
+struct IdRows : Rows {
+  std::vector<int64_t> ids;
+};
+
+struct IdSums : Sums {
+  std::unordered_map<int64_t, double> sums;
+
+  void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t) const override {
+    for (int64_t j = j0; j < j1; ++j)
+      if (const auto found = sums.find(ids_of(b)[j]); found != sums.end())
+        out[j - j0] += found->second;
+  }
+};
+
+// All examples differ, so that the matrix is a multiple of the identity.
+struct IdProduct : Product {
+  IdProduct(int64_t n, double scale) : n(n), scale(scale) {}
+
+  void weigh(const double* planes, int) override { weight = scale * planes[0]; }
+  void add(const double* v, int, double* out) const override { simd().axpy(weight, v, out, n); }
+  void quadratic(const double* v, int, double* out) const override {
+    out[0] += scale * simd().dot(v, v, n);
+  }
+  void outputs(const double* v, const int64_t* ids, int64_t count, int,
+               double* out) const override {
+    for (int64_t r = 0; r < count; ++r) out[r] += scale * v[ids[r]];
+  }
+
+  const int64_t n;
+  const double scale;
+  double weight = 0.0;
+};
+
+}  // namespace
+
+std::shared_ptr<const Table> IdTable::subset(const int64_t* chosen, int64_t count) const {
+  std::vector<int64_t> some(count);
+  for (int64_t i = 0; i < count; ++i) some[i] = ids[chosen[i]];
+  return std::make_shared<IdTable>(std::move(some));
+}
+
+void Identity::check(const Table& a, const Table& b) const { ids_of(a), ids_of(b); }
+
+std::unique_ptr<Rows> Identity::pack(const Table& a, const int64_t* rows, int64_t count,
+                                     const Table&) const {
+  auto pack = std::make_unique<IdRows>();
+  for (int64_t r = 0; r < count; ++r) pack->ids.push_back(ids_of(a)[rows[r]]);
+  return pack;
+}
+
+void Identity::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
+                    int64_t j1, TileOut out) const {
+  for (int64_t r = r0; r < r1; ++r) {
+    const int64_t id = static_cast<const IdRows&>(rows).ids[r];
+    for (int64_t j = j0; j < j1; ++j)
+      out.row(r - r0)[j - j0] = id >= 0 && id == ids_of(b)[j] ? scale_ : 0.0;
+  }
+}
+
+void Identity::diagonal(const Table& a, double* out) const {
+  std::fill_n(out, ids_of(a).size(), scale_);
+}
+
+std::shared_ptr<const Quantity> Identity::combined(const double* planes) const {
+  return std::make_shared<Identity>(scale_ * planes[0]);
+}
+
+std::unique_ptr<Sums> Identity::sums(const Table& a, const int64_t* rows, const double* factors,
+                                     int64_t count, int64_t, int, const double* planes) const {
+  auto sums = std::make_unique<IdSums>();
+  for (int64_t r = 0; r < count; ++r)
+    if (const int64_t id = ids_of(a)[rows[r]]; id >= 0)
+      sums->sums[id] += scale_ * (planes ? planes[0] : 1.0) * factors[r];
+  return sums;
+}
+
+std::unique_ptr<Product> Identity::product(const Table& a, bool, int) const {
+  return std::make_unique<IdProduct>(int64_t(ids_of(a).size()), scale_);
+}
+
+}  // namespace kw

@@ -1,0 +1,41 @@
+// The matrices of linear kernels on one set of examples, for products with vectors.
+#pragma once
+#include "kernels/linear.h"
+
+namespace kw {
+
+class Products {
+ public:
+  // Part of a sum of kernels: the planes of one quantity between normalisations.
+  struct Part {
+    LinearBundle bundle;
+    std::unique_ptr<Product> product;
+    std::vector<double> unit;  // the product of the normalisations of each example
+    int64_t planes;
+  };
+
+  Products(std::vector<Part> parts, int64_t n, int64_t kernels, int threads);
+  Products(const Products&) = delete;
+
+  int64_t n() const { return n_; }
+  int64_t n_kernels() const { return kernels_; }
+
+  // Sets the weights of the kernels in the matrix that `multiply` uses.
+  void weigh(const double* weights);
+  // out[i] = sum_m weights[m] sum_j v[j] k_m(x_j, x_i).
+  void multiply(const double* v, double* out) const;
+  // out[m] = v' K_m v.
+  void quadratic(const double* v, double* out) const;
+  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]).
+  void outputs(const double* v, const int64_t* ids, int64_t count, double* out) const;
+
+ private:
+  // v times the normalisations of a part.
+  std::vector<double> scaled(const Part& part, const double* v) const;
+
+  std::vector<Part> parts_;
+  int64_t n_, kernels_;
+  int threads_;
+};
+
+}  // namespace kw

@@ -1,0 +1,249 @@
+// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
+// files share.
+#include "simd/single.h"
+
+#include <string.h>
+
+#define KW_JOIN2(a, b) a##b
+#define KW_JOIN(a, b) KW_JOIN2(a, b)
+
+namespace kw {
+namespace {
+
+#if defined(__AVX512F__)
+constexpr int64_t kLanes = 16, kRowsAtOnce = 4;
+#elif defined(__AVX2__)
+constexpr int64_t kLanes = 8, kRowsAtOnce = 2;
+#else
+constexpr int64_t kLanes = 4, kRowsAtOnce = 2;
+#endif
+constexpr int64_t kVectors = 4;  // of columns at once
+typedef float Vec __attribute__((vector_size(kLanes * sizeof(float))));
+typedef uint32_t Ints __attribute__((vector_size(kLanes * sizeof(uint32_t))));
+typedef float Four __attribute__((vector_size(16)));
+
+template <typename V>
+inline V load(const float* p) {
+  V v;
+  memcpy(&v, p, sizeof v);
+  return v;
+}
+
+template <int64_t kRows>
+inline void distances_of(const float* rows, const float* row_norms, const float* panel,
+                         const float* norms, int64_t d, float* out) {
+  for (int64_t c = 0; c < kPanel; c += kVectors * kLanes) {
+    Vec sum[kRows][kVectors];
+    for (int64_t r = 0; r < kRows; ++r)
+      for (int64_t v = 0; v < kVectors; ++v)
+        sum[r][v] = load<Vec>(norms + c + v * kLanes) + row_norms[r];
+    for (int64_t f = 0; f < d; ++f)
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const Vec x = load<Vec>(panel + f * kPanel + c + v * kLanes);
+        for (int64_t r = 0; r < kRows; ++r) sum[r][v] += rows[r * d + f] * x;
+      }
+    for (int64_t r = 0; r < kRows; ++r)
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const Vec s = sum[r][v] > 0.0f ? sum[r][v] : Vec{};
+        memcpy(out + r * kPanel + c + v * kLanes, &s, sizeof s);
+      }
+  }
+}
+
+void distances_tile(const float* rows, const float* row_norms, int64_t count, const float* panel,
+                    const float* norms, int64_t d, float* out) {
+  int64_t r = 0;
+  for (; r + kRowsAtOnce <= count; r += kRowsAtOnce)
+    distances_of<kRowsAtOnce>(rows + r * d, row_norms + r, panel, norms, d, out + r * kPanel);
+  for (; r < count; ++r)
+    distances_of<1>(rows + r * d, row_norms + r, panel, norms, d, out + r * kPanel);
+}
+
+struct Places {
+  Ints cell;
+  Vec t;
+};
+
+template <int kTail>
+inline Places locate(Vec s, const SingleGrid& grid, uint32_t base, float half) {
+  s = s < grid.limit ? s : grid.limit - Vec{};
+  const Ints bits = (Ints)(s + grid.shift);
+  const Ints tail = bits & ((uint32_t(1) << kTail) - 1);
+  return {(bits >> kTail) - base, (Vec)(tail | 0x3f800000) - (1.0f + half)};
+}
+
+template <int kTail>
+inline uint32_t first_cell(const SingleGrid& grid) {
+  uint32_t bits;
+  memcpy(&bits, &grid.shift, sizeof bits);
+  return bits >> kTail;
+}
+
+struct FourRows {
+  Four row[4];
+};
+
+inline FourRows transpose(Four a, Four b, Four c, Four d) {
+  typedef int32_t Lanes __attribute__((vector_size(16)));
+  const Four ab0 = __builtin_shuffle(a, b, Lanes{0, 4, 1, 5});
+  const Four ab1 = __builtin_shuffle(a, b, Lanes{2, 6, 3, 7});
+  const Four cd0 = __builtin_shuffle(c, d, Lanes{0, 4, 1, 5});
+  const Four cd1 = __builtin_shuffle(c, d, Lanes{2, 6, 3, 7});
+  return {__builtin_shuffle(ab0, cd0, Lanes{0, 1, 4, 5}),
+          __builtin_shuffle(ab0, cd0, Lanes{2, 3, 6, 7}),
+          __builtin_shuffle(ab1, cd1, Lanes{0, 1, 4, 5}),
+          __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
+}
+
+// Polynomials of a shape: two cells for every factor of two, or twice as many of a lower degree.
+struct Wide {
+  static constexpr int64_t kTerms = kWideTerms;
+  static constexpr int kTail = kWideTail;
+  static constexpr float kHalf = kWideHalf;
+};
+struct Narrow {
+  static constexpr int64_t kTerms = kNarrowTerms;
+  static constexpr int kTail = kNarrowTail;
+  static constexpr float kHalf = kNarrowHalf;
+};
+
+#if defined(__AVX512F__)
+// One coefficient of each of 64 cells, in four registers.
+struct Coefficient {
+  Vec part[4];
+};
+
+inline Vec lookup(const Coefficient& c, Ints cell) {
+  const Vec low = __builtin_shuffle(c.part[0], c.part[1], cell);
+  const Vec high = __builtin_shuffle(c.part[2], c.part[3], cell);
+  return cell < 32 ? low : high;
+}
+
+template <typename Shape>
+struct Tables {
+  explicit Tables(const float* tables) {
+    for (int64_t k = 0; k < Shape::kTerms; ++k)
+      for (int64_t p = 0; p < 4; ++p)
+        term[k].part[p] = load<Vec>(tables + k * kValueCells + p * kLanes);
+  }
+
+  Vec operator()(int64_t k, Ints cell) const { return lookup(term[k], cell); }
+
+  Coefficient term[Shape::kTerms];
+};
+
+template <typename Shape>
+inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
+  Vec f = tables(Shape::kTerms - 1, at.cell);
+  for (int64_t k = Shape::kTerms - 2; k >= 0; --k) f = tables(k, at.cell) + at.t * f;
+  return f;
+}
+#else
+// Coefficients cell by cell: those of four cells are loaded and transposed.
+template <typename Shape>
+struct Tables {
+  explicit Tables(const float* tables) : cells(tables + kTermByTerm) {}
+
+  const float* cells;
+};
+
+template <typename Shape>
+inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
+  Vec values;
+  for (int64_t part = 0; part < kLanes; part += 4) {
+    const float* cell[4];
+    for (int64_t l = 0; l < 4; ++l) cell[l] = tables.cells + at.cell[part + l] * kCellStride;
+    const FourRows low = transpose(load<Four>(cell[0]), load<Four>(cell[1]), load<Four>(cell[2]),
+                                   load<Four>(cell[3]));
+    const FourRows high = transpose(load<Four>(cell[0] + 4), load<Four>(cell[1] + 4),
+                                    load<Four>(cell[2] + 4), load<Four>(cell[3] + 4));
+    const auto term = [&](int64_t k) { return k < 4 ? low.row[k] : high.row[k - 4]; };
+    Four t;
+    memcpy(&t, reinterpret_cast<const float*>(&at.t) + part, sizeof t);
+    Four f = term(Shape::kTerms - 1);
+    for (int64_t k = Shape::kTerms - 2; k >= 0; --k) f = term(k) + t * f;
+    memcpy(reinterpret_cast<float*>(&values) + part, &f, sizeof f);
+  }
+  return values;
+}
+#endif
+
+template <typename Shape>
+void add_values(const float* s, int64_t count, const SingleGrid& given, const float* given_tables,
+                const float* factors, double* out) {
+  const SingleGrid grid = given;
+  const Tables<Shape> tables(given_tables);
+  const uint32_t base = first_cell<Shape::kTail>(grid);
+  for (int64_t c = 0; c < kPanel; c += kVectors * kLanes) {
+    Vec sum[kVectors] = {};
+    for (int64_t r = 0; r < count; ++r)
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const Vec values = load<Vec>(s + r * kPanel + c + v * kLanes);
+        const Places at = locate<Shape::kTail>(values, grid, base, Shape::kHalf);
+        sum[v] += factors[r] * value_at(at, tables);
+      }
+    for (int64_t v = 0; v < kVectors; ++v)
+      for (int64_t l = 0; l < kLanes; ++l) out[c + v * kLanes + l] += double(sum[v][l]);
+  }
+}
+
+void add_tile(const float* s, int64_t count, const SingleGrid& grid, const float* tables,
+              const float* factors, double* out) {
+  const auto add = grid.wide ? add_values<Wide> : add_values<Narrow>;
+  add(s, count, grid, tables, factors, out);
+}
+
+struct Range {
+  Ints low, high;
+};
+
+inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, const float* weights,
+                       float* sums, int64_t size, Range& used) {
+  uint32_t first[kPanel];
+  float power[kMomentTerms][kPanel];
+  for (int64_t j = 0; j < kPanel; j += kLanes) {
+    const Places at = locate<kMomentTail>(load<Vec>(s + j), grid, base, kMomentHalf);
+    const Ints cell = at.cell * uint32_t(kMomentTerms);
+    used.low = cell < used.low ? cell : used.low;
+    used.high = cell > used.high ? cell : used.high;
+    memcpy(first + j, &cell, sizeof cell);
+    Vec w = load<Vec>(weights + j);
+    for (int64_t k = 0; k < kMomentTerms; ++k, w *= at.t) memcpy(power[k] + j, &w, sizeof w);
+  }
+  for (int64_t j = 0; j < kPanel; j += 4) {
+    const FourRows more = transpose(load<Four>(power[0] + j), load<Four>(power[1] + j),
+                                    load<Four>(power[2] + j), load<Four>(power[3] + j));
+    for (int64_t l = 0; l < kApart; ++l) {
+      float* sum = sums + l * size + first[j + l];
+      const Four v = load<Four>(sum) + more.row[l];
+      memcpy(sum, &v, sizeof v);
+    }
+  }
+}
+
+void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGrid& given,
+                 const float* weights, float* sums, double* total) {
+  const SingleGrid grid = given;
+  const int64_t size = grid.moments();
+  const uint32_t base = first_cell<kMomentTail>(grid);
+  Range used = {~Ints{}, Ints{}};
+  for (int64_t p = 0; p < panels; ++p)
+    moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, size, used);
+  uint32_t low = uint32_t(size), high = 0;
+  for (int64_t l = 0; l < kLanes; ++l) {
+    low = used.low[l] < low ? used.low[l] : low;
+    high = used.high[l] > high ? used.high[l] : high;
+  }
+  for (int64_t k = low; k < high + kMomentTerms; ++k) {
+    total[k] += double(sums[k]) + double(sums[size + k]) +
+                (double(sums[2 * size + k]) + double(sums[3 * size + k]));
+    sums[k] = sums[size + k] = sums[2 * size + k] = sums[3 * size + k] = 0.0f;
+  }
+}
+
+}  // namespace
+
+extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
+const SingleLoops KW_JOIN(single_, KW_LEVEL) = {distances_tile, add_tile, moments_row};
+
+}  // namespace kw

@@ -1,0 +1,49 @@
+// Passes over pairs in single precision (engine/single_passes.h): what the loops that are compiled
+// once per SIMD level need.
+#pragma once
+#include <stdint.h>
+
+namespace kw {
+
+constexpr int64_t kPanel = 64;  // examples that are stored side by side, feature by feature
+constexpr int64_t kStrip = 32;  // rows whose sums are single numbers before they are added up
+constexpr int64_t kApart = 4;   // sums of powers that are kept apart: none waits for another
+
+// Values are polynomials in at most 64 cells, as many as two lookups in two registers tell apart:
+// of degree 4 in four narrow cells for every factor of two, or of degree 6 in two wide ones. Sums
+// of powers go up to the cube, in eight cells.
+constexpr int64_t kValueCells = 64, kNarrowTerms = 5, kWideTerms = 7, kMomentTerms = 4;
+// Coefficients are stored twice: term by term for registers, cell by cell for shorter ones.
+constexpr int64_t kTermByTerm = kWideTerms * kValueCells, kCellStride = 8;
+constexpr int64_t kCoefficients = kTermByTerm + kCellStride * kValueCells;
+// Bits of a float that vary inside a cell, where places lie in [-half, half).
+constexpr int kNarrowTail = 21, kWideTail = 22, kMomentTail = 20;
+constexpr float kNarrowHalf = 0.125f, kWideHalf = 0.25f, kMomentHalf = 0.0625f;
+
+// Where a number s >= 0 lies: in the cell that the leading bits of s + shift tell.
+struct SingleGrid {
+  float shift = 1.0f;        // a power of two
+  float limit = 0.0f;        // what is larger counts as this
+  bool wide = false;         // whether values have wide cells
+  int64_t moment_cells = 0;  // up to the limit
+
+  int64_t moments() const { return moment_cells * kMomentTerms; }
+};
+
+struct SingleLoops {
+  // Squared distances of `count` rows (d values each, times -2, and their squared norms) and the
+  // examples of a panel: out[r * kPanel + j].
+  void (*distances)(const float* rows, const float* row_norms, int64_t count, const float* panel,
+                    const float* norms, int64_t d, float* out);
+  // out[j] += sum_r factors[r] f(s[r * kPanel + j]), for at most kStrip rows and a whole panel.
+  // tables: kCoefficients numbers.
+  void (*add)(const float* s, int64_t count, const SingleGrid& grid, const float* tables,
+              const float* factors, double* out);
+  // Numbers s[p * stride + j] of `panels` panels: the powers of their places in their cells, times
+  // weights[p * kPanel + j], are added to total (moment_cells x kMomentTerms). sums: zeros,
+  // kApart times as many, that are zeros again at the end.
+  void (*moments)(const float* s, int64_t stride, int64_t panels, const SingleGrid& grid,
+                  const float* weights, float* sums, double* total);
+};
+
+}  // namespace kw

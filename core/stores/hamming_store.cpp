@@ -1,0 +1,149 @@
+#include "stores/hamming_store.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "simd/simd.h"
+#include "strings/hamming_kernel.h"
+#include "strings/sequence_table.h"
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+constexpr int64_t kSequences = 16;  // read between two looks at signals
+
+const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
+
+// f(word, how much it counts) for the words of a sequence.
+template <typename Visit>
+void each_word(const SequenceView& view, const WordRule& rule, int64_t i, Visit&& visit) {
+  thread_local std::vector<uint64_t> kmers;
+  kmers_of(view, i, rule.kmers, kmers);
+  if (rule.peak <= 0.0) {
+    for (uint64_t kmer : kmers) visit(kmer, 1.0);
+    return;
+  }
+  const int64_t count = view.length_of(i) - rule.kmers.k + 1;
+  if (int64_t(kmers.size()) == count) {
+    for (int64_t p = 0; p < count; ++p) visit(kmers[p], rule.weight(p, count));
+    return;
+  }
+  std::vector<uint8_t> codes(size_t(view.length_of(i)));
+  view.unpack(i, codes.data());
+  size_t at = 0;
+  for (int64_t p = 0; p < count; ++p)
+    if (std::find(codes.begin() + p, codes.begin() + p + rule.kmers.k, kUnknown) ==
+        codes.begin() + p + rule.kmers.k)
+      visit(kmers[at++], rule.weight(p, count));
+}
+
+}  // namespace
+
+void add_words(const SequenceView& view, const WordRule& rule, const int64_t* rows,
+               const double* factors, int64_t begin, int64_t end, bool partners, double* table) {
+  for (int64_t r = begin; r < end; ++r) {
+    const double factor = factors[r];
+    if (factor != 0.0)
+      each_word(view, rule, rows ? rows[r] : r, [&](uint64_t kmer, double weight) {
+        table[kmer] += factor * weight;
+        if (partners) table[rule.kmers.reverse_complement(kmer, rule.kmers.k)] += factor * weight;
+      });
+    if (r % kSequences == 0) check_interrupt();
+  }
+}
+
+double sum_words(const SequenceView& view, const WordRule& rule, int64_t i, const double* table) {
+  double total = 0.0;
+  each_word(view, rule, i, [&](uint64_t kmer, double weight) { total += weight * table[kmer]; });
+  return total;
+}
+
+// A word is its first letters, those in the middle, and its last ones; its partner has the partners
+// of the last ones in front. So words with one middle are a tile that changes places with another.
+void add_partners(const KmerRule& rule, int threads, double* table) {
+  const int64_t edge = std::min<int64_t>(rule.k / 2, rule.letters == 4 ? 2 : 1);
+  uint64_t sides = 1, middles = 1;
+  for (int64_t p = 0; p < edge; ++p) sides *= rule.letters;
+  for (int64_t p = 2 * edge; p < rule.k; ++p) middles *= rule.letters;
+  std::vector<uint64_t> partner(sides);
+  for (uint64_t s = 0; s < sides; ++s) partner[s] = rule.reverse_complement(s, edge);
+  auto place = [&](uint64_t first, uint64_t middle, uint64_t last) {
+    return (first * middles + middle) * sides + last;
+  };
+  run_team(threads, int64_t(middles), [&](int64_t task, int) {
+    const auto middle = uint64_t(task);
+    const uint64_t other = rule.reverse_complement(middle, rule.k - 2 * edge);
+    if (other < middle) return;
+    for (uint64_t first = 0; first < sides; ++first)
+      for (uint64_t last = 0; last < sides; ++last) {
+        const uint64_t u = place(first, middle, last);
+        const uint64_t v = place(partner[last], other, partner[first]);
+        if (other == middle && v < u) continue;
+        const double sum = table[u] + table[v];
+        table[u] = table[v] = sum;
+      }
+  });
+}
+
+HammingStore::HammingStore(const HammingParameters& parameters)
+    : parameters_(std::make_unique<const HammingParameters>(parameters)),
+      operator_(int64_t(parameters.rule.kmers.letters), parameters.length()) {
+  if (parameters.rule.kmers.space() > kMostWords)
+    throw std::invalid_argument("a table has room for at most 2^28 different words");
+  words_.assign(size_t(operator_.size()), 0.0);
+}
+
+HammingStore::~HammingStore() = default;
+
+void HammingStore::clear() {
+  std::fill(words_.begin(), words_.end(), 0.0);
+  weights_.clear();
+}
+
+void HammingStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
+  add_words(sequences(a), parameters_->rule, rows, delta, 0, count, false, words_.data());
+  weights_.clear();
+}
+
+void HammingStore::merge(const Store& other) {
+  const auto* same = dynamic_cast<const HammingStore*>(&other);
+  if (!same || same->parameters_->rule != parameters_->rule ||
+      same->parameters_->values != parameters_->values)
+    throw std::invalid_argument("the stores hold other words");
+  for (size_t u = 0; u < words_.size(); ++u) words_[u] += same->words_[u];
+  weights_.clear();
+}
+
+void HammingStore::settle(int threads) {
+  if (!weights_.empty()) return;
+  std::vector<Buffer<double>> weights;
+  for (int64_t p = 0; p < parameters_->members(); ++p) {
+    weights.push_back(words_);
+    double* table = weights.back().data();
+    operator_.apply(parameters_->spectra.data() + p * (parameters_->length() + 1), threads, table);
+    if (parameters_->rule.both_strands) add_partners(parameters_->rule.kmers, threads, table);
+  }
+  weights_ = std::move(weights);
+}
+
+void HammingStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out,
+                          int64_t stride) const {
+  for (size_t p = 0; p < weights_.size(); ++p)
+    for (int64_t j = j0; j < j1; ++j) {
+      out[int64_t(p) * stride + j - j0] +=
+          sum_words(sequences(b), parameters_->rule, j, weights_[p].data());
+      if (j % kSequences == 0) check_interrupt();
+    }
+}
+
+void HammingStore::items(const VisitWord& visit) const {
+  for (size_t u = 0; u < weights_[0].size(); ++u)
+    if (weights_[0][u] != 0.0) visit(-1, parameters_->rule.kmers.codes(u), weights_[0][u]);
+}
+
+int64_t HammingStore::bytes() const {
+  return int64_t((words_.size() * (1 + weights_.size())) * sizeof(double));
+}
+
+}  // namespace kw

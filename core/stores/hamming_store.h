@@ -1,0 +1,45 @@
+// Weights of words for kernels that count mismatches: one place for every word there can be.
+//
+// What is added is the sum of the words themselves. Before the first look-up the operator of the
+// kernel turns it into the weight of every word, near ones included; a look-up is then one read for
+// every word of a sequence.
+#pragma once
+#include "stores/store.h"
+#include "strings/word_operator.h"
+#include "strings/word_pairs.h"
+#include "system/recycled.h"
+
+namespace kw {
+
+struct HammingParameters;
+
+// Adds factors[r] times the words of sequences rows[r] (r itself where rows is null) to a table,
+// and those of the other strand if wanted.
+void add_words(const SequenceView& view, const WordRule& rule, const int64_t* rows,
+               const double* factors, int64_t begin, int64_t end, bool partners, double* table);
+// The sum of the numbers of the words of a sequence.
+double sum_words(const SequenceView& view, const WordRule& rule, int64_t i, const double* table);
+// table[u] += table[partner of u], for all words at once.
+void add_partners(const KmerRule& rule, int threads, double* table);
+
+class HammingStore : public Store {
+ public:
+  explicit HammingStore(const HammingParameters& parameters);
+  ~HammingStore() override;
+
+  void clear() override;
+  void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) override;
+  void merge(const Store& other) override;
+  void settle(int threads) override;
+  void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
+  void items(const VisitWord& visit) const override;
+  int64_t bytes() const override;
+
+ private:
+  const std::unique_ptr<const HammingParameters> parameters_;
+  const WordOperator operator_;
+  Buffer<double> words_;                 // what was added
+  std::vector<Buffer<double>> weights_;  // of every word, for each member; empty: to be settled
+};
+
+}  // namespace kw

@@ -1,0 +1,150 @@
+#include "strings/hamming_kernel.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "strings/hamming_product.h"
+#include "strings/sequence_table.h"
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
+
+struct StrandRows : Rows {
+  std::vector<Strands> rows;
+};
+
+// Letters of a sequence on average.
+double typical_length(const SequenceView& view) {
+  if (!view.lengths || view.n == 0) return double(view.length);
+  double total = 0.0;
+  for (int64_t i = 0; i < view.n; ++i) total += double(view.lengths[i]);
+  return total / double(view.n);
+}
+
+// Nanoseconds, as measured (benchmarks/gapped_crossover.py): of a pair of letters that are
+// compared, of a place of a table that is transformed, and of a word that is added or looked up.
+constexpr double kPair = 0.14, kPlace = 6.0, kWord = 4.0;
+// Places of a table that takes no longer to transform than the words of a training set to compare.
+constexpr uint64_t kSmallTable = uint64_t{1} << 24;
+
+}  // namespace
+
+int64_t HammingParameters::classes() const {
+  int64_t last = 0;
+  for (size_t at = 0; at < values.size(); ++at)
+    if (values[at] != 0.0) last = std::max(last, int64_t(at) % (length() + 1));
+  return last + 1;
+}
+
+void HammingKernel::check(const Table& a, const Table& b) const {
+  for (const Table* table : {&a, &b})
+    if (uint64_t(sequences(*table).letters) != parameters.rule.kmers.letters)
+      throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
+}
+
+std::unique_ptr<Rows> HammingKernel::pack(const Table& a, const int64_t* rows, int64_t count,
+                                          const Table&) const {
+  auto pack = std::make_unique<StrandRows>();
+  WordRule one_strand = parameters.rule;
+  one_strand.both_strands = false;  // that of the columns will do
+  for (int64_t r = 0; r < count; ++r) pack->rows.emplace_back(sequences(a), rows[r], one_strand);
+  return pack;
+}
+
+double HammingKernel::value(const std::vector<double>& found, int64_t plane) const {
+  const double* h = parameters.values.data() + plane * (parameters.length() + 1);
+  double total = 0.0;
+  for (int64_t m = 0; m < classes_; ++m) total += h[m] * found[m];
+  return total;
+}
+
+void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
+                         int64_t j1, TileOut out) const {
+  const auto& packed = static_cast<const StrandRows&>(rows).rows;
+  WordPairs pairs(parameters.rule, classes_);
+  for (int64_t j = j0; j < j1; ++j) {
+    const Strands column(sequences(b), j, parameters.rule);
+    for (int64_t r = r0; r < r1; ++r) {
+      const std::vector<double>& found = pairs.count(packed[r], column);
+      for (int64_t p = 0; p < planes(); ++p)
+        out.row(r - r0)[p * out.plane_stride + j - j0] = value(found, p);
+    }
+    check_interrupt();
+  }
+}
+
+void HammingKernel::diagonal(const Table& a, double* out) const {
+  const SequenceView& view = sequences(a);
+  WordPairs pairs(parameters.rule, classes_);
+  for (int64_t i = 0; i < view.n; ++i) {
+    const std::vector<double>& found = pairs.count_own(Strands(view, i, parameters.rule));
+    for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i] = value(found, p);
+    if (i % 64 == 0) check_interrupt();
+  }
+}
+
+int64_t HammingKernel::row_bytes(const Table& a) const {
+  return int64_t(16.0 * typical_length(sequences(a))) + 1024;
+}
+
+// A pair takes so long that no value is ever read in vain.
+double HammingKernel::reads(const Table& a) const {
+  const double length = typical_length(sequences(a));
+  return kPair * length * length;
+}
+
+std::shared_ptr<const Quantity> HammingKernel::combined(const double* planes) const {
+  const int64_t size = parameters.length() + 1;
+  HammingParameters one = parameters;
+  one.values.assign(size, 0.0);
+  one.spectra.assign(size, 0.0);
+  for (int64_t at = 0; at < int64_t(parameters.values.size()); ++at) {
+    one.values[at % size] += planes[at / size] * parameters.values[at];
+    one.spectra[at % size] += planes[at / size] * parameters.spectra[at];
+  }
+  return std::make_shared<HammingKernel>(std::move(one));
+}
+
+bool HammingKernel::has_table() const {
+  return parameters.store != StoreKind::kRows && parameters.rule.kmers.space() <= kMostWords;
+}
+
+std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
+                                          const double* factors, int64_t count, int64_t columns,
+                                          int threads, const double* planes) const {
+  if (!has_table()) return nullptr;
+  const SequenceView& view = sequences(a);
+  const double length = typical_length(view), strands = parameters.rule.both_strands ? 2.0 : 1.0;
+  const int64_t tables = planes ? 1 : this->planes();
+  const double by_table = double(tables) * kPlace * double(parameters.rule.kmers.space()) +
+                          kWord * length * double(count + tables * columns);
+  const double by_pairs = strands * kPair * length * length * double(count) * double(columns);
+  if (parameters.store != StoreKind::kTable && by_pairs < by_table) return nullptr;
+  auto store = std::make_unique<HammingStore>(parameters);
+  if (planes) {
+    const auto one = std::static_pointer_cast<const HammingKernel>(combined(planes));
+    store = std::make_unique<HammingStore>(one->parameters);
+  }
+  store->add(a, rows, factors, count);
+  store->settle(threads);
+  return store;
+}
+
+bool HammingKernel::multiplies(const Table&) const {
+  const bool small = parameters.rule.kmers.space() <= kSmallTable;
+  return has_table() && (small || parameters.store == StoreKind::kTable);
+}
+
+int64_t HammingKernel::product_bytes(const Table& a) const {
+  return HammingProduct::bytes(parameters, sequences(a));
+}
+
+std::unique_ptr<Product> HammingKernel::product(const Table& a, bool, int) const {
+  if (!multiplies(a)) return nullptr;
+  return std::make_unique<HammingProduct>(parameters, table_as<SequenceTable>(a));
+}
+
+}  // namespace kw

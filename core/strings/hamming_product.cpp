@@ -1,0 +1,96 @@
+#include "strings/hamming_product.h"
+
+#include <algorithm>
+
+#include "simd/simd.h"
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+constexpr int64_t kManyWords = int64_t{1}
+                               << 23;  // from which on parts of them have their own table
+constexpr int64_t kParts = 2;          // as many whatever the threads
+constexpr int64_t kSequences = 1024;   // that a thread looks up at a time
+
+int64_t letters_of(const SequenceView& view) {
+  int64_t total = 0;
+  for (int64_t i = 0; i < view.n; ++i) total += view.length_of(i);
+  return total;
+}
+
+int64_t parts_of(const SequenceView& view) { return letters_of(view) < kManyWords ? 1 : kParts; }
+
+}  // namespace
+
+HammingProduct::HammingProduct(const HammingParameters& parameters, const SequenceTable& table)
+    : parameters_(parameters),
+      owner_(table.owner),
+      view_(table.view),
+      operator_(int64_t(parameters.rule.kmers.letters), parameters.length()),
+      letters_(letters_of(table.view)) {
+  weigh(std::vector<double>(size_t(parameters.members()), 1.0).data(), 1);
+}
+
+void HammingProduct::weigh(const double* planes, int) {
+  const int64_t size = parameters_.length() + 1;
+  spectrum_.assign(size, 0.0);
+  for (int64_t at = 0; at < int64_t(parameters_.spectra.size()); ++at)
+    spectrum_[at % size] += planes[at / size] * parameters_.spectra[at];
+}
+
+int64_t HammingProduct::bytes(const HammingParameters& parameters, const SequenceView& view) {
+  return parts_of(view) * int64_t(parameters.rule.kmers.space() * sizeof(double));
+}
+
+Buffer<double> HammingProduct::words(const double* v, int threads) const {
+  const int64_t parts = parts_of(view_), n = view_.n;
+  // Two writes for a word, or a pass over the table.
+  const bool strands = parameters_.rule.both_strands, few = 4 * letters_ < operator_.size();
+  std::vector<Buffer<double>> tables(parts);
+  run_team(threads, parts, [&](int64_t part, int) {
+    tables[part].assign(size_t(operator_.size()), 0.0);
+    add_words(view_, parameters_.rule, nullptr, v, n * part / parts, n * (part + 1) / parts,
+              strands && few, tables[part].data());
+  });
+  for (int64_t part = 1; part < parts; ++part)
+    simd().axpy(1.0, tables[part].data(), tables[0].data(), operator_.size());
+  if (strands && !few) add_partners(parameters_.rule.kmers, threads, tables[0].data());
+  return std::move(tables[0]);
+}
+
+void HammingProduct::add(const double* v, int threads, double* out) const {
+  Buffer<double> table = words(v, threads);
+  operator_.apply(spectrum_.data(), threads, table.data());
+  run_team(threads, (view_.n + kSequences - 1) / kSequences, [&](int64_t part, int) {
+    for (int64_t i = part * kSequences; i < std::min(view_.n, (part + 1) * kSequences); ++i)
+      out[i] += sum_words(view_, parameters_.rule, i, table.data());
+    check_interrupt();
+  });
+}
+
+// v'K v = t'A t, t being the words of one strand; of both, those of both strands and half of it.
+void HammingProduct::quadratic(const double* v, int threads, double* out) const {
+  const int64_t size = parameters_.length() + 1;
+  std::vector<double> energies(size);
+  Buffer<double> table = words(v, threads);
+  operator_.energies(threads, table.data(), energies.data());
+  const double share = parameters_.rule.both_strands ? 0.5 : 1.0;
+  for (int64_t p = 0; p < parameters_.members(); ++p)
+    for (int64_t w = 0; w < size; ++w)
+      out[p] += share * energies[w] * parameters_.spectra[p * size + w];
+}
+
+void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count, int threads,
+                             double* out) const {
+  const int64_t size = parameters_.length() + 1;
+  const Buffer<double> all = words(v, threads);
+  for (int64_t p = 0; p < parameters_.members(); ++p) {
+    Buffer<double> table = all;
+    operator_.apply(parameters_.spectra.data() + p * size, threads, table.data());
+    for (int64_t r = 0; r < count; ++r)
+      out[p * count + r] += sum_words(view_, parameters_.rule, ids[r], table.data());
+  }
+}
+
+}  // namespace kw

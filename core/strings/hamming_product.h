@@ -1,0 +1,36 @@
+// The matrix of kernels that count mismatches, as what it makes of vectors: the words of all
+// sequences go into one table, the operator of the kernel is applied to it, and every sequence sums
+// up the numbers of its words. Nothing but the table is kept.
+#pragma once
+#include "stores/hamming_store.h"
+#include "strings/hamming_kernel.h"
+#include "strings/sequence_table.h"
+
+namespace kw {
+
+class HammingProduct : public Product {
+ public:
+  HammingProduct(const HammingParameters& parameters, const SequenceTable& table);
+
+  // What a product takes.
+  static int64_t bytes(const HammingParameters& parameters, const SequenceView& view);
+
+  void weigh(const double* planes, int threads) override;
+  void add(const double* v, int threads, double* out) const override;
+  void quadratic(const double* v, int threads, double* out) const override;
+  void outputs(const double* v, const int64_t* ids, int64_t count, int threads,
+               double* out) const override;
+
+ private:
+  // The words of all sequences, times v.
+  Buffer<double> words(const double* v, int threads) const;
+
+  const HammingParameters parameters_;
+  const std::shared_ptr<const void> owner_;
+  const SequenceView view_;
+  const WordOperator operator_;
+  const int64_t letters_;
+  std::vector<double> spectrum_;  // of the weighted sum of the members
+};
+
+}  // namespace kw

@@ -1,0 +1,149 @@
+#include "strings/word_operator.h"
+
+#include <algorithm>
+
+#include "simd/simd.h"
+#include "simd/words.h"
+#include "system/recycled.h"
+#include "system/team.h"
+
+namespace kw {
+namespace {
+
+constexpr int64_t kWidth = 4096;  // numbers of a row at most: 32 kilobytes
+constexpr int64_t kColumns = 32;  // columns that are copied side by side
+constexpr int64_t kRows = 64;     // rows that a thread takes at a time
+
+// By index of so many letters: how many are not 0. `skipped` counts from the first of them.
+std::vector<uint8_t> nonzero_letters(int64_t letters, int64_t count, int64_t skipped) {
+  std::vector<uint8_t> weights = {0};
+  for (int64_t place = 0; place < count; ++place) {
+    std::vector<uint8_t> longer;
+    for (uint8_t weight : weights)
+      for (int64_t a = 0; a < letters; ++a)
+        longer.push_back(uint8_t(weight + (a > 0 && place != skipped)));
+    weights = std::move(longer);
+  }
+  return weights;
+}
+
+}  // namespace
+
+WordOperator::WordOperator(int64_t letters, int64_t length, int64_t skipped)
+    : letters_(letters), length_(length) {
+  int64_t last = 0;
+  while (last < length && width_ * letters <= kWidth) {
+    width_ *= letters;
+    ++last;
+  }
+  if (last == 0) {  // an alphabet that is larger than a row
+    width_ = letters;
+    last = 1;
+  }
+  row_letters_ = length - last;
+  for (int64_t place = 0; place < row_letters_; ++place) rows_ *= letters;
+  size_ = rows_ * width_;
+  swapped_ = letters == 4 && last >= 4;
+  row_weight_ = nonzero_letters(letters, row_letters_, skipped);
+  column_weight_ = nonzero_letters(letters, last, skipped < 0 ? -1 : skipped - row_letters_);
+  if (!swapped_) return;
+  const std::vector<uint8_t> weights = column_weight_;
+  for (int64_t c = 0; c < width_; ++c) {
+    const int64_t inner = c % 256;
+    column_weight_[c - inner + inner % 16 * 16 + inner / 16] = weights[c];
+  }
+}
+
+// The letters of a row. The last four of DNA are reflected as two pairs, with a transposition
+// between them, so that all loops run along memory; the result is transposed, twice gives it back.
+void WordOperator::reflect_row(double* row) const {
+  const WordLoops& loops = *simd().words;
+  if (!swapped_) {
+    for (int64_t stride = 1; stride < width_; stride *= letters_)
+      loops.reflect(row, letters_, stride, width_ / stride / letters_);
+    return;
+  }
+  loops.reflect_two(row, 16, width_ / 256);
+  for (int64_t at = 0; at < width_; at += 256) loops.transpose(row + at);
+  loops.reflect_two(row, 16, width_ / 256);
+  int64_t stride = 256;
+  for (; stride * 16 <= width_; stride *= 16) loops.reflect_two(row, stride, width_ / stride / 16);
+  if (stride < width_) loops.reflect(row, 4, stride, width_ / stride / 4);
+}
+
+void WordOperator::reflect_columns(double* columns, int64_t count) const {
+  const WordLoops& loops = *simd().words;
+  int64_t stride = count;
+  const int64_t all = rows_ * count;
+  if (letters_ == 4 && count % 8 == 0)
+    for (; stride * 16 <= all; stride *= 16) loops.reflect_two(columns, stride, all / stride / 16);
+  for (; stride < all; stride *= letters_)
+    loops.reflect(columns, letters_, stride, all / stride / letters_);
+}
+
+void WordOperator::reflect_rows(int threads, double* table) const {
+  run_team(threads, (rows_ + kRows - 1) / kRows, [&](int64_t part, int) {
+    for (int64_t r = part * kRows; r < std::min(rows_, (part + 1) * kRows); ++r)
+      reflect_row(table + r * width_);
+    check_interrupt();
+  });
+}
+
+// work(part, columns, first, count): columns [first, first + count) of all rows, reflected.
+template <typename Work>
+void WordOperator::for_columns(int threads, double* table, Work&& work) const {
+  run_team(threads, (width_ + kColumns - 1) / kColumns, [&](int64_t part, int) {
+    const int64_t first = part * kColumns, count = std::min(kColumns, width_ - first);
+    Buffer<double> columns(size_t(rows_ * count));
+    for (int64_t r = 0; r < rows_; ++r)
+      std::copy_n(table + r * width_ + first, count, columns.data() + r * count);
+    reflect_columns(columns.data(), count);
+    work(part, columns.data(), first, count);
+    check_interrupt();
+  });
+}
+
+// Numbers are looked up by the w of their row, and stand side by side for some columns.
+std::vector<double> WordOperator::factors(const double* spectrum, int64_t first,
+                                          int64_t count) const {
+  std::vector<double> values;
+  for (int64_t w = 0; w <= row_letters_; ++w)
+    for (int64_t c = first; c < first + count; ++c)
+      values.push_back(spectrum[w + column_weight_[c]]);
+  return values;
+}
+
+void WordOperator::apply(const double* spectrum, int threads, double* table) const {
+  reflect_rows(threads, table);
+  for_columns(threads, table, [&](int64_t, double* columns, int64_t first, int64_t count) {
+    const std::vector<double> factor = factors(spectrum, first, count);
+    for (int64_t r = 0; r < rows_; ++r)
+      simd().mul(factor.data() + row_weight_[r] * count, columns + r * count, count);
+    reflect_columns(columns, count);
+    for (int64_t r = 0; r < rows_; ++r)
+      std::copy_n(columns + r * count, count, table + r * width_ + first);
+  });
+  reflect_rows(threads, table);
+}
+
+void WordOperator::energies(int threads, double* table, double* out) const {
+  reflect_rows(threads, table);
+  const int64_t parts = (width_ + kColumns - 1) / kColumns;
+  std::vector<std::vector<double>> sums(parts, std::vector<double>(length_ + 1, 0.0));
+  for_columns(threads, table, [&](int64_t part, double* columns, int64_t first, int64_t count) {
+    std::vector<double> squares((row_letters_ + 1) * count, 0.0);
+    for (int64_t r = 0; r < rows_; ++r) {
+      double* to = squares.data() + row_weight_[r] * count;
+      const double* from = columns + r * count;
+      for (int64_t c = 0; c < count; ++c) to[c] += from[c] * from[c];
+    }
+    for (int64_t w = 0; w <= row_letters_; ++w)
+      for (int64_t c = 0; c < count; ++c)
+        sums[part][w + column_weight_[first + c]] += squares[w * count + c];
+  });
+  std::fill_n(out, length_ + 1, 0.0);
+  for (const std::vector<double>& part : sums)
+    for (int64_t w = 0; w <= length_; ++w) out[w] += part[w];
+}
+
+}  // namespace kw

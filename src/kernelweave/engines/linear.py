@@ -1,0 +1,142 @@
+"""The engine for linear kernels whose matrices multiply vectors cheaply: string families.
+
+The tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every
+single one, in one pass each, however many kernels there are. Only the combined outputs are kept.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from ..cached_property import cached_property
+from ..core import _core
+from .base import Engine, Snapshot, TrainingSet
+
+FEW = 32  # changed alphas below which sums over them are cheaper than a product
+
+
+class LinearEngine(Engine):
+    """All examples in this process, their kernels combined.
+
+    Parameters
+    ----------
+    core : the engine of the core that does the work; `of` makes it.
+    """
+
+    keeps_outputs: ClassVar[bool] = False
+
+    def __init__(self, core: _core.LinearEngine):
+        super().__init__(core.n, core.n_kernels)
+        self._core = core
+        self._combined = np.zeros(self.n)
+        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
+        self._weighed = self._theta  # the weights of the matrix that products are made with
+        self._stale = True  # whether the combined outputs have to be computed anew
+        self._multiplying = False  # whether products were asked for
+
+    @classmethod
+    def of(cls, training_set: TrainingSet) -> LinearEngine:
+        """Return an engine at alpha = 0."""
+        return cls(training_set.core(_core.LinearEngine))
+
+    @staticmethod
+    def serves(training_set: TrainingSet) -> bool:
+        """Return whether there are several kernels, and products with them are cheap."""
+        kernels, examples = training_set.kernels, training_set.examples
+        if kernels.n_kernels == 1 or not _core.Engine.is_linear(kernels.program):
+            return False
+        return _core.LinearEngine.serves(kernels.program, examples.side)
+
+    @property
+    def largest_block(self) -> int:
+        """The number of examples whose block costs no more than a few products."""
+        return self._largest_block(self._core.reads)
+
+    @property
+    def multiplies(self) -> bool:
+        """Whether there is memory for products."""
+        return self._products is not None
+
+    @cached_property
+    def _products(self) -> _core.Products | None:
+        self._multiplying = True
+        return self._core.products(keep=True)
+
+    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        if self._products is None:
+            return super().matvec(v, theta)
+        if not np.array_equal(theta, self._weighed):
+            self._products.weigh(theta)
+            self._weighed = theta.copy()
+        return self._products @ v
+
+    def quadratic(self) -> np.ndarray:
+        if self._multiplying and self._products is not None:
+            return self._products.quadratic(self._alpha)
+        support = np.flatnonzero(self._alpha)
+        if not len(support):
+            return np.zeros(self.n_kernels)
+        return self._core.subset(support).products(keep=False).quadratic(self._alpha[support])
+
+    def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
+        """Return the outputs of all kernels, or of k of them, shape (k, n), anew at each call."""
+        outputs = self.outputs_at(np.arange(self.n))
+        return outputs if kernels is None else outputs[kernels]
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        if self._multiplying and self._products is not None:
+            return self._products.outputs(self._alpha, idx)
+        needed = np.union1d(np.flatnonzero(self._alpha), idx)
+        part = self._core.subset(needed).products(keep=False)
+        return part.outputs(self._alpha[needed], np.searchsorted(needed, idx))
+
+    def combined(self, theta: np.ndarray) -> np.ndarray:
+        if self._stale or not np.array_equal(theta, self._theta):
+            self._combined = self._sum(np.flatnonzero(self._alpha), self._alpha, theta)
+            self._theta, self._stale = theta.copy(), False
+            self.travel[:] = np.abs(self._alpha)
+        return self._combined
+
+    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
+        delta = self._note(idx, values)
+        if not self._stale:
+            change = np.zeros(self.n)
+            change[idx] = delta
+            self._combined = self._combined + self._sum(np.sort(idx), change, self._theta)
+
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
+        self._stale = True  # without outputs they are computed when they are asked for
+        if outputs is not None and theta is not None:
+            self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
+
+    def snapshot(self) -> Snapshot:
+        if self._stale:
+            return super().snapshot()
+        return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
+
+    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return self._core.block(idx, theta)
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        return self._core.blocks(idx)
+
+    def diagonal(self) -> np.ndarray:
+        return self._core.diagonal()
+
+    def _subset(self, examples: np.ndarray) -> LinearEngine:
+        """Return an engine for some of the examples.
+
+        Its weights may change only where the alphas of the others are 0.
+        """
+        smaller = LinearEngine(self._core.subset(examples))
+        smaller._combined = self._combined[examples]
+        smaller._theta, smaller._stale = self._theta, self._stale
+        return smaller
+
+    def _sum(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m K_m alpha, shape (n,), alpha being 0 but at idx."""
+        if len(idx) > FEW and self._multiplying and self._products is not None:
+            return self.matvec(alpha, theta)
+        return self._core.combined(idx, alpha[idx], theta)

@@ -1,0 +1,22 @@
+"""What a fitted model has learned: words, positions, letters, and how sure their weights are."""
+
+from .bootstrap import BootstrapWeights, bootstrap_weights
+from .importance import Importance, importance
+from .kmers import KmerWeights, kmer_weights, poim, top_kmers
+from .letter_scores import LetterScores, letter_scores
+from .variant_effects import VariantEffects, variant_effects
+
+__all__ = [
+    "BootstrapWeights",
+    "Importance",
+    "KmerWeights",
+    "LetterScores",
+    "VariantEffects",
+    "bootstrap_weights",
+    "importance",
+    "kmer_weights",
+    "letter_scores",
+    "poim",
+    "top_kmers",
+    "variant_effects",
+]

@@ -1,0 +1,282 @@
+"""k-mer extraction: what every k-mer counts at every position (Sonnenburg et al. 2007, 4.6.2).
+
+A weighted degree kernel of degree d gives weights to words of 1 to d letters. The weight of a k-mer
+at a position collects those of all words that overlap it: the letters which both share must agree,
+and each letter of the word outside the k-mer counts with its chance in a background. So
+
+    W[u, p] = what the words that overlap [p, p + k) add to f(x), on average,
+              over random sequences x that have u at p.
+
+Positional oligomer importance matrices (Sonnenburg et al. 2008) subtract what these words add to
+sequences with any letters there: Q[u, p] = E[f(x) | u at p] - E[f(x)].
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from ..alphabets import Alphabet
+from ..core import _core
+from ..kernels.spectrum import Spectrum
+from ..numeric import is_whole, thread_count
+from ..stores import WeightStore
+from .words import PositionalWords, fitted_model, output_of, positional_words, spectrum_parts
+
+MOST_BYTES = 2**30  # of W, or of what the weights of a few positions are made from
+
+
+@dataclass(frozen=True, eq=False)
+class KmerWeights:
+    """The weights of all k-mers at all positions.
+
+    Attributes
+    ----------
+    k : number of letters.
+    W : (n_kmers, n_positions), on the scale of the decision values.
+    positions : (n_positions,) 0-based positions at which k-mers start.
+    alphabet : the letters.
+    """
+
+    k: int
+    W: np.ndarray
+    positions: np.ndarray
+    alphabet: Alphabet
+
+    @property
+    def kmers(self) -> tuple[str, ...]:
+        """The k-mers, in the order of the rows of W."""
+        return _kmers(self.alphabet, self.k)
+
+    def top(self, n: int = 10) -> list[tuple[str, int, float]]:
+        """Return the n largest weights as tuples (k-mer, 0-based position, weight)."""
+        n = _count(n)
+        values = self.W.T.ravel()
+        largest = np.argpartition(-values, min(n, values.size) - 1)[:n]
+        largest = largest[np.argsort(-values[largest], kind="stable")]
+        return [self._named(index, values[index]) for index in largest.tolist()]
+
+    def _named(self, index: int, value: float) -> tuple[str, int, float]:
+        position, word = divmod(index, len(self.W))
+        return _word(self.alphabet, self.k, word), int(self.positions[position]), float(value)
+
+
+def kmer_weights(
+    model: Any,
+    k: int,
+    *,
+    background: Any = None,
+    positions: tuple[int, int] | None = None,
+    target: Any = None,
+    n_jobs: int | None = None,
+) -> KmerWeights:
+    """Return what every k-mer counts at every position, W[u, p].
+
+    Parameters
+    ----------
+    model : a fitted estimator with weighted degree kernels, with or without shifts, learned
+        families of them included. Other kernels of the model are left out.
+    k : number of letters, up to the degree of the kernel.
+    background : (letters,) the chance of each letter outside the k-mer; all the same by default.
+    positions : (start, stop), the part of the sequences that k-mers lie in; all of it by default.
+    target : the class whose decision function is read, where there are several.
+    n_jobs : number of threads.
+
+    Returns
+    -------
+    KmerWeights on the scale of the model: with normalisations and kernel weights. With
+    normalize="unit" and norms that differ, the norm of the sequence that is scored is left out.
+    """
+    words = positional_words(model, target)
+    k, (start, stop) = _checked_k(words, k), _checked_positions(words, positions, k)
+    letters = len(words.alphabet.letters)
+    size = 8.0 * letters**k * (stop - start - k + 1)
+    if max(size, _core.WordTables.bytes(letters, k, stop - start)) > MOST_BYTES:
+        raise ValueError(
+            f"W of {letters}^{k} k-mers at {stop - start - k + 1} positions would take "
+            f"{size / 2**30:.1f} GB; top_kmers(model, n, k={k}) finds the largest weights without "
+            "it, or take a smaller k or some positions=(start, stop)"
+        )
+    tables = word_tables(words, k, start, stop, background, n_jobs)
+    found = [tables.weights(k, p) for p in range(start, stop - k + 1)]
+    return KmerWeights(k, np.array(found).T, np.arange(start, stop - k + 1), words.alphabet)
+
+
+def poim(
+    model: Any,
+    k: int,
+    *,
+    background: Any = None,
+    positions: tuple[int, int] | None = None,
+    target: Any = None,
+    n_jobs: int | None = None,
+) -> KmerWeights:
+    """Return the positional oligomer importance matrix Q[u, p] = E[f(x) | u at p] - E[f(x)].
+
+    x is random, every letter drawn from the background. What words count whatever letters are at p
+    is thus taken away from all k-mers there. Parameters and result are those of `kmer_weights`.
+    """
+    found = kmer_weights(
+        model, k, background=background, positions=positions, target=target, n_jobs=n_jobs
+    )
+    chances = _chances(found.alphabet, background)
+    shares = np.ones(1)
+    for _ in range(k):
+        shares = np.multiply.outer(shares, chances).ravel()
+    return KmerWeights(found.k, found.W - shares @ found.W, found.positions, found.alphabet)
+
+
+def top_kmers(
+    model: Any,
+    n: int = 10,
+    *,
+    k: int | None = None,
+    background: Any = None,
+    target: Any = None,
+    n_jobs: int | None = None,
+) -> list[tuple[Any, ...]]:
+    """Return the n k-mers with the largest weights, largest first.
+
+    Parameters
+    ----------
+    model : a fitted estimator with string kernels.
+    k : for weighted degree kernels the number of letters. W is made position by position, so that
+        k may be larger than for `kmer_weights`. Not to be given for spectrum kernels, whose k-mers
+        of all lengths are ranked together.
+    background, target, n_jobs : as for `kmer_weights`.
+
+    Returns
+    -------
+    Tuples (k-mer, position, weight) for weighted degree kernels, (k-mer, weight) for spectrum
+    kernels: a k-mer adds its weight to the decision value each time it occurs.
+    """
+    n = _count(n)
+    if k is None:
+        return _top_counted(model, n, target)
+    words = positional_words(model, target)
+    k = _checked_k(words, k)
+    best: list[tuple[float, int, int]] = []
+    for p, values in _by_position(words, k, background, n_jobs):
+        some = np.argpartition(-values, min(n, len(values)) - 1)[:n]
+        found = [(float(values[word]), -p, -int(word)) for word in some]
+        best = heapq.nlargest(n, best + found)
+    return [(_word(words.alphabet, k, -word), -p, value) for value, p, word in best]
+
+
+def _top_counted(model: Any, n: int, target: Any) -> list[tuple[str, float]]:
+    """Return the k-mers of spectrum kernels with the largest weights."""
+    weights: dict[str, float] = {}
+    for quantity, sequences, delta in spectrum_parts(model, target):
+        kernel = Spectrum(
+            quantity.k, alphabet=quantity.alphabet, both_strands=quantity.both_strands
+        )
+        store = WeightStore(kernel)
+        store.add(sequences, delta)
+        for word, weight in store.items().items():
+            weights[word] = weights.get(word, 0.0) + weight
+    if not weights:
+        _ = fitted_model(model), output_of(model, target)
+        raise ValueError(
+            "model has no spectrum kernel with a weight, so that k-mers have none apart from their "
+            "position; give k= for weighted degree kernels"
+        )
+    return heapq.nlargest(n, weights.items(), key=lambda item: item[1])
+
+
+def word_tables(
+    words: PositionalWords, k: int, start: int, stop: int, background: Any, n_jobs: int | None
+) -> _core.WordTables:
+    """Return the tables that weights of up to k letters in [start, stop) are made from."""
+    return _core.WordTables(
+        words.sequences.packed,
+        np.ascontiguousarray(words.delta),
+        np.ascontiguousarray(words.weights),
+        list(words.shifts),
+        _chances(words.alphabet, background),
+        k,
+        start,
+        stop,
+        thread_count(n_jobs),
+    )
+
+
+def _by_position(
+    words: PositionalWords, k: int, background: Any, n_jobs: int | None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Give the weights of all k-mers, one position after the other, a few of them in memory."""
+    letters = len(words.alphabet.letters)
+    each = _core.WordTables.bytes(letters, k, 1)
+    room = int(MOST_BYTES / each)
+    if room < k:
+        raise ValueError(
+            f"the weights of {letters}^{k} k-mers at one position take {k * each / 2**30:.1f} GB; "
+            "take a smaller k"
+        )
+    step = room - k + 1
+    for start in range(0, words.length - k + 1, step):
+        stop = min(words.length, start + step + k - 1)
+        tables = word_tables(words, k, start, stop, background, n_jobs)
+        for p in range(start, stop - k + 1):
+            yield p, tables.weights(k, p)
+
+
+def _chances(alphabet: Alphabet, background: Any) -> np.ndarray:
+    letters = len(alphabet.letters)
+    if background is None:
+        return np.full(letters, 1.0 / letters)
+    chances = np.asarray(background, dtype=float)
+    wrong = chances.shape != (letters,) or not np.all(chances >= 0)
+    if wrong or not abs(chances.sum() - 1) < 1e-6:
+        raise ValueError(
+            f"background must be {letters} chances that add up to 1, for the letters "
+            f"{alphabet.letters.decode('latin-1')}, not {background!r}"
+        )
+    scaled: np.ndarray = chances / chances.sum()
+    return scaled
+
+
+def _checked_k(words: PositionalWords, k: int) -> int:
+    if not is_whole(k) or not 1 <= k <= words.degree:
+        raise ValueError(
+            f"k must be between 1 and {words.degree}, the degree of the kernel, not {k!r}"
+        )
+    return int(k)
+
+
+def _checked_positions(words: PositionalWords, positions: Any, k: int) -> tuple[int, int]:
+    if positions is None:
+        return 0, words.length
+    start, stop = positions
+    if not (is_whole(start) and is_whole(stop)) or not 0 <= start <= stop - k <= words.length - k:
+        raise ValueError(
+            f"positions must be (start, stop) with room for {k} letters between 0 and "
+            f"{words.length}, the length of the sequences, not {positions!r}"
+        )
+    return int(start), int(stop)
+
+
+def _count(n: int) -> int:
+    if not is_whole(n) or n < 1:
+        raise ValueError(f"n must be an integer >= 1, not {n!r}")
+    return int(n)
+
+
+@lru_cache(maxsize=4)
+def _kmers(alphabet: Alphabet, k: int) -> tuple[str, ...]:
+    letters = alphabet.letters.decode("latin-1")
+    return tuple(map("".join, product(letters, repeat=k)))
+
+
+def _word(alphabet: Alphabet, k: int, number: int) -> str:
+    """Return a k-mer from its place in the order of a dictionary."""
+    letters, text = alphabet.letters.decode("latin-1"), ""
+    for _ in range(k):
+        number, code = divmod(number, len(letters))
+        text = letters[code] + text
+    return text

@@ -1,0 +1,260 @@
+"""String models as weights of words: what a decision function is in terms of letters.
+
+The kernels of a model are sums of terms, factor * u(x) * u(z) * value(x, z), over shared
+quantities. Those over weighted degree kernels of one column are one set of weights for words, by
+position and length; those over spectrum kernels are weights of k-mers wherever they occur.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from ..alphabets import Alphabet
+from ..kernels.program import Expression
+from ..kernels.spectrum import SpectrumQuantity, Texts
+from ..kernels.strings import Strings
+from ..kernels.wd_quantity import WdQuantity
+from ..model import Model
+from ..sequences import Sequences
+
+
+@dataclass(frozen=True)
+class Term:
+    """Part of a kernel: a plane of a shared quantity, times a factor and normalisations."""
+
+    plane: int
+    factor: float
+    slots: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class PositionalWords:
+    """The part of a decision function that weighs words by their position.
+
+    Attributes
+    ----------
+    sequences : the n support sequences, all of one length.
+    delta : (n,) what each of them counts.
+    weights : (shifts, length, degree), the weight of a match of k + 1 letters that starts at a
+        position of the sequence that is looked at, under each shift.
+    shifts : how far each support sequence is moved.
+    """
+
+    sequences: Sequences
+    delta: np.ndarray
+    weights: np.ndarray
+    shifts: tuple[int, ...]
+
+    @property
+    def alphabet(self) -> Alphabet:
+        """The letters."""
+        return self.sequences.alphabet
+
+    @property
+    def length(self) -> int:
+        """Number of positions."""
+        return int(self.weights.shape[1])
+
+    @property
+    def degree(self) -> int:
+        """The longest word that has a weight of its own."""
+        return int(self.weights.shape[2])
+
+
+def terms_of(expression: Expression) -> list[Term] | None:
+    """Return the terms that a kernel is the sum of; None where it is no such sum."""
+    stack: list[list[Term]] = []
+    for name, *arguments in expression:
+        if name == "copy":
+            stack.append([Term(arguments[0], 1.0)])
+        elif name == "scale":
+            stack[-1] = [Term(t.plane, t.factor * arguments[0], t.slots) for t in stack[-1]]
+        elif name == "unit":
+            stack[-1] = [Term(t.plane, t.factor, (*t.slots, arguments[0])) for t in stack[-1]]
+        elif name == "center":  # adds constants where the coefficients add up to 0
+            pass
+        elif name == "add":
+            top = stack.pop()
+            stack[-1] = stack[-1] + top
+        else:
+            return None
+    return stack[0]
+
+
+def fitted_model(estimator: Any) -> Model:
+    """Return the model of a fitted estimator, or a model as it is."""
+    if isinstance(estimator, Model):
+        return estimator
+    if isinstance(estimator, BaseEstimator):
+        check_is_fitted(estimator)
+        estimator = getattr(estimator, "best_estimator_", estimator)
+    model = getattr(estimator, "_model", None)
+    if not isinstance(model, Model):
+        raise TypeError(f"model must be a fitted estimator, not {type(estimator).__name__}")
+    return model
+
+
+def output_of(estimator: Any, target: Any) -> int:
+    """Return the number of the decision function of a class."""
+    model = fitted_model(estimator)
+    if len(model.intercept) == 1:
+        return 0
+    classes = list(getattr(estimator, "classes_", range(len(model.intercept))))
+    if target not in classes:
+        raise ValueError(f"target must be one of the classes {classes}, not {target!r}")
+    return classes.index(target)
+
+
+def _sources(model: Model, kind: type) -> Iterator[tuple[int, Any, Any, int]]:
+    """Give number, quantity, view and first plane of the sources of one kind."""
+    for number, ((quantity, view), first) in enumerate(
+        model.compiled.listing.layout.sources.items()
+    ):
+        if isinstance(quantity, kind):
+            yield number, quantity, view, first
+
+
+def weighted_terms(
+    model: Model, output: int, first: int, planes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what the planes of a source count in a decision function.
+
+    Returns
+    -------
+    weights : (planes,), of the planes, for support examples that count `delta`.
+    delta : (n_support,), coefficients of the support examples times their normalisations.
+    """
+    listing, theta = model.compiled.listing, model.weights[output]
+    weights, slots = np.zeros(planes), set()
+    for m in np.flatnonzero(theta):
+        expression = listing.expressions[m]
+        if not _reads(expression, first, planes):
+            continue
+        terms = terms_of(expression)
+        centred = any(step[0] == "center" for step in expression)
+        if terms is None or (centred and not _balanced(model.coef[output])):
+            raise ValueError(
+                f"kernel {model.compiled.names[m]!r} is no sum of matches, so that it gives no "
+                "weights to words: products of kernels have none, nor have centred kernels of "
+                "one class"
+            )
+        for term in terms:
+            if first <= term.plane < first + planes:
+                same, apart = _norms(model, term)
+                weights[term.plane - first] += theta[m] * term.factor * same
+                slots.add(apart)
+    return weights, _scaled(model, output, slots)
+
+
+def _reads(expression: Expression, first: int, planes: int) -> bool:
+    reading = ("copy", "power", "exp")
+    return any(s[0] in reading and first <= s[1] < first + planes for s in expression)
+
+
+def _balanced(coef: np.ndarray) -> bool:
+    """Return whether coefficients add up to 0, up to rounding."""
+    return bool(abs(coef.sum()) <= 1e-9 * np.abs(coef).sum())
+
+
+def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
+    """Return the factor of the norms that all sequences share, and the slots of the others."""
+    vectors = model.examples.vectors
+    apart = tuple(slot for slot in term.slots if np.ptp(vectors[slot]) > 0)
+    same = [vectors[slot][0] ** 2 for slot in term.slots if slot not in apart]
+    return float(np.prod(same)), apart
+
+
+def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarray:
+    """Return the coefficients of the support examples times norms that differ among them.
+
+    The norm of the sequence that is scored is left out.
+    """
+    norms = [np.prod(model.examples.vectors[list(some)], axis=0) for some in slots]
+    if any(not np.allclose(norm, norms[0]) for norm in norms):
+        raise ValueError(
+            "each kernel of this model has a norm of its own for each sequence, so that words have "
+            "no common weight; fit with normalize='variance'"
+        )
+    scaled: np.ndarray = model.coef[output] * (norms[0] if norms else 1.0)
+    return scaled
+
+
+def positional_words(estimator: Any, target: Any = None) -> PositionalWords:
+    """Return the weights of words by position of a fitted model.
+
+    Raises
+    ------
+    ValueError : where the model has no weighted degree kernels, or those of several columns.
+    """
+    model, output = fitted_model(estimator), output_of(estimator, target)
+    sources = list(_sources(model, WdQuantity))
+    if not sources:
+        raise ValueError(
+            "model has no weighted degree kernel, so that words have no weight by position; "
+            "top_kmers ranks those of Spectrum models"
+        )
+    if len({view for _, _, view, _ in sources}) > 1:
+        raise ValueError("model has weighted degree kernels on several columns; inspect one each")
+    number, _, view, _ = sources[0]
+    assert isinstance(view, Strings)
+    parts = []
+    for _, quantity, _, first in sources:
+        planes, delta = weighted_terms(model, output, first, quantity.planes)
+        parts.append((quantity, planes, delta))
+    deltas = [delta for _, planes, delta in parts if planes.any()] or [parts[0][2]]
+    if any(not np.allclose(delta, deltas[0]) for delta in deltas):
+        raise ValueError("the kernels of this model are normalised apart; use normalize='variance'")
+    table: Any = model.examples.tables[model.examples.sources[number]]
+    shifts, weights = combined_weights([(quantity, planes) for quantity, planes, _ in parts])
+    return PositionalWords(table.sequences, deltas[0], weights, shifts)
+
+
+def combined_weights(
+    parts: list[tuple[WdQuantity, np.ndarray]],
+) -> tuple[tuple[int, ...], np.ndarray]:
+    """Return shifts, and the weights of words in all kernels, (shifts, length, degree)."""
+    length = parts[0][0].length
+    farthest = max([0, *(shift for quantity, _ in parts for shift in quantity.shifts)])
+    shifts = tuple(range(-farthest, farthest + 1))
+    degree = max(len(quantity.weights) for quantity, _ in parts)
+    weights = np.zeros((len(shifts), length, degree))
+    for quantity, planes in parts:
+        for row, shift in enumerate(shifts):
+            _add_weights(weights[row], quantity, planes, shift)
+    return shifts, weights
+
+
+def _add_weights(out: np.ndarray, quantity: WdQuantity, planes: np.ndarray, shift: int) -> None:
+    """Add the weights of words, shape (length, degree), that a kernel has under a shift."""
+    allowed = quantity.shifts or (0,) * quantity.length
+    for position in range(quantity.length):
+        first = min(position, position + shift)  # where a match is, of the two positions
+        if first < 0 or max(position, position + shift) >= quantity.length:
+            continue
+        if abs(shift) > allowed[first]:
+            continue
+        near = 1.0 if shift == 0 else 1.0 / (2 * (abs(shift) + 1))
+        place = quantity.position_weights[first] if quantity.position_weights else 1.0
+        for k, weight in enumerate(quantity.weights):
+            plane = quantity.plane(first, k)
+            if plane is not None:
+                out[position, k] += near * place * weight * planes[plane]
+
+
+def spectrum_parts(
+    estimator: Any, target: Any = None
+) -> Iterator[tuple[SpectrumQuantity, Sequences, np.ndarray]]:
+    """Give the spectrum kernels of a model with their support sequences and what these count."""
+    model, output = fitted_model(estimator), output_of(estimator, target)
+    for number, quantity, view, first in _sources(model, SpectrumQuantity):
+        assert isinstance(view, Texts)
+        planes, delta = weighted_terms(model, output, first, 1)
+        table: Any = model.examples.tables[model.examples.sources[number]]
+        if planes[0]:
+            yield quantity, table.sequences, planes[0] * delta

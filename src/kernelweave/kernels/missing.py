@@ -1,0 +1,88 @@
+"""What is missing in a table: a kernel that sees it, and texts that may be missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.columns import Columns, choose, found
+from kernelweave.kernels.examples import Table, vector_table
+from kernelweave.kernels.inputs import as_input, column, is_numeric_array, items_or_none
+from kernelweave.kernels.program import Expression, Layout
+from kernelweave.stored import stored
+
+
+@stored("Missing")
+@dataclass(frozen=True)
+class Missing(OnColumns):
+    """The number of columns in which the values of both examples are missing (NaN or None).
+
+    Parameters
+    ----------
+    columns : the part of X to use; all of it by default.
+    """
+
+    def resolve(self, X: Any) -> Kernel:
+        if isinstance(self.columns, Columns):
+            return self
+        where = choose(self.columns, as_input(X), self.name)
+        return replace(self, columns=Gaps(**vars(where)))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (self.label({}),)
+
+    @property
+    def is_family(self) -> bool:
+        return False
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        _ = found(self, Gaps)
+        return [(("copy", layout.source("dot", self)),)]
+
+    def table(self, X: Any, training: bool) -> Table:
+        """Return the indicators of what is missing in X."""
+        return vector_table(self.columns.missing(X).astype(np.float64))
+
+
+@stored("Gaps")
+@dataclass(frozen=True, repr=False)
+class Gaps(Columns):
+    """Columns of which only that is seen what is missing: they are never absent."""
+
+    def absent(self, X: Any) -> None:
+        return None
+
+    def missing(self, X: Any) -> np.ndarray:
+        """Return what is missing, shape (n, columns)."""
+        part = self.part(X)
+        if part is None:
+            return np.ones((X.shape[0], len(self.indices)), dtype=bool)
+        return missing(part, self.locate(part))
+
+
+@stored("FilledTexts")
+@dataclass(frozen=True, repr=False)
+class FilledTexts(Columns):
+    """Columns of texts, in which a missing one is empty."""
+
+    def absent(self, X: Any) -> np.ndarray | None:
+        return super().absent(X) if self.view else None
+
+    def _items(self, values: Any, label: str) -> list[Any]:
+        return ["" if item is None else item for item in items_or_none(values)]
+
+
+def missing(X: Any, indices: list[int]) -> np.ndarray:
+    """Return which values of some columns of X are missing, shape (n, columns)."""
+    if sp.issparse(X):
+        return np.zeros((X.shape[0], len(indices)), dtype=bool)
+    if is_numeric_array(X):
+        gaps: np.ndarray = np.isnan(np.asarray(X[:, indices], dtype=np.float64))
+        return gaps
+    columns = [[item is None for item in items_or_none(column(X, index))] for index in indices]
+    return np.array(columns, dtype=bool).T

@@ -1,0 +1,316 @@
+"""Pictures of models on sequences: where which words matter.
+
+Displays follow `kernelweave.plots`. Numbers of one sign are shades of one colour, darker where they
+are larger; numbers of both signs go from blue over white, which is zero, to red. Both can be told
+apart by colour-blind people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .inspection import importance, kmer_weights, poim
+from .inspection.letters import word_scores
+from .inspection.words import fitted_model, output_of
+from .kernels.wd_quantity import WdQuantity
+from .plots import LINE, _axes, _name_ticks, _open
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Colours of Okabe and Ito (2008), which colour-blind people can tell apart.
+COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00", "U": "#D55E00"}
+OTHER = "#555555"
+MOST_WORDS = 64  # rows of a map of k-mers, above which only the largest are shown
+
+
+class PositionWeightsDisplay:
+    """Kernel weights by position and match length, as a heat map.
+
+    Parameters
+    ----------
+    weights : array of shape (lengths, positions)
+        NaN where there is no kernel.
+    labels : what the rows are called.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    image_ : AxesImage of shape (lengths, positions)
+    """
+
+    def __init__(self, weights: np.ndarray, labels: Sequence[str]):
+        self.weights = np.asarray(weights, dtype=float)
+        self.labels = tuple(labels)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, target: Any = None, ax: Axes | None = None
+    ) -> PositionWeightsDisplay:
+        """Draw the weights of a fitted family of weighted degree kernels."""
+        weights, labels = _weights_by_place(estimator, target)
+        return cls(weights, labels).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> PositionWeightsDisplay:
+        """Draw on `ax`, or on a new figure."""
+        rows, positions = self.weights.shape
+        self.ax_ = _axes(ax, _map_width(positions), 1.4 + LINE * 1.2 * rows)
+        self.figure_ = self.ax_.figure
+        self.image_ = self.ax_.imshow(
+            self.weights, cmap="Blues", vmin=0.0, aspect="auto", origin="lower"
+        )
+        self.ax_.set(xlabel="position", ylabel="match length" if rows > 1 else "")
+        _name_ticks(self.ax_.yaxis, self.labels)
+        self.figure_.colorbar(self.image_, ax=self.ax_, label="weight")
+        return self
+
+
+class ImportanceDisplay:
+    """The largest weight of any k-mer, by length and position, as a heat map.
+
+    Parameters
+    ----------
+    S : array of shape (max_k, length)
+    label : what the numbers are.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    image_ : AxesImage of shape (max_k, length)
+    """
+
+    def __init__(self, S: np.ndarray, label: str = "largest weight"):
+        self.S = np.asarray(S, dtype=float)
+        self.label = label
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        max_k: int = 8,
+        *,
+        gain: bool = False,
+        ax: Axes | None = None,
+        **parameters: Any,
+    ) -> ImportanceDisplay:
+        """Draw `inspection.importance` of a fitted estimator.
+
+        Parameters
+        ----------
+        gain : whether to draw what k-mers say beyond the shorter words in them.
+        parameters : go to `inspection.importance`.
+        """
+        found = importance(estimator, max_k, **parameters)
+        if gain:
+            return cls(found.gain, "gain over shorter words").plot(ax)
+        return cls(found.S).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> ImportanceDisplay:
+        """Draw on `ax`, or on a new figure."""
+        rows, positions = self.S.shape
+        self.ax_ = _axes(ax, _map_width(positions), 1.4 + LINE * 1.4 * rows)
+        self.figure_ = self.ax_.figure
+        self.image_ = self.ax_.imshow(self.S, cmap="Blues", vmin=0.0, aspect="auto", origin="lower")
+        self.ax_.set(xlabel="position", ylabel="k-mer length")
+        _name_ticks(self.ax_.yaxis, [str(k) for k in range(1, rows + 1)])
+        self.figure_.colorbar(self.image_, ax=self.ax_, label=self.label)
+        return self
+
+
+class KmerDisplay:
+    """Weights of k-mers at positions: letters for k = 1, trimers for k = 3.
+
+    Parameters
+    ----------
+    W : array of shape (k-mers, positions)
+    kmers : what the rows are.
+    positions : (positions,) where they start.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    image_ : AxesImage of shape (k-mers, positions); colours are symmetric around zero
+    """
+
+    def __init__(self, W: np.ndarray, kmers: Sequence[str], positions: np.ndarray):
+        self.W = np.asarray(W, dtype=float)
+        self.kmers = tuple(kmers)
+        self.positions = np.asarray(positions)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        k: int = 1,
+        *,
+        corrected: bool = False,
+        most: int = MOST_WORDS,
+        ax: Axes | None = None,
+        **parameters: Any,
+    ) -> KmerDisplay:
+        """Draw the weights of k-mers of a fitted estimator.
+
+        Parameters
+        ----------
+        corrected : whether to draw the positional oligomer importance matrix, see
+            `inspection.poim`.
+        most : of more k-mers, the rows with the largest weights (of either sign) are drawn.
+        parameters : go to `inspection.kmer_weights`.
+        """
+        found = (poim if corrected else kmer_weights)(estimator, k, **parameters)
+        largest = np.sort(np.argsort(-np.abs(found.W).max(axis=1), kind="stable")[:most])
+        kmers = [found.kmers[row] for row in largest]
+        return cls(found.W[largest], kmers, found.positions).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> KmerDisplay:
+        """Draw on `ax`, or on a new figure."""
+        rows, positions = self.W.shape
+        self.ax_ = _axes(ax, _map_width(positions), 1.4 + LINE * max(rows, 4))
+        self.figure_ = self.ax_.figure
+        most = float(np.abs(self.W).max()) or 1.0
+        first, last = float(self.positions[0]) - 0.5, float(self.positions[-1]) + 0.5
+        self.image_ = self.ax_.imshow(
+            self.W, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto", interpolation="nearest",
+            extent=(first, last, rows - 0.5, -0.5),
+        )  # fmt: skip
+        self.ax_.set(xlabel="position")
+        _name_ticks(self.ax_.yaxis, self.kmers)
+        self.figure_.colorbar(self.image_, ax=self.ax_, label="weight")
+        return self
+
+
+class LogoDisplay:
+    """Letters as high as their weights: those that speak for a class above the line, others below.
+
+    Parameters
+    ----------
+    heights : array of shape (letters, positions)
+    letters : the letters.
+    positions : (positions,) where they are.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    letters_ : list of PathPatch, one for each letter that is drawn
+    """
+
+    def __init__(self, heights: np.ndarray, letters: str, positions: np.ndarray):
+        self.heights = np.asarray(heights, dtype=float)
+        self.letters = letters
+        self.positions = np.asarray(positions)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        positions: tuple[int, int] | None = None,
+        ax: Axes | None = None,
+        **parameters: Any,
+    ) -> LogoDisplay:
+        """Draw what each letter counts at each position, corrected for what all letters count.
+
+        Parameters
+        ----------
+        positions : (start, stop), the part to draw.
+        parameters : go to `inspection.poim`.
+        """
+        found = poim(estimator, 1, positions=positions, **parameters)
+        return cls(found.W, "".join(found.kmers), found.positions).plot(ax)
+
+    @classmethod
+    def from_sequence(
+        cls, estimator: Any, sequence: str, *, target: Any = None, ax: Axes | None = None
+    ) -> LogoDisplay:
+        """Draw what each letter of one sequence adds to its decision value."""
+        (scores,) = word_scores(estimator, [sequence], target=target)
+        letters = "".join(sorted(set(sequence)))
+        heights = np.array([[one == own for one in sequence] for own in letters]) * scores
+        return cls(heights, letters, np.arange(len(sequence))).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> LogoDisplay:
+        """Draw on `ax`, or on a new figure."""
+        self.ax_ = _axes(ax, max(4.0, min(16.0, 0.22 * len(self.positions) + 1.2)), 2.6)
+        self.figure_ = self.ax_.figure
+        self.letters_ = [
+            self._draw(letter, position, bottom, height)
+            for position, column in zip(self.positions, self.heights.T, strict=True)
+            for letter, bottom, height in self._stacked(column)
+        ]
+        stacks = np.where(self.heights > 0, self.heights, 0).sum(axis=0)
+        below = np.where(self.heights < 0, self.heights, 0).sum(axis=0)
+        self.ax_.set_xlim(self.positions[0] - 0.5, self.positions[-1] + 0.5)
+        self.ax_.set_ylim(1.05 * below.min(), 1.05 * stacks.max() or 1.0)
+        self.ax_.axhline(0.0, color="black", linewidth=0.8)
+        self.ax_.set(xlabel="position", ylabel="weight")
+        _open(self.ax_)
+        return self
+
+    def _stacked(self, column: np.ndarray) -> list[tuple[str, float, float]]:
+        """Return letter, bottom and height; the largest letters are farthest from the line."""
+        drawn, above, below = [], 0.0, 0.0
+        for row in np.argsort(np.abs(column), kind="stable"):
+            height = float(column[row])
+            if height > 0:
+                drawn.append((self.letters[row], above, height))
+                above += height
+            elif height < 0:
+                below += height
+                drawn.append((self.letters[row], below, -height))
+        return drawn
+
+    def _draw(self, letter: str, position: float, bottom: float, height: float) -> Any:
+        from matplotlib.font_manager import FontProperties
+        from matplotlib.patches import PathPatch
+        from matplotlib.textpath import TextPath
+        from matplotlib.transforms import Affine2D
+
+        font = FontProperties(family="DejaVu Sans", weight="bold")
+        path = TextPath((0, 0), letter, size=1, prop=font)
+        box = path.get_extents()
+        fit = Affine2D().translate(-box.x0, -box.y0).scale(0.9 / box.width, height / box.height)
+        place = fit.translate(position - 0.45, bottom)
+        colour = COLOURS.get(letter, OTHER)
+        patch = PathPatch(path.transformed(place), facecolor=colour, edgecolor="none")
+        self.ax_.add_patch(patch)
+        return patch
+
+
+def _map_width(positions: int) -> float:
+    """Return the width of a map of so many positions, in inches."""
+    return min(14.0, max(5.0, 2.0 + 0.09 * positions))
+
+
+def _weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
+    """Return the weights of a family by match length and position, and names of the rows."""
+    model, output = fitted_model(estimator), output_of(estimator, target)
+    sources = model.compiled.listing.layout.sources.items()
+    found = [(q, first) for (q, _), first in sources if isinstance(q, WdQuantity) and q.split]
+    if len(found) != 1:
+        raise ValueError(
+            "model must have one family of weighted degree kernels, with split='degree', "
+            f"'position', 'both' or ranges of positions; it has {len(found)}"
+        )
+    quantity, first = found[0]
+    planes = np.full(quantity.planes, np.nan)
+    for m, expression in enumerate(model.compiled.listing.expressions):
+        read = [step[1] for step in expression if step[0] == "copy"]
+        if len(read) == 1 and first <= read[0] < first + len(planes):
+            planes[read[0] - first] = model.weights[output, m]
+    return _laid_out(quantity, planes)
+
+
+def _laid_out(quantity: WdQuantity, planes: np.ndarray) -> tuple[np.ndarray, list[str]]:
+    degree, length = len(quantity.weights), quantity.length
+    told_apart = quantity.split in ("degree", "both")
+    lengths = range(degree) if told_apart else range(1)
+    weights = np.full((len(lengths), length), np.nan)
+    for row in lengths:
+        for position in range(length - row):
+            plane = quantity.plane(position, row)
+            if plane is not None:
+                weights[row, position] = planes[plane]
+    return weights, [str(k + 1) for k in lengths] if told_apart else [""]

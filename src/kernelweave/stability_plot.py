@@ -1,0 +1,88 @@
+"""Kernel weights with their intervals, with the conventions of `kernelweave.plots`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .inspection import BootstrapWeights, bootstrap_weights
+from .plots import LINE, MOST_NAMES, _axes, _name_ticks, _open, _width
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLOUR = "#0072B2"
+
+
+class StabilityDisplay:
+    """Kernel weights with their intervals over bootstrap samples.
+
+    Parameters
+    ----------
+    result : what `inspection.bootstrap_weights` returned, for one set of weights.
+    interval : (low, high), the quantiles that a line spans.
+    level : p-value up to which a weight is marked as significant.
+    correction : how p-values are corrected, as in `BootstrapWeights.p_values`.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    intervals_ : LineCollection, one line for each kernel
+    means_ : PathCollection of the mean weights; filled where they are significant
+    """
+
+    def __init__(
+        self,
+        result: BootstrapWeights,
+        interval: tuple[float, float] = (0.05, 0.95),
+        level: float = 0.05,
+        correction: str | None = "max",
+    ):
+        if result.weights.ndim != 1:
+            raise ValueError("result has weights for several classes: draw one of them at a time")
+        self.result = result
+        self.interval = interval
+        self.level = level
+        self.correction = correction
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        n: int = 100,
+        *,
+        ax: Axes | None = None,
+        **parameters: Any,
+    ) -> StabilityDisplay:
+        """Fit an estimator n times and draw its weights; parameters go to `bootstrap_weights`."""
+        return cls(bootstrap_weights(estimator, X, y, n, **parameters)).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> StabilityDisplay:
+        """Draw on `ax`, or on a new figure that has room for the names."""
+        names, M = self.result.kernel_names, len(self.result.kernel_names)
+        room = LINE * 1.3 * min(M, MOST_NAMES)
+        self.ax_ = _axes(ax, 4.5 + _width(names), 0.9 + room)
+        self.figure_ = self.ax_.figure
+        low, high = self.result.quantiles(self.interval)
+        rows = np.arange(M)
+        self.intervals_ = self.ax_.hlines(rows, low, high, color=COLOUR, linewidth=1.5)
+        colours = [COLOUR if one else "white" for one in self._significant()]
+        self.means_ = self.ax_.scatter(
+            self.result.mean, rows, s=22, facecolor=colours, edgecolor=COLOUR, zorder=3
+        )
+        self.ax_.set_ylim(M - 0.5, -0.5)
+        self.ax_.set_xlim(0.0, 1.05 * max(float(high.max()), 1e-12))
+        share = round(100 * (self.interval[1] - self.interval[0]))
+        marked = f"; filled: p ≤ {self.level:g}" if len(self.result.permuted) else ""
+        self.ax_.set_xlabel(f"weight, mean and {share} % interval{marked}")
+        _open(self.ax_)
+        _name_ticks(self.ax_.yaxis, names)
+        return self
+
+    def _significant(self) -> np.ndarray:
+        if not len(self.result.permuted):
+            return np.zeros(len(self.result.weights), dtype=bool)
+        return np.asarray(self.result.p_values(self.correction) <= self.level)

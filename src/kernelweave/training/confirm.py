@@ -1,0 +1,132 @@
+"""A gap is claimed where rounding cannot have made it: results are confirmed, or in doubt.
+
+A solver follows its outputs through many changes of alpha, and reads both objectives off them. So
+the values that it stops at are those of its model but for rounding. Here rounding is bounded: the
+primal value by losses at outputs that are wrong to the worse side, the dual value by energies that
+are too small, by alphas that do not quite add up, and both by the sizes of the terms that they are
+sums of (`digits` says what a bound means). Where that leaves open whether the gap is below the
+tolerance, outputs are computed anew, and where need be the solver goes on, to a gap that is smaller
+by what rounding may hide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ..digits import UNIT, Digits, root_of_squares
+from ..engines.base import Engine
+from ..norms import Block
+from ..problem import Problem
+from .history import History, Result
+
+ATTEMPTS = 3  # of a solver, each with a smaller tolerance
+LARGEST_SHARE = 0.5  # of the tolerance that rounding may take before it is not worth an attempt
+LOGARITHMS = 40.0  # no share of a box that is a number has a larger logarithm
+
+
+def confirmed(
+    problem: Problem,
+    engine: Engine,
+    weights: np.ndarray,
+    history: History,
+    digits: Digits,
+    solve: Callable[[np.ndarray], Result],
+) -> Result:
+    """Solve a problem from the alpha of the engine, and say how far its gap is in doubt.
+
+    Parameters
+    ----------
+    weights : where to start, shape (M,).
+    digits : the rounding of the kernels.
+    solve : solves the problem from weights, shape (M,), and the alpha of the engine, to the
+        tolerance of the history; leaves the engine at the alpha of its result.
+    """
+    tol = history.tol
+    for _ in range(ATTEMPTS):
+        result = judged(problem, engine, solve(weights), digits, tol)
+        if result.converged or result.gap > tol:
+            break
+        engine.move_to(result.alpha)
+        digits = replace(digits, neighbours=True)
+        result = judged(problem, engine, _certified(problem, engine, result), digits, tol)
+        if result.converged or history.spent or result.doubt > LARGEST_SHARE * tol:
+            break
+        history.tol, weights = tol - result.doubt, result.weights
+    history.tol = tol
+    return result
+
+
+def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float) -> Result:
+    """Return a result that has converged only if its gap is below tol whatever rounding did."""
+    if not np.isfinite(result.gap):
+        return result
+    if not result.weights.any():
+        return _judged_constant(problem, engine, result, digits)
+    error = rounding_error(problem, engine, result, digits)
+    least = result.scale - error - 2 * UNIT * abs(result.constant)
+    worst = (result.primal - result.dual + error) / least if least > 0 else np.inf
+    doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
+    return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
+
+
+def _judged_constant(problem: Problem, engine: Engine, result: Result, digits: Digits) -> Result:
+    """Return the best constant, in doubt where rounding may hide that there is more to learn."""
+    equal = replace(result, weights=problem.norm.start(engine.n_kernels))
+    error = rounding_error(problem, engine, equal, digits)
+    sure = problem.nothing_to_learn(result.dual - error)
+    return replace(result, doubt=0.0 if sure else 1.0, converged=result.converged and sure)
+
+
+def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Digits) -> float:
+    """Return how far a model's primal and dual value may be further apart than they seem."""
+    theta, outputs = result.weights, problem.n_outputs
+    alpha, F = engine.alpha, engine.combined(theta)
+    parts = alpha.reshape(outputs, -1)
+    dF, ds = digits.moves(theta, parts, engine.travel.reshape(outputs, -1))
+    # The energies of most norms are bounded without s itself: their terms are no more than linear.
+    s = engine.quadratic() if isinstance(problem.norm, Block) else np.zeros_like(ds)
+    norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
+    bias = np.repeat(result.bias, len(alpha) // outputs)
+    f = F + bias
+    losses = problem.loss.value(f, problem.y)
+    off = dF.ravel() + UNIT * (np.abs(F) + np.abs(bias) + np.abs(f) + np.abs(problem.y))
+    up, down = (problem.loss.value(f + move, problem.y) - losses for move in (off, -off))
+    terms = problem.C @ losses + abs(problem.tau) * np.abs(result.bias).sum()
+    energy = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
+    regular = abs(result.primal - problem.C @ losses - problem.tau * np.sum(result.bias))
+    # What outputs that are off cost to both sides adds up, and what is a gain to one side need not.
+    bent, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
+    above = bent.sum() + root_of_squares(slope) + 0.5 * energy
+    below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
+    sizes = terms + 2 * regular + _conjugate_sizes(problem, alpha)
+    return float(above + below + growth * sizes)
+
+
+def _conjugate_sizes(problem: Problem, alpha: np.ndarray) -> float:
+    """Return the sizes of the terms of the dual value that are no energies, added up."""
+    term = problem.term
+    linear = (np.abs(term.lin) + term.eps + 0.5 * term.curv * np.abs(alpha)) * np.abs(alpha)
+    return float(linear.sum() + LOGARITHMS * term.ent.sum())
+
+
+def _off_sum(problem: Problem, alpha: np.ndarray, bias: np.ndarray) -> float:
+    """Return what a dual value gains by alphas, shape (outputs, n), that miss their sum.
+
+    That is the distance times the multiplier of the constraint, which is the bias.
+    """
+    added = (2 + np.log2(alpha.size)) * UNIT * np.abs(alpha).sum(axis=1)
+    return float(np.abs(np.atleast_1d(bias)) @ (np.abs(alpha.sum(axis=1) - problem.tau) + added))
+
+
+def _certified(problem: Problem, engine: Engine, result: Result) -> Result:
+    """Return a result with the values that the engine gives it now."""
+    theta = result.weights
+    certificate = problem.certificate(
+        engine.alpha, engine.combined(theta), engine.quadratic(), theta
+    )
+    if problem.nothing_to_learn(certificate.dual):
+        theta = np.zeros_like(theta)
+    return replace(result, **vars(certificate), weights=theta)

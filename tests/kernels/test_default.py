@@ -1,0 +1,120 @@
+"""Default kernels: what each kind of column gets, and mixed tables from fit to file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, load, verify
+from kernelweave.kernels import CompiledKernels
+from kernelweave.kernels.default import Contents, default_kernels
+
+WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
+N = 60
+
+
+def mixed(frames, rng, missing=True):
+    """A frame with two numbers, two columns of categories and one of texts; and targets."""
+    a, b = rng.normal(size=(2, N))
+    notes = [" ".join(rng.choice(WORDS, 6)) for _ in range(N)]
+    kind = rng.choice(["red", "green", "blue"], N).tolist()
+    y = np.where(a + 2.0 * (np.array(kind) == "red") > 0.5, "yes", "no")
+    age = a.tolist()
+    if missing:
+        age[3], kind[4], notes[5] = None, None, None
+    table = {"age": age, "b": b, "kind": kind, "flag": b > 0, "notes": notes}
+    return frames.DataFrame(table), y
+
+
+@pytest.fixture(params=["pandas", "polars"])
+def frames(request):
+    return pytest.importorskip(request.param)
+
+
+def test_every_kind_of_column_has_its_kernels(frames, rng):
+    X, _ = mixed(frames, rng)
+    assert Contents.of(X) == Contents([0, 1], [2, 3], [4])
+    names = CompiledKernels(tuple(default_kernels(X, np.ones(N)))).names
+    assert len(names) == 8 + 8 + 7 + 1 + 1
+    assert names[0] == "Linear(columns=standardized ['age', 'b'])"
+    assert names[8] == "Linear(columns=standardized ['kind', 'flag'])"
+    assert names[16].endswith("columns=standardized ['age', 'b', 'kind', 'flag'])")
+    assert names[-2:] == ("BagOfWords(columns='notes')", "Missing(columns='age')")
+
+
+@pytest.mark.parametrize("Estimator", [MKLClassifier, MKLRegressor, MKLOneClass])
+def test_mixed_tables_from_fit_to_file(Estimator, frames, rng, tmp_path):
+    X, y = mixed(frames, rng)
+    y = (y == "yes").astype(float) if Estimator is MKLRegressor else y
+    model = Estimator().fit(X, y)
+    if Estimator is not MKLOneClass:
+        assert model.score(X, y) > 0.6
+    assert verify(model, X, y).agree
+    model.save(tmp_path / "m.kw")
+    again, (new, _) = load(tmp_path / "m.kw"), mixed(frames, rng, missing=False)
+    for table in (X, new):
+        assert np.array_equal(again.predict(table), model.predict(table))
+
+
+def test_values_that_were_never_missing_may_be(frames, rng):
+    X, y = mixed(frames, rng, missing=False)
+    new, _ = mixed(frames, rng)
+    model = MKLClassifier().fit(X, y)
+    assert not any("Missing" in name for name in model.kernel_names_)
+    assert np.isfinite(model.decision_function(new)).all()
+
+
+def test_categorical_columns_are_never_texts(rng):
+    pandas = pytest.importorskip("pandas")
+    X, _ = mixed(pandas, rng)
+    X["notes"] = X["notes"].astype("category")
+    assert Contents.of(X) == Contents([0, 1], [2, 3, 4], [])
+
+
+def test_numbers_alone(rng):
+    names = CompiledKernels(tuple(default_kernels(rng.normal(size=(9, 4)), np.ones(9)))).names
+    assert names[0] == "Linear(columns=standardized)"
+    assert names[4] == "RBF(gamma=0.25, columns=standardized)"
+
+
+def test_arrays_with_missing_numbers(rng):
+    X = rng.normal(size=(N, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    X[::4, 0] = np.nan
+    model = MKLClassifier().fit(X, y)
+    assert model.kernel_names_[-1] == "Missing(columns=0)"
+    assert model.score(X, y) > 0.8
+
+
+def test_many_columns_with_gaps_share_an_indicator(rng):
+    X = rng.normal(size=(40, 50))
+    X[np.arange(40), np.arange(40)] = np.nan
+    names = CompiledKernels(tuple(default_kernels(X, np.ones(40)))).names
+    assert sum("Missing" in name for name in names) == 1
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1], [2], [3], [4]], r"column 'a' holds \[1\]; kernels=None reads numbers, strings"),
+        ([1.0, np.inf, 2.0, 3.0], "contains infinity in column 'a'"),
+    ],
+)
+def test_what_is_really_wrong(values, message):
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match=message):
+        MKLClassifier().fit(pandas.DataFrame({"a": values, "b": [1, 2, 3, 5]}), [0, 1, 0, 1])
+
+
+def test_dates_and_arrays_of_strings_are_refused():
+    pandas = pytest.importorskip("pandas")
+    dates = pandas.DataFrame({"a": pandas.date_range("2020-01-01", periods=4)})
+    with pytest.raises(ValueError, match="column 'a' holds dates or times"):
+        MKLClassifier().fit(dates, [0, 1, 0, 1])
+    with pytest.raises(ValueError, match=r"X must hold numbers, but .* give a frame"):
+        MKLClassifier().fit(np.array([["u"], ["v"], ["u"], ["v"]]), [0, 1, 0, 1])
+
+
+def test_nothing_that_varies_is_an_error():
+    with pytest.raises(ValueError, match="is constant on the training data"):
+        MKLClassifier().fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])

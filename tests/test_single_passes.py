@@ -1,0 +1,147 @@
+"""Passes in single precision: close to exact ones, the same for any threads, and never last."""
+
+import numpy as np
+import pytest
+from kernel_cases import training_set
+
+from kernelweave import MKLClassifier, MKLRegressor
+from kernelweave.core import _core
+from kernelweave.engines import FamilyEngine, family
+from kernelweave.kernels import RBF, Polynomial
+from kernelweave.verification import verify
+
+WIDTHS = RBF(np.geomspace(1e-3, 3.0, 9))
+TWO = [WIDTHS, RBF(np.geomspace(0.1, 1.0, 4), columns=[0, 2, 3])]
+
+
+@pytest.fixture(autouse=True)
+def three_hundred_are_many(monkeypatch):
+    monkeypatch.setattr(family, "MANY_EXAMPLES", 100)
+
+
+@pytest.fixture(params=_core.simd_levels())
+def level(request):
+    before = _core.simd_level()
+    _core.use_simd(request.param)
+    yield request.param
+    _core.use_simd(before)
+
+
+def engine_of(kernels, X, **given):
+    return FamilyEngine.of(training_set(kernels, X, **given))
+
+
+def rough_engine(kernels, X, **given):
+    engine = engine_of(kernels, X, **given)
+    engine.be_rough(True)
+    return engine
+
+
+def vectors(rng, n=331, d=6):
+    X = 3.0 + rng.normal(size=(n, d))
+    X[7], X[11] = X[3], X[3] + 1e-9
+    return X
+
+
+@pytest.mark.parametrize("kernels", [WIDTHS, TWO], ids=["one distance", "two distances"])
+@pytest.mark.parametrize("d", [5, 64])
+def test_rough_outputs_are_close(rng, level, kernels, d):
+    X = vectors(rng, d=d) * np.sqrt(5 / d)
+    exact, rough = engine_of(kernels, X), rough_engine(kernels, X)
+    theta, other = rng.random((2, exact.n_kernels))
+    for _ in range(3):
+        idx = np.sort(rng.choice(len(X), 90, replace=False))
+        values = rng.normal(size=90)
+        for engine in (exact, rough):
+            engine.combined(theta)
+            engine.change(idx, values)
+        size = np.abs(exact.alpha).sum()
+        far = 3e-6 * size
+        assert np.abs(rough.combined(theta) - exact.combined(theta)).max() <= far * theta.sum()
+        assert np.abs(rough.quadratic() - exact.quadratic()).max() <= far * size
+        assert np.abs(rough.outputs_at(idx) - exact.outputs()[:, idx]).max() <= far
+        # New weights after that cost no pass, and are no worse.
+        assert np.abs(rough.combined(other) - exact.combined(other)).max() <= far * other.sum()
+        part = np.arange(0, len(X), 2)
+        np.testing.assert_array_equal(
+            rough.subset(part).combined(other), rough.combined(other)[part]
+        )
+
+
+def test_every_level_agrees_to_the_last_digits(rng):
+    X, before, found = vectors(rng), _core.simd_level(), []
+    alpha = rng.normal(size=len(X))
+    for name in _core.simd_levels():
+        _core.use_simd(name)
+        engine = rough_engine(WIDTHS, X)
+        engine.move_to(alpha)
+        found.append((engine.combined(np.ones(9)).copy(), engine.quadratic()))
+    _core.use_simd(before)
+    for combined, energies in found[1:]:
+        np.testing.assert_allclose(combined, found[0][0], atol=1e-6 * np.abs(alpha).sum())
+        np.testing.assert_allclose(energies, found[0][1], rtol=1e-5)
+
+
+def test_threads_do_not_matter(rng):
+    X, alpha = vectors(rng), rng.normal(size=331)
+    engines = [rough_engine(WIDTHS, X, n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
+    for engine in engines:
+        engine.move_to(alpha)
+    for other in engines[1:]:
+        np.testing.assert_array_equal(other.quadratic(), engines[0].quadratic())
+        theta = np.arange(9.0)
+        np.testing.assert_array_equal(other.combined(theta), engines[0].combined(theta))
+
+
+def test_an_engine_that_was_rough_forgets_it(rng):
+    X, alpha, theta = vectors(rng), rng.normal(size=331), rng.random(9)
+    exact, was_rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    for engine in (exact, was_rough):
+        engine.move_to(alpha)
+    assert np.any(was_rough.combined(theta) != exact.combined(theta))
+    was_rough.quadratic()
+    was_rough.be_rough(False)
+    np.testing.assert_array_equal(was_rough.combined(theta), exact.combined(theta))
+    np.testing.assert_array_equal(was_rough.quadratic(), exact.quadratic())
+
+
+@pytest.mark.parametrize(
+    ("kernels", "d"),
+    [
+        (Polynomial(degree=[1, 2, 3, 4]), 5),  # no distances
+        (WIDTHS, 65),  # longer vectors: distances are cheaper to keep
+        (RBF(np.geomspace(1e-3, 1e5, 9)), 5),  # rounding of distances would move the narrow ones
+        ([WIDTHS, RBF(np.geomspace(1e4, 1e5, 9), columns=[0])], 5),
+    ],
+    ids=["dot products", "long vectors", "narrow", "one narrow family"],
+)
+def test_other_families_have_no_rough_outputs(rng, kernels, d):
+    engine = engine_of(kernels, vectors(rng, d=d))
+    assert not engine.has_rough_outputs
+    with pytest.raises(TypeError, match="single precision"):
+        engine.be_rough(True)
+    engine.be_rough(False)
+
+
+@pytest.mark.parametrize("tol", [1e-3, 1e-7])
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (MKLClassifier, {"norm": 1}),
+        (MKLClassifier, {"norm": 1, "max_iter": 2}),
+        (MKLClassifier, {"norm": 2, "loss": "logistic"}),
+        (MKLClassifier, {"norm": 4}),
+        (MKLClassifier, {"norm": np.inf, "C": 30.0}),
+        (MKLRegressor, {"norm": 1, "loss": "squared"}),
+        (MKLRegressor, {"norm": 1.3}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_certificate_of_a_model_is_exact(rng, kind, settings, tol):
+    X = vectors(rng)
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 5 + 0.3 * rng.normal(size=len(X))
+    y = y > np.median(y) if kind is MKLClassifier else y
+    model = kind(WIDTHS, tol=tol, **settings).fit(X, y)
+    assert "single precision" in repr(model.plan_)
+    assert verify(model, X, y).agree
+    assert model.duality_gap_ <= tol or "max_iter" in settings
