@@ -35,6 +35,22 @@ def test_each_target_is_a_problem_of_its_own(targets, loss):
     assert verify(model, X, Y).agree
 
 
+def test_units_of_targets_do_not_matter(targets, tmp_path):
+    X, Y = targets
+    units = np.array([1.0, 1e3, 1e-3])
+    model, other = MKLRegressor(KERNELS, tol=1e-6), MKLRegressor(KERNELS, tol=1e-6)
+    model.fit(X, Y)
+    other.fit(X, Y * units)
+    np.testing.assert_allclose(other.epsilon_, model.epsilon_ * units)
+    np.testing.assert_allclose(other.predict(X) / units, model.predict(X), atol=1e-2)
+    assert verify(other, X, Y * units).agree
+    other.save(tmp_path / "m.kw")
+    assert np.array_equal(load(tmp_path / "m.kw").C_, other.C_)
+    shared = MKLRegressor(KERNELS, share_weights=True).fit(X, Y)
+    assert pytest.approx(np.sqrt(np.mean(Y.std(axis=0) ** 2))) == shared.C_
+    assert shared.epsilon_ == pytest.approx(0.1 * shared.C_)
+
+
 def test_targets_that_share_their_weights(targets, tmp_path):
     X, Y = targets
     model = MKLRegressor(KERNELS, C=10, share_weights=True).fit(X, Y)

@@ -339,7 +339,7 @@ def test_pairs_of_objects(load_real):
     np.testing.assert_allclose(kernel(X), Kd[np.ix_(drug, drug)] * Kc[np.ix_(cell, cell)])
     model = MKLRegressor(kernel, C=1.0).fit(X[:200], y[:200])
     assert model.duality_gap_ <= model.tol
-    by_hand = MKLRegressor(Precomputed()).fit(kernel(X[:200]), y[:200])
+    by_hand = MKLRegressor(Precomputed(), C=1.0).fit(kernel(X[:200]), y[:200])
     np.testing.assert_allclose(
         by_hand.predict(kernel(X[200:], X[:200])), model.predict(X[200:]), atol=1e-2
     )

@@ -157,14 +157,13 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True, several=True).astype(float)
         costs = check_weights(sample_weight, len(y))
-        single: list[Problem] = model._problems(y, _C(model) * costs, norm)
+        single: list[Problem] = model._problems(y, np.multiply.outer(_C(model), costs), norm)
         return single
     return [model._problem(X, sample_weight)]
 
 
-def _C(model: Any) -> float:
-    C: float = model.C_ if hasattr(model, "C_") else model.C
-    return C
+def _C(model: Any) -> Any:
+    return model.C_ if hasattr(model, "C_") else model.C
 
 
 def _judged(model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray) -> Problem:

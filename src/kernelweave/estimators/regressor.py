@@ -36,8 +36,8 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
     C : float or "scale"
         A number means what it means for scikit-learn's `SVR`. "scale" follows the spread (standard
         deviation) of y, so that its unit does not matter: the spread for the
-        epsilon-insensitive loss, 1 for the squared one. The spread of several targets is the root
-        of their mean variance.
+        epsilon-insensitive loss, 1 for the squared one. Each of several targets has its own spread;
+        those that share their weights have one, the root of their mean variance.
     loss : {"epsilon_insensitive", "squared"} or a loss object
     epsilon : float or "scale"
         Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
@@ -48,7 +48,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
 
     Attributes
     ----------
-    C_, epsilon_ : float
+    C_, epsilon_ : float, or array of shape (outputs,)
         What "scale" has become, or the numbers that were given.
     """
 
@@ -102,38 +102,44 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         weights = check_weights(sample_weight, len(y))
         unit = self._find_scale(y, weights)
         self.C_ = unit if is_scale(self.C) else float(self.C)
-        costs = weighed(self.C_, weights)
+        costs = np.array([weighed(C, weights) for C in np.atleast_1d(self.C_)])
         problems = self._problems(y, costs, norms.as_norm(self.norm))
         self._train(X, problems, one_number(y), self.share_weights)
         return self
 
-    def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> float:
+    def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> Any:
         """Set the epsilon of these targets, and return the unit that C is then measured in.
 
         Where targets and functions double, so do errors, and the penalty is four times as large.
         """
-        spread = _spread(y, weights)
+        spread = _spread(y, weights, shared=getattr(self, "share_weights", False))
         self.epsilon_ = EPSILON * spread if is_scale(self.epsilon) else float(self.epsilon)
-        return spread if self._loss.name == "epsilon_insensitive" else 1.0
+        return spread if self._losses(1)[0].name == "epsilon_insensitive" else 1.0
 
-    @property
-    def _loss(self) -> losses.Loss:
-        params = {"epsilon": self.epsilon_} if self.loss == "epsilon_insensitive" else {}
-        return losses.get(self.loss, "regressor", **params)
+    def _losses(self, outputs: int) -> list[losses.Loss]:
+        """Return the loss of each target."""
+        if self.loss != "epsilon_insensitive":
+            return [losses.get(self.loss, "regressor")] * outputs
+        widths = np.resize(self.epsilon_, outputs)
+        return [losses.get(self.loss, "regressor", epsilon=float(width)) for width in widths]
 
     def _problems(self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
-        """Return the problem of each target."""
-        problems = []
+        """Return the problem of each target; costs have shape (n,) or (outputs, n)."""
+        targets, problems = y.reshape(len(y), -1).T, []
+        each = np.broadcast_to(costs, targets.shape)
         with np.errstate(over="ignore"):  # the objective tells
-            for target in y.reshape(len(y), -1).T:
-                centre = _centre(target[costs > 0])
-                problems.append(Problem(self._loss, norm, target - centre, costs, centre=centre))
+            for loss, target, cost in zip(self._losses(len(each)), targets, each, strict=True):
+                centre = _centre(target[cost > 0])
+                problems.append(Problem(loss, norm, target - centre, cost, centre=centre))
         return problems
 
     def _check_loaded(self) -> None:
         """Any number of targets will do."""
         if not hasattr(self, "epsilon_"):  # files of versions without "scale"
             self.epsilon_ = float(self.epsilon)
+        for value in (self.epsilon_, getattr(self, "C_", 1.0)):
+            if np.shape(value) not in ((), self._model.intercept.shape):
+                raise ValueError("C_ and epsilon_ must be numbers, or have one for each target")
 
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted targets, shape (n,) or (n, outputs)."""
@@ -157,12 +163,21 @@ def is_scale(value: Any) -> bool:
     return isinstance(value, str) and value == "scale"
 
 
-def _spread(y: np.ndarray, weights: np.ndarray) -> float:
-    """Return the standard deviation of targets, (n,) or (n, outputs); 1 where they do not vary."""
+def _spread(y: np.ndarray, weights: np.ndarray, *, shared: bool) -> Any:
+    """Return the standard deviation of targets, or that of each; 1 where they do not vary.
+
+    Parameters
+    ----------
+    y : shape (n,) or (n, outputs).
+    weights : how much each example counts, shape (n,).
+    shared : whether there is to be one for all targets, the root of the mean square.
+    """
     targets = y.reshape(len(y), -1)
     centres = [_centre(target) for target in targets[weights > 0].T]
     parts = weights / weights.max()  # whose sum is finite
     # Centred they are the same numbers wherever the origin is.
     spreads = moments(targets - centres, parts / parts.sum())[1]
-    spread = float(np.sqrt(np.mean(spreads**2))) if len(spreads) > 1 else float(spreads[0])
-    return spread if spread > 0 else 1.0
+    if shared and len(spreads) > 1:
+        spreads = np.array([np.linalg.norm(spreads) / np.sqrt(len(spreads))])
+    found = np.where(spreads > 0, spreads, 1.0)
+    return found if len(found) > 1 else float(found[0])
