@@ -14,6 +14,7 @@ from kernelweave import (
     Grams,
     MKLClassifier,
     MKLClassifierCV,
+    MKLOneClass,
     MKLRegressor,
     Views,
     compare,
@@ -346,6 +347,38 @@ def test_pairs_of_objects(load_real):
     for bad in (X + 124, X - 1, X + 0.5):
         with pytest.raises(ValueError, match="column 'drug' of X must hold row numbers"):
             model.predict(bad)
+
+
+@pytest.mark.parametrize("frame", [False, True])
+def test_default_kernels_of_views_with_units_and_missing_values(frame, tables, rng, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    a, y = tables[0]["a"], tables[1]
+    b = tables[0]["b"].copy()
+    b[3], b[5, 1] = np.nan, np.nan  # an absent row, and a value that is missing
+    table = pandas.DataFrame(b, columns=list("xyz")) if frame else b
+    if frame:
+        table["kind"] = [None if i == 3 else "uv"[i % 2] for i in range(N)]
+    X, scaled = Views({"a": a, "b": table}), Views({"a": 1000.0 * a, "b": table})
+    model = MKLClassifier(tol=1e-6).fit(X, y)
+    assert model.duality_gap_ <= 1e-6
+    assert verify(model, X, y).agree
+    assert set(model.weights_frame(by="view").view) == {"a", "b"}
+    other = MKLClassifier(tol=1e-6).fit(scaled, y)
+    np.testing.assert_allclose(
+        other.decision_function(scaled), model.decision_function(X), atol=1e-2
+    )
+    model.save(tmp_path / "m.kw")
+    restored = load(tmp_path / "m.kw")
+    assert np.array_equal(restored.decision_function(X[:7]), model.decision_function(X[:7]))
+    without = {"a": a, "b": None}
+    assert np.isfinite(model.decision_function(without)).all()
+
+
+def test_one_class_has_one_default_kernel_for_each_view(tables):
+    X = Views({name: tables[0][name] for name in "ab"})
+    model = MKLOneClass().fit(X)
+    assert len(model.kernel_names_) == 2
+    assert model.duality_gap_ <= model.tol
 
 
 def test_an_array_is_no_kernel_and_says_so_in_a_line(rng):
