@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
@@ -19,18 +18,16 @@ from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import Digits
-from ..engines import Engine, OutputsEngine, TrainingSet
-from ..kernels import CompiledKernels, Kernel
+from ..engines import Engine, TrainingSet
+from ..kernels import Kernel
 from ..kernels.default_of_views import default_of_views
-from ..kernels.examples import Examples
 from ..kernels.precomputed import all_precomputed
 from ..kernels.prepare import prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..overflow import why_not_finite
-from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
+from ..plan import ENGINES, choose_engine, find_method, make_plan
 from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
@@ -39,54 +36,10 @@ from ..training.solve import solve
 from ..validation import check_examples, check_values
 from ..weights import weights_frame
 from .kernel_parameters import KernelParameters
+from .prepared import Prepared
 
 if TYPE_CHECKING:
     from pandas import DataFrame
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Kernels on the training examples, and the engine that holds both.
-
-    Attributes
-    ----------
-    compiled : the M kernels, normalised.
-    examples : the n training examples as the kernels read them.
-    engine, name : the engine of the kernels that vary on the examples, and its name.
-    shares : how much each example counts in means, shape (n,); the sum is 1.
-    """
-
-    compiled: CompiledKernels
-    examples: Examples
-    engine: Engine
-    name: str
-    digits: Digits
-    shares: np.ndarray
-
-    @contextmanager
-    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
-        """Name what is too large where a solver finds that its objective is not finite."""
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
-                yield
-        except FloatingPointError as error:
-            cause = why_not_finite(self.compiled, self.examples, problems)
-            raise ValueError(cause) from error
-
-    def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights as that of the engine's kernels."""
-        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
-        return norm.among(self.compiled.varying)
-
-    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
-        """Return the problems to solve one after the other, and the engine for them.
-
-        Those of outputs that share their weights are one problem.
-        """
-        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
-        if not shared:
-            return problems, self.engine
-        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
 
 
 class MKLEstimator(KernelParameters):
