@@ -145,10 +145,10 @@ class Problem:
         """The problem of each output, as if it had weights of its own."""
         if self.n_outputs == 1:
             return [self]
-        pairs = zip(self.output_slices, self.centre, strict=True)
+        centres = np.broadcast_to(self.centre, self.n_outputs)
         return [
             replace(self, y=self.y[part], C=self.C[part], n_outputs=1, centre=float(centre))
-            for part, centre in pairs
+            for part, centre in zip(self.output_slices, centres, strict=True)
         ]
 
     def restricted(self, idx: np.ndarray, tau: float, cost_factor: float = 1.0) -> Problem:
