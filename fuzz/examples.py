@@ -195,5 +195,8 @@ def similarities(c: Choices, n: int) -> Given:
     if c.chance(0.05):
         K = K[:, : max(n - 1, 0)]
     return Given(
-        K, K[: c.integer(0, n)] if n else K, k.Precomputed(c.pick(["clip", "clip", "error"])), n
+        K,
+        K[: c.integer(0, n)] if n else K,
+        k.Precomputed(repair=c.pick(["clip", "clip", "error"])),
+        n,
     )

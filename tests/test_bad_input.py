@@ -146,8 +146,8 @@ def test_targets_of_another_length_or_shape(Estimator, X, y):
         Estimator(RBF(0.5)).fit(X, y[:7])
     with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
         Estimator(RBF(0.5)).fit(X, None)
-    with pytest.raises(ValueError, match="y should be a 1d array"):
-        Estimator(RBF(0.5)).fit(X, np.column_stack([y, y]))
+    with pytest.raises(ValueError, match="dim 3, while dim <= 2 is required"):
+        Estimator(RBF(0.5)).fit(X, np.ones((20, 2, 2)))
     texts = ["some words", "other words"] * 10
     with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[20, 7\]"):
         Estimator(BagOfWords()).fit(texts, y[:7])

@@ -100,7 +100,7 @@ def test_pipelines_default_kernels_and_scorers(rng):
     pipeline = make_pipeline(StandardScaler(), MKLRegressor())
     found = compare(pipeline, X, X[:, 0], cv=2, scoring="neg_mean_absolute_error", **GRID)
     assert found.scoring == "neg_mean_absolute_error"
-    assert set(found.chosen) == {"Linear(columns=standardized)"}
+    assert set(found.chosen) == {"Linear on standardized columns"}
     assert found.scores[SINGLE].min() > -0.2
 
 
@@ -114,7 +114,7 @@ def test_one_kernel_is_the_same_machine_three_times(rng):
 def test_a_given_matrix_is_split_like_its_rows(rng):
     X = rng.normal(size=(40, 2))
     found = compare(MKLRegressor(kernels.Precomputed()), X @ X.T, X[:, 0], cv=2, **GRID)
-    assert found.chosen == ("Precomputed()", "Precomputed()")
+    assert found.chosen == ("Precomputed", "Precomputed")
 
 
 def test_kernels_that_are_constant_in_a_fold_take_no_part(rng):

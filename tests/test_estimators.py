@@ -86,7 +86,7 @@ def test_contributions_of_several_classes_add_up():
 def test_a_fit_leaves_its_certificate(Estimator, moons):
     X, y = moons
     model = Estimator([RBF([0.1, 0.5]), Linear()], tol=1e-4).fit(X, y)
-    assert model.kernel_names_ == ("RBF(gamma=0.1)", "RBF(gamma=0.5)", "Linear()")
+    assert model.kernel_names_ == ("RBF gamma=0.1", "RBF gamma=0.5", "Linear")
     assert model.weights_.shape == (3,)
     assert np.linalg.norm(model.weights_) == pytest.approx(1.0)
     assert model.dual_coef_.shape == (1, len(model.support_))
@@ -183,7 +183,7 @@ def test_frames_through_a_pipeline(library, moons):
     chain.fit(frame, y)
     model = chain[-1]
     assert list(model.feature_names_in_) == list("abcd")
-    assert model.kernel_names_ == ("RBF(gamma=0.5, columns=['a', 'b'])", "Linear(columns='c')")
+    assert model.kernel_names_ == ("RBF gamma=0.5 on a, b", "Linear on c")
     numbers = MKLClassifier([RBF(0.5, columns=[0, 1]), Linear(columns=[2])], tol=1e-6)
     plain = make_pipeline(StandardScaler(), numbers).fit(X, y)
     np.testing.assert_allclose(

@@ -115,7 +115,7 @@ def test_learns(features, rng):
         ({"n_components": 0}, "n_components must be an integer of at least 1"),
         ({"loss": "logistic"}, "loss must be 'hinge' or 'squared_hinge'"),
         ({"features": "fourier"}, "normalize must be 'unit' or None"),
-        ({"features": "fourier", "normalize": None}, r"needs RBF kernels, not 'Linear\(\)'"),
+        ({"features": "fourier", "normalize": None}, r"needs RBF kernels, not 'Linear'"),
         ({"C": -1.0}, "C must be a finite number above 0"),
     ],
 )

@@ -12,6 +12,7 @@ from kernelweave.model import Model
 from kernelweave.training.history import Result
 
 N = 280  # more than one tile of columns
+SHARES = np.full(N, 1 / N)
 every_case = pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 
 
@@ -28,7 +29,7 @@ def random_model(case, X, rng, outputs=2, support=0.2):
     alphas = rng.normal(size=(outputs, N)) * (rng.random(N) < support)
     weights, biases = rng.exponential(size=(outputs, M)), rng.normal(size=outputs)
     weights[0, 0] = 0.0
-    model = Model.of(compiled, examples, list(map(result, alphas, weights, biases)))
+    model = Model.of(compiled, examples, list(map(result, alphas, weights, biases)), SHARES)
     parts = np.einsum("cm,ci,mij->jcm", weights, alphas, case.oracle(X))
     return model, parts, biases
 
@@ -86,7 +87,8 @@ def test_new_examples_do_not_change_what_was_learned(rng):
     X = vectors(rng, 50)
     with single_threaded_blas():
         compiled, examples = prepare([RBF(0.1), Linear()], "center", X)
-    model = Model.of(compiled, examples, [result(rng.normal(size=50), np.ones(2), 0.0)])
+    shares = np.full(50, 1 / 50)
+    model = Model.of(compiled, examples, [result(rng.normal(size=50), np.ones(2), 0.0)], shares)
     alone = model.decide(X[:1])
     among = model.decide(np.concatenate([X[:1], 100 * vectors(rng, 30)]))[:1]
     close(among, alone)

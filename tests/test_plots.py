@@ -131,7 +131,7 @@ def test_alignment_from_kernels(rng):
     X = rng.normal(size=(30, 4))
     chosen = [kernels.Linear(), kernels.RBF(gamma=[0.1, 1.0])]
     display = AlignmentDisplay.from_kernels(chosen, X)
-    assert display.kernel_names == ("Linear()", "RBF(gamma=0.1)", "RBF(gamma=1)")
+    assert display.kernel_names == ("Linear", "RBF gamma=0.1", "RBF gamma=1")
     assert_allclose(display.image_.get_array(), alignment.kernel_alignment(chosen, X))
 
 

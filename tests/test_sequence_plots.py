@@ -48,9 +48,9 @@ def test_weights_by_place(split, data):
     for name, weight in zip(fitted.kernel_names_, fitted.weights_, strict=True):
         k = int(name.split("k=")[1][0]) if "k=" in name else 1
         if "position=" in name:
-            assert weights[k - 1, int(name.split("position=")[1][:-1])] == weight
+            assert weights[k - 1, int(name.split("position=")[1])] == weight
         elif "positions=" in name:
-            start, stop = eval(name.split("positions=")[1][:-1])
+            start, stop = eval(name.split("positions=")[1])
             assert (weights[0, start:stop] == weight).all()
         else:
             assert (weights[k - 1, : 50 - k + 1] == weight).all()

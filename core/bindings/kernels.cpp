@@ -45,6 +45,9 @@ void bind_program(nb::module_& m) {
           "center", [](Program& p, int32_t slot, double total) { p.push(Op::Center, slot, total); },
           "slot"_a, "total"_a)
       .def(
+          "absent", [](Program& p, int32_t slot, double total) { p.push(Op::Absent, slot, total); },
+          "slot"_a, "total"_a)
+      .def(
           "exponential", [](Program& p, double gamma) { p.push(Op::Exponential, 0, gamma); },
           "gamma"_a, "exp(gamma * (k - 1)) of a value k.")
       .def("out", [](Program& p) { p.push(Op::Out, 0); })
@@ -95,18 +98,19 @@ void bind_side(nb::module_& m) {
           "ids"_a)
       .def(
           "add_given",
-          [](Side& side, Matrix matrix, Ids ids) {
-            require(matrix.shape(0) == 0 || int64_t(matrix.shape(0)) == side.n,
+          [](Side& side, Matrix matrix, Ids rows, Ids ids) {
+            require(rows.shape(0) == 0 || int64_t(rows.shape(0)) == side.n,
                     "add_given: wrong number of rows");
             require(ids.shape(0) == 0 || int64_t(ids.shape(0)) == side.n,
                     "add_given: wrong number of ids");
-            std::vector<int64_t> rows(matrix.shape(0));
-            for (size_t i = 0; i < rows.size(); ++i) rows[i] = int64_t(i);
+            for (size_t i = 0; i < rows.shape(0); ++i)
+              require(rows(i) >= 0 && rows(i) < int64_t(matrix.shape(0)), "add_given: no such row");
             side.tables.push_back(std::make_shared<GivenTable>(
-                borrow(matrix), side.n, int64_t(matrix.shape(1)), std::move(rows),
+                borrow(matrix), side.n, int64_t(matrix.shape(1)),
+                std::vector<int64_t>(rows.data(), rows.data() + rows.shape(0)),
                 std::vector<int64_t>(ids.data(), ids.data() + ids.shape(0))));
           },
-          "matrix"_a, "ids"_a)
+          "matrix"_a, "rows"_a, "ids"_a)
       .def(
           "add_vector",
           [](Side& side, Vector vector) {

@@ -36,6 +36,8 @@ int needed_depth(Op op) {
   }
 }
 
+bool reads_slot(Op op) { return op == Op::Unit || op == Op::Center || op == Op::Absent; }
+
 bool reads_plane(Op op) { return op == Op::Copy || op == Op::Power || op == Op::Exp; }
 
 }  // namespace
@@ -56,7 +58,7 @@ void Program::push(Op op, int32_t arg, double a, double b, int32_t degree) {
   code_.push_back({op, arg, degree, a, b});
   depth_ += effect_on_depth(op);
   deepest_ = std::max(deepest_, depth_);
-  if (op == Op::Unit || op == Op::Center) n_slots_ = std::max<int64_t>(n_slots_, arg + 1);
+  if (reads_slot(op)) n_slots_ = std::max<int64_t>(n_slots_, arg + 1);
   if (op == Op::Out) ++n_kernels_;
 }
 
@@ -82,7 +84,7 @@ int64_t Program::plane_of(const Group& group) const {
   int64_t plane = -1;
   for (int64_t k = group.begin; k < group.end; ++k) {
     const Instruction& i = code_[k];
-    if (i.op == Op::Unit || i.op == Op::Center || i.op == Op::Exponential) return -1;
+    if (reads_slot(i.op) || i.op == Op::Exponential) return -1;
     if (!reads_plane(i.op)) continue;
     if (plane >= 0 && plane != i.arg) return -1;
     plane = i.arg;

@@ -23,6 +23,7 @@ enum class Op : uint8_t {
   Scale,
   Unit,
   Center,
+  Absent,
   Exponential,
   Out
 };
@@ -144,6 +145,10 @@ void Program::run(const std::vector<Group>& groups, const RowView& view, double*
           break;
         case Op::Center:
           loops.center(i.a - view.a.vectors[i.arg][view.row], view.b.vectors[i.arg].data + view.j0,
+                       top, n);
+          break;
+        case Op::Absent:
+          loops.absent(view.a.vectors[i.arg][view.row], view.b.vectors[i.arg].data + view.j0, i.a,
                        top, n);
           break;
         case Op::Exponential:

@@ -108,6 +108,14 @@ void center_tile(double ci, const double* __restrict r, double* __restrict v, in
   for (int64_t j = 0; j < n; ++j) v[j] += ci - r[j];
 }
 
+void absent_tile(double ri, const double* __restrict r, double total, double* __restrict v,
+                 int64_t n) {
+  if (ri != ri)
+    for (int64_t j = 0; j < n; ++j) v[j] = r[j] != r[j] ? total : r[j];
+  else
+    for (int64_t j = 0; j < n; ++j) v[j] = r[j] != r[j] ? ri : v[j];
+}
+
 // What is below the rounding of the norms is 0: equal vectors are at no distance, in whatever order
 // their products were added up. NaN, a difference of infinite norms, stays NaN.
 void sqdist_tile(double ni, const double* __restrict norms, double* __restrict v, int64_t n) {
@@ -299,6 +307,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .axpy = axpy_tile,
     .unit = unit_tile,
     .center = center_tile,
+    .absent = absent_tile,
     .sqdist = sqdist_tile,
     .l1 = l1_tile,
     .chi2 = chi2_tile,

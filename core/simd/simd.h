@@ -27,9 +27,11 @@ struct Simd {
   void (*mul)(const double* a, double* inout, int64_t n);
   void (*add)(const double* a, double* inout, int64_t n);
   void (*scale)(double factor, double* inout, int64_t n);
-  void (*axpy)(double factor, const double* x, double* y, int64_t n);        // y += factor * x
-  void (*unit)(double ui, const double* u, double* inout, int64_t n);        // v_j *= ui * u_j
-  void (*center)(double ci, const double* r, double* inout, int64_t n);      // v_j += ci - r_j
+  void (*axpy)(double factor, const double* x, double* y, int64_t n);    // y += factor * x
+  void (*unit)(double ui, const double* u, double* inout, int64_t n);    // v_j *= ui * u_j
+  void (*center)(double ci, const double* r, double* inout, int64_t n);  // v_j += ci - r_j
+  // Values of absent examples, those with NaN for r: ri and r_j are means, total that of all pairs.
+  void (*absent)(double ri, const double* r, double total, double* inout, int64_t n);
   void (*sqdist)(double ni, const double* norms, double* inout, int64_t n);  // from dot products
 
   // Shared quantities of one example x (d values) and n examples stored feature by feature.

@@ -7,11 +7,11 @@
 //   conj_i(a) = lin_i a + eps_i |a| + curv_i a^2 / 2 + ent_i h((a - lo_i) / (hi_i - lo_i)),
 //   h(z) = z log z + (1 - z) log(1 - z)
 //
-// (an alpha with an entropy stays 1e-14 of its box away from its bounds, where slopes are unbounded),
-// which is the dual of every loss the library offers. With `outputs` the gradient of the quadratic
-// part, up_i and down_i are the one-sided derivatives of the objective when alpha_i rises or
-// falls; alpha is optimal when no down exceeds an up. Pairs (i rises, j falls) are chosen by the
-// smallest up and then by the largest second-order gain (Fan, Chen and Lin 2005), and solved
+// (an alpha with an entropy stays 1e-14 of its box away from its bounds, where slopes are
+// unbounded), which is the dual of every loss the library offers. With `outputs` the gradient of
+// the quadratic part, up_i and down_i are the one-sided derivatives of the objective when alpha_i
+// rises or falls; alpha is optimal when no down exceeds an up. Pairs (i rises, j falls) are chosen
+// by the smallest up and then by the largest second-order gain (Fan, Chen and Lin 2005), and solved
 // exactly.
 #pragma once
 #include <cstdint>

@@ -11,11 +11,13 @@ from .selection import MKLClassifierCV, MKLRegressorCV
 from .sequence_plots import ImportanceDisplay, KmerDisplay, LogoDisplay, PositionWeightsDisplay
 from .stability_plot import StabilityDisplay
 from .verification import Verification, verify
+from .views import Grams, Views
 
 __all__ = [
     "AlignmentDisplay",
     "ComparisonDisplay",
     "ConvergenceDisplay",
+    "Grams",
     "ImportanceDisplay",
     "KmerDisplay",
     "LinearizedMKL",
@@ -28,6 +30,7 @@ __all__ = [
     "PositionWeightsDisplay",
     "StabilityDisplay",
     "Verification",
+    "Views",
     "WeightsDisplay",
     "compare",
     "datasets",

@@ -129,7 +129,7 @@ class Digits:
 
     def bounds(self, m: int) -> Bounds:
         """Return by how much values of kernel m may be wrong once they are added up, e(i)."""
-        size, error = _followed(self.kernels.expressions[m], self._planes)
+        size, error = _followed(self.kernels.expressions[m], self._planes, self.examples.vectors)
         return size, error + (self.precision + 2.0 ** self._squarings[m] * UNIT) * size
 
     @cached_property
@@ -204,7 +204,7 @@ def _squared_norms(table: Dense | Sparse) -> tuple[np.ndarray, int]:
     return np.asarray(values.multiply(values).sum(axis=1)).ravel(), most
 
 
-def _followed(expression: Expression, planes: dict[int, Plane]) -> Bounds:
+def _followed(expression: Expression, planes: dict[int, Plane], vectors: np.ndarray) -> Bounds:
     """Return the bounds of what an expression gives, from those of the planes that it reads."""
     stack: list[Bounds] = []
     with np.errstate(over="ignore", invalid="ignore"):
@@ -214,6 +214,8 @@ def _followed(expression: Expression, planes: dict[int, Plane]) -> Bounds:
             elif name in _JOINED:
                 right, left = stack.pop(), stack.pop()
                 stack.append(_JOINED[name](left, right))
+            elif name == "absent":
+                stack.append(_absent(stack.pop(), np.isnan(vectors[arguments[0]])))
             else:
                 stack.append(_CHANGED[name](stack.pop(), *arguments))
     return stack[0]
@@ -253,9 +255,19 @@ def _centred(value: Bounds, slot: int, total: float) -> Bounds:
     return size, error + 4 * UNIT * size
 
 
-def _exponential_of(value: Bounds, gamma: float) -> Bounds:
-    """exp(gamma (k - 1)) of a kernel with k(x, x) = 1."""
-    return 1.0, np.minimum(gamma * (value[1] + 2 * UNIT), 1.0) + UNIT
+def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
+    """Examples that are absent, (n,), are means of others: no worse than the worst of them."""
+    if not absent.any():
+        return value
+    size, error = (np.broadcast_to(bound, len(absent)) for bound in value)
+    worst = size[~absent].max(initial=0.0), error[~absent].max(initial=0.0)
+    size = np.where(absent, worst[0], size)
+    return size, np.where(absent, worst[1], error) + 2 * UNIT * size
+
+
+def _radial(value: Bounds, gamma: float) -> Bounds:
+    """exp(gamma (k - 1)) of a value up to 1."""
+    return 1.0, np.minimum(gamma * value[1], 1.0) + (1 + gamma) * UNIT
 
 
 _READ: dict[str, Callable[..., Bounds]] = {
@@ -268,5 +280,5 @@ _CHANGED: dict[str, Callable[..., Bounds]] = {
     "scale": lambda value, factor: (abs(factor) * value[0], abs(factor) * value[1]),
     "unit": _unit,
     "center": _centred,
-    "exponential": _exponential_of,
+    "exponential": _radial,
 }

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from .kernels import CompiledKernels, Exponential, GappedKmer, Kernel
+from .kernels.algebra import Named
 from .kernels.normalize import Unit
 from .model import Model
 from .stored import stored_as
@@ -192,6 +193,7 @@ def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
 
 def _exported(outer: Kernel) -> tuple[GappedKmer, float | None]:
     """Return the kernel as LS-GKM knows it, and the gamma of its radial form."""
+    outer = outer.kernel if isinstance(outer, Named) else outer
     if isinstance(outer, Unit) and isinstance(outer.kernel, Exponential):
         outer = outer.kernel  # of sequences that have words it is normalised as it is
     radial = outer if isinstance(outer, Exponential) else None

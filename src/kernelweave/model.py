@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .cached_property import cached_property
 from .core import _core, single_threaded_blas
-from .kernels.examples import Examples
+from .engines import TrainingSet
+from .kernels.absent import absent_of_all
+from .kernels.examples import Examples, Reading
+from .kernels.means import MOST_EXAMPLES
 from .kernels.program import CompiledKernels
 from .stored import stored
 
 if TYPE_CHECKING:
     from .training.history import Result
+
+AT_A_TIME = 1000  # kernels whose parts of decisions are evaluated together
 
 
 @stored("Model")
@@ -32,6 +37,9 @@ class Model:
     coef : signed dual variables, shape (outputs, n_support).
     weights : shape (outputs, M).
     intercept : shape (outputs,).
+    means, deviations : shape (outputs, M), mean and standard deviation of what each kernel adds to
+        the decision values of the training examples; None in files that are older than they.
+    view_deviations : shape (outputs, views), of what the kernels of each view add together.
     """
 
     compiled: CompiledKernels
@@ -39,27 +47,65 @@ class Model:
     coef: np.ndarray
     weights: np.ndarray
     intercept: np.ndarray
+    means: np.ndarray | None = None
+    deviations: np.ndarray | None = None
+    view_deviations: np.ndarray | None = None
 
     @classmethod
-    def of(cls, compiled: CompiledKernels, examples: Examples, results: Sequence[Result]) -> Model:
-        """Make the model of results on `examples`: one per output, or one of all of them."""
+    def of(
+        cls,
+        compiled: CompiledKernels,
+        examples: Examples,
+        results: Sequence[Result],
+        shares: np.ndarray,
+        n_jobs: int = 1,
+    ) -> Model:
+        """Make the model of results on `examples`: one per output, or one of all of them.
+
+        `shares`, shape (n,), is how much each example counts in means.
+        """
         alpha = alphas(results, examples.n)
         weights = np.stack([result.weights for result in results])
         support = np.flatnonzero(alpha.any(axis=0))
-        return cls(
+        model = cls(
             compiled=compiled,
             examples=examples.reference(support),
             coef=np.ascontiguousarray(alpha[:, support]),
             weights=np.repeat(weights, len(alpha) // len(results), axis=0),
             intercept=np.hstack([result.bias for result in results]),
         )
+        return model.summed_up(examples, shares, n_jobs)
 
     def decide(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
         """Return the decision values of new examples, shape (n, outputs)."""
+        reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
-            new = self.compiled.examples(X, n_jobs=n_jobs).side
-            values: np.ndarray = self._decision.decide(new, n_jobs).T + self.intercept
+            absent = absent_of_all(self.compiled, reading)
+            new = self.compiled.read(reading)
+            if absent is None:
+                return self._decide(new, n_jobs)
+            values = np.empty((new.n, len(self.intercept)))
+            for missing, rows in patterns(absent):
+                some = new.take(rows)
+                values[rows] = self._without(missing)._decide(some, n_jobs)
             return values
+
+    def _decide(self, new: Examples, n_jobs: int) -> np.ndarray:
+        values: np.ndarray = self._decision.decide(new.side, n_jobs).T + self.intercept
+        return values
+
+    @property
+    def _averages(self) -> np.ndarray:
+        """What each kernel adds on average, shape (outputs, M)."""
+        if self.means is None:
+            raise ValueError("X: a view is absent, which models of older files say nothing of")
+        return self.means
+
+    def _without(self, kernels: np.ndarray) -> Model:
+        """Return the model where some kernels, shape (M,), add what they add on average."""
+        averages = np.where(kernels, self._averages, 0.0).sum(axis=1)
+        weights = np.where(kernels, 0.0, self.weights)
+        return replace(self, weights=weights, intercept=self.intercept + averages)
 
     @cached_property
     def _decision(self) -> _core.Decision:
@@ -81,6 +127,12 @@ class Model:
                 raise ValueError(f"{name} must be float64 of shape {shape}, not {values.shape}")
             if not np.isfinite(values).all():
                 raise ValueError(f"{name} holds numbers that are not finite")
+        each = self.weights.shape, self.weights.shape, (outputs, len(set(self.compiled.views)))
+        names = "means", "deviations", "view_deviations"
+        for name, shape in zip(names, each, strict=True):
+            values = getattr(self, name)
+            if values is not None and (values.shape != shape or values.dtype != np.float64):
+                raise ValueError(f"{name} must be float64 of shape {shape}")
         _ = self._decision  # the core checks the examples
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,14 +140,71 @@ class Model:
 
     def contributions(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
         """Return what each kernel adds to the decision values, shape (n, outputs, M)."""
-        outputs, M = self.weights.shape
-        coef = np.repeat(self.coef, M, axis=0)
-        weights = (self.weights[:, :, None] * np.eye(M)).reshape(outputs * M, M)
-        program, old = self.compiled.program, self.examples.side
+        reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
-            new = self.compiled.examples(X, n_jobs=n_jobs).side
-            values = _core.decide(program, old, new, coef, weights, n_jobs)
-        return np.ascontiguousarray(values.reshape(outputs, M, -1).transpose(2, 0, 1))
+            absent = absent_of_all(self.compiled, reading)
+            values = self.added(self.compiled.read(reading), n_jobs)
+        return values if absent is None else np.where(absent.T[:, None], self._averages, values)
+
+    def summed_up(self, examples: Examples, shares: np.ndarray, n_jobs: int) -> Model:
+        """Return the model with what its kernels add to the decisions of its training examples.
+
+        More than `MOST_EXAMPLES` of them are sampled evenly.
+        """
+        if examples.n > MOST_EXAMPLES:
+            chosen = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
+            examples, shares = examples.take(chosen), shares[chosen] / shares[chosen].sum()
+        added = self.added(examples, n_jobs)
+        means, deviations = spread(added, shares)
+        by_view = spread(sum_of_views(added, self.compiled.views), shares)[1]
+        return replace(self, means=means, deviations=deviations, view_deviations=by_view)
+
+    def added(self, new: Examples, n_jobs: int) -> np.ndarray:
+        """Return what each kernel adds for examples as the kernels read them, (n, outputs, M)."""
+        outputs, M = self.weights.shape
+        values = np.zeros((new.n, outputs, M))
+        used = np.flatnonzero(self.weights.any(axis=0))
+        for some in np.array_split(used, len(used) // AT_A_TIME + 1):
+            if len(some) == 0:
+                continue
+            old = TrainingSet(self.compiled.listing, self.examples).part(some)
+            fresh = TrainingSet(self.compiled.listing, new).part(some)
+            each = np.einsum("om,mk->omk", self.weights[:, some], np.eye(len(some)))
+            coef = np.repeat(self.coef, len(some), axis=0)
+            found = _core.decide(
+                old.kernels.program,
+                old.examples.side,
+                fresh.examples.side,
+                coef,
+                each.reshape(-1, len(some)),
+                n_jobs,
+            )
+            values[:, :, some] = found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
+        return values
+
+
+def spread(added: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return mean and standard deviation of values, shape (n, ...), over n weighted examples."""
+    means = np.tensordot(shares, added, 1)
+    return means, np.sqrt(np.tensordot(shares, (added - means) ** 2, 1))
+
+
+def sum_of_views(added: np.ndarray, views: Sequence[str]) -> np.ndarray:
+    """Return what the kernels of each view add together, shape (..., views), of (..., M)."""
+    names = list(dict.fromkeys(views))
+    belongs = np.array([[view == name for name in names] for view in views], dtype=float)
+    summed: np.ndarray = added @ belongs
+    return summed
+
+
+def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Give each combination of absent kernels, (M,), and the examples that have it.
+
+    `absent` has shape (M, n).
+    """
+    found, which = np.unique(absent, axis=1, return_inverse=True)
+    for number, missing in enumerate(found.T):
+        yield missing, np.flatnonzero(which.ravel() == number)
 
 
 def alphas(results: Sequence[Result], n: int) -> np.ndarray:

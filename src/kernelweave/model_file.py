@@ -53,7 +53,7 @@ Number = int | float
 # What estimators learn, and of which type it is.
 LEARNED: dict[str, Any] = {
     "_model": Model,
-    "C_": Number,
+    "C_": Number | np.ndarray,
     "best_score_": Number,
     "certifies_": str,
     "classes_": np.ndarray,
@@ -61,11 +61,12 @@ LEARNED: dict[str, Any] = {
     "dual_coef_": np.ndarray,
     "dual_objective_": Number | np.ndarray,
     "duality_gap_": Number | np.ndarray,
-    "epsilon_": Number,
+    "epsilon_": Number | np.ndarray,
     "feature_names_in_": np.ndarray,
     "history_": list,
     "intercept_": np.ndarray,
     "kernel_names_": tuple[str, ...],
+    "multilabel_": bool,
     "n_features_in_": int,
     "n_iter_": int,
     "norm_": Any,

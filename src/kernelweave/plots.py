@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .weights import heaviest, weights_of
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
@@ -51,11 +53,19 @@ class WeightsDisplay:
         self.classes = classes
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> WeightsDisplay:
-        """Draw the `weights_` of a fitted estimator."""
+    def from_estimator(
+        cls, estimator: Any, *, by: str | None = None, most: int = 20, ax: Axes | None = None
+    ) -> WeightsDisplay:
+        """Draw the `weights_` of a fitted estimator.
+
+        Parameters
+        ----------
+        by : None for the kernels, "view" for the sums over the kernels of each view.
+        most : of more kernels the heaviest are drawn, and the sum of the others.
+        """
         check_is_fitted(estimator)
-        classes = estimator.classes_ if np.ndim(estimator.weights_) == 2 else None
-        return cls(estimator.weights_, estimator.kernel_names_, classes).plot(ax)
+        classes = getattr(estimator, "classes_", None) if np.ndim(estimator.weights_) == 2 else None
+        return cls(*heaviest(*weights_of(estimator, by), most), classes).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> WeightsDisplay:
         """Draw on `ax`, or on a new figure that has room for the names."""
@@ -176,10 +186,9 @@ class AlignmentDisplay:
     def from_kernels(cls, kernels: Any, X: Any, *, ax: Axes | None = None) -> AlignmentDisplay:
         """Draw the alignments of a kernel, or a list of kernels, on the examples X."""
         from .alignment import kernel_alignment
-        from .kernels import CompiledKernels
+        from .kernels import CompiledKernels, resolve
 
-        chosen = kernels if isinstance(kernels, list | tuple) else [kernels]
-        names = CompiledKernels(tuple(kernel.resolve(X) for kernel in chosen)).names
+        names = CompiledKernels(tuple(resolve(kernels, X))).names
         return cls(kernel_alignment(kernels, X), names).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> AlignmentDisplay:

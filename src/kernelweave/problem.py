@@ -85,7 +85,7 @@ class Problem:
         What the alphas (of each output) add up to.
     n_outputs : int
         How many outputs share the weights, each with n / n_outputs examples and a bias of its own.
-    centre : float
+    centre : float, or an array with that of each output
         What has been subtracted from the targets, and is to be added to the bias. Since alphas add
         up to 0, both problems are the same for targets anywhere, but far from 0 targets, outputs
         and values have few digits left of what differs.
@@ -97,7 +97,7 @@ class Problem:
     C: np.ndarray
     tau: float = 0.0
     n_outputs: int = 1
-    centre: float = 0.0
+    centre: Any = 0.0
 
     def __post_init__(self) -> None:
         for name in ("y", "C"):
@@ -131,7 +131,8 @@ class Problem:
     def sharing(cls, problems: Sequence[Problem]) -> Problem:
         """Return the problem of outputs that share their weights, alike but for y and C."""
         y, C = (np.concatenate([getattr(problem, name) for problem in problems]) for name in "yC")
-        return replace(problems[0], y=y, C=C, n_outputs=len(problems))
+        centre = np.array([problem.centre for problem in problems])
+        return replace(problems[0], y=y, C=C, n_outputs=len(problems), centre=centre)
 
     @cached_property
     def output_slices(self) -> list[slice]:
@@ -144,9 +145,10 @@ class Problem:
         """The problem of each output, as if it had weights of its own."""
         if self.n_outputs == 1:
             return [self]
+        centres = np.broadcast_to(self.centre, self.n_outputs)
         return [
-            replace(self, y=self.y[part], C=self.C[part], n_outputs=1)
-            for part in self.output_slices
+            replace(self, y=self.y[part], C=self.C[part], n_outputs=1, centre=float(centre))
+            for part, centre in zip(self.output_slices, centres, strict=True)
         ]
 
     def restricted(self, idx: np.ndarray, tau: float, cost_factor: float = 1.0) -> Problem:
@@ -232,7 +234,8 @@ class Problem:
         It is one that a number near the centre can hold: no more digits are left in a model.
         """
         bias = self.loss.best_bias(F, self.y, self.C, self.tau)
-        return (bias + self.centre) - self.centre
+        near: float = (bias + self.centre) - self.centre
+        return near
 
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / min(|primal|, constant - dual).

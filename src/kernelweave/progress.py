@@ -2,31 +2,49 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from .training.history import Progress
+
+SECONDS_BETWEEN = 1.0  # of lines in a log
 
 
 @contextmanager
 def live_line(title: str) -> Iterator[Callable[[Progress], None]]:
-    """Give a function that shows the latest progress on one live line."""
+    """Give a function that shows the latest progress on one live line.
+
+    Off a terminal it prints plain lines instead, at most one a second.
+    """
     from rich.console import Console
     from rich.status import Status
 
-    turns = 0
-    with Status(title, console=Console(stderr=True)) as status:
+    console, turns, printed = Console(stderr=True), 0, -np.inf
 
-        def show(progress: Progress) -> None:
-            nonlocal turns
-            turns += 1
-            status.update(
-                f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
-                f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}"
-            )
+    def line(progress: Progress) -> str:
+        nonlocal turns
+        turns += 1
+        return (
+            f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
+            f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}"
+        )
 
-        yield show
+    def write(progress: Progress) -> None:
+        nonlocal printed
+        text = line(progress)
+        if time.monotonic() - printed >= SECONDS_BETWEEN:
+            print(text, file=sys.stderr, flush=True)
+            printed = time.monotonic()
+
+    if not console.is_terminal:
+        yield write
+        return
+    with Status(f"{title}: reading the data and normalising kernels", console=console) as status:
+        yield lambda progress: status.update(line(progress))
 
 
 @contextmanager

@@ -20,7 +20,8 @@ from sklearn.model_selection import check_cv
 
 from .core import single_threaded_blas
 from .engines import Engine
-from .estimators.base import MKLEstimator, Prepared
+from .estimators.base import MKLEstimator
+from .estimators.prepared import Prepared
 from .kernels import resolve
 from .norms import Norm, as_norm
 from .plan import find_method

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import is_multilabel
 
 from .estimators import MKLClassifier, MKLRegressor
 from .estimators.regressor import is_scale
@@ -60,7 +61,8 @@ class MKLClassifierCV(Search, MKLClassifier):
         In an order in which neighbours are alike.
     Cs : sequence of floats
     cv : int, splitter of scikit-learn, iterable of (train, test) positions, or None
-        None is 5-fold; integers give stratified folds.
+        None is 5-fold; integers give stratified folds, which are not shuffled: where rows that
+        follow each other are alike, give ``StratifiedKFold(5, shuffle=True)``.
     scoring : str, callable or None
         None is the accuracy. A callable ``scoring(estimator, X, y)`` can ask the estimator for
         `predict` and `decision_function`; its X holds positions among the held-out examples. With
@@ -129,6 +131,8 @@ class MKLClassifierCV(Search, MKLClassifier):
         self._forget()
         check_parameters(self)
         X = check_examples(self, X, reset=True)
+        if is_multilabel(y):
+            raise ValueError("y holds several labels: search with GridSearchCV and MKLClassifier")
         classes, codes = self._labels(X, y)
         weights = check_weights(sample_weight, len(codes))
 
@@ -150,6 +154,11 @@ class MKLClassifierCV(Search, MKLClassifier):
         self._search(X, classes[codes], codes, groups, counting, self.Cs, costs, held_out)
         self.classes_ = classes
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = False
+        return tags
 
 
 @stored("MKLRegressorCV", fields=())
@@ -226,3 +235,8 @@ class MKLRegressorCV(Search, MKLRegressor):
         counting = None if sample_weight is None else weights
         self._search(X, y, y, groups, counting, Cs, costs, _HeldOutRegressor)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = False
+        return tags

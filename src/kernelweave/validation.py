@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -19,8 +20,11 @@ from sklearn.utils.validation import (
 )
 
 from .kernels.inputs import is_frame
+from .kernels.nested import by_name, nested_params
+from .kernels.precomputed import all_precomputed
 from .numeric import THREAD_COUNTS, as_number, as_numbers, is_thread_count, is_whole
 from .sequences import Sequences
+from .views import Grams, Views, from_frame, is_multi_index, unmasked
 
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
@@ -29,10 +33,19 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """Return X as kernels read it, and note (or compare) its number and names of columns.
 
     Arrays and sparse matrices of numbers become float64; frames and texts stay what they are.
-    Numbers may be missing where default kernels read them.
+    Numbers may be missing where default kernels read them, and rows where others do.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
+    X = _unpacked(X)
+    if getattr(X, "ndim", 2) == 3 and all_precomputed(estimator.kernels):
+        X = Grams(X)
+    if isinstance(X, Views):
+        _check_n_samples(X, least)
+        if reset:
+            _check_n_features(estimator, X, reset=True)
+        return X
     if is_frame(X):
+        _check_names_differ(X)
         _check_feature_names(estimator, X, reset=reset)
         _check_n_features(estimator, X, reset=reset)
         _check_n_samples(X, least)
@@ -43,6 +56,8 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if named and _holds_texts(X):
         _check_n_samples(X, least)
         return X
+    if named and _holds_numbers_of_rows(X) and _knows_rows(estimator.kernels):
+        X = np.asarray(X)[:, None]
     try:
         return validate_data(
             estimator,
@@ -51,7 +66,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             accept_sparse="csr",
             dtype=np.float64,
             ensure_min_samples=least,
-            ensure_all_finite=True if named or sp.issparse(X) else "allow-nan",
+            ensure_all_finite=True if sp.issparse(X) and not named else "allow-nan",
         )
     except ValueError as error:
         if "could not convert string" not in str(error):
@@ -63,6 +78,32 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         ) from error
 
 
+def _check_names_differ(X: Any) -> None:
+    names = list(X.columns)
+    if len(set(names)) < len(names):
+        twice = next(name for name, count in Counter(names).items() if count > 1)
+        raise ValueError(f"X has several columns named {twice!r}; rename them, or give an array")
+
+
+def _unpacked(X: Any) -> Any:
+    """Return a dict or a frame of blocks as views, masks as NaN."""
+    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
+        return Views(X)
+    if is_multi_index(X):
+        return from_frame(X)
+    return unmasked(X)
+
+
+def _holds_numbers_of_rows(X: Any) -> bool:
+    return getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "O") in "iuf"
+
+
+def _knows_rows(kernels: Any) -> bool:
+    """Return whether X may be row numbers: some kernel has a matrix of its own."""
+    found = nested_params({"kernels": kernels} | by_name(kernels))
+    return any(name.endswith("matrix") and value is not None for name, value in found.items())
+
+
 def _check_n_samples(X: Any, least: int) -> None:
     if (n := _num_samples(X)) < least:
         raise ValueError(f"X has {n} sample(s), but a minimum of {least} is required")
@@ -71,7 +112,9 @@ def _check_n_samples(X: Any, least: int) -> None:
 def _holds_texts(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and isinstance(X[0], str)
-    return getattr(X, "ndim", 2) == 1 and len(X) > 0 and isinstance(X[0], str)
+    if getattr(X, "ndim", 2) != 1 or len(X) == 0:
+        return False
+    return isinstance(X.iloc[0] if hasattr(X, "iloc") else X[0], str)
 
 
 def check_values(name: str, values: np.ndarray) -> np.ndarray:
@@ -85,15 +128,24 @@ def check_values(name: str, values: np.ndarray) -> np.ndarray:
     return values
 
 
-def check_targets(estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool) -> np.ndarray:
-    """Return y as a vector with one finite entry per example."""
+def check_targets(
+    estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool, several: bool = False
+) -> np.ndarray:
+    """Return y, one finite entry per example, or where there may be several (n, outputs)."""
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
         )
-    targets: np.ndarray = _check_y(y, y_numeric=numeric, estimator=estimator)
+    shape = np.asarray(y).shape if several else ()
+    several = len(shape) == 2 and shape[1] > 1
+    targets: np.ndarray = _check_y(y, multi_output=several, y_numeric=numeric, estimator=estimator)
     check_consistent_length(X, targets)
     return targets
+
+
+def one_number(y: np.ndarray) -> np.ndarray:
+    """Return a number for each example, shape (n,), that tells its targets apart from others."""
+    return y if y.ndim == 1 else np.unique(y, axis=0, return_inverse=True)[1].ravel()
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:

@@ -141,6 +141,9 @@ def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
 def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
     """Return the problem of each output."""
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
+    if getattr(model, "multilabel_", False):
+        each: list[Problem] = model._label_problems(X, y, sample_weight)[0]
+        return each
     if is_classifier(model):
         classes, codes = model._labels(X, y)
         if not np.array_equal(classes, model.classes_):
@@ -152,16 +155,15 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
         problems: list[Problem] = model._problems(codes, costs, norm)
         return problems
     if is_regressor(model):
-        y = check_targets(model, X, y, numeric=True).astype(float)
+        y = check_targets(model, X, y, numeric=True, several=True).astype(float)
         costs = check_weights(sample_weight, len(y))
-        single: list[Problem] = model._problems(y, _C(model) * costs, norm)
+        single: list[Problem] = model._problems(y, np.multiply.outer(_C(model), costs), norm)
         return single
     return [model._problem(X, sample_weight)]
 
 
-def _C(model: Any) -> float:
-    C: float = model.C_ if hasattr(model, "C_") else model.C
-    return C
+def _C(model: Any) -> Any:
+    return model.C_ if hasattr(model, "C_") else model.C
 
 
 def _judged(model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray) -> Problem:

@@ -67,7 +67,7 @@ def test_two_files_of_sequences(run, two_files):
 def test_sequences_choose_their_kernel(run, two_files):
     sites, decoys = two_files
     run("fit", "--positive", sites, "--negative", decoys, "--quiet")
-    assert load("model.kw").kernel_names_ == ("WeightedDegree(degree=20)",)
+    assert load("model.kw").kernel_names_ == ("WeightedDegree degree=20",)
 
 
 def test_labels_in_headers(run, tmp_path, two_files):

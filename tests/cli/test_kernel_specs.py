@@ -54,7 +54,7 @@ def test_texts_are_kernels(spec, kernel):
         ("rbf(1))", "expected"),
         ("rbf(=1)", "expected"),
         ("", "expected word, found the end"),
-        ("rbf(gama=1)", "RBF has no parameter 'gama'; its parameters are columns, gamma"),
+        ("rbf(gama=1)", "RBF has no parameter 'gama'; its parameters are columns, name, gamma"),
         ("wd(20, 3)", "degree"),
         ("poly(1, 2, 3, 4)", "takes 3 values"),
         ("rbf(-1)", "gamma"),

@@ -56,8 +56,8 @@ def test_unit_diagonal_of_products(tables):
 def test_names(tables):
     kernel = 2.0 * (RBF([0.1, 0.2]) + Linear(columns=0)) * Linear()
     assert kernel.resolve(tables[0]).names == (
-        "2 * (RBF(gamma=0.1) + Linear(columns=0)) * Linear()",
-        "2 * (RBF(gamma=0.2) + Linear(columns=0)) * Linear()",
+        "2 * (RBF gamma=0.1 + Linear on column 0) * Linear",
+        "2 * (RBF gamma=0.2 + Linear on column 0) * Linear",
     )
 
 

@@ -120,5 +120,5 @@ def test_unknown_name(X):
 
 def test_names_of_kernels_use_names_of_columns(X):
     frame = make_frame("pandas", X)
-    assert Linear(columns="age").resolve(frame).names == ("Linear(columns='age')",)
-    assert Linear(columns=[0, 2]).resolve(frame).names == ("Linear(columns=['age', 'job'])",)
+    assert Linear(columns="age").resolve(frame).names == ("Linear on age",)
+    assert Linear(columns=[0, 2]).resolve(frame).names == ("Linear on age, job",)

@@ -36,10 +36,10 @@ def test_every_kind_of_column_has_its_kernels(frames, rng):
     assert Contents.of(X) == Contents([0, 1], [2, 3], [4])
     names = CompiledKernels(tuple(default_kernels(X, np.ones(N)))).names
     assert len(names) == 8 + 8 + 7 + 1 + 1
-    assert names[0] == "Linear(columns=standardized ['age', 'b'])"
-    assert names[8] == "Linear(columns=standardized ['kind', 'flag'])"
-    assert names[16].endswith("columns=standardized ['age', 'b', 'kind', 'flag'])")
-    assert names[-2:] == ("BagOfWords(columns='notes')", "Missing(columns='age')")
+    assert names[0] == "Linear on standardized age, b"
+    assert names[8] == "Linear on standardized kind, flag"
+    assert names[16].endswith(" on standardized 4 columns")
+    assert names[-2:] == ("BagOfWords on notes", "Missing on age")
 
 
 @pytest.mark.parametrize("Estimator", [MKLClassifier, MKLRegressor, MKLOneClass])
@@ -73,8 +73,8 @@ def test_categorical_columns_are_never_texts(rng):
 
 def test_numbers_alone(rng):
     names = CompiledKernels(tuple(default_kernels(rng.normal(size=(9, 4)), np.ones(9)))).names
-    assert names[0] == "Linear(columns=standardized)"
-    assert names[4] == "RBF(gamma=0.25, columns=standardized)"
+    assert names[0] == "Linear on standardized columns"
+    assert names[4] == "RBF gamma=0.25 on standardized columns"
 
 
 def test_arrays_with_missing_numbers(rng):
@@ -82,7 +82,7 @@ def test_arrays_with_missing_numbers(rng):
     y = np.where(X[:, 0] > 0, 1, -1)
     X[::4, 0] = np.nan
     model = MKLClassifier().fit(X, y)
-    assert model.kernel_names_[-1] == "Missing(columns=0)"
+    assert model.kernel_names_[-1] == "Missing on column 0"
     assert model.score(X, y) > 0.8
 
 

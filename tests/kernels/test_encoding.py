@@ -119,7 +119,8 @@ def test_bad_columns(people, change, message):
 
 
 def test_missing_values_in_polars():
-    for frame in (polars.DataFrame({"a": ["x", None]}), polars.DataFrame({"a": [1, None]})):
+    for values in (["x", None], [1, None]):
+        frame = polars.DataFrame({"a": values, "b": [1.0, 2.0]})
         with pytest.raises(ValueError, match="NaN"):
             Linear()(frame)
     with pytest.raises(ValueError, match="dates or times"):

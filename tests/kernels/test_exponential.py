@@ -28,7 +28,7 @@ def test_it_is_an_rbf_kernel_of_directions(rng):
 def test_families(rng):
     X = rng.normal(size=(6, 3))
     family = Exponential(Linear(), [1.0, 2.0])
-    assert family.names == ("Exponential(Linear(), gamma=1)", "Exponential(Linear(), gamma=2)")
+    assert family.names == ("Exponential(Linear) gamma=1", "Exponential(Linear) gamma=2")
     np.testing.assert_allclose(family(X)[1], Exponential(Linear(), 2.0)(X))
     np.testing.assert_allclose(
         Exponential(RBF([0.1, 1.0]), [1.0, 2.0])(X)[1], Exponential(RBF(1.0), 2.0)(X)

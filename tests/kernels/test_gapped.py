@@ -160,7 +160,7 @@ def test_families_share_their_words(rng):
     single += [GappedKmer(8, 5, None, "full"), GappedKmer(6, 4)]
     for values, kernel in zip(family(X), single, strict=True):
         np.testing.assert_array_equal(values, kernel(X))
-    assert family.names[0] == "GappedKmer(l=6, k=3, filter='count')"
+    assert family.names[0] == "GappedKmer l=6 k=3 filter='count'"
 
 
 def test_short_sequences_are_counted_and_have_value_0(rng):
@@ -175,7 +175,7 @@ def test_short_sequences_are_counted_and_have_value_0(rng):
 
 
 def test_cutting_mismatches_off_is_warned_of():
-    with pytest.warns(UserWarning, match=r"d=3\) is not positive semidefinite.*-0.0003 of"):
+    with pytest.warns(UserWarning, match=r"d=3 is not positive semidefinite.*-0.0003 of"):
         GappedKmer(11, 7, 3)
     with pytest.warns(UserWarning, match="not positive semidefinite"):
         GappedKmer(8, 6, 2, "full")

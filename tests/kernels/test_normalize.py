@@ -160,9 +160,9 @@ def test_threads_do_not_change_values(how, rng):
 @pytest.mark.parametrize(
     ("kernel", "name"),
     [
-        (Linear(columns=1), r"Linear\(columns=1\)"),
-        (RBF(columns=[1]), r"RBF\(gamma=1, columns=1\)"),
-        (Polynomial([1, 2], columns=1), r"Polynomial\(degree=1, gamma=1, coef0=1, columns=1\)"),
+        (Linear(columns=1), "Linear on column 1"),
+        (RBF(columns=[1]), "RBF gamma=1 on column 1"),
+        (Polynomial([1, 2], columns=1), "Polynomial degree=1 gamma=1 coef0=1 on column 1"),
     ],
 )
 def test_constant_kernels_are_refused_by_name(how, kernel, name, rng):
@@ -201,14 +201,14 @@ def test_variances_of_very_many_widths_are_interpolated(kind, widest, rng):
 
 
 def test_kernels_that_become_constant_are_refused():
-    with pytest.raises(ValueError, match=r"'Linear\(\)' is constant"):
+    with pytest.raises(ValueError, match=r"'Linear' is constant"):
         normalize(Linear(), "unit", [[1.0], [2.0], [5.0]])
     assert normalize(Linear(), "unit", [[1.0], [-2.0], [5.0]]).n_kernels == 1
 
 
 @pytest.mark.parametrize("how", HOWS)
 def test_zero_kernels_are_refused(how):
-    with pytest.raises(ValueError, match=r"kernel 'Linear\(\)'"):
+    with pytest.raises(ValueError, match=r"kernel 'Linear'"):
         normalize(Linear(), how, np.zeros((3, 2)))
 
 

@@ -43,10 +43,10 @@ def test_names_are_those_of_the_columns():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"age": [1.0, 2.0], "height": [3.0, 5.0]})
     assert per_feature(RBF([0.1, 0.2])).resolve(frame).names == (
-        "RBF(gamma=0.1, columns='age')",
-        "RBF(gamma=0.2, columns='age')",
-        "RBF(gamma=0.1, columns='height')",
-        "RBF(gamma=0.2, columns='height')",
+        "RBF gamma=0.1 on age",
+        "RBF gamma=0.2 on age",
+        "RBF gamma=0.1 on height",
+        "RBF gamma=0.2 on height",
     )
 
 

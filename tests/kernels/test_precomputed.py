@@ -99,14 +99,14 @@ def test_asymmetric_matrix_is_averaged(matrices):
 def test_refusals_name_the_number(rng, matrices):
     K = indefinite(rng)
     with pytest.raises(ValueError, match=f"smallest eigenvalue is {np.linalg.eigvalsh(K)[0]:.6g}"):
-        Precomputed("error").resolve(K)
+        Precomputed(repair="error").resolve(K)
     K = matrices[0].copy()
     K[2, 3] -= 0.5
-    with pytest.raises(ValueError, match=r"Precomputed\(\) is not symmetric.*0.5"):
+    with pytest.raises(ValueError, match=r"'Precomputed' is not symmetric.*0.5"):
         Precomputed(repair="error").resolve(K)
 
 
-@pytest.mark.filterwarnings("ignore:Precomputed:UserWarning")
+@pytest.mark.filterwarnings("ignore:kernel 'Precomputed:UserWarning")
 @pytest.mark.parametrize("data", ["dti_nr", "dti_ic"])
 def test_real_similarities(load_real, data):
     arrays = load_real(data)
@@ -133,12 +133,12 @@ def test_repaired_kernel_pickles_and_copies(rng):
 def test_bad_use(matrices):
     train, new = matrices
     with pytest.raises(ValueError, match=r"repair must be .* not 'no'"):
-        Precomputed("no")
+        Precomputed(repair="no")
     with pytest.raises(ValueError, match=r"must be square, but its shape is \(6, 20\)"):
         Precomputed()(new)
     with pytest.raises(ValueError, match="must be square"):
         Precomputed().resolve(train).diagonal(new)
     with pytest.raises(ValueError, match="X has 19 features"):
         Precomputed()(new[:, :19], train)
-    with pytest.raises(ValueError, match="NaN in column 0"):
+    with pytest.raises(ValueError, match="Input X contains NaN"):
         Precomputed()(np.full((2, 2), np.nan))

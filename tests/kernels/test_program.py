@@ -121,7 +121,7 @@ def test_a_list_is_its_kernels(how):
 
 def test_names_are_unique():
     compiled, _ = prepare([RBF(0.1), RBF([0.1, 0.2]), RBF(0.2)], None, X)
-    expected = ("RBF(gamma=0.1)", "RBF(gamma=0.1) #2", "RBF(gamma=0.2)", "RBF(gamma=0.2) #2")
+    expected = ("RBF gamma=0.1", "RBF gamma=0.1 #2", "RBF gamma=0.2", "RBF gamma=0.2 #2")
     assert compiled.names == expected
 
 

@@ -74,16 +74,16 @@ def test_tables_that_mix_everything():
     kernels = [RBF(columns=["age", "size"]), Linear(columns=["job"]), BagOfWords(columns="text")]
     compiled, examples = prepare(kernels, "variance", frame)
     assert compiled.names == (
-        "RBF(gamma=0.5, columns=['age', 'size'])",
-        "Linear(columns='job')",
-        "BagOfWords(columns='text')",
+        "RBF gamma=0.5 on age, size",
+        "Linear on job",
+        "BagOfWords on text",
     )
     assert len(examples.tables) == 3
 
 
 def test_names():
-    assert BagOfWords().resolve(TEXTS).names == ("BagOfWords()",)
-    assert BagOfWords(binary=True).resolve(TEXTS).names == ("BagOfWords(binary=True)",)
+    assert BagOfWords().resolve(TEXTS).names == ("BagOfWords",)
+    assert BagOfWords(binary=True).resolve(TEXTS).names == ("BagOfWords binary=True",)
 
 
 def test_bad_texts():
@@ -93,8 +93,8 @@ def test_bad_texts():
         BagOfWords()(frame)
     with pytest.raises(ValueError, match="column 'x' must hold texts, but holds 1"):
         BagOfWords(columns="x")(frame)
-    with pytest.raises(ValueError, match="contains NaN or missing"):
-        BagOfWords()(["a word", None])
+    with pytest.raises(ValueError, match="'more' contains NaN or missing"):
+        BagOfWords(columns=["text", "more"])(frame.assign(more=["a", None, "b", "c"]))
     with pytest.raises(ValueError, match="empty vocabulary"):
         BagOfWords()(["a", "b"])
     with pytest.raises(ValueError, match="must hold texts"):

@@ -227,21 +227,21 @@ def test_kernels_pickle_and_copy(case, tables):
 
 def test_repr_reads_like_the_call(tables):
     X, _ = tables
-    assert repr(RBF(0.1, columns=[0, 1]).resolve(X)) == "RBF(columns=[0, 1], gamma=0.1)"
-    assert repr(Linear().resolve(X)) == "Linear(columns=None)"
+    assert repr(RBF(0.1, columns=[0, 1]).resolve(X)) == "RBF(gamma=0.1, columns='columns 0, 1')"
+    assert repr(Linear().resolve(X)) == "Linear()"
 
 
 def test_names():
     X = np.ones((3, 10))
-    assert RBF(0.1).resolve(X).names == ("RBF(gamma=0.1)",)
-    assert RBF().resolve(X).names == ("RBF(gamma=0.1)",)
-    assert RBF([0.1, 0.1]).resolve(X).names == ("RBF(gamma=0.1)", "RBF(gamma=0.1) #2")
-    assert RBF(0.1, columns=[0, 1]).resolve(X).names == ("RBF(gamma=0.1, columns=[0, 1])",)
-    assert Linear(columns=3).resolve(X).names == ("Linear(columns=3)",)
-    assert Linear(columns=slice(2, 9)).resolve(X).names == ("Linear(columns=[2, 3, ..., 8])",)
+    assert RBF(0.1).resolve(X).names == ("RBF gamma=0.1",)
+    assert RBF().resolve(X).names == ("RBF gamma=0.1",)
+    assert RBF([0.1, 0.1]).resolve(X).names == ("RBF gamma=0.1", "RBF gamma=0.1 #2")
+    assert RBF(0.1, columns=[0, 1]).resolve(X).names == ("RBF gamma=0.1 on columns 0, 1",)
+    assert Linear(columns=3).resolve(X).names == ("Linear on column 3",)
+    assert Linear(columns=slice(2, 9)).resolve(X).names == ("Linear on 7 columns",)
     assert Polynomial([1, 2], 1.0, 0.0).resolve(X).names == (
-        "Polynomial(degree=1, gamma=1, coef0=0)",
-        "Polynomial(degree=2, gamma=1, coef0=0)",
+        "Polynomial degree=1 gamma=1 coef0=0",
+        "Polynomial degree=2 gamma=1 coef0=0",
     )
 
 
@@ -251,7 +251,8 @@ def test_names():
         (lambda: RBF(0.0), "RBF: gamma must be a positive number"),
         (lambda: RBF([1.0, -1.0]), "RBF: gamma must be a positive number"),
         (lambda: RBF(np.nan), "RBF: gamma must be a positive number"),
-        (lambda: Laplacian("auto"), "Laplacian: gamma must be a positive number"),
+        (lambda: Laplacian("wide"), "Laplacian: gamma must be a positive number"),
+        (lambda: Polynomial(gamma="median"), "Polynomial: gamma must be a positive number"),
         (lambda: RBF([]), "RBF: gamma is an empty sequence"),
         (lambda: Polynomial(0), "Polynomial: degree must be an integer from 1 to 2,147,483,647"),
         (lambda: Polynomial(2.5), "Polynomial: degree must be an integer from 1 to"),

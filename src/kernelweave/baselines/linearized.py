@@ -26,7 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core import _core, single_threaded_blas
 from ..kernels import RBF, Kernel
-from ..kernels.default import default_kernels
+from ..kernels.default_of_views import default_of_views
 from ..kernels.examples import Examples
 from ..kernels.per_feature import Stack
 from ..kernels.prepare import prepare
@@ -150,7 +150,7 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
     def _make_map(self, X: Any, random: np.random.RandomState) -> Nystroem | Fourier:
         kernels = self.kernels
         if kernels is None:
-            kernels = default_kernels(X, np.ones(X.shape[0]))
+            kernels = default_of_views(X, np.ones(X.shape[0]))
         if self.features == "fourier":
             return Fourier.of(kernels, self.normalize, X, self.n_components, random)
         n_jobs = thread_count(self.n_jobs)

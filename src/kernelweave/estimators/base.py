@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from itertools import zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
@@ -20,69 +18,31 @@ from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import Digits
-from ..engines import Engine, OutputsEngine, TrainingSet
-from ..kernels import CompiledKernels, Kernel, Precomputed
-from ..kernels.default import default_kernels
-from ..kernels.examples import Examples
+from ..engines import Engine, TrainingSet
+from ..kernels import Kernel
+from ..kernels.default_of_views import default_of_views
+from ..kernels.precomputed import all_precomputed
 from ..kernels.prepare import prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..overflow import why_not_finite
-from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
+from ..plan import ENGINES, choose_engine, find_method, make_plan
 from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
 from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples, check_values
+from ..weights import weights_frame
+from .kernel_parameters import KernelParameters
+from .prepared import Prepared
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Kernels on the training examples, and the engine that holds both.
-
-    Attributes
-    ----------
-    compiled : the M kernels, normalised.
-    examples : the n training examples as the kernels read them.
-    engine, name : the engine of the kernels that vary on the examples, and its name.
-    """
-
-    compiled: CompiledKernels
-    examples: Examples
-    engine: Engine
-    name: str
-    digits: Digits
-
-    @contextmanager
-    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
-        """Name what is too large where a solver finds that its objective is not finite."""
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
-                yield
-        except FloatingPointError as error:
-            cause = why_not_finite(self.compiled, self.examples, problems)
-            raise ValueError(cause) from error
-
-    def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights as that of the engine's kernels."""
-        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
-        return norm.among(self.compiled.varying)
-
-    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
-        """Return the problems to solve one after the other, and the engine for them.
-
-        Those of outputs that share their weights are one problem.
-        """
-        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
-        if not shared:
-            return problems, self.engine
-        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
-
-
-class MKLEstimator(BaseEstimator):
+class MKLEstimator(KernelParameters):
     """What the estimators share: kernels in, certified solutions out."""
 
     def _train(
@@ -140,7 +100,7 @@ class MKLEstimator(BaseEstimator):
 
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
         """Return the kernels of an estimator that was given none."""
-        return default_kernels(X, costs)
+        return default_of_views(X, costs)
 
     def _prepare(
         self,
@@ -166,7 +126,8 @@ class MKLEstimator(BaseEstimator):
         name = choose_engine(training_set, methods, norms, shared=shared)
         engine = ENGINES[name](training_set)
         digits = Digits(training_set.kernels, training_set.examples, engine.precision)
-        return Prepared(compiled, examples, engine, name, digits)
+        shares = costs / costs.sum()
+        return Prepared(compiled, examples, engine, name, digits, shares)
 
     def _solve(
         self,
@@ -211,7 +172,9 @@ class MKLEstimator(BaseEstimator):
             names = [compiled.names[m] for m in compiled.varying]
             warn_of(self, results, names, prepared.digits)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
-        self._model = Model.of(compiled, examples, results)
+        shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
+        with single_threaded_blas():
+            self._model = Model.of(compiled, examples, results, shares, n_jobs)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
 
@@ -236,6 +199,9 @@ class MKLEstimator(BaseEstimator):
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
         self.certifies_ = self.plan_.certifies
+        if self.verbose:  # what was reached in the end, whatever the last turn had
+            gap, count = float(gaps.max()), self.n_iter_
+            print(f"{type(self).__name__}: {count} turns, duality gap {gap:.2e}", file=sys.stderr)
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
@@ -280,11 +246,32 @@ class MKLEstimator(BaseEstimator):
         values = check_values("contributions", found)
         return values[:, 0] if values.shape[1] == 1 else values
 
+    def weights_frame(self, X: Any = None, *, by: str | None = None) -> DataFrame:
+        """Return how much each kernel, or each view, counts.
+
+        Parameters
+        ----------
+        X : n examples over which shares are taken; by default the training examples.
+        by : None for a row per kernel, "view" for the sums over the kernels of each view.
+
+        Returns
+        -------
+        pandas DataFrame with the columns kernel and view, output (with several of them), weight,
+        and share: the standard deviation of what a kernel (or all kernels of a view together) adds
+        to the decision values, as a part of the sum of these.
+        """
+        check_is_fitted(self)
+        added = None
+        if X is not None:
+            X = check_examples(self, X, reset=False)
+            added = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
+        return weights_frame(self, added, by)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.kernels is None
-        tags.input_tags.pairwise = _all_precomputed(self.kernels)
+        tags.input_tags.pairwise = all_precomputed(self.kernels)
         return tags
 
 
@@ -292,9 +279,3 @@ def _portion(deadline: float, problems: int) -> float:
     """Return when the first of some problems has to end, each having as much time."""
     now = time.monotonic()
     return now + (deadline - now) / problems
-
-
-def _all_precomputed(kernels: Any) -> bool:
-    """Return whether X is one given matrix, whose columns scikit-learn must split like its rows."""
-    one = kernels[0] if isinstance(kernels, list | tuple) and len(kernels) == 1 else kernels
-    return isinstance(one, Precomputed) and one.columns is None

@@ -6,9 +6,13 @@ import os
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets, is_multilabel
+from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..hard_margin import HardMarginProblem
@@ -20,9 +24,21 @@ from ..validation import (
     check_parameters,
     check_targets,
     check_weights,
+    one_number,
     weighed,
 )
 from .base import MKLEstimator
+
+
+def _is_logistic(model: Any) -> bool:
+    """Return whether decision values are logarithms of odds; say what to do where they are not."""
+    if isinstance(losses.get(model.loss, "classifier"), losses.Logistic):
+        return True
+    raise AttributeError(
+        f"predict_proba needs loss='logistic', whose likelihood it is, not {model.loss!r}; "
+        "sklearn.calibration.CalibratedClassifierCV turns the decision values of any loss into "
+        "probabilities"
+    )
 
 
 @stored("MKLClassifier", fields=())
@@ -154,16 +170,50 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
-        """Learn from n examples X with labels y, shape (n,)."""
+        """Learn from n examples X with labels y, shape (n,), or 0 and 1 for each of several labels.
+
+        Several labels, shape (n, labels), are as many problems; ``classes_`` are their numbers.
+        """
         self._forget()
         check_parameters(self)
         X = check_examples(self, X, reset=True)
+        if is_multilabel(y):
+            return self._fit_labels(X, y, sample_weight)
         classes, codes = self._labels(X, y)
         costs = weighed(self.C, self._costs(classes, codes, sample_weight))
         problems = self._problems(codes, costs, norms.as_norm(self.norm))
         self._train(X, problems, codes, self.share_weights)
         self.classes_ = classes
         return self
+
+    def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> MKLClassifier:
+        """Learn several labels, each of which an example may have."""
+        problems, y = self._label_problems(X, y, sample_weight)
+        self._train(X, problems, one_number(y), self.share_weights)
+        self.classes_, self.multilabel_ = np.arange(y.shape[1]), True
+        return self
+
+    def _label_problems(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[Problem], np.ndarray]:
+        """Return the problem of each label, and the labels as an array of 0 and 1."""
+        y = np.asarray(y.toarray() if sp.issparse(y) else y)
+        check_consistent_length(X, y)
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError(
+                "y must hold 0 or 1 for each of several labels, but holds other values"
+            )
+        if self.class_weight is not None:
+            raise ValueError("class_weight must be None where y holds several labels")
+        costs = weighed(self.C, check_weights(sample_weight, len(y)))
+        alike = np.flatnonzero((y == y[:1]).all(axis=0))
+        if len(alike):
+            raise ValueError(
+                f"y: all examples have the same value, {y[0, alike[0]]}, of label {alike[0]}: "
+                "there is nothing to learn, leave it out"
+            )
+        loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
+        return [Problem(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y
 
     def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and which of them each example belongs to, shape (n,)."""
@@ -203,17 +253,54 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
 
     def _check_loaded(self) -> None:
         outputs = len(self._model.intercept)
+        if getattr(self, "multilabel_", False):
+            if self.classes_.shape != (outputs,):
+                raise ValueError("there must be a label for each decision function")
+            return
         if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
             raise ValueError("there must be a class for each decision function, or two for one")
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return decision values, shape (n,), or (n, classes) with more than two classes."""
+        """Return decision values, shape (n,), or (n, classes) with more classes or labels."""
         values = self._decide(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, shape (n,)."""
+        """Return the predicted labels, shape (n,); of several, (n, labels) of 0 and 1."""
         values = self.decision_function(X)
+        if getattr(self, "multilabel_", False):
+            return (values > 0).astype(int)
         index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         labels: np.ndarray = self.classes_[index]
         return labels
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes that the logistic loss is the likelihood of.
+
+        Parameters
+        ----------
+        X : n examples.
+
+        Returns
+        -------
+        Array of shape (n, classes): 1 / (1 + exp(-f)) of the decision values. One against the rest
+        has such a number for each class, which are divided by their sum; several labels have one
+        each.
+        """
+        values = expit(self._decide(X))
+        if getattr(self, "multilabel_", False):
+            return np.asarray(values)
+        if values.shape[1] == 1:
+            return np.hstack([1.0 - values, values])
+        return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the probabilities, shape (n, classes)."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags

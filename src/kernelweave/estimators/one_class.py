@@ -11,6 +11,7 @@ from sklearn.base import OutlierMixin
 from .. import losses, norms
 from ..kernels import Kernel
 from ..kernels.default import default_region_kernel
+from ..kernels.default_of_views import default_of_views
 from ..problem import Problem
 from ..stored import stored
 from ..validation import check_examples, check_parameters, check_weights, weighed
@@ -92,7 +93,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         )
 
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
-        return default_region_kernel(X, costs)
+        return default_of_views(X, costs, default_region_kernel)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()

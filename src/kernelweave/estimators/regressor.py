@@ -12,7 +12,14 @@ from .. import losses, norms
 from ..kernels.standardized import moments
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, check_targets, check_weights, weighed
+from ..validation import (
+    check_examples,
+    check_parameters,
+    check_targets,
+    check_weights,
+    one_number,
+    weighed,
+)
 from .base import MKLEstimator
 
 EPSILON = 0.1  # of "scale", at a spread of 1
@@ -20,7 +27,7 @@ EPSILON = 0.1  # of "scale", at a spread of 1
 
 @stored("MKLRegressor", fields=())
 class MKLRegressor(RegressorMixin, MKLEstimator):
-    """Regression with learned kernel weights.
+    """Regression with learned kernel weights, of one target or of several.
 
     Parameters are those of `MKLClassifier`, with these differences.
 
@@ -29,15 +36,19 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
     C : float or "scale"
         A number means what it means for scikit-learn's `SVR`. "scale" follows the spread (standard
         deviation) of y, so that its unit does not matter: the spread for the
-        epsilon-insensitive loss, 1 for the squared one.
+        epsilon-insensitive loss, 1 for the squared one. Each of several targets has its own spread;
+        those that share their weights have one, the root of their mean variance.
     loss : {"epsilon_insensitive", "squared"} or a loss object
     epsilon : float or "scale"
         Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
         tenth of the spread of y.
+    share_weights : bool
+        With several targets: whether all of them use the same kernel weights, as one problem with
+        one duality gap.
 
     Attributes
     ----------
-    C_, epsilon_ : float
+    C_, epsilon_ : float, or array of shape (outputs,)
         What "scale" has become, or the numbers that were given.
     """
 
@@ -58,6 +69,7 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         working_set: int | str = "auto",
         cache_mb: float = 1024,
         n_jobs: int | None = None,
+        share_weights: bool = False,
         checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
         random_state: int | np.random.RandomState | None = None,
@@ -76,52 +88,68 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         self.working_set = working_set
         self.cache_mb = cache_mb
         self.n_jobs = n_jobs
+        self.share_weights = share_weights
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
-        """Learn from n examples X with targets y, shape (n,)."""
+        """Learn from n examples X with targets y, shape (n,) or (n, outputs)."""
         self._forget()
         check_parameters(self)
         X = check_examples(self, X, reset=True)
-        y = check_targets(self, X, y, numeric=True).astype(float)
+        y = check_targets(self, X, y, numeric=True, several=True).astype(float)
         weights = check_weights(sample_weight, len(y))
         unit = self._find_scale(y, weights)
         self.C_ = unit if is_scale(self.C) else float(self.C)
-        costs = weighed(self.C_, weights)
-        self._train(X, self._problems(y, costs, norms.as_norm(self.norm)), y)
+        costs = np.array([weighed(C, weights) for C in np.atleast_1d(self.C_)])
+        problems = self._problems(y, costs, norms.as_norm(self.norm))
+        self._train(X, problems, one_number(y), self.share_weights)
         return self
 
-    def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> float:
+    def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> Any:
         """Set the epsilon of these targets, and return the unit that C is then measured in.
 
         Where targets and functions double, so do errors, and the penalty is four times as large.
         """
-        spread = _spread(y, weights)
+        spread = _spread(y, weights, shared=getattr(self, "share_weights", False))
         self.epsilon_ = EPSILON * spread if is_scale(self.epsilon) else float(self.epsilon)
-        return spread if self._loss.name == "epsilon_insensitive" else 1.0
+        return spread if self._losses(1)[0].name == "epsilon_insensitive" else 1.0
 
-    @property
-    def _loss(self) -> losses.Loss:
-        params = {"epsilon": self.epsilon_} if self.loss == "epsilon_insensitive" else {}
-        return losses.get(self.loss, "regressor", **params)
+    def _losses(self, outputs: int) -> list[losses.Loss]:
+        """Return the loss of each target."""
+        if self.loss != "epsilon_insensitive":
+            return [losses.get(self.loss, "regressor")] * outputs
+        widths = np.resize(self.epsilon_, outputs)
+        return [losses.get(self.loss, "regressor", epsilon=float(width)) for width in widths]
 
     def _problems(self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
-        """Return the only problem."""
-        centre = _centre(y[costs > 0])
+        """Return the problem of each target; costs have shape (n,) or (outputs, n)."""
+        targets, problems = y.reshape(len(y), -1).T, []
+        each = np.broadcast_to(costs, targets.shape)
         with np.errstate(over="ignore"):  # the objective tells
-            return [Problem(self._loss, norm, y - centre, costs, centre=centre)]
+            for loss, target, cost in zip(self._losses(len(each)), targets, each, strict=True):
+                centre = _centre(target[cost > 0])
+                problems.append(Problem(loss, norm, target - centre, cost, centre=centre))
+        return problems
 
     def _check_loaded(self) -> None:
-        super()._check_loaded()
+        """Any number of targets will do."""
         if not hasattr(self, "epsilon_"):  # files of versions without "scale"
             self.epsilon_ = float(self.epsilon)
+        for value in (self.epsilon_, getattr(self, "C_", 1.0)):
+            if np.shape(value) not in ((), self._model.intercept.shape):
+                raise ValueError("C_ and epsilon_ must be numbers, or have one for each target")
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted targets, shape (n,)."""
-        values: np.ndarray = self._decide(X)[:, 0]
-        return values
+        """Return the predicted targets, shape (n,) or (n, outputs)."""
+        values = self._decide(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
 
 def _centre(y: np.ndarray) -> float:
@@ -135,9 +163,21 @@ def is_scale(value: Any) -> bool:
     return isinstance(value, str) and value == "scale"
 
 
-def _spread(y: np.ndarray, weights: np.ndarray) -> float:
-    """Return the standard deviation of targets; 1 where they do not vary."""
-    centred = (y - _centre(y[weights > 0]))[:, None]  # the same numbers wherever the origin is
+def _spread(y: np.ndarray, weights: np.ndarray, *, shared: bool) -> Any:
+    """Return the standard deviation of targets, or that of each; 1 where they do not vary.
+
+    Parameters
+    ----------
+    y : shape (n,) or (n, outputs).
+    weights : how much each example counts, shape (n,).
+    shared : whether there is to be one for all targets, the root of the mean square.
+    """
+    targets = y.reshape(len(y), -1)
+    centres = [_centre(target) for target in targets[weights > 0].T]
     parts = weights / weights.max()  # whose sum is finite
-    spread = float(moments(centred, parts / parts.sum())[1][0])
-    return spread if spread > 0 else 1.0
+    # Centred they are the same numbers wherever the origin is.
+    spreads = moments(targets - centres, parts / parts.sum())[1]
+    if shared and len(spreads) > 1:
+        spreads = np.array([np.linalg.norm(spreads) / np.sqrt(len(spreads))])
+    found = np.where(spreads > 0, spreads, 1.0)
+    return found if len(found) > 1 else float(found[0])

@@ -3,8 +3,10 @@
 A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal(X)`` its diagonal.
 """
 
-from kernelweave.kernels.base import Kernel, Product, Scaled, Sum
+from kernelweave.kernels.algebra import Product, Scaled, Sum
+from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.exponential import Exponential
+from kernelweave.kernels.function import Function, Sigmoid
 from kernelweave.kernels.gapped import GappedKmer, Mismatch
 from kernelweave.kernels.identity import Identity
 from kernelweave.kernels.locality import LocalityImproved
@@ -31,6 +33,7 @@ __all__ = [
     "ChiSquared",
     "CompiledKernels",
     "Exponential",
+    "Function",
     "GappedKmer",
     "Identity",
     "Intersection",
@@ -44,6 +47,7 @@ __all__ = [
     "Precomputed",
     "Product",
     "Scaled",
+    "Sigmoid",
     "Spectrum",
     "Sum",
     "WeightedDegree",

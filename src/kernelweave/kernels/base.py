@@ -1,4 +1,4 @@
-"""Kernels: what all of them share, and their algebra.
+"""Kernels: what all of them share.
 
 A kernel object describes a *family* of M >= 1 kernels over shared quantities. It is a frozen
 dataclass: parameters in, numbers out, no hidden state. Whatever depends on data (columns, widths,
@@ -8,23 +8,21 @@ categories, means) becomes concrete in `resolve`, which returns another kernel o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from numbers import Real
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 import numpy as np
 
 from kernelweave.core import _core, single_threaded_blas
+from kernelweave.kernels.columns import Columns
+from kernelweave.kernels.examples import Reading
+from kernelweave.kernels.nested import Nested
+from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
-from kernelweave.numeric import thread_count
-from kernelweave.stored import stored
-
-S = TypeVar("S")
-T = TypeVar("T")
 
 
-class Kernel(ABC):
+class Kernel(Nested, ABC):
     """A family of kernels.
 
     Kernels can be added, multiplied with each other, and multiplied by a positive number. Families
@@ -50,6 +48,41 @@ class Kernel(ABC):
     @abstractmethod
     def expressions(self, layout: Layout) -> list[Expression]:
         """Return an expression for each member; sources and slots are registered in `layout`."""
+
+    @property
+    @abstractmethod
+    def views(self) -> tuple[str, ...]:
+        """What part of the data each member stands for: its name, or the columns that it reads."""
+
+    def named(self, name: str) -> Kernel:
+        """Return the same kernel under a name."""
+        from kernelweave.kernels.algebra import Named
+
+        return Named(self, name)
+
+    def row_means(self, reading: Reading) -> np.ndarray:
+        """Return the mean of each row of the kernel matrix of training examples, shape (M, n).
+
+        They are computed once; see `kernelweave.kernels.means`.
+        """
+        from kernelweave.kernels.means import row_means, sampled
+
+        if self not in reading.slots:
+            compiled, examples, shares = sampled(self, reading)
+            every = compiled.read(reading)
+            reading.slots[self] = row_means(compiled, examples, shares, every, reading.n_jobs)
+        return reading.slots[self]
+
+    def filled(self, present: Reading) -> Kernel | None:
+        """Return the kernel with the mean of the present examples filled in where all is missing.
+
+        None where that is not the mean in feature space.
+        """
+        return None
+
+    def within(self, view: str) -> Kernel:
+        """Return the kernel within a view: of all of it without ``columns=``, or found there."""
+        return self
 
     @property
     def selection(self) -> Any:
@@ -100,26 +133,38 @@ class Kernel(ABC):
         -------
         (n, m) array for a single kernel, (M, n, m) for a family.
         """
+        training = Reading(X if Y is None else Y, training=True, n_jobs=n_jobs)
+        new = training if Y is None else Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
-            compiled = CompiledKernels((self.resolve(X if Y is None else Y),))
-            reference = compiled.training(X if Y is None else Y)
-            examples = reference if Y is None else compiled.examples(X)
-            threads = thread_count(n_jobs)
-            values = _core.evaluate(compiled.program, reference.side, examples.side, threads)
-        return self._stacked(np.swapaxes(values, 1, 2))
+            compiled = self._compiled(training, new)
+            reference = compiled.read(training)
+            examples = reference if Y is None else compiled.read(new)
+            values = _core.evaluate(
+                compiled.program, reference.side, examples.side, training.n_jobs
+            )
+        return _stacked(compiled, np.swapaxes(values, 1, 2))
 
     def diagonal(self, X: Any) -> np.ndarray:
         """Return k(x, x) for the n examples of X: shape (n,), or (M, n) for a family."""
-        compiled = CompiledKernels((self.resolve(X),))
-        return self._stacked(_core.diagonal(compiled.program, compiled.training(X).side))
+        training = Reading(X, training=True)
+        compiled = self._compiled(training, training)
+        values = _core.diagonal(compiled.program, compiled.read(training).side)
+        return _stacked(compiled, values)
 
-    def _stacked(self, values: np.ndarray) -> np.ndarray:
-        return values if self.is_family else values[0]
+    def _compiled(self, training: Reading, new: Reading) -> CompiledKernels:
+        """Return the kernel ready to be evaluated, absent examples too."""
+        from kernelweave.kernels.absent import completed  # which is made of kernels
+
+        return CompiledKernels((completed(self.resolve(training.X), training, new),))
 
     def __add__(self, other: Any) -> Kernel:
+        from kernelweave.kernels.algebra import Sum
+
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Any) -> Kernel:
+        from kernelweave.kernels.algebra import Product, Scaled
+
         if isinstance(other, Real):
             return Scaled(self, float(other))
         return Product(self, other) if isinstance(other, Kernel) else NotImplemented
@@ -127,153 +172,66 @@ class Kernel(ABC):
     __rmul__ = __mul__
 
 
+@dataclass(frozen=True)
 class OnColumns(Kernel):
-    """A kernel that has ``columns=`` of its own; its subclasses are dataclasses."""
+    """A kernel that looks at a part of X, and may have a name.
 
-    columns: Any
+    Parameters
+    ----------
+    columns : the part of X to use; all of it by default.
+    name : what to call the kernel, and the view of the data that it stands for.
+    """
+
+    columns: Any = field(default=None, kw_only=True)
+    name: str | None = field(default=None, kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        cls.__repr__ = OnColumns.__repr__  # type: ignore[method-assign]  # dataclasses keep it
+
+    def __repr__(self) -> str:
+        last = ("columns", "name")
+        shown = [f for f in fields(self) if f.repr and f.name not in last]
+        shown += [f for f in fields(self) if f.name in last]
+        written = {f.name: repr(getattr(self, f.name)) for f in shown}
+        given = [f"{name}={value}" for name, value in written.items() if value != "None"]
+        return f"{self.kind}({', '.join(given)})"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "columns", frozen(self.columns))
+        if not isinstance(self.name, str | None):
+            raise ValueError(f"{self.kind}: name must be a string, not {self.name!r}")
+
+    @property
+    def kind(self) -> str:
+        """What messages call the kernel, and names where it has none of its own."""
+        return type(self).__name__
+
+    def label(self, parameters: dict[str, Any]) -> str:
+        """Return how a member with some parameters is called."""
+        where = None if self.name else self.columns
+        return label(self.name or self.kind, parameters, where)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        where = self.columns.label if isinstance(self.columns, Columns) else ""
+        return (self.name or where or "all columns",) * self.n_kernels
+
+    def named(self, name: str) -> Kernel:
+        return replace(self, name=name)
+
+    def within(self, view: str) -> Kernel:
+        if isinstance(self.columns, Columns):
+            return replace(self, columns=replace(self.columns, view=view))
+        return replace(self, columns=view) if self.columns is None else self
 
     @property
     def selection(self) -> Any:
         return self.columns
 
     def on(self, columns: Any) -> Kernel:
-        return replace(self, columns=columns)  # type: ignore[type-var]  # a dataclass, see above
+        return replace(self, columns=columns)
 
 
-@dataclass(frozen=True)
-class Pair(Kernel):
-    """Two kernels or families, combined member by member."""
-
-    left: Kernel
-    right: Kernel
-
-    symbol: ClassVar[str]
-    instruction: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        sizes = {self.left.size, self.right.size} - {1, None}
-        if len(sizes) > 1:
-            raise ValueError(
-                f"kernel {self.symbol} kernel: families of {self.left.size} and {self.right.size} "
-                "kernels cannot be combined; their sizes must be equal, or one of them 1"
-            )
-
-    @property
-    def size(self) -> int | None:
-        if self.left.size is None or self.right.size is None:
-            return None
-        return max(self.left.size, self.right.size)
-
-    def resolve(self, X: Any) -> Kernel:
-        return replace(self, left=self.left.resolve(X), right=self.right.resolve(X))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        pairs = broadcast(self._labels_of(self.left), self._labels_of(self.right))
-        return tuple(f"{left} {self.symbol} {right}" for left, right in pairs)
-
-    def _labels_of(self, operand: Kernel) -> Sequence[str]:
-        return operand.labels
-
-    @property
-    def is_family(self) -> bool:
-        return self.left.is_family or self.right.is_family
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        pairs = broadcast(self.left.expressions(layout), self.right.expressions(layout))
-        return [(*left, *right, (self.instruction,)) for left, right in pairs]
-
-    @property
-    def selection(self) -> Any:
-        if self.left.selection != self.right.selection:
-            raise ValueError("per_feature: all parts of a kernel must have the same columns")
-        return self.left.selection
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, left=self.left.on(columns), right=self.right.on(columns))
-
-
-@stored("Sum")
-class Sum(Pair):
-    """The sum of two kernels, or of the members of two families."""
-
-    symbol = "+"
-    instruction = "add"
-
-
-@stored("Product")
-class Product(Pair):
-    """The product of two kernels, or of the members of two families."""
-
-    symbol = "*"
-    instruction = "mul"
-
-    def _labels_of(self, operand: Kernel) -> Sequence[str]:
-        return _factors(operand)
-
-    @property
-    def unit_diagonal(self) -> bool:
-        return self.left.unit_diagonal and self.right.unit_diagonal
-
-
-@dataclass(frozen=True)
-class Wrapper(Kernel):
-    """A kernel or family whose values are changed after they were computed."""
-
-    kernel: Kernel
-
-    @property
-    def size(self) -> int | None:
-        return self.kernel.size
-
-    def resolve(self, X: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.resolve(X))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.kernel.labels
-
-    @property
-    def is_family(self) -> bool:
-        return self.kernel.is_family
-
-    @property
-    def may_vanish(self) -> bool:
-        return self.kernel.may_vanish
-
-    @property
-    def selection(self) -> Any:
-        return self.kernel.selection
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.on(columns))
-
-
-@stored("Scaled")
-@dataclass(frozen=True)
-class Scaled(Wrapper):
-    """A kernel or family times a positive number."""
-
-    factor: float
-
-    def __post_init__(self) -> None:
-        if not 0 < self.factor < np.inf:
-            raise ValueError(f"number * kernel: the number must be positive, not {self.factor}")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return tuple(f"{self.factor:g} * {label}" for label in _factors(self.kernel))
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        return [(*e, ("scale", self.factor)) for e in self.kernel.expressions(layout)]
-
-
-def _factors(kernel: Kernel) -> Sequence[str]:
-    """Return the labels of a kernel as factors of a product."""
-    return [f"({label})" for label in kernel.labels] if isinstance(kernel, Sum) else kernel.labels
-
-
-def broadcast(first: Sequence[T], second: Sequence[S]) -> list[tuple[T, S]]:
-    """Pair the members of two families; a single one goes with each member of the other."""
-    size = max(len(first), len(second))
-    return [(first[i % len(first)], second[i % len(second)]) for i in range(size)]
+def _stacked(compiled: CompiledKernels, values: np.ndarray) -> np.ndarray:
+    """Return values of all members, or of the only kernel."""
+    return values if compiled.kernels[0].is_family else values[0]

@@ -7,14 +7,24 @@ same columns in new data: by name where both are frames, by position elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, TypeVar
 
 import numpy as np
 
-from kernelweave.kernels.inputs import as_input, column, column_names, items
+from kernelweave.kernels.inputs import (
+    absent_rows,
+    as_input,
+    as_view,
+    column,
+    column_names,
+    items,
+)
 from kernelweave.stored import stored
+from kernelweave.views import Views, taken
+
+MOST_NAMED = 3  # columns that a name lists
 
 
 @stored("Columns")
@@ -27,11 +37,13 @@ class Columns:
     width : number of columns of the training data.
     chosen : positions of the columns; None for all of them.
     names : their names, where the training data are a frame.
+    view : the view that they are columns of, where the training data are `Views`.
     """
 
     width: int
     chosen: tuple[int, ...] | None = None
     names: tuple[str, ...] | None = None
+    view: str | None = None
 
     def __post_init__(self) -> None:
         if self.width < 1 or any(not 0 <= index < self.width for index in self.chosen or ()):
@@ -40,7 +52,7 @@ class Columns:
             raise ValueError("columns: there must be a name for each column")
 
     def __repr__(self) -> str:
-        return self.label or "None"
+        return repr(self.label) if self.label else "None"
 
     @property
     def indices(self) -> Sequence[int]:
@@ -51,18 +63,62 @@ class Columns:
     def label(self) -> str:
         """How the columns are written in the name of a kernel; empty where they are all of X."""
         if self.chosen is None:
-            return ""
-        labels = [self.label_of(position) for position in range(len(self.indices))]
-        if len(labels) == 1:
-            return labels[0]
-        return f"[{', '.join(labels if len(labels) <= 4 else [*labels[:2], '...', labels[-1]])}]"
+            return self.view or ""
+        return f"{self.view}: {self._some}" if self.view else self._some
+
+    @property
+    def _some(self) -> str:
+        few = [str(self.names[k] if self.names else i) for k, i in enumerate(self.indices)]
+        if len(few) > MOST_NAMED:
+            return f"{len(few)} columns"
+        return ", ".join(few) if self.names else f"column{'s' * (len(few) > 1)} {', '.join(few)}"
 
     def label_of(self, position: int) -> str:
         """How one of the columns is written."""
-        return repr(self.names[position] if self.names else self.indices[position])
+        which = repr(self.names[position] if self.names else self.indices[position])
+        return f"{which} of view {self.view!r}" if self.view else which
+
+    def part(self, X: Any) -> Any:
+        """Return the view that these are columns of, or X; None for a view that is None."""
+        if self.view is None:
+            if isinstance(X, Views):
+                raise ValueError("X must not be Views, since the training data were none")
+            return X
+        if not isinstance(X, Views):
+            raise ValueError(
+                f"X must be Views (or a dict of views), as the training data were, not a "
+                f"{type(X).__name__}"
+            )
+        found = X[self.view]
+        return None if found is None else as_view(found)
+
+    @property
+    def always_present(self) -> bool:
+        """Whether missing columns are no absence, since something else is filled in."""
+        return False
+
+    def absent(self, X: Any) -> np.ndarray | None:
+        """Return which examples have nothing in these columns, (n,); None where none are so."""
+        part = self.part(X)
+        if part is None:
+            return np.ones(X.shape[0], dtype=bool)
+        return absent_rows(part, self.locate(part))
+
+    def present(self, X: Any) -> tuple[Any, np.ndarray | None]:
+        """Return the rows that these columns have something in, and which they are.
+
+        Returns
+        -------
+        The rows of X or of the view, None where there are none; their positions, None for all.
+        """
+        absent = self.absent(X)
+        if absent is None:
+            return self.part(X), None
+        rows = np.flatnonzero(~absent)
+        return (taken(self.part(X), rows) if rows.size else None), rows
 
     def locate(self, X: Any) -> list[int]:
-        """Return the positions of these columns in X; refuse data of another shape."""
+        """Return the positions of these columns in X (or a view); refuse data of another shape."""
         names = column_names(X)
         if self.names and names:
             missing = [name for name in self.names if name not in names]
@@ -77,11 +133,24 @@ class Columns:
         return list(self.indices)
 
     def texts(self, X: Any) -> list[str]:
-        """Return the texts in these columns of X, one for each row, joined by line breaks."""
+        """Return the texts in these columns of X, one for each row, joined by line breaks.
+
+        Where they are absent it is an empty one.
+        """
+        part, rows = self.present(X)
+        found = [] if part is None else self._texts(part)
+        if rows is None:
+            return found
+        texts = [""] * X.shape[0]
+        for row, text in zip(rows, found, strict=True):
+            texts[row] = text
+        return texts
+
+    def _texts(self, part: Any) -> list[str]:
         columns = []
-        for position, index in enumerate(self.locate(X)):
+        for position, index in enumerate(self.locate(part)):
             label = self.label_of(position)
-            columns.append(self._items(column(X, index), label))
+            columns.append(self._items(column(part, index), label))
             odd = next((value for value in columns[-1] if not isinstance(value, str)), None)
             if odd is not None:
                 raise ValueError(f"X: column {label} must hold texts, but holds {odd!r}")
@@ -102,25 +171,53 @@ def found(kernel: Any, kind: type[Found]) -> Found:
     return kernel.columns
 
 
-def choose(selection: Any, X: Any) -> Columns:
+def choose(selection: Any, X: Any, name: str | None = None) -> Columns:
     """Return the columns of X that a selection means; `Columns` are returned as they are.
 
     Parameters
     ----------
     selection : as in scikit-learn's ColumnTransformer. None (all columns), a position or a name, a
         list of either, a slice of either, a boolean mask, or a function from X to one of these,
-        such as ``make_column_selector()``.
-    X : array, sparse matrix, frame or list of texts.
+        such as ``make_column_selector()``. In `Views` it is the name of a view, or that and what
+        is chosen of it.
+    X : array, sparse matrix, frame, list of texts or Views.
+    name : of the kernel: a view that it takes where nothing is selected.
     """
     if isinstance(selection, Columns):
         return selection
     X = as_input(X)
+    if isinstance(X, Views):
+        view, inner = _view_of(selection, X, name)
+        if X[view] is None:
+            raise ValueError(f"view {view!r} is absent for all training examples: leave it out")
+        return replace(choose(inner, as_view(X[view])), view=view)
     names = column_names(X)
     indices = _positions(selection(X) if callable(selection) else selection, X.shape[1], names)
     if not indices:
         raise ValueError(f"columns={selection!r} selects no column of X")
     chosen = None if indices == list(range(X.shape[1])) else tuple(indices)
     return Columns(X.shape[1], chosen, names and tuple(names[index] for index in indices))
+
+
+def is_view_of(name: str, X: Any) -> bool:
+    """Return whether X has a view of this name."""
+    X = as_input(X)
+    return isinstance(X, Views) and name in X
+
+
+def _view_of(selection: Any, X: Views, name: str | None) -> tuple[str, Any]:
+    """Return the view that a selection means, and what it chooses of it."""
+    if selection is None:
+        selection = name if name in X else X.names[0] if len(X.names) == 1 else None
+    if isinstance(selection, str) and selection in X:
+        return selection, None
+    if isinstance(selection, tuple) and len(selection) == 2 and selection[0] in X.names:
+        return selection
+    views = ", ".join(map(repr, X.names))
+    raise ValueError(
+        f"columns={selection!r}: X has the views {views}; a kernel takes the one of its name, of "
+        'columns="view", or a part of it, columns=("view", part)'
+    )
 
 
 def _positions(selection: Any, width: int, names: Sequence[str] | None) -> list[int]:

@@ -7,6 +7,7 @@ was not seen there has no indicator, so that it matches nothing.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,9 +16,20 @@ import scipy.sparse as sp
 
 from kernelweave.kernels.columns import Columns, choose
 from kernelweave.kernels.examples import Table, vector_table
-from kernelweave.kernels.inputs import column, holds_numbers, is_numeric_array, items, numbers
+from kernelweave.kernels.inputs import (
+    column,
+    holds_floats,
+    holds_numbers,
+    is_numeric_array,
+    items,
+    numbers,
+)
 from kernelweave.stored import stored
 
+FILL = (
+    "; single values that are missing need to be filled, for example by "
+    "sklearn.impute.SimpleImputer (a row without any value is absent)"
+)
 FAR = 100.0  # squared mean over variance of a column, from which on it is shifted
 
 
@@ -31,16 +43,21 @@ class Encoded(Columns):
     categories : for each column None (numbers), or the categories seen in training; empty where
         all columns hold numbers.
     offsets : what is subtracted from each column of numbers; empty for nothing.
+    fill : the vector of an example whose columns are all missing, n_features numbers; empty where
+        such an example has none.
     """
 
     categories: tuple[tuple[Any, ...] | None, ...] = ()
     offsets: tuple[float, ...] = ()
+    fill: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("categories", "offsets"):
             if len(getattr(self, name)) not in (0, len(self.indices)):
                 raise ValueError(f"columns: there must be {name} for each column, or none")
+        if len(self.fill) not in (0, self.n_features):
+            raise ValueError("columns: there must be a value to fill in for each feature, or none")
 
     @property
     def n_features(self) -> int:
@@ -55,6 +72,7 @@ class Encoded(Columns):
         For what depends on distances only: ||x||^2 + ||y||^2 - 2 x . y loses the digits that the
         norms have before the distance. Columns near the origin stay as they are, zeros and all.
         """
+        X, _ = self.present(X)
         if sp.issparse(X):
             return self
         offsets = np.zeros(len(self.indices))
@@ -63,14 +81,28 @@ class Encoded(Columns):
                 if self.categories[position] is None:
                     offsets[position] = _offsets(self._numbers(X, position, index))
         else:
-            offsets = _offsets(self.values(X))
+            offsets = _offsets(self._values(X))
         return replace(self, offsets=tuple(offsets.tolist())) if offsets.any() else self
 
     def values(self, X: Any) -> np.ndarray | sp.csr_array:
-        """Return the vectors that these columns of X encode, shape (n, n_features), float64."""
+        """Return the vectors that these columns of X encode, shape (n, n_features), float64.
+
+        Where all columns are absent these are zeros, or what was chosen to fill in.
+        """
+        part, rows = self.present(X)
+        values = np.empty((0, self.n_features)) if part is None else self._values(part)
+        return values if rows is None else _spread(values, rows, X.shape[0], self.fill)
+
+    def present_values(self, X: Any) -> np.ndarray | sp.csr_array:
+        """Return the vectors of the examples whose columns are not all absent."""
+        return self._values(self.present(X)[0])
+
+    def _values(self, X: Any) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
         if sp.issparse(X) and (self.categories or self.offsets):
             X = X.toarray()  # only where the training data were dense
+        if not self.categories and holds_floats(X):
+            X, indices = X.iloc[:, indices].to_numpy(np.float64), list(range(len(indices)))
         if self.categories or not (sp.issparse(X) or is_numeric_array(X)):
             return self._encode(X, indices)
         values = X if indices == list(range(X.shape[1])) else X[:, indices]
@@ -112,11 +144,16 @@ class Encoded(Columns):
         if bad.any():
             what = "NaN" if np.isnan(values).any() else "infinity"
             position = int(np.broadcast_to(positions, values.shape)[bad][0])
-            raise ValueError(f"Input X contains {what} in column {self.label_of(position)}")
+            where = f"Input X contains {what} in column {self.label_of(position)}"
+            raise ValueError(f"{where}{FILL if what == 'NaN' else ''}")
 
     def table(self, X: Any, training: bool) -> Table:
         """Return the vectors as a table."""
         return vector_table(self.values(X))
+
+    @property
+    def always_present(self) -> bool:
+        return len(self.fill) > 0
 
 
 @dataclass(frozen=True)
@@ -136,22 +173,42 @@ class NonNegative:
         return vector_table(values)
 
 
-def encode(selection: Any, X: Any) -> Encoded:
+def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
     """Return the columns of X that a selection means, with the categories that X holds."""
-    columns = choose(selection, X)
+    columns = choose(selection, X, name)
+    X, _ = columns.present(X)
+    if X is None:
+        where = columns.label or "all columns"
+        raise ValueError(f"Input X contains NaN only ({where}): absent for all training examples")
     found = []
-    if not (sp.issparse(X) or is_numeric_array(X)):
+    if not (sp.issparse(X) or is_numeric_array(X) or holds_floats(X)):
         for position, index in enumerate(columns.indices):
             found.append(_categories(column(X, index), columns.label_of(position)))
     categories = tuple(found) if any(found) else ()
-    return Encoded(columns.width, columns.chosen, columns.names, categories)
+    return Encoded(**vars(columns), categories=categories)
 
 
 def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
     if holds_numbers(values, label):
         return None
+    kinds = set(items(values, label))
+    if kinds and all(isinstance(kind, str) and _reads_as_number(kind) for kind in kinds):
+        warnings.warn(
+            f"X: column {label} holds numbers as texts, which count as categories; turn them into "
+            "numbers with astype(float) if they are quantities",
+            UserWarning,
+            stacklevel=2,
+        )
     # Values of different types have no order of their own.
-    return tuple(sorted(set(items(values, label)), key=lambda value: (type(value).__name__, value)))
+    return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
+
+
+def _reads_as_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
@@ -161,6 +218,20 @@ def one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
     rows, columns = np.array(known, dtype=np.int64).reshape(-1, 2).T
     shape = (len(values), len(categories))
     return sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+
+
+def _spread(
+    values: Any, rows: np.ndarray, n: int, fill: tuple[float, ...]
+) -> np.ndarray | sp.csr_array:
+    """Return n vectors: the given ones at some rows, and one to fill in, or zeros, elsewhere."""
+    if fill or not sp.issparse(values):
+        dense = np.tile(fill or np.zeros(values.shape[1]), (n, 1))
+        dense[rows] = values.toarray() if sp.issparse(values) else values
+        return dense
+    counts = np.zeros(n, dtype=values.indptr.dtype)
+    counts[rows] = np.diff(values.indptr)
+    starts = np.concatenate([[0], np.cumsum(counts)])
+    return sp.csr_array((values.data, values.indices, starts), shape=(n, values.shape[1]))
 
 
 def _offsets(values: np.ndarray) -> np.ndarray:

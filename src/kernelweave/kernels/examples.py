@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from kernelweave.cached_property import cached_property
 from kernelweave.core import _core
+from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.inputs import as_input
 from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
@@ -102,25 +103,28 @@ class Given:
 
     Attributes
     ----------
-    matrix : (n, n_train) similarities of these examples to all training examples; (0, 0) where
-        the examples only serve as a reference.
+    matrix : similarities to all training examples, whose numbers are those of its columns; (0, 0)
+        where the examples only serve as a reference.
     ids : (n,) which training examples these are; (0,) for new examples.
+    rows : (n,) the row of the matrix of each example; None where it has a row for each, in order.
     """
 
     matrix: np.ndarray
     ids: np.ndarray
+    rows: np.ndarray | None = None
 
     def take(self, index: np.ndarray) -> Given:
-        return Given(
-            self.matrix[index] if len(self.matrix) else self.matrix,
-            self.ids[index] if len(self.ids) else self.ids,
-        )
+        ids = self.ids[index] if len(self.ids) else self.ids
+        if self.rows is not None:
+            return Given(self.matrix, ids, self.rows[index])
+        return Given(self.matrix[index] if len(self.matrix) else self.matrix, ids)
 
     def reference(self) -> Given:
         return Given(np.empty((0, 0)), self.ids)
 
     def add_to(self, side: _core.Side) -> None:
-        side.add_given(self.matrix, self.ids)
+        rows = np.arange(len(self.matrix)) if self.rows is None else self.rows
+        side.add_given(self.matrix, rows, self.ids)
 
 
 def vector_table(values: Any) -> Dense | Sparse:
@@ -139,7 +143,10 @@ def vector_table(values: Any) -> Dense | Sparse:
 
 
 class View(Protocol):
-    """What a kernel looks at in a data set; equal views share their tables."""
+    """What a kernel looks at in a data set; equal views share their tables.
+
+    It is a choice of columns, has one, ``columns``, or sees none.
+    """
 
     def table(self, X: Any, training: bool) -> Table:
         """Return what this view shows of X. `training`: X is all of the training data."""
@@ -156,6 +163,8 @@ class Reading:
     weights : how much each example counts in means over the data, (n,); None: all the same.
     """
 
+    is_part = False  # whether it leaves out examples for which a view is absent
+
     def __init__(self, X: Any, *, training: bool, n_jobs: int | None = None, weights: Any = None):
         self.X = as_input(X)
         self.training = training
@@ -164,12 +173,63 @@ class Reading:
         weights = np.ones(self.n) if weights is None else weights
         self.shares = weights / weights.sum()
         self._tables: dict[View, Table] = {}
+        self._missing: dict[View, np.ndarray | None] = {}
+        self.slots: dict[Any, np.ndarray] = {}  # vectors of kernels that are known already
 
     def table(self, view: View) -> Table:
         """Return the table of a view."""
         if view not in self._tables:
             self._tables[view] = view.table(self.X, self.training)
         return self._tables[view]
+
+    def missing(self, view: View) -> np.ndarray | None:
+        """Return for which examples all columns of a view are missing, (n,); None: for none."""
+        if view not in self._missing:
+            columns = _columns(view)
+            self._missing[view] = None if columns is None else columns.absent(self.X)
+        return self._missing[view]
+
+    def absent(self, view: View) -> np.ndarray | None:
+        """Return for which examples a view has nothing to show, nor anything filled in, (n,)."""
+        columns = _columns(view)
+        return None if columns is None or columns.always_present else self.missing(view)
+
+    def part(self, rows: np.ndarray) -> PartOfReading:
+        """Return the reading of some of the examples, which has nothing to read anew."""
+        return PartOfReading(self, rows)
+
+
+def _columns(view: View) -> Columns | None:
+    """Return the columns of a view, if it has any."""
+    return view if isinstance(view, Columns) else getattr(view, "columns", None)
+
+
+class PartOfReading(Reading):
+    """Some examples of a data set whose views are taken from a reading of all of it."""
+
+    is_part = True
+
+    def __init__(self, whole: Reading, rows: np.ndarray):
+        self.whole, self.rows = whole, rows
+        self.X, self.training, self.n_jobs = whole.X, whole.training, whole.n_jobs
+        self.n = len(rows)
+        total = whole.shares[rows].sum()
+        if not total > 0:
+            raise ValueError("a view is absent for all training examples that have a weight")
+        self.shares = whole.shares[rows] / total
+        self._tables, self.slots = {}, {}
+
+    def table(self, view: View) -> Table:
+        if view not in self._tables:
+            self._tables[view] = self.whole.table(view).take(self.rows)
+        return self._tables[view]
+
+    def absent(self, view: View) -> np.ndarray | None:
+        absent = self.whole.absent(view)
+        if absent is None or not absent[self.rows].any():
+            return None
+        some: np.ndarray = absent[self.rows]
+        return some
 
 
 @stored("Examples")

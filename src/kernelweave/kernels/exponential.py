@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kernelweave.kernels.base import Kernel, Wrapper, broadcast
+from kernelweave.kernels.algebra import Wrapper, broadcast
+from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.normalize import Unit
 from kernelweave.kernels.parameters import checked
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
@@ -69,7 +70,11 @@ class Exponential(Wrapper):
     @property
     def labels(self) -> tuple[str, ...]:
         pairs = broadcast(self.kernel.labels, self._gammas)
-        return tuple(f"Exponential({label}, gamma={gamma:g})" for label, gamma in pairs)
+        return tuple(f"Exponential({label}) gamma={gamma:g}" for label, gamma in pairs)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return tuple(view for view, _ in broadcast(self.kernel.views, self._gammas))
 
     @property
     def unit_diagonal(self) -> bool:

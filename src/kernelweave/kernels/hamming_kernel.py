@@ -21,7 +21,6 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.hamming import Values, spectrum
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.spectrum import LONGEST, MOST_PLACES, SequenceTable, Texts
 
@@ -52,7 +51,9 @@ class Words(Texts):
     def table(self, X: Any, training: bool) -> SequenceTable:
         """Return the sequences in X; warn of those that are too short to have a word."""
         table = super().table(X, training)
-        short = int(np.count_nonzero(table.sequences.lengths < self.length))
+        absent = self.columns.absent(X)
+        shorter = table.sequences.lengths < self.length
+        short = int(np.count_nonzero(shorter if absent is None else shorter & ~absent))
         if short:
             warnings.warn(
                 f"X: {short} of {table.sequences.n} sequences are shorter than the words of "
@@ -98,7 +99,6 @@ class HammingKernel(OnColumns):
     store: str = field(default="auto", kw_only=True)
     alphabet: Any = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
-    columns: Any = field(default=None, kw_only=True)
 
     @property
     @abstractmethod
@@ -111,16 +111,15 @@ class HammingKernel(OnColumns):
         return None
 
     def __post_init__(self) -> None:
-        name = type(self).__name__
+        super().__post_init__()
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
-        object.__setattr__(self, "columns", frozen(self.columns))
         if self.both_strands:
             _ = self.alphabet.strand_codes  # refuses alphabets without complement
         if self.store not in STORES:
-            raise ValueError(f"{name}: store must be one of {STORES}, not {self.store!r}")
+            raise ValueError(f"{self.kind}: store must be one of {STORES}, not {self.store!r}")
 
     def _check_length(self, length: int) -> None:
-        name, letters = type(self).__name__, len(self.alphabet.letters)
+        name, letters = self.kind, len(self.alphabet.letters)
         if not _core.kmers_fit(length, letters):
             raise ValueError(
                 f"{name}: there must be fewer than 2^63 possible words, here there are "
@@ -137,15 +136,14 @@ class HammingKernel(OnColumns):
     def resolve(self, X: Any) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
-        columns = choose(self.columns, as_input(X))
+        columns = choose(self.columns, as_input(X), self.name)
         if len(columns.indices) != 1:
-            raise ValueError(f"{type(self).__name__}: columns must pick one column of X")
+            raise ValueError(f"{self.kind}: columns must pick one column of X")
         return replace(self, columns=columns)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        name = type(self).__name__
-        return tuple(label(name, member.parameters, self.columns) for member in self.members)
+        return tuple(self.label(member.parameters) for member in self.members)
 
     @property
     def may_vanish(self) -> bool:

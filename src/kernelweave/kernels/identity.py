@@ -58,7 +58,11 @@ class Identity(Kernel):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return ("Identity()",)
+        return ("Identity",)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return ("examples",)
 
     @property
     def is_family(self) -> bool:

@@ -1,23 +1,32 @@
 """What X may be, and how its columns are read.
 
 X is a 2-D NumPy array (or what NumPy turns into one), a SciPy sparse matrix, a pandas or polars
-DataFrame, or a list of texts, which counts as one column. Neither pandas nor polars is imported:
-frames are recognised by what they can do.
+DataFrame, a list of texts, which counts as one column, or `Views`: several of these. Neither pandas
+nor polars is imported: frames are recognised by what they can do.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.sequences import Sequences
+from kernelweave.views import Views, from_frame, is_multi_index, unmasked
 
 
 def as_input(X: Any) -> Any:
-    """Return X as a 2-D array, a CSR matrix or a frame; refuse what is empty or not 2-D."""
-    if sp.issparse(X):
+    """Return X as a 2-D array, a CSR matrix, a frame or Views; refuse what is empty or not 2-D."""
+    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
+        X = Views(X)
+    elif is_multi_index(X):
+        X = from_frame(X)
+    X = unmasked(X)
+    if isinstance(X, Views):
+        pass
+    elif sp.issparse(X):
         X = X.tocsr()
     elif not is_frame(X) and not isinstance(X, Sequences):
         X = _as_array(X)
@@ -44,9 +53,75 @@ def _as_array(X: Any) -> np.ndarray:
     return array
 
 
+def as_view(table: Any) -> Any:
+    """Return one of several views as `as_input` does; a vector of numbers is one column."""
+    if isinstance(table, list | tuple):
+        table = np.array(table, dtype=object if _holds_texts(table) else None)
+    if len(table.shape) == 1:
+        table = table.to_frame() if hasattr(table, "to_frame") else table[:, None]
+    return as_input(table)
+
+
+def _holds_texts(table: Sequence[Any]) -> bool:
+    return any(isinstance(one, str | None) for one in table)
+
+
+def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
+    """Return which rows hold nothing but NaN or None in some columns, (n,); None where none do."""
+    if sp.issparse(X):
+        missing = sp.csr_array(X[:, indices]) if np.isnan(X.data).any() else None
+        absent = None if missing is None else _count_nan(missing) == len(indices)
+    elif is_numeric_array(X):
+        absent = _all_nan(X, indices) if X.dtype.kind == "f" else None
+    elif isinstance(X, Sequences):
+        absent = None
+    elif holds_floats(X):
+        absent = np.asarray(X.iloc[:, list(indices)].isna()).all(axis=1)
+    else:
+        absent = np.logical_and.reduce([_missing(column(X, index)) for index in indices])
+    return absent if absent is not None and absent.any() else None
+
+
+def _count_nan(X: Any) -> np.ndarray:
+    count: np.ndarray = np.bincount(
+        np.repeat(np.arange(X.shape[0]), np.diff(X.indptr)), np.isnan(X.data), X.shape[0]
+    )
+    return count
+
+
+def _all_nan(X: np.ndarray, indices: Sequence[int]) -> np.ndarray | None:
+    absent: np.ndarray = np.isnan(X[:, indices[0]])  # most rows are known by their first value
+    rows = np.flatnonzero(absent)
+    if rows.size == 0:
+        return None
+    absent[rows] = np.isnan(X[np.ix_(rows, np.asarray(indices))]).all(axis=1)
+    return absent
+
+
+def _missing(values: Any) -> np.ndarray:
+    """Return which values of a column are missing, (n,)."""
+    if hasattr(values, "isna"):  # pandas
+        return np.asarray(values.isna())
+    if hasattr(values, "is_null"):  # polars
+        nan = values.is_nan() if values.dtype.is_float() else values.is_null()
+        return np.asarray((values.is_null() | nan).fill_null(value=True))
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values))
+    if values.dtype.kind != "O":
+        return np.zeros(len(values), dtype=bool)
+    return np.array([one is None or one != one for one in values.tolist()], dtype=bool)
+
+
 def is_frame(X: Any) -> bool:
     """Return whether X is a pandas or polars DataFrame."""
     return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def holds_floats(X: Any) -> bool:
+    """Return whether X is a pandas frame of plain numbers, which can be read as a whole."""
+    if not hasattr(X, "iloc"):
+        return False
+    return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes)
 
 
 def is_numeric_array(X: Any) -> bool:

@@ -10,7 +10,7 @@ from kernelweave.alphabets import as_alphabet
 from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
-from kernelweave.kernels.parameters import frozen, label, whole
+from kernelweave.kernels.parameters import whole
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import Strings, resolve_length
 from kernelweave.stored import stored
@@ -49,7 +49,6 @@ class LocalityImproved(OnColumns):
     outer_degree: int = 1
     alphabet: Any = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
-    columns: Any = field(default=None, kw_only=True)
     length: int | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -58,7 +57,7 @@ class LocalityImproved(OnColumns):
         object.__setattr__(self, "inner_degree", check("inner_degree", self.inner_degree))
         object.__setattr__(self, "outer_degree", check("outer_degree", self.outer_degree))
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
-        object.__setattr__(self, "columns", frozen(self.columns))
+        super().__post_init__()
 
     def resolve(self, X: Any) -> Kernel:
         if self.length is not None:
@@ -76,7 +75,7 @@ class LocalityImproved(OnColumns):
     def labels(self) -> tuple[str, ...]:
         names = ("half_window", "inner_degree", "outer_degree")
         parameters = {name: getattr(self, name) for name in names}
-        return (label("LocalityImproved", parameters, self.columns),)
+        return (self.label(parameters),)
 
     @property
     def is_family(self) -> bool:

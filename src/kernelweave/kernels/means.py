@@ -30,6 +30,18 @@ def sampled(kernel: Kernel, reading: Reading) -> tuple[CompiledKernels, Examples
     return compiled, examples.take(chosen), shares / shares.sum()
 
 
+def mean_over_pairs(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return the mean of each member over all pairs of training examples, shape (M,).
+
+    Where some examples are absent elsewhere, row means are needed as well, and are kept.
+    """
+    compiled, examples, shares = sampled(kernel, reading)
+    if not reading.is_part or examples.n < reading.n:
+        return mean_of_pairs(compiled, examples, shares, reading.n_jobs)
+    means: np.ndarray = kernel.row_means(reading) @ shares
+    return means
+
+
 def row_means(
     compiled: CompiledKernels,
     reference: Examples,

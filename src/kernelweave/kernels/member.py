@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.default import default_kernels
+from kernelweave.kernels.algebra import Wrapper
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.default_of_views import default_of_views
 from kernelweave.kernels.prepare import listed
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.stored import stored
@@ -21,7 +22,7 @@ class Member(Kernel):
 
     Parameters
     ----------
-    kernels : kernel, sequence of kernels, or None for the default ones.
+    kernels : kernel, sequence or dict of kernels, or None for the default ones.
     index : position from 0 to M - 1.
     """
 
@@ -43,7 +44,7 @@ class Member(Kernel):
 
     def _several(self, X: Any) -> list[Kernel]:
         if self.kernels is None:
-            return default_kernels(X, np.ones(X.shape[0]))
+            return default_of_views(X, np.ones(X.shape[0]))
         return listed(self.kernels)
 
     @property
@@ -57,6 +58,10 @@ class Member(Kernel):
     @property
     def labels(self) -> tuple[str, ...]:
         raise ValueError("a member of several kernels has a name only after resolve(X)")
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return self.labels
 
     def expressions(self, layout: Layout) -> list[Expression]:
         raise ValueError("a member of several kernels can be compiled only after resolve(X)")
@@ -76,6 +81,10 @@ class Chosen(Wrapper):
     @property
     def labels(self) -> tuple[str, ...]:
         return (self.kernel.labels[self.index],)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return (self.kernel.views[self.index],)
 
     @property
     def is_family(self) -> bool:

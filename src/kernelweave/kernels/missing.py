@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.examples import Table, vector_table
 from kernelweave.kernels.inputs import as_input, column, is_numeric_array, items_or_none
-from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.stored import stored
 
@@ -27,37 +26,52 @@ class Missing(OnColumns):
     columns : the part of X to use; all of it by default.
     """
 
-    columns: Any = field(default=None, kw_only=True)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", frozen(self.columns))
-
     def resolve(self, X: Any) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
-        return replace(self, columns=choose(self.columns, as_input(X)))
+        where = choose(self.columns, as_input(X), self.name)
+        return replace(self, columns=Gaps(**vars(where)))
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return (label("Missing", {}, self.columns),)
+        return (self.label({}),)
 
     @property
     def is_family(self) -> bool:
         return False
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        _ = found(self, Columns)
+        _ = found(self, Gaps)
         return [(("copy", layout.source("dot", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:
         """Return the indicators of what is missing in X."""
-        return vector_table(missing(X, self.columns.locate(X)).astype(np.float64))
+        return vector_table(self.columns.missing(X).astype(np.float64))
+
+
+@stored("Gaps")
+@dataclass(frozen=True, repr=False)
+class Gaps(Columns):
+    """Columns of which only that is seen what is missing: they are never absent."""
+
+    def absent(self, X: Any) -> None:
+        return None
+
+    def missing(self, X: Any) -> np.ndarray:
+        """Return what is missing, shape (n, columns)."""
+        part = self.part(X)
+        if part is None:
+            return np.ones((X.shape[0], len(self.indices)), dtype=bool)
+        return missing(part, self.locate(part))
 
 
 @stored("FilledTexts")
 @dataclass(frozen=True, repr=False)
 class FilledTexts(Columns):
     """Columns of texts, in which a missing one is empty."""
+
+    def absent(self, X: Any) -> np.ndarray | None:
+        return super().absent(X) if self.view else None
 
     def _items(self, values: Any, label: str) -> list[Any]:
         return ["" if item is None else item for item in items_or_none(values)]

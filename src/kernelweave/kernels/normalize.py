@@ -10,7 +10,8 @@ Whatever a normalisation takes from data it takes from the training data, and ap
 * "center": the training examples have mean zero in feature space.
 
 Means over pairs are exact up to 5,000 examples. Beyond, they are taken over so many
-examples, evenly spaced.
+examples, evenly spaced. A kernel whose columns are absent for some examples is normalised on the
+others.
 
 A kernel that is constant on the training data tells no examples apart: its values become 0, and
 estimators give it weight 0.
@@ -25,9 +26,17 @@ from typing import Any
 import numpy as np
 
 from kernelweave.core import _core, single_threaded_blas
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.absent import absent_of_one, at_mean
+from kernelweave.kernels.algebra import Named, Wrapper
+from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import MANY_WIDTHS, by_width, mean_of_pairs, row_means, sampled
+from kernelweave.kernels.means import (
+    MANY_WIDTHS,
+    by_width,
+    mean_over_pairs,
+    row_means,
+    sampled,
+)
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.vectors import Exponential
@@ -47,6 +56,14 @@ class Rescaled(Wrapper):
     def expressions(self, layout: Layout) -> list[Expression]:
         pairs = zip(self.kernel.expressions(layout), self.factors, strict=True)
         return [(*expression, ("scale", factor)) for expression, factor in pairs]
+
+    def row_means(self, reading: Reading) -> np.ndarray:
+        means: np.ndarray = np.array(self.factors)[:, None] * self.kernel.row_means(reading)
+        return means
+
+    def filled(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.filled(present)
+        return None if inner is None else replace(self, kernel=inner)
 
 
 @stored("Unit")
@@ -131,8 +148,14 @@ def quietly_normalized(
     if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
         parts = tuple(quietly_normalized(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
+    if isinstance(kernel, Named):
+        return replace(kernel, kernel=quietly_normalized(kernel.kernel, how, reading))
     with single_threaded_blas():
-        return NORMALISATIONS[how](kernel, reading)
+        absent = absent_of_one(kernel, reading)
+        if absent is None:
+            return NORMALISATIONS[how](kernel, reading)
+        present = reading.part(np.flatnonzero(~absent))
+        return at_mean(NORMALISATIONS[how](kernel, present), present)
 
 
 def refuse_all_constant(compiled: CompiledKernels) -> None:
@@ -168,7 +191,7 @@ def _variances(kernel: Kernel, reading: Reading) -> np.ndarray:
     """Return the variance of the examples in the feature space of each member, shape (M,)."""
     compiled, sample, shares = sampled(kernel, reading)
     squares = _core.diagonal(compiled.program, sample.side) @ shares
-    variances: np.ndarray = squares - mean_of_pairs(compiled, sample, shares, reading.n_jobs)
+    variances: np.ndarray = squares - mean_over_pairs(kernel, reading)
     return variances
 
 
@@ -197,8 +220,8 @@ def _trace(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
     constant = _constant(kernel, reading)
-    compiled, sample, shares = sampled(kernel, reading)
-    totals = mean_of_pairs(compiled, sample, shares, reading.n_jobs)
+    _, sample, shares = sampled(kernel, reading)
+    totals = mean_over_pairs(kernel, reading)
     reference = sample.reference(np.arange(sample.n))
     return _muted(Centered(kernel, tuple(totals.tolist()), reference, shares), constant)
 

@@ -11,15 +11,16 @@ import numpy as np
 from kernelweave.kernels.columns import Columns
 from kernelweave.numeric import as_number, is_whole
 
+GAMMAS = ("auto", "scale", "median")
 MOST = 2**31 - 1  # the largest integer that the core takes as a degree
 
 
 def _gamma(value: Any) -> float | str | None:
-    if value is None or (isinstance(value, str) and value == "scale"):
+    if value is None or (isinstance(value, str) and value in GAMMAS):
         return value
     if 0 < as_number(value) < np.inf:
         return float(value)
-    raise ValueError('a positive number, None (1 / n_features) or "scale"')
+    raise ValueError('a positive number, None or "auto" (1 / n_features), "scale" or "median"')
 
 
 def _degree(value: Any) -> int:
@@ -41,7 +42,19 @@ def whole(kernel: str, name: str, value: Any, least: int = 1, most: int = MOST) 
     raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, not {value!r}")
 
 
-CHECKS: dict[str, Callable[[Any], Any]] = {"gamma": _gamma, "degree": _degree, "coef0": _coef0}
+def _offset(value: Any) -> float:
+    if -np.inf < as_number(value) < np.inf:
+        return float(value)
+    raise ValueError("a finite number")
+
+
+CHECKS: dict[str, Callable[[Any], Any]] = {
+    "gamma": _gamma,
+    "degree": _degree,
+    "coef0": _coef0,
+    "offset": _offset,
+}
+NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels of which gamma="median" has no meaning
 
 RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "gamma": lambda values: (values > 0) & (values < np.inf),
@@ -52,6 +65,11 @@ RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 def checked(kernel: str, name: str, value: Any) -> Any:
     """Return a parameter of a kernel, or for a sequence the tuple of the parameters of a family."""
     many = isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) == 1
+    if kernel in NO_DISTANCE and "median" in (value if many else [value]):
+        raise ValueError(
+            f'{kernel}: gamma must be a positive number, None or "auto" (1 / n_features) or '
+            f'"scale", not {value!r}: "median" is for kernels of a distance'
+        )
     if many and len(value) == 0:
         raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
     if many and name in RANGES and set(map(type, value)) <= {float, np.float64}:
@@ -78,12 +96,11 @@ def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
-    """Return how a kernel is called, such as ``RBF(gamma=0.1, columns=[0, 1])``."""
+    """Return how a kernel is called, such as ``RBF gamma=0.1 on 200 columns``."""
     written = [f"{name}={_written(v)}" for name, v in parameters.items() if v is not None]
     where = columns.label if isinstance(columns, Columns) else columns
-    if where is not None and where != "":
-        written.append(f"columns={where}")
-    return f"{kernel}({', '.join(written)})"
+    on = [f"on {where}"] if where is not None and where != "" else []
+    return " ".join([kernel, *written, *on])
 
 
 def _written(value: Any) -> str:
@@ -94,4 +111,6 @@ def frozen(selection: Any) -> Any:
     """Return a selection of columns in a form that can be compared: lists and arrays as tuples."""
     if hasattr(selection, "tolist"):  # an array, or the index of a frame
         selection = selection.tolist()
-    return tuple(selection) if isinstance(selection, list) else selection
+    if isinstance(selection, list | tuple):
+        return tuple(frozen(one) for one in selection)
+    return selection

@@ -35,7 +35,9 @@ class PerFeature(Kernel):
 
     def resolve(self, X: Any) -> Kernel:
         columns = choose(self.kernel.selection, X)
-        return Stack(tuple(self.kernel.on(index).resolve(X) for index in columns.indices))
+        view = columns.view
+        each = [index if view is None else (view, index) for index in columns.indices]
+        return Stack(tuple(self.kernel.on(one).resolve(X) for one in each))
 
     @property
     def size(self) -> int | None:
@@ -48,6 +50,13 @@ class PerFeature(Kernel):
     @property
     def labels(self) -> tuple[str, ...]:
         raise ValueError("per_feature(kernel) has members and names only after resolve(X)")
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return self.labels
+
+    def within(self, view: str) -> Kernel:
+        return replace(self, kernel=self.kernel.within(view))
 
     def expressions(self, layout: Layout) -> list[Expression]:
         raise ValueError("per_feature(kernel) can be compiled only after resolve(X)")
@@ -70,6 +79,10 @@ class Stack(Kernel):
     @property
     def labels(self) -> tuple[str, ...]:
         return tuple(label for kernel in self.kernels for label in kernel.labels)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return tuple(view for kernel in self.kernels for view in kernel.views)
 
     def expressions(self, layout: Layout) -> list[Expression]:
         return [e for kernel in self.kernels for e in kernel.expressions(layout)]

@@ -2,135 +2,213 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 
-from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.columns import Columns, found
+from kernelweave.cached_property import cached_property
+from kernelweave.kernels.base import Kernel, OnColumns
+from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.encoding import Encoded, encode
 from kernelweave.kernels.examples import Given, Table
-from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.parameters import frozen, label
+from kernelweave.kernels.inputs import as_input, column
+from kernelweave.kernels.nested import by_name
+from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import Expression, Layout
+from kernelweave.kernels.repair import check_repair, find_negative, projected, repaired
 from kernelweave.stored import stored
+from kernelweave.views import Grams
 
-RELATIVE_TOLERANCE = 1e-10  # times the largest value: smaller negative eigenvalues are roundings
+
+@stored("Matrix")
+@dataclass(frozen=True, eq=False)
+class Matrix:
+    """A matrix of similarities of objects, which its kernels share; equal to no other one.
+
+    Attributes
+    ----------
+    values : (n, n) array of finite numbers.
+    """
+
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, values: Any) -> Matrix:
+        """Make it of what a user gave."""
+        try:
+            array = values.toarray() if sp.issparse(values) else np.asarray(values, np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"Precomputed: matrix must be a square array, not a {type(values).__name__}"
+            ) from None
+        if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+            raise ValueError(f"Precomputed: matrix must be square, but its shape is {array.shape}")
+        if not np.isfinite(array).all():
+            raise ValueError("Precomputed: matrix holds NaN or infinity")
+        return cls(np.ascontiguousarray(array, np.float64))
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return self.values.astype(dtype or np.float64, copy=bool(copy))
+
+    @cached_property
+    def negative(self) -> np.ndarray | None:
+        """Eigenvectors of negative eigenvalues, shape (n, r)."""
+        return find_negative(self.values, "clip", "Precomputed")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"values": self.values}
 
 
 @stored("Precomputed")
 @dataclass(frozen=True)
-class Precomputed(Kernel):
-    """A matrix of similarities to the training examples.
+class Precomputed(OnColumns):
+    """A matrix of similarities.
 
-    The training data are the square matrix of the training examples; new data are rows of
-    similarities, shape (n, n_train). Several matrices stand side by side, ``np.hstack([K1, K2])``,
-    and each kernel picks its own with ``columns=slice(0, n_train)`` and so on.
+    With a matrix of its own, the kernel of objects that X names by their row numbers: one column of
+    integers, ``fit(np.arange(n), y)``, or ``columns="drug"`` of a frame, where objects may occur
+    many times. Such an X is split like any other. A number that is missing is an absent object.
+
+    Without one, X is the matrix: the training data are the square matrix of the training examples,
+    and new data are rows of similarities, shape (n, n_train). Several matrices are `Grams`, which
+    are split on both axes, or stand side by side, ``np.hstack([K1, K2])``, and each kernel picks
+    its own with ``columns=slice(0, n_train)`` and so on.
 
     Parameters
     ----------
+    matrix : array of shape (n, n), or None
+        Similarities of all objects that X names, those of new examples included.
     repair : {"clip", "error"}
-        What to do with a training matrix that is not symmetric or has negative eigenvalues (beyond
-        roundings): warn, average it with its transpose and remove the negative part, or raise. The
-        negative part is the projection on the eigenvectors of negative eigenvalues; it is also
-        removed from the similarities of new examples.
-    columns : the columns of X that hold the matrix; all of them by default.
+        What to do with a matrix that is not symmetric or has negative eigenvalues (beyond
+        roundings of its values, which may be of single precision): warn, average it with its
+        transpose and remove the negative part, or raise. The negative part is the projection on
+        the eigenvectors of negative eigenvalues; it is also removed from the similarities of new
+        examples. A matrix of its own is repaired as a whole.
+    columns : the column of row numbers, or the columns of X that hold the matrix; all by default.
+    name : what to call the kernel.
     negative : (n_train, r) eigenvectors that are projected out; found by `resolve`.
     """
 
+    matrix: Any = field(default=None, repr=False)
     repair: str = "clip"
-    columns: Any = field(default=None, kw_only=True)
     negative: np.ndarray | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", frozen(self.columns))
-        if self.repair not in ("clip", "error"):
-            raise ValueError(f'Precomputed: repair must be "clip" or "error", not {self.repair!r}')
+        super().__post_init__()
+        if not isinstance(self.matrix, Matrix | None):
+            object.__setattr__(self, "matrix", Matrix.of(self.matrix))
+        check_repair("Precomputed", self.repair)
 
     def resolve(self, X: Any) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
-        kernel = replace(self, columns=encode(self.columns, X))
+        if self.matrix is not None:
+            return self._on_numbers(X)
+        if isinstance(X, Grams) and self.columns is None and self.name not in X:
+            each = [replace(self, columns=name, name=name).resolve(X) for name in X.names]
+            return Stack(tuple(each)) if len(each) > 1 else each[0]
+        kernel = replace(self, columns=encode(self.columns, X, self.name))
         matrix = kernel._similarities(X, training=True)
-        tolerance = _relative_tolerance(X) * np.abs(matrix).max()
-        kernel._settle(_asymmetry(matrix, tolerance))
-        values, vectors = _negative_part(_symmetric(matrix), tolerance)
-        if values.size == 0:
-            return kernel
-        kernel._settle(f"is not positive semidefinite: its smallest eigenvalue is {values[0]:.6g}")
-        return replace(kernel, negative=vectors)
+        return replace(kernel, negative=find_negative(matrix, self.repair, self._title(kernel)))
 
-    def _settle(self, problem: str) -> None:
-        """Say what is wrong with the training matrix, if anything, in the way of `repair`."""
-        if problem and self.repair == "error":
-            raise ValueError(f"{self.labels[0]} {problem}")
-        if problem:
-            warnings.warn(f"{self.labels[0]} {problem}; it was repaired", UserWarning, stacklevel=4)
+    def _on_numbers(self, X: Any) -> Kernel:
+        """Return the kernel of the objects that X names."""
+        kernel = replace(self, columns=choose(self.columns, X, self.name))
+        if len(kernel.columns.indices) != 1:
+            raise ValueError(
+                "Precomputed(matrix): columns must pick the column of X that holds row numbers of "
+                f"the matrix, but X has {len(kernel.columns.indices)}"
+            )
+        kernel._numbers(X)
+        if self.repair == "error":
+            find_negative(self.matrix.values, "error", self._title(kernel))
+        return replace(kernel, negative=self.matrix.negative)
+
+    @staticmethod
+    def _title(kernel: Kernel) -> str:
+        return f"kernel {kernel.labels[0]!r}"
+
+    @property
+    def selection(self) -> Any:
+        raise ValueError("Precomputed cannot be repeated on every column")
+
+    @property
+    def size(self) -> int | None:
+        several = self.matrix is None and self.columns is None  # of Grams, perhaps
+        return None if several else 1
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return (label("Precomputed", {}, self.columns),)
+        return (self.label({}),)
 
     @property
     def is_family(self) -> bool:
         return False
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        _ = found(self, Encoded)
+        _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:
         """Return the repaired similarities of X to the training examples."""
+        if self.matrix is not None:
+            numbers = self._numbers(X)
+            return Given(self._repaired, numbers, numbers)
         matrix = self._similarities(X, training)
         if not training:
-            return Given(np.ascontiguousarray(self._project(matrix)), np.arange(0))
-        matrix = _symmetric(self._project(_symmetric(matrix)))
+            return Given(np.ascontiguousarray(projected(matrix, self.negative)), np.arange(0))
+        matrix = repaired(matrix, self.negative)
         return Given(np.ascontiguousarray(matrix), np.arange(len(matrix)))
 
-    def _project(self, matrix: np.ndarray) -> np.ndarray:
-        if self.negative is None:
-            return matrix
-        projected: np.ndarray = matrix - (matrix @ self.negative) @ self.negative.T
-        return projected
+    @cached_property
+    def _repaired(self) -> np.ndarray:
+        return np.ascontiguousarray(repaired(self.matrix.values, self.negative))
+
+    def _numbers(self, X: Any) -> np.ndarray:
+        """Return the row numbers in X, shape (n,); 0 where they are absent."""
+        part, rows = self.columns.present(X)
+        numbers = np.zeros(X.shape[0], dtype=np.int64)
+        if part is None:
+            return numbers
+        label, size = self.columns.label_of(0), len(self.matrix.values)
+        given = np.asarray(column(part, self.columns.locate(part)[0]))
+        try:
+            whole = given.astype(np.int64)
+            right = np.array_equal(whole, given.astype(np.float64))
+        except (TypeError, ValueError):
+            right = False
+        if not right or whole.min() < 0 or whole.max() >= size:
+            raise ValueError(
+                f"Precomputed(matrix): column {label} of X must hold row numbers of the matrix, "
+                f"integers from 0 to {size - 1}"
+            )
+        numbers[slice(None) if rows is None else rows] = whole
+        return numbers
 
     def _similarities(self, X: Any, training: bool) -> np.ndarray:
-        values = self.columns.values(X)
+        if training and self.columns.absent(X) is not None:
+            raise ValueError(
+                f"{self._title(self)}: rows of NaN in a training matrix; give the kernel the "
+                "matrix, Precomputed(K), and NaN for the row number of an absent example"
+            )
+        values = found(self, Encoded).values(X)
         if training and values.shape[0] != values.shape[1]:
             raise ValueError(
-                f"{self.labels[0]}: the training matrix must be square, but its shape is "
-                f"{values.shape}; rows of new examples are evaluated by kernel(X_new, X_train)"
+                f"{self._title(self)}: the training matrix must be square, but its shape is "
+                f"{values.shape}; rows of new examples are evaluated by kernel(X_new, X_train), "
+                "and Precomputed(K) holds the matrix of all examples, X being their row numbers"
             )
-        matrix: np.ndarray = values.toarray() if sp.issparse(values) else values
-        return matrix
+        return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_repaired"}
 
 
-def _relative_tolerance(X: Any) -> float:
-    """Return what to take for roundings: more where the matrix was stored in single precision."""
-    stored = getattr(X, "dtype", np.dtype(np.float64))
-    return max(RELATIVE_TOLERANCE, 10 * np.finfo(stored).eps if stored.kind == "f" else 0.0)
-
-
-def _asymmetry(matrix: np.ndarray, tolerance: float) -> str:
-    largest = np.abs(matrix - matrix.T).max()
-    return f"is not symmetric: K and K.T differ by up to {largest:.6g}" * bool(largest > tolerance)
-
-
-def _symmetric(matrix: np.ndarray) -> np.ndarray:
-    return matrix if np.array_equal(matrix, matrix.T) else (matrix + matrix.T) / 2
-
-
-def _negative_part(matrix: np.ndarray, tolerance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the negative eigenvalues and their eigenvectors; none where they are roundings."""
-    nothing = np.empty(0), np.empty((len(matrix), 0))
-    try:
-        # A Cholesky factor proves at little cost that no eigenvalue is below -tolerance.
-        scipy.linalg.cholesky(matrix + tolerance * np.eye(len(matrix)), check_finite=False)
-        return nothing
-    except scipy.linalg.LinAlgError:
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_value=(-np.inf, 0.0))
-    return (values, vectors) if values.size and values[0] < -tolerance else nothing
+def all_precomputed(kernels: Any) -> bool:
+    """Return whether X is a given matrix, or `Grams`: scikit-learn splits them on both axes."""
+    kernels = getattr(kernels, "kernels", kernels)  # those that a member is one of
+    each = list(by_name(kernels).values()) or [kernels]
+    given = [isinstance(one, Precomputed) and one.matrix is None for one in each]
+    return all(given) and all(one.columns is None or isinstance(one.columns, str) for one in each)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from kernelweave.kernels.absent import absent_of_all
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
+from kernelweave.kernels.function import Function
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.normalize import quietly_normalized, refuse_all_constant
 from kernelweave.kernels.program import CompiledKernels
 
 NAMED = 8  # constant kernels in a warning, at most
+ACCEPTED = "a kernel or a list of kernels, or a dict of them by name"
+Kernels = Kernel | Sequence[Kernel] | Mapping[str, Kernel]
 
 
 def prepare(
-    kernels: Kernel | Sequence[Kernel],
+    kernels: Kernels,
     how: str | None,
     X: Any,
     *,
@@ -29,7 +33,7 @@ def prepare(
 
     Parameters
     ----------
-    kernels : a kernel or several, each of which may be a family.
+    kernels : a kernel or several (a list, or a dict by name), each of which may be a family.
     how : {"variance", "unit", "trace", "center", None}, the normalisation.
     X : the training examples.
     weights : how much each example counts in normalisations, shape (n,); None: all the same.
@@ -46,6 +50,7 @@ def prepare(
         normalized.append(quietly_normalized(kernel, how, reading))
     compiled = CompiledKernels(tuple(normalized))
     refuse_all_constant(compiled)
+    absent_of_all(compiled, reading)
     _warn_of_constant(compiled)
     return compiled, compiled.read(reading)
 
@@ -64,15 +69,37 @@ def _warn_of_constant(compiled: CompiledKernels) -> None:
     )
 
 
-def resolve(kernels: Kernel | Sequence[Kernel], X: Any) -> list[Kernel]:
+def resolve(kernels: Kernels, X: Any) -> list[Kernel]:
     """Return kernels with every parameter made concrete on training data X."""
     X = as_input(X)
     return [kernel.resolve(X) for kernel in listed(kernels)]
 
 
-def listed(kernels: Kernel | Sequence[Kernel]) -> list[Kernel]:
-    """Return what a user gave for `kernels` as a list."""
-    chosen: list[Any] = list(kernels) if isinstance(kernels, list | tuple) else [kernels]
-    if not chosen or not all(isinstance(kernel, Kernel) for kernel in chosen):
-        raise ValueError(f"kernels must be a kernel or a list of kernels, not {kernels!r}")
+def listed(kernels: Any) -> list[Kernel]:
+    """Return what a user gave for `kernels` as a list; those of a dict have its keys for names."""
+    if isinstance(kernels, Mapping):
+        chosen = [as_kernel(kernel).named(name) for name, kernel in kernels.items()]
+    elif isinstance(kernels, list | tuple):
+        chosen = [as_kernel(kernel) for kernel in kernels]
+    else:
+        chosen = [as_kernel(kernels)]
+    if not chosen:
+        raise ValueError(f"kernels must be {ACCEPTED}, not an empty {type(kernels).__name__}")
     return chosen
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Return a kernel as it is, a function as one; refuse anything else in one line."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel) and not isinstance(kernel, type):
+        return Function(kernel)
+    what = type(kernel).__name__
+    if hasattr(kernel, "shape"):
+        raise ValueError(
+            f"kernels must be {ACCEPTED}, not an array of shape {tuple(kernel.shape)}; a given "
+            "matrix K is the kernel Precomputed(K)"
+        )
+    shown = repr(kernel)
+    shown = shown if len(shown) <= 60 else f"a {what}"
+    raise ValueError(f"kernels must be {ACCEPTED}, not {shown}")

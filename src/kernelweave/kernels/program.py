@@ -27,7 +27,7 @@ Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
 READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
-MUTED = ("scale", 0.0)  # what the expression of a kernel without any values but 0 ends with
+MUTED = ("scale", 0.0)  # is in the expression of a kernel without any values but 0
 MAX_SQUARINGS = 8  # each squaring doubles the relative error: 2^8 roundings are about 1e-13
 
 
@@ -146,6 +146,11 @@ class CompiledKernels:
         return unique(label for kernel in self.kernels for label in kernel.labels)
 
     @property
+    def views(self) -> tuple[str, ...]:
+        """What part of the data each of the M kernels stands for."""
+        return tuple(view for kernel in self.kernels for view in kernel.views)
+
+    @property
     def n_kernels(self) -> int:
         """Number M of kernels."""
         return self.listing.n_kernels
@@ -161,7 +166,7 @@ class CompiledKernels:
     @cached_property
     def varying(self) -> np.ndarray:
         """Which kernels tell examples apart: all but those that a normalisation has made 0."""
-        silent = [expression[-1] == MUTED for expression in self.listing.expressions]
+        silent = [MUTED in expression for expression in self.listing.expressions]
         return np.flatnonzero(~np.array(silent))
 
     @property

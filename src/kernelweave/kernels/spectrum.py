@@ -12,7 +12,6 @@ from kernelweave.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.strings import read_column
 from kernelweave.numeric import is_whole
@@ -90,11 +89,10 @@ class Spectrum(OnColumns):
     store: str = field(default="auto", kw_only=True)
     alphabet: Any = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
-    columns: Any = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
-        object.__setattr__(self, "columns", frozen(self.columns))
         several = np.ndim(self.k) == 1
         found = tuple(self.k) if several else (self.k,)
         if not found or not all(is_whole(k) and self._countable(k) for k in found):
@@ -136,15 +134,14 @@ class Spectrum(OnColumns):
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
-        columns = choose(self.columns, X)
+        columns = choose(self.columns, X, self.name)
         if len(columns.indices) != 1:
             raise ValueError(f"{type(self).__name__}: columns must pick one column of X")
         return replace(self, columns=columns)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        name = type(self).__name__
-        return tuple(label(name, {self.parameter: k}, self.columns) for k in self.lengths)
+        return tuple(self.label({self.parameter: k}) for k in self.lengths)
 
     @property
     def is_family(self) -> bool:

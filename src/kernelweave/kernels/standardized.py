@@ -54,15 +54,17 @@ class Standardized(Encoded):
     @property
     def label(self) -> str:
         """How the columns are written in the name of a kernel."""
-        return f"standardized {super().label}".rstrip()
+        return f"standardized {super().label or 'columns'}"
 
     @property
     def n_varying(self) -> int:
         """Number of columns that vary, which is the sum of all variances."""
         return int(np.count_nonzero(self.factors))
 
-    def values(self, X: Any) -> np.ndarray | sp.csr_array:
-        """Return the vectors that these columns of X encode, shape (n, n_features), float64."""
+    def absent(self, X: Any) -> np.ndarray | None:
+        return super().absent(X) if self.view else None  # in a table numbers are only missing
+
+    def _values(self, X: Any) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
         if sp.issparse(X) and self.offsets:
             X = X.toarray()  # the training data were dense
@@ -124,7 +126,7 @@ def standardized(indices: Sequence[int], X: Any, weights: np.ndarray) -> Standar
     columns = [_column(column(X, index), str(index), shares) for index in indices]
     categories, offsets, factors = zip(*columns, strict=True)
     some = categories if any(found is not None for found in categories) else ()
-    return Standardized(*where, some, offsets, factors)
+    return Standardized(*where, categories=some, offsets=offsets, factors=factors)
 
 
 def _column(

@@ -20,7 +20,7 @@ from kernelweave.core import _core
 from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input, column
-from kernelweave.kernels.parameters import MOST, frozen, label, whole
+from kernelweave.kernels.parameters import MOST, whole
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.wd_quantity import WdQuantity, checked_split, plane_of
 from kernelweave.numeric import is_whole
@@ -41,7 +41,7 @@ class Strings:
 
     def table(self, X: Any, training: bool) -> PlaneTable:
         """Return the sequences in X."""
-        sequences = read_column(X, self.columns, self.alphabet, self.unknown)
+        sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
         check_length(sequences, self.length)
         return PlaneTable(sequences)
 
@@ -63,12 +63,26 @@ class PlaneTable:
         _core.add_planes(side, self.sequences.packed)
 
 
-def read_column(X: Any, columns: Columns, alphabet: Alphabet, unknown: str) -> Sequences:
-    """Return the sequences in one column of X."""
-    if isinstance(X, Sequences):
-        return as_sequences(X, alphabet, unknown=unknown)
-    (index,) = columns.locate(X)
-    return as_sequences(column(X, index), alphabet, unknown=unknown)
+def read_column(
+    X: Any, columns: Columns, alphabet: Alphabet, unknown: str, length: int = 1
+) -> Sequences:
+    """Return the sequences in one column of X.
+
+    Where they are absent any other stands there, or one of some length.
+    """
+    part, rows = columns.present(X)
+    if part is None:
+        part = np.array([[chr(alphabet.letters[0]) * length]], dtype=object)
+    found = part
+    if not isinstance(part, Sequences):
+        (index,) = columns.locate(part)
+        found = column(part, index)
+    sequences = as_sequences(found, alphabet, unknown=unknown)
+    if rows is None:
+        return sequences
+    positions = np.zeros(X.shape[0], dtype=np.int64)
+    positions[rows] = np.arange(len(rows))
+    return sequences.take(positions)
 
 
 def check_length(sequences: Sequences, length: int) -> None:
@@ -85,7 +99,7 @@ def check_length(sequences: Sequences, length: int) -> None:
 def resolve_length(kernel: Any, X: Any) -> Any:
     """Return a kernel with its column, and the length of the first sequence, taken from X."""
     X = as_input(X)
-    columns = choose(kernel.columns, X)
+    columns = choose(kernel.columns, X, kernel.name)
     if len(columns.indices) != 1:
         raise ValueError(f"{type(kernel).__name__}: columns must pick one column of X")
     sequences = read_column(X, columns, kernel.alphabet, kernel.unknown)
@@ -103,30 +117,24 @@ class PositionalKernel(OnColumns):
     store: str = field(default="auto", kw_only=True)
     alphabet: Any = field(default="dna", kw_only=True)
     unknown: str = field(default="mismatch", kw_only=True)
-    columns: Any = field(default=None, kw_only=True)
     length: int | None = field(default=None, kw_only=True, repr=False)
 
-    @property
-    def name(self) -> str:
-        """What names and messages call the kernel."""
-        return type(self).__name__
-
     def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", whole(self.name, "degree", self.degree))
-        object.__setattr__(self, "split", checked_split(self.name, self.split))
+        super().__post_init__()
+        object.__setattr__(self, "degree", whole(self.kind, "degree", self.degree))
+        object.__setattr__(self, "split", checked_split(self.kind, self.split))
         if self.store not in STORES:
-            raise ValueError(f"{self.name}: store must be one of {STORES}, not {self.store!r}")
+            raise ValueError(f"{self.kind}: store must be one of {STORES}, not {self.store!r}")
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         object.__setattr__(self, "weights", self._checked_weights())
         object.__setattr__(self, "position_weights", self._checked_position_weights())
-        object.__setattr__(self, "columns", frozen(self.columns))
 
     def _checked_weights(self) -> tuple[float, ...] | None:
         if self.weights is None:
             return None
         weights = tuple(float(weight) for weight in self.weights)
         if len(weights) != self.degree or not all(0 <= w < np.inf for w in weights):
-            raise ValueError(f"{self.name}: weights must be {self.degree} numbers >= 0")
+            raise ValueError(f"{self.kind}: weights must be {self.degree} numbers >= 0")
         return weights
 
     def _checked_position_weights(self) -> tuple[float, ...] | None:
@@ -135,7 +143,7 @@ class PositionalKernel(OnColumns):
         weights = np.asarray(self.position_weights, dtype=float)
         if weights.ndim != 1 or not weights.size or not all(0 <= w < np.inf for w in weights):
             raise ValueError(
-                f"{self.name}: position_weights must be numbers >= 0, one for each position"
+                f"{self.kind}: position_weights must be numbers >= 0, one for each position"
             )
         return tuple(weights.tolist())
 
@@ -164,11 +172,11 @@ class PositionalKernel(OnColumns):
         given, length = self.position_weights, self.length or 0
         if given is not None and len(given) != length:
             raise ValueError(
-                f"{self.name}: position_weights has {len(given)} values for {length} positions"
+                f"{self.kind}: position_weights has {len(given)} values for {length} positions"
             )
         if isinstance(self.split, tuple) and max(stop for _, stop in self.split) > length:
             raise ValueError(
-                f"{self.name}: split={list(self.split)} reaches beyond the {length} positions of "
+                f"{self.kind}: split={list(self.split)} reaches beyond the {length} positions of "
                 "the sequences"
             )
 
@@ -186,7 +194,7 @@ class PositionalKernel(OnColumns):
     @property
     def labels(self) -> tuple[str, ...]:
         parameters = self.label_parameters()
-        return tuple(label(self.name, parameters | part, self.columns) for part in self._parts())
+        return tuple(self.label(parameters | part) for part in self._parts())
 
     def label_parameters(self) -> dict[str, Any]:
         """What the names of all members have in common."""
@@ -212,7 +220,7 @@ class PositionalKernel(OnColumns):
     def quantities(self) -> tuple[WdQuantity]:
         """What the core computes: one quantity, of which all members are parts."""
         if self.length is None:
-            raise ValueError(f"{self.name} can be compiled only after resolve(X)")
+            raise ValueError(f"{self.kind} can be compiled only after resolve(X)")
         weights = self.position_weights or ()
         quantity = WdQuantity(
             self.match_weights, self.shifts, self.split, self.length, self.store, weights
@@ -275,10 +283,10 @@ class WeightedDegreeShift(PositionalKernel):
         several = np.ndim(self.shift) == 1 and len(self.shift) > 0
         if not several and not is_whole(self.shift):
             raise ValueError(
-                f"{self.name}: shift must be an integer >= 0 or a sequence of them, one for each "
+                f"{self.kind}: shift must be an integer >= 0 or a sequence of them, one for each "
                 f"position, not {self.shift!r}"
             )
-        check = partial(whole, self.name, "shift", least=0, most=MOST)
+        check = partial(whole, self.kind, "shift", least=0, most=MOST)
         shift = tuple(check(s) for s in self.shift) if several else check(self.shift)
         object.__setattr__(self, "shift", shift)
 
@@ -286,7 +294,7 @@ class WeightedDegreeShift(PositionalKernel):
         resolved = super().resolve(X)
         if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
             raise ValueError(
-                f"{self.name}: shift has {len(self.shift)} values for {resolved.length} positions"
+                f"{self.kind}: shift has {len(self.shift)} values for {resolved.length} positions"
             )
         return resolved
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from sklearn.feature_extraction.text import CountVectorizer
+from typing import TYPE_CHECKING, Any
 
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.examples import Sparse, Table
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.stored import stored
+
+if TYPE_CHECKING:
+    from sklearn.feature_extraction.text import CountVectorizer
 
 # Patterns that take time in proportion to a text, whatever it is: letters and classes, of which
 # only the last may be repeated without bound, and no group. A word that must end at a boundary must
@@ -60,11 +60,10 @@ class BagOfWords(OnColumns):
     lowercase: bool = True
     binary: bool = False
     token_pattern: str = r"(?u)\b\w\w+\b"
-    columns: Any = field(default=None, kw_only=True)
     vocabulary: tuple[str, ...] | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", frozen(self.columns))
+        super().__post_init__()
         try:
             re.compile(self.token_pattern)
         except (re.error, TypeError, OverflowError) as error:
@@ -77,11 +76,12 @@ class BagOfWords(OnColumns):
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
-        if self.columns is None and X.shape[1] > 1:
+        columns = choose(self.columns, X, self.name)
+        if self.columns is None and len(columns.indices) > 1:
             raise ValueError(
-                f"BagOfWords: columns must say which of the {X.shape[1]} columns of X hold texts"
+                f"BagOfWords: columns must say which of the {columns.width} columns of X hold texts"
             )
-        return self.reading(choose(self.columns, X), X)
+        return self.reading(columns, X)
 
     def reading(self, columns: Columns, X: Any) -> BagOfWords:
         """Return the same kernel with the words that columns of X hold."""
@@ -90,6 +90,8 @@ class BagOfWords(OnColumns):
         return replace(self, columns=columns, vocabulary=words)
 
     def _counter(self) -> CountVectorizer:
+        from sklearn.feature_extraction.text import CountVectorizer  # few need it, all would wait
+
         return CountVectorizer(
             lowercase=self.lowercase,
             binary=self.binary,
@@ -101,7 +103,7 @@ class BagOfWords(OnColumns):
     @property
     def labels(self) -> tuple[str, ...]:
         parameters = {"binary": True} if self.binary else {}
-        return (label("BagOfWords", parameters, self.columns),)
+        return (self.label(parameters),)
 
     @property
     def is_family(self) -> bool:

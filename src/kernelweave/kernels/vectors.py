@@ -4,54 +4,61 @@ Every kernel takes ``columns=``, the part of X it sees (see `kernelweave.kernels
 columns of categories are one-hot encoded. A sequence in place of a parameter makes a family.
 Several sequences must have the same length: member i takes the i-th value of each.
 
-``gamma`` is a positive number, None (1 / n_features, counted after encoding), or "scale"
-(1 / (n_features * variance of all values), as in scikit-learn's SVC).
+``gamma`` is a positive number or one of these, each of which is taken from the training data:
+
+* None or "auto": 1 / n_features, counted after encoding;
+* "scale": 1 / (n_features * variance of all values), as in scikit-learn's SVC;
+* "median": 1 / the median distance of two examples, so that half of all pairs have values above
+  exp(-1). For kernels that are functions of a distance only, and over 1,000 examples at most.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar
 
+import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.encoding import Encoded, NonNegative, encode
-from kernelweave.kernels.examples import View
+from kernelweave.kernels.examples import Dense, Reading, View, vector_table
 from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.parameters import checked, frozen, label, members
+from kernelweave.kernels.parameters import checked, members
 from kernelweave.kernels.program import Expression, Instruction, Layout
 from kernelweave.stored import stored
+
+PAIRED = 1000  # examples whose distances the median is taken over
 
 
 @dataclass(frozen=True)
 class VectorKernel(OnColumns):
     """A function of one shared quantity of two vectors."""
 
-    columns: Any = field(default=None, kw_only=True)
-
     quantity: ClassVar[str]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", frozen(self.columns))
+        super().__post_init__()
         for name, value in self.parameters.items():
-            object.__setattr__(self, name, checked(type(self).__name__, name, value))
-        members(type(self).__name__, self.parameters)
+            object.__setattr__(self, name, checked(self.kind, name, value))
+        members(self.kind, self.parameters)
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """All parameters but the columns."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "columns"}
+        """The numbers that make one member of a family or another."""
+        names = [f.name for f in fields(self) if f.name not in ("columns", "name")]
+        return {name: getattr(self, name) for name in names}
 
     def resolve(self, X: Any) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
-        columns = encode(self.columns, X)
+        columns = encode(self.columns, X, self.name)
         parameters = self.parameters
         if "gamma" in parameters:
-            parameters["gamma"] = concrete_gamma(parameters["gamma"], columns, X)
+            parameters["gamma"] = concrete_gamma(parameters["gamma"], columns, X, self.quantity)
         return replace(self, columns=self.placed(columns, X), **parameters)
 
     def placed(self, columns: Encoded, X: Any) -> Encoded:
@@ -65,11 +72,11 @@ class VectorKernel(OnColumns):
     @property
     def members(self) -> list[dict[str, Any]]:
         """The parameters of each member."""
-        return members(type(self).__name__, self.parameters)
+        return members(self.kind, self.parameters)
 
     @property
     def labels(self) -> tuple[str, ...]:
-        return tuple(label(type(self).__name__, one, self.columns) for one in self.members)
+        return tuple(self.label(one) for one in self.members)
 
     def expressions(self, layout: Layout) -> list[Expression]:
         source = layout.source(self.quantity, self.view)
@@ -97,6 +104,12 @@ class Linear(VectorKernel):
 
     quantity = "dot"
 
+    def filled(self, present: Reading) -> Kernel:
+        columns = found(self, Encoded)
+        table: Any = present.table(columns)  # vectors are their own features
+        mean = present.shares @ (table.values if isinstance(table, Dense) else table.to_csr())
+        return replace(self, columns=replace(columns, fill=tuple(np.ravel(mean).tolist())))
+
 
 @stored("Polynomial")
 @dataclass(frozen=True)
@@ -106,7 +119,7 @@ class Polynomial(VectorKernel):
     Parameters
     ----------
     degree : integer >= 1, or a sequence of them.
-    gamma : factor of the dot product, None, "scale", or a sequence of numbers.
+    gamma : factor of the dot product, None, "auto", "scale", or a sequence of them.
     coef0 : number >= 0, or a sequence of them.
     columns : the part of X to use; all of it by default.
     """
@@ -145,7 +158,7 @@ class RBF(Exponential):
 
     Parameters
     ----------
-    gamma : positive number, None, "scale", or a sequence of numbers.
+    gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
     """
 
@@ -162,7 +175,7 @@ class Laplacian(Exponential):
 
     Parameters
     ----------
-    gamma : positive number, None, "scale", or a sequence of numbers.
+    gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
     """
 
@@ -176,7 +189,7 @@ class ChiSquared(Exponential):
 
     Parameters
     ----------
-    gamma : positive number, None, "scale", or a sequence of numbers.
+    gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
     """
 
@@ -206,16 +219,32 @@ class Intersection(VectorKernel):
         return NonNegative(found(self, Encoded))
 
 
-def concrete_gamma(gamma: Any, columns: Encoded, X: Any) -> Any:
-    """Return what None and "scale" mean for some columns of X; other values are concrete."""
+def concrete_gamma(gamma: Any, columns: Encoded, X: Any, quantity: str = "dot") -> Any:
+    """Return what words for gamma mean for some columns of X; other values are concrete."""
     if isinstance(gamma, tuple):
-        return tuple(concrete_gamma(one, columns, X) for one in gamma)
-    if gamma is None:
+        return tuple(concrete_gamma(one, columns, X, quantity) for one in gamma)
+    if gamma in (None, "auto"):
         return 1.0 / columns.n_features
+    if gamma == "median":
+        return 1.0 / median(quantity, columns.present_values(X))
     if gamma != "scale":
         return gamma
-    spread = variance(columns.values(X))
+    spread = variance(columns.present_values(X))
     return 1.0 / (columns.n_features * spread) if spread > 0 else 1.0
+
+
+def median(quantity: str, values: Any) -> float:
+    """Return the median of a shared quantity of two different examples; 1 where that is 0."""
+    some = np.linspace(0, values.shape[0] - 1, min(values.shape[0], PAIRED)).astype(np.int64)
+    program, side = _core.Program(), _core.Side(len(some))
+    program.copy(program.source(quantity))
+    program.out()
+    program.end_group()
+    vector_table(values[some]).add_to(side)
+    with single_threaded_blas():
+        pairs = _core.evaluate(program, side, side)[0][np.triu_indices(len(some), 1)]
+    found = float(np.median(pairs)) if len(pairs) else 0.0
+    return found if found > 0 else 1.0
 
 
 def variance(values: Any) -> float:

@@ -70,10 +70,10 @@ class Result(Certificate):
     optimality: tuple[float, float] | None = None
     doubt: float = 0.0
 
-    def moved(self, centre: float) -> Result:
-        """Return the result for targets to which a number was added."""
+    def moved(self, centre: Any) -> Result:
+        """Return the result for targets to which a number was added, or one for each output."""
         history = [replace(past, bias=past.bias + centre) for past in self.history]
-        return replace(self, bias=self.bias + centre, history=history) if centre else self
+        return replace(self, bias=self.bias + centre, history=history) if np.any(centre) else self
 
     def spread(self, kernels: np.ndarray, M: int) -> Result:
         """Return the result for M kernels, of which only some were learned with.

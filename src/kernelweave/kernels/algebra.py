@@ -1,0 +1,211 @@
+"""Kernels made of kernels: sums, products, multiples, and kernels under a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.columns import is_view_of
+from kernelweave.kernels.examples import Reading
+from kernelweave.kernels.program import Expression, Layout
+from kernelweave.stored import stored
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Pair(Kernel):
+    """Two kernels or families, combined member by member."""
+
+    left: Kernel
+    right: Kernel
+
+    symbol: ClassVar[str]
+    instruction: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        sizes = {self.left.size, self.right.size} - {1, None}
+        if len(sizes) > 1:
+            raise ValueError(
+                f"kernel {self.symbol} kernel: families of {self.left.size} and {self.right.size} "
+                "kernels cannot be combined; their sizes must be equal, or one of them 1"
+            )
+
+    @property
+    def size(self) -> int | None:
+        if self.left.size is None or self.right.size is None:
+            return None
+        return max(self.left.size, self.right.size)
+
+    def resolve(self, X: Any) -> Kernel:
+        return replace(self, left=self.left.resolve(X), right=self.right.resolve(X))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        pairs = broadcast(self._labels_of(self.left), self._labels_of(self.right))
+        return tuple(f"{left} {self.symbol} {right}" for left, right in pairs)
+
+    def _labels_of(self, operand: Kernel) -> Sequence[str]:
+        return operand.labels
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        pairs = broadcast(self.left.views, self.right.views)
+        return tuple(a if a == b else f"{a} {self.symbol} {b}" for a, b in pairs)
+
+    @property
+    def is_family(self) -> bool:
+        return self.left.is_family or self.right.is_family
+
+    def within(self, view: str) -> Kernel:
+        return replace(self, left=self.left.within(view), right=self.right.within(view))
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        pairs = broadcast(self.left.expressions(layout), self.right.expressions(layout))
+        return [(*left, *right, (self.instruction,)) for left, right in pairs]
+
+    @property
+    def selection(self) -> Any:
+        if self.left.selection != self.right.selection:
+            raise ValueError("per_feature: all parts of a kernel must have the same columns")
+        return self.left.selection
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, left=self.left.on(columns), right=self.right.on(columns))
+
+
+@stored("Sum")
+class Sum(Pair):
+    """The sum of two kernels, or of the members of two families."""
+
+    symbol = "+"
+    instruction = "add"
+
+
+@stored("Product")
+class Product(Pair):
+    """The product of two kernels, or of the members of two families."""
+
+    symbol = "*"
+    instruction = "mul"
+
+    def _labels_of(self, operand: Kernel) -> Sequence[str]:
+        return _factors(operand)
+
+    @property
+    def unit_diagonal(self) -> bool:
+        return self.left.unit_diagonal and self.right.unit_diagonal
+
+
+@dataclass(frozen=True)
+class Wrapper(Kernel):
+    """A kernel or family whose values are changed after they were computed."""
+
+    kernel: Kernel
+
+    @property
+    def size(self) -> int | None:
+        return self.kernel.size
+
+    def resolve(self, X: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.resolve(X))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.kernel.labels
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return self.kernel.views
+
+    @property
+    def is_family(self) -> bool:
+        return self.kernel.is_family
+
+    @property
+    def may_vanish(self) -> bool:
+        return self.kernel.may_vanish
+
+    def within(self, view: str) -> Kernel:
+        return replace(self, kernel=self.kernel.within(view))
+
+    @property
+    def selection(self) -> Any:
+        return self.kernel.selection
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.on(columns))
+
+
+@stored("Scaled")
+@dataclass(frozen=True)
+class Scaled(Wrapper):
+    """A kernel or family times a positive number."""
+
+    factor: float
+
+    def filled(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.filled(present)
+        return None if inner is None else replace(self, kernel=inner)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.factor < np.inf:
+            raise ValueError(f"number * kernel: the number must be positive, not {self.factor}")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(f"{self.factor:g} * {label}" for label in _factors(self.kernel))
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        return [(*e, ("scale", self.factor)) for e in self.kernel.expressions(layout)]
+
+
+@stored("Named")
+@dataclass(frozen=True)
+class Named(Wrapper):
+    """A combination of kernels, or a family of them, under one name."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"kernels: names must be strings, not {self.name!r}")
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        inner = self.kernel.labels
+        return tuple(f"{self.name} {one}" for one in inner) if len(inner) > 1 else (self.name,)
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return (self.name,) * self.n_kernels
+
+    def named(self, name: str) -> Kernel:
+        return replace(self, name=name)
+
+    def resolve(self, X: Any) -> Kernel:
+        kernel = self.kernel.within(self.name) if is_view_of(self.name, X) else self.kernel
+        return replace(self, kernel=kernel.resolve(X))
+
+    @property
+    def unit_diagonal(self) -> bool:
+        return self.kernel.unit_diagonal
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        return self.kernel.expressions(layout)
+
+
+def _factors(kernel: Kernel) -> Sequence[str]:
+    """Return the labels of a kernel as factors of a product."""
+    return [f"({label})" for label in kernel.labels] if isinstance(kernel, Sum) else kernel.labels
+
+
+def broadcast(first: Sequence[T], second: Sequence[S]) -> list[tuple[T, S]]:
+    """Pair the members of two families; a single one goes with each member of the other."""
+    size = max(len(first), len(second))
+    return [(first[i % len(first)], second[i % len(second)]) for i in range(size)]

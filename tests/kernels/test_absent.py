@@ -1,0 +1,172 @@
+"""Absent views: exactly the kernel of features whose absent rows are the mean of the present."""
+
+import numpy as np
+import pytest
+
+from kernelweave.core import _core, single_threaded_blas
+from kernelweave.kernels import (
+    RBF,
+    BagOfWords,
+    CompiledKernels,
+    Linear,
+    NGram,
+    Polynomial,
+    Precomputed,
+    WeightedDegree,
+    normalize,
+    per_feature,
+    prepare,
+)
+from kernelweave.kernels.absent import Absent
+from kernelweave.views import Views
+
+N, NEW = 40, 9
+MISSING, MISSING_NEW = np.array([0, 7, 8, 31]), np.array([2, 8])
+
+
+def oracle(K, absent):
+    """The kernel of features psi = S phi, S having a row of means for each absent example."""
+    present = ~absent
+    S = np.eye(len(K)) * present[:, None]
+    S[absent] = present / present.sum()
+    return S @ K @ S.T
+
+
+def removed(X, rows):
+    X = np.array(X, dtype=float)
+    X[rows] = np.nan
+    return X
+
+
+def flags(n, rows):
+    absent = np.zeros(n, dtype=bool)
+    absent[rows] = True
+    return absent
+
+
+def close(actual, expected):
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.fixture
+def numbers(rng):
+    return rng.normal(size=(N, 5)), rng.normal(size=(NEW, 5))
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [Linear(), RBF(0.2), RBF([0.1, 0.2, 0.7]), Polynomial(2, 1.0), RBF(0.3) * Linear() + Linear()],
+    ids=["linear", "rbf", "widths", "polynomial", "algebra"],
+)
+def test_absent_examples_are_at_the_mean_of_features(kernel, numbers):
+    train, new = numbers
+    X, Y = removed(train, MISSING), removed(new, MISSING_NEW)
+    present = np.setdiff1d(np.arange(N), MISSING)
+    reference = kernel.resolve(train[present])
+    both = np.vstack([train, new])
+    absent = np.concatenate([flags(N, MISSING), flags(NEW, MISSING_NEW)])
+    K = reference(both, both)
+    means = K[..., present].mean(axis=-1)  # of each example with the present training examples
+    expected = K.copy()
+    expected[..., absent, :] = means[..., None, :]
+    expected[..., :, absent] = means[..., :, None]
+    total = means[..., present].mean(axis=-1)
+    expected[..., np.ix_(absent, absent)[0], np.ix_(absent, absent)[1]] = total[..., None, None]
+    close(kernel(X), expected[..., :N, :N])
+    close(kernel(Y, X), expected[..., N:, :N])
+    close(kernel.diagonal(X), np.diagonal(expected[..., :N, :N], axis1=-2, axis2=-1))
+    stack = np.atleast_3d(kernel(X).T).T
+    close(stack, np.stack([oracle(one[:N, :N], flags(N, MISSING)) for one in np.atleast_3d(K.T).T]))
+    assert all(np.linalg.eigvalsh(one).min() > -1e-12 * np.trace(one) for one in stack)
+
+
+@pytest.mark.parametrize("how", ["variance", "unit", "trace", "center", None])
+def test_normalisations_are_those_of_the_present_examples(how, numbers, rng):
+    train, _ = numbers
+    present = np.setdiff1d(np.arange(N), MISSING)
+    kernel = RBF([0.1, 0.5]) + Linear()
+    alone = normalize(kernel, how, train[present])
+    found = normalize(kernel, how, removed(train, MISSING))
+    assert isinstance(found, Absent)
+    K = np.zeros((2, N, N))
+    K[:, present[:, None], present] = alone(train[present])
+    X = removed(train, MISSING)
+    expected = np.stack([oracle(one, flags(N, MISSING)) for one in K])
+    np.testing.assert_allclose(found(X), expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+def test_members_of_one_list_are_absent_on_their_own(numbers):
+    train, _ = numbers
+    X = train.copy()
+    X[MISSING, 0] = np.nan
+    compiled, examples = prepare([per_feature(RBF(0.5)), Linear(columns=[1, 2])], "variance", X)
+    assert len(compiled.names) == 6
+    assert np.isnan(examples.vectors).any(axis=1).tolist() == [True]  # only the first has slots
+
+
+def test_texts_sequences_and_numbers_of_rows(rng):
+    texts = np.array(["a word", "another word", "words and words", "one", "a", "b word"], object)
+    sequences = np.array(["ACGTA", "CCGTA", "ACGGG", "TTGTA", "ACCCA", "GCGTA"], object)
+    K = rng.normal(size=(6, 6))
+    K = K @ K.T
+    for kernel, column in [
+        (BagOfWords(token_pattern=r"\w+"), texts),
+        (NGram(2), texts),
+        (WeightedDegree(3), sequences),
+        (Precomputed(K), np.arange(6.0)),
+    ]:
+        full, gone = column[:, None], column[:, None].copy()
+        gone[[1, 4]] = None if column.dtype == object else np.nan
+        expected = oracle(kernel.resolve(full[[0, 2, 3, 5]])(full, full), flags(6, [1, 4]))
+        np.testing.assert_allclose(kernel(gone), expected, atol=1e-12)
+        nothing = np.full((2, 1), None if column.dtype == object else np.nan, dtype=column.dtype)
+        np.testing.assert_allclose(
+            kernel(nothing, gone)[0], expected[1], atol=1e-12 * np.abs(expected).max()
+        )
+
+
+def test_weights_of_examples_count_in_means(numbers):
+    train, _ = numbers
+    weights = np.arange(1.0, N + 1)
+    X = removed(train, MISSING)
+    with single_threaded_blas():
+        views = Views({"some": X, "all": train})
+        compiled, examples = prepare(
+            [Linear(columns="some"), Linear(columns="all")], None, views, weights=weights
+        )
+    present = np.setdiff1d(np.arange(N), MISSING)
+    features = train.copy()
+    features[MISSING] = weights[present] @ train[present] / weights[present].sum()
+    K = _core.evaluate(compiled.program, examples.side, examples.side, 1)[0]
+    close(K, features @ features.T)
+
+
+def test_errors(numbers):
+    train, _ = numbers
+    one = train.copy()
+    one[3, 1] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in column 1; single values .*SimpleImputer"):
+        prepare(RBF(), None, one)
+    with pytest.raises(ValueError, match="NaN in all that the kernels read of example 7"):
+        prepare([RBF(), Linear()], None, removed(train, [7]))
+    with pytest.raises(ValueError, match="absent for all training examples"):
+        prepare({"a": Linear(), "b": Linear()}, None, Views({"a": train, "b": train * np.nan}))
+    with pytest.raises(ValueError, match="view 'b' is absent for all training examples"):
+        prepare({"a": Linear(), "b": Linear()}, None, Views({"a": train, "b": None}))
+    with pytest.raises(ValueError, match="have a weight"):
+        prepare([Linear(columns=0), Linear(columns=1)], None, _gone(train), weights=np.eye(N)[0])
+
+
+def _gone(X):
+    X = X.copy()
+    X[0, 0] = np.nan
+    return X
+
+
+def test_compiled_kernels_say_what_they_stand_for(numbers):
+    train, _ = numbers
+    kernels = {"a": RBF([0.1, 0.2]), "b": 2.0 * Linear() + RBF(0.1)}
+    compiled, _ = prepare(kernels, "variance", Views({"a": train, "b": train[:, :2]}))
+    assert isinstance(compiled, CompiledKernels)
+    assert compiled.names == ("a gamma=0.1", "a gamma=0.2", "b")
+    assert compiled.views == ("a", "a", "b")
