@@ -108,6 +108,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     ------
     ValueError : where the file is no such file, is damaged, was changed, or has a newer format.
     OSError : where there is no file to be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, load
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = MKLClassifier().fit(X, X[:, 0] > 0)
+    >>> model.save("model.kw")
+    >>> again = load("model.kw")
+    >>> np.array_equal(again.predict(X), model.predict(X))
+    True
     """
     for module in NOT_YET_IMPORTED:
         import_module(f"{__package__}.{module}")

@@ -34,6 +34,15 @@ class MarkovChain(ClassifierMixin, BaseEstimator):
     classes_ : array of shape (2,)
     log_odds_ : array of shape (length, letters ** order, letters)
         What a letter adds to the score at a position, after the letters before it.
+
+    Examples
+    --------
+    >>> from kernelweave.baselines import MarkovChain
+    >>> from kernelweave.datasets import make_splice
+    >>> X, y = make_splice(2000, positive_rate=0.3)
+    >>> model = MarkovChain(order=1).fit(X[:1500], y[:1500])
+    >>> print(f"{model.score(X[1500:], y[1500:]):.1f}")
+    0.9
     """
 
     def __init__(self, order: int = 4, *, pseudocount: float = 1.0, alphabet: Any = "dna"):

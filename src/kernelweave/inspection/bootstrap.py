@@ -37,6 +37,21 @@ class BootstrapWeights:
     weights : (M,), or (classes, M), of the fit on all examples.
     samples : (n, *weights.shape), of the fits on bootstrap samples.
     permuted : (n_permutations, *weights.shape), of the fits on permuted targets.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import bootstrap_weights
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(200, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(3, split=[(0, 10), (10, 17), (17, 50)]), norm=2)
+    >>> found = bootstrap_weights(model, X, y, n=5, n_permutations=0)
+    >>> found.samples.shape
+    (5, 3)
+    >>> low, high = found.quantiles([0.05, 0.95])
+    >>> bool((low <= high).all())
+    True
     """
 
     kernel_names: tuple[str, ...]
@@ -156,6 +171,7 @@ def bootstrap_weights(
     --------
     >>> from kernelweave import MKLClassifier
     >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import bootstrap_weights
     >>> from kernelweave.kernels import WeightedDegree
     >>> X, y = make_motifs(300)
     >>> model = MKLClassifier(WeightedDegree(3, split=[(0, 10), (10, 17), (17, 50)]), norm=1)

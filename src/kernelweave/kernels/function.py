@@ -109,6 +109,20 @@ class Function(Evaluated):
     columns : the part of X to use; all of it by default.
     name : what to call the kernel; by default as the function is called.
     negative, reference : found by `resolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import cosine_similarity
+    >>> from kernelweave.kernels import Function
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    >>> kernel = Function(cosine_similarity)
+    >>> print(kernel(X).round(2))
+    [[1.   0.71 0.  ]
+     [0.71 1.   0.71]
+     [0.   0.71 1.  ]]
+    >>> kernel.names
+    ('cosine_similarity',)
     """
 
     function: Callable[[np.ndarray, np.ndarray], Any]
@@ -144,6 +158,16 @@ class Sigmoid(Evaluated):
     columns : the part of X to use; all of it by default.
     name : what to call the kernel.
     negative, reference : found by `resolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Sigmoid
+    >>> X = np.array([[0.5], [1.0], [2.0]])
+    >>> print(Sigmoid(gamma=0.5)(X).round(2))
+    [[0.17 0.29 0.41]
+     [0.29 0.5  0.71]
+     [0.41 0.71 1.02]]
     """
 
     gamma: Any = None

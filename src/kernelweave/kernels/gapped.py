@@ -44,6 +44,16 @@ class GappedKmer(HammingKernel):
     alphabet, unknown, columns : as for all kernels on sequences.
 
     Sequences for l, k, d or filter, of equal length, make a family.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import GappedKmer
+    >>> sequences = ["GATTACAGATT", "GATTTCAGATT", "CCCCCCCCCCC"]
+    >>> kernel = GappedKmer(l=6, k=4, filter="count", both_strands=False)
+    >>> print(kernel(sequences))
+    [[ 90.  40.   0.]
+     [ 40.  90.   0.]
+     [  0.   0. 540.]]
     """
 
     l: Any = 11  # noqa: E741  # the name in all papers
@@ -129,6 +139,19 @@ class Mismatch(HammingKernel):
     both_strands, store, alphabet, unknown, columns : as for `GappedKmer`.
 
     Sequences for k or m, of equal length, make a family.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Mismatch, Spectrum
+    >>> sequences = ["GATTACA", "GATTTCA", "CCCCCCC"]
+    >>> print(Spectrum(5)(sequences))
+    [[3. 0. 0.]
+     [0. 3. 0.]
+     [0. 0. 9.]]
+    >>> print(Mismatch(5, 1)(sequences))
+    [[ 48.  12.   0.]
+     [ 12.  48.   0.]
+     [  0.   0. 144.]]
     """
 
     k: Any = 5

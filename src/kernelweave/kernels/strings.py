@@ -257,6 +257,17 @@ class WeightedDegree(PositionalKernel):
     store : {"auto", "rows", "trie"}, how sums over many examples are computed.
     alphabet, unknown, columns : as for all kernels on sequences.
     length : the length of the sequences; found by `resolve`.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> sequences = ["GATTACA", "GATTTCA", "CCCCCCC"]
+    >>> print(WeightedDegree(3)(sequences).round(2))
+    [[6.33 4.67 0.5 ]
+     [4.67 6.33 0.5 ]
+     [0.5  0.5  6.33]]
+    >>> WeightedDegree(3, split="degree")(sequences).shape
+    (3, 3, 3)
     """
 
 
@@ -274,6 +285,17 @@ class WeightedDegreeShift(PositionalKernel):
         `WeightedDegree`. The position of a match is the first one of the two.
     shift : farthest distance between matches, or one for each position; what would lead beyond
         the end of the sequences changes nothing.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import WeightedDegree, WeightedDegreeShift
+    >>> moved = ["GATTACACC", "CGATTACAC"]
+    >>> print(WeightedDegree(3)(moved).round(2))
+    [[8.33 1.  ]
+     [1.   8.33]]
+    >>> print(WeightedDegreeShift(3, shift=1)(moved).round(2))
+    [[8.83 3.17]
+     [3.17 8.58]]
     """
 
     shift: Any = 3
