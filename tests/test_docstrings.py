@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-matplotlib = pytest.importorskip("matplotlib")
+pyplot = pytest.importorskip("matplotlib.pyplot")
 pytest.importorskip("clarabel")
 pytest.importorskip("jinja2")
 pytest.importorskip("pandas")
@@ -53,11 +53,11 @@ OBJECTS = public_objects()
 @pytest.mark.parametrize("name", OBJECTS)
 def test_an_example_runs_and_prints_what_is_shown(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    matplotlib.use("Agg")
+    pyplot.switch_backend("Agg")
     text = inspect.getdoc(OBJECTS[name]) or ""
     example = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
     assert example.examples, f"{name} has no example"
     printed: list[str] = []
     doctest.DocTestRunner(verbose=False).run(example, out=printed.append)
-    matplotlib.pyplot.close("all")
+    pyplot.close("all")
     assert not printed, "".join(printed)

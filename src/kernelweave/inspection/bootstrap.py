@@ -177,7 +177,7 @@ def bootstrap_weights(
     >>> model = MKLClassifier(WeightedDegree(3, split=[(0, 10), (10, 17), (17, 50)]), norm=1)
     >>> found = bootstrap_weights(model, X, y, n=10)
     >>> found.kernel_names[found.mean.argmax()]
-    'WeightedDegree(degree=3, positions=(10, 17))'
+    'WeightedDegree degree=3 positions=(10, 17)'
     """
     for name, value, least in (("n", n, 1), ("n_permutations", n_permutations, 0)):
         if value is not None and (not is_whole(value) or value < least):
