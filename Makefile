@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize sanitize-threads fuzz faults clean
+.PHONY: demo test docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize sanitize-threads fuzz faults clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -24,6 +24,16 @@ demo: $(VENV)/installed
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 tests
+
+# The documentation site in build/docs, without a network; a warning is an error. docs-quick does not
+# run the scripts of the gallery.
+$(VENV)/sphinx: $(VENV)/installed
+	$(BIN)/pip install --quiet '.[docs]'
+	touch $@
+
+docs docs-quick: $(VENV)/sphinx
+	KERNELWEAVE_GALLERY=$(if $(filter docs,$@),1,0) $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.
 bench: $(VENV)/installed

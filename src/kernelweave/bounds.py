@@ -92,6 +92,8 @@ def empirical_rademacher(
     X : n examples.
     norm : a number p >= 1 or a norm object.
     draws : number of random vectors of signs.
+    random_state : int, RandomState or None
+    n_jobs : number of threads; None is one, -1 all processors.
 
     Examples
     --------
@@ -149,6 +151,7 @@ def margin_bound(
 
     Parameters
     ----------
+    model : a fitted `MKLClassifier`.
     X, y : the training examples and their labels.
     margin : above 0.
     delta : between 0 and 1.

@@ -104,6 +104,10 @@ def load(path: str | os.PathLike[str]) -> Any:
     It is safe to load a file of unknown origin: no code of it is run, it takes memory in proportion
     to its size, and whatever is wrong with it is an error.
 
+    Parameters
+    ----------
+    path : the file.
+
     Raises
     ------
     ValueError : where the file is no such file, is damaged, was changed, or has a newer format.

@@ -122,7 +122,7 @@ class ImportanceDisplay:
         Parameters
         ----------
         gain : whether to draw what k-mers say beyond the shorter words in them.
-        parameters : go to `inspection.importance`.
+        **parameters : go to `inspection.importance`.
         """
         found = importance(estimator, max_k, **parameters)
         if gain:
@@ -189,7 +189,7 @@ class KmerDisplay:
         corrected : whether to draw the positional oligomer importance matrix, see
             `inspection.poim`.
         most : of more k-mers, the rows with the largest weights (of either sign) are drawn.
-        parameters : go to `inspection.kmer_weights`.
+        **parameters : go to `inspection.kmer_weights`.
         """
         found = (poim if corrected else kmer_weights)(estimator, k, **parameters)
         largest = np.sort(np.argsort(-np.abs(found.W).max(axis=1), kind="stable")[:most])
@@ -257,7 +257,7 @@ class LogoDisplay:
         Parameters
         ----------
         positions : (start, stop), the part to draw.
-        parameters : go to `inspection.poim`.
+        **parameters : go to `inspection.poim`.
         """
         found = poim(estimator, 1, positions=positions, **parameters)
         return cls(found.W, "".join(found.kmers), found.positions).plot(ax)

@@ -25,6 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import _core, single_threaded_blas
+from ..documentation import Documented
 from ..kernels import RBF, Kernel
 from ..kernels.default_of_views import default_of_views
 from ..kernels.examples import Examples
@@ -38,7 +39,7 @@ RANK = 1e-10  # eigenvalues below this part of the largest one are dropped
 FEATURES = ("nystroem", "fourier")
 
 
-class LinearizedMKL(ClassifierMixin, BaseEstimator):
+class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
     """Classification on approximate features of several kernels.
 
     Parameters

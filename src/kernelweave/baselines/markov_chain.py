@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..alphabets import as_alphabet
+from ..documentation import REFERENCE, Documented
 from ..numeric import is_whole
 from ..sequences import Sequences, as_sequences
 
 UNKNOWN = 255
 
 
-class MarkovChain(ClassifierMixin, BaseEstimator):
+class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
     """Two inhomogeneous Markov chains: how likely is a sequence in either class?
 
     The chance of the letter at a position depends on the `order` letters before it and on the
@@ -44,6 +45,8 @@ class MarkovChain(ClassifierMixin, BaseEstimator):
     >>> print(f"{model.score(X[1500:], y[1500:]):.1f}")
     0.9
     """
+
+    _doc_link_template = f"{REFERENCE}/kernelweave.baselines.MarkovChain.html"
 
     def __init__(self, order: int = 4, *, pseudocount: float = 1.0, alphabet: Any = "dna"):
         self.order = order

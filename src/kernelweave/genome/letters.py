@@ -14,6 +14,10 @@ NEWLINE, RETURN, MARK = b"\n\r>"
 def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     r"""Read the chromosomes of a FASTA file, plain or packed, as they are written.
 
+    Parameters
+    ----------
+    path : the file.
+
     Returns
     -------
     Dict from names (up to the first blank) to arrays of bytes, in the order of the file.

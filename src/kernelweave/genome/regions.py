@@ -77,6 +77,10 @@ class Regions:
 def read_bed(path: str | os.PathLike[str]) -> Regions:
     r"""Read a BED file of three to twelve columns, plain or packed by gzip, bzip2 or xz.
 
+    Parameters
+    ----------
+    path : the file.
+
     Raises
     ------
     ValueError : where a line is no region; the message names it.
@@ -126,6 +130,7 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
 
     Parameters
     ----------
+    regions : what to cut out.
     genome : chromosomes with their names, as `read_sequences` gives them. A name ends at a blank.
 
     Raises

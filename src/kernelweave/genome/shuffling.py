@@ -20,6 +20,11 @@ def shuffle_dinucleotides(sequences: Sequences, *, seed: int = 0) -> Sequences:
 
     Unknown letters count as a letter of their own.
 
+    Parameters
+    ----------
+    sequences : what to shuffle.
+    seed : of the generator.
+
     Examples
     --------
     >>> from collections import Counter

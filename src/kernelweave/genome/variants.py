@@ -66,6 +66,10 @@ class VariantScores:
 def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
     r"""Read a VCF file, plain or packed: a variant for each alternative allele.
 
+    Parameters
+    ----------
+    path : the file.
+
     Returns
     -------
     The variants, and how many alleles were left out since they are not written as letters.
@@ -117,6 +121,7 @@ def score_variants(
     Parameters
     ----------
     model : a fitted estimator with one decision function, on kernels on sequences.
+    variants : list of Variant
     genome : chromosomes with their names.
     length : letters of a window; None where the kernels know it.
 

@@ -68,8 +68,9 @@ def importance(
 
     Parameters
     ----------
-    model, background, target, n_jobs : as for `kmer_weights`.
+    model : as for `kmer_weights`.
     max_k : the longest words that are looked at, at most the degree of the kernel.
+    background, target, n_jobs : as for `kmer_weights`.
 
     Examples
     --------

@@ -177,6 +177,7 @@ def top_kmers(
     Parameters
     ----------
     model : a fitted estimator with string kernels.
+    n : number of k-mers.
     k : for weighted degree kernels the number of letters. W is made position by position, so that
         k may be larger than for `kmer_weights`. Not to be given for spectrum kernels, whose k-mers
         of all lengths are ranked together.

@@ -104,10 +104,10 @@ class Function(Evaluated):
     Parameters
     ----------
     function : callable
-    repair : {"clip", "error"}, what to do where its matrix on the training examples is not positive
-        semidefinite: see `Precomputed`.
     columns : the part of X to use; all of it by default.
     name : what to call the kernel; by default as the function is called.
+    repair : {"clip", "error"}, what to do where its matrix on the training examples is not positive
+        semidefinite: see `Precomputed`.
     negative, reference : found by `resolve`.
 
     Examples
@@ -154,9 +154,9 @@ class Sigmoid(Evaluated):
     gamma : positive number, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of
         all values)), or a sequence of them.
     coef0 : number, or a sequence of them.
-    repair : {"clip", "error"}, as for `Precomputed`.
     columns : the part of X to use; all of it by default.
     name : what to call the kernel.
+    repair : {"clip", "error"}, as for `Precomputed`.
     negative, reference : found by `resolve`.
 
     Examples

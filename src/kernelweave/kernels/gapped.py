@@ -25,6 +25,7 @@ class GappedKmer(HammingKernel):
     """Words of l letters that agree in k of them (gkm-SVM: Ghandi et al., 2014; Lee, 2016).
 
     The sum over words u of x, v of y (and of its other strand) of h(mismatches of u and v).
+    Sequences for l, k, d or filter, of equal length, make a family.
 
     Parameters
     ----------
@@ -41,9 +42,7 @@ class GappedKmer(HammingKernel):
         None: all weigh the same.
     store : {"auto", "rows", "table"}: how sums over many examples are computed, as pairs of
         sequences ("rows") or from a table of all words.
-    alphabet, unknown, columns : as for all kernels on sequences.
-
-    Sequences for l, k, d or filter, of equal length, make a family.
+    alphabet, unknown, columns, name : as for `WeightedDegree`.
 
     Examples
     --------
@@ -130,15 +129,14 @@ class Mismatch(HammingKernel):
     """Words of k letters with up to m mismatches (Leslie et al., 2004).
 
     A sequence has, for each word there can be, the number of its own words within m mismatches of
-    it; the kernel is the dot product of these numbers.
+    it; the kernel is the dot product of these numbers. Sequences for k or m, of equal length, make
+    a family.
 
     Parameters
     ----------
     k : letters of a word.
     m : mismatches that are allowed.
-    both_strands, store, alphabet, unknown, columns : as for `GappedKmer`.
-
-    Sequences for k or m, of equal length, make a family.
+    both_strands, store, alphabet, unknown, columns, name : as for `GappedKmer`.
 
     Examples
     --------

@@ -40,7 +40,7 @@ class LocalityImproved(OnColumns):
     ----------
     half_window : letters on either side of the middle of a window, at most 31.
     inner_degree, outer_degree : integers >= 1.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet, unknown, columns, name : as for `WeightedDegree`.
     length : the length of the sequences; found by `resolve`.
 
     Examples

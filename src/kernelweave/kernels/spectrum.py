@@ -81,7 +81,7 @@ class Spectrum(OnColumns):
     both_strands : whether a k-mer and its reverse complement are the same.
     store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}, how sums over many
         examples are computed.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet, unknown, columns, name : as for `WeightedDegree`.
 
     Examples
     --------

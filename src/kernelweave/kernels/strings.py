@@ -255,7 +255,11 @@ class WeightedDegree(PositionalKernel):
         matches start, for both, or for each range ``(start, stop)`` of a list. Positions in no
         range are left out.
     store : {"auto", "rows", "trie"}, how sums over many examples are computed.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet : "dna", "rna", "protein", "bytes", or a string of letters.
+    unknown : {"mismatch", "error"}, what to do with other letters, such as N: let them match
+        nothing, or refuse them.
+    columns : the column of sequences, where X has several.
+    name : what to call the kernel.
     length : the length of the sequences; found by `resolve`.
 
     Examples
@@ -281,10 +285,11 @@ class WeightedDegreeShift(PositionalKernel):
 
     Parameters
     ----------
-    degree, weights, position_weights, split, store, alphabet, unknown, columns, length : as for
-        `WeightedDegree`. The position of a match is the first one of the two.
+    degree : as for `WeightedDegree`.
     shift : farthest distance between matches, or one for each position; what would lead beyond
         the end of the sequences changes nothing.
+    columns, name, weights, position_weights, split, store, alphabet, unknown, length : as for
+        `WeightedDegree`. The position of a match is the first one of the two.
 
     Examples
     --------

@@ -54,6 +54,7 @@ class BagOfWords(OnColumns):
         (groups, or repetitions within a word) cannot be saved.
     columns : the columns of texts, which are read as one text; not needed where X is a list of
         texts or has only one column.
+    name : what to call the kernel.
     vocabulary : the words; found by `resolve`.
 
     Examples

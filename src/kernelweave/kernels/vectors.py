@@ -100,6 +100,7 @@ class Linear(VectorKernel):
     Parameters
     ----------
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
 
     Examples
     --------
@@ -134,6 +135,7 @@ class Polynomial(VectorKernel):
     gamma : factor of the dot product, None, "auto", "scale", or a sequence of them.
     coef0 : number >= 0, or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
 
     Examples
     --------
@@ -183,6 +185,7 @@ class RBF(Exponential):
     ----------
     gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
 
     Examples
     --------
@@ -212,6 +215,7 @@ class Laplacian(Exponential):
     ----------
     gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
 
     Examples
     --------
@@ -235,6 +239,7 @@ class ChiSquared(Exponential):
     ----------
     gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
 
     Examples
     --------
@@ -264,6 +269,7 @@ class Intersection(VectorKernel):
     Parameters
     ----------
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
 
     Examples
     --------

@@ -120,6 +120,10 @@ class SmoothHinge:
     Sonnenburg et al. (2006) use it to approximate the soft margin loss. It exceeds the hinge by at
     most log(2) / sigma.
 
+    Parameters
+    ----------
+    sigma : how sharp the bend is, above 0.
+
     Examples
     --------
     >>> import numpy as np

@@ -18,6 +18,10 @@ from .base import DualTerm, balance, half_inverse, named
 class EpsilonInsensitive:
     """max(0, |y - f| - epsilon) for real y.
 
+    Parameters
+    ----------
+    epsilon : errors up to this size cost nothing.
+
     Examples
     --------
     >>> import numpy as np

@@ -155,6 +155,11 @@ def same_length(name: str, have: int, want: int) -> None:
 class Fixed(Norm):
     """The norm that leaves no choice: the kernels are combined with these weights, shape (M,).
 
+    Parameters
+    ----------
+    theta : array of shape (M,)
+        The weights, at least 0.
+
     Examples
     --------
     >>> import numpy as np

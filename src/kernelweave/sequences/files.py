@@ -114,6 +114,11 @@ def _named_errors(name: object) -> Iterator[None]:
 def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
     """Write sequences to a FASTA file, with their names or else their numbers as headers.
 
+    Parameters
+    ----------
+    path : the file; one that is there is replaced.
+    sequences : what to write.
+
     Examples
     --------
     >>> from kernelweave.sequences import as_sequences, read_sequences, write_sequences
