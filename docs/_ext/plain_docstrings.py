@@ -16,8 +16,7 @@ def escaped(line: str) -> str:
     """Return a line whose underscores, bars and stars mean themselves, outside of code."""
     parts = CODE.split(REFERENCE.sub(r"\1", line))
     parts[::2] = [
-        UNDERSCORE.sub(r"\\_", part).replace("|", r"\|").replace("*", r"\*")
-        for part in parts[::2]
+        UNDERSCORE.sub(r"\\_", part).replace("|", r"\|").replace("*", r"\*") for part in parts[::2]
     ]
     return "".join(parts)
 
