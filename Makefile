@@ -25,14 +25,14 @@ demo: $(VENV)/installed
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 tests
 
-# The documentation site in build/docs, without a network; a warning is an error. docs-quick does not
-# run the scripts of the gallery.
+# The documentation site in build/docs, without a network; a warning is an error. docs-quick runs no
+# scripts of the papers.
 $(VENV)/sphinx: $(VENV)/installed
 	$(BIN)/pip install --quiet '.[docs]'
 	touch $@
 
 docs docs-quick: $(VENV)/sphinx
-	KERNELWEAVE_GALLERY=$(if $(filter docs,$@),1,0) $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	KERNELWEAVE_GALLERY=$(if $(filter docs,$@),,/examples)/plot_ $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.

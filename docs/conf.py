@@ -49,11 +49,10 @@ numpydoc_validation_exclude = {r"\.(score|get_metadata_routing)$"}  # scikit-lea
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    "filename_pattern": r"/plot_",
+    "filename_pattern": os.environ.get("KERNELWEAVE_GALLERY", "/plot_"),  # scripts that are run
     "backreferences_dir": "api/backreferences",
     "doc_module": ("kernelweave",),
     "reference_url": {"kernelweave": None},
-    "plot_gallery": os.environ.get("KERNELWEAVE_GALLERY", "1") == "1",
     "show_memory": False,
     "download_all_examples": False,
     "min_reported_time": 20,

@@ -1,6 +1,8 @@
 """Estimators link to their pages, and the reference has a page for every public name."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -46,3 +48,13 @@ def test_the_reference_shows_every_public_name(pages):
     shown = {id(OBJECTS[name]) for name in OBJECTS if name in pages}
     assert [name for name in OBJECTS if id(OBJECTS[name]) not in shown] == []
     assert [name for name in pages if name not in OBJECTS] == []
+
+
+def test_the_chart_is_drawn_as_its_script_says_and_leads_to_pages(pages):
+    docs = ROOT / "docs"
+    chart = (docs / "choose.svg").read_text()
+    script = [sys.executable, docs / "flow_chart.py"]
+    assert subprocess.run(script, capture_output=True, text=True, check=True).stdout == chart
+    for link in re.findall(r'href="([^"#]+)', chart):
+        page = Path(link).with_suffix("").name
+        assert page in pages if link.startswith("api/") else (docs / f"{page}.md").exists(), link

@@ -85,7 +85,7 @@ class MKLClassifierCV(Search, MKLClassifier):
     >>> from kernelweave import MKLClassifierCV
     >>> from kernelweave.datasets import make_sparse_to_uniform
     >>> from kernelweave.kernels import Linear, per_feature
-    >>> X, y, relevance = make_sparse_to_uniform(200, n_relevant=2, random_state=0)
+    >>> X, y, _ = make_sparse_to_uniform(100, n_relevant=2, n_features=8, random_state=0)
     >>> each = per_feature(Linear())
     >>> search = MKLClassifierCV(each, norms=[1, 2], Cs=[0.1, 1.0], cv=3).fit(X, y)
     >>> print("norm", search.norm_, "scores", search.scores_.shape)
