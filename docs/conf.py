@@ -29,6 +29,7 @@ templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+toc_object_entries_show_parents = "hide"
 default_role = "py:obj"  # `names` in docstrings
 
 autosummary_generate = True
@@ -65,7 +66,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_theme_options = {
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": True,

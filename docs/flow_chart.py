@@ -16,7 +16,7 @@ QUESTIONS = [
             ("classes", "MKLClassifier", "api/generated/kernelweave.MKLClassifier.html"),
             ("numbers", "MKLRegressor", "api/generated/kernelweave.MKLRegressor.html"),
             ("nothing: find outliers", "MKLOneClass", "api/generated/kernelweave.MKLOneClass.html"),
-            ("the same, p and C chosen", "MKL…CV", "model_selection.html"),
+            ("with p and C chosen", "MKL…CV", "model_selection.html"),
         ],
     ),
     (

@@ -32,7 +32,7 @@ def plain(lines: list[str]) -> list[str]:
         in_sections |= following.startswith("---")
         indented = line.startswith("    ")
         if indented and not in_sections and not in_formula and not (result and result[-1]):
-            result += ["::", ""]
+            result += [".. code-block:: text", ""]
             in_formula = True
         in_formula &= indented or not line
         result.append(line if in_formula else escaped(line))
