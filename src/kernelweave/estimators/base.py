@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -82,8 +82,26 @@ class Prepared:
         return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
 
 
+@dataclass(eq=False, repr=False)
 class MKLEstimator(FittedEstimator):
-    """What the estimators share: kernels in, certified solutions out."""
+    """What the estimators share: kernels in, certified solutions out.
+
+    Fields are parameters: the constructor that they make is the one that scikit-learn asks for.
+    """
+
+    kernels: Any = None
+    _: KW_ONLY
+    solver: Any = "auto"
+    interleaved: bool = True
+    normalize: str | None = "variance"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    max_time: float | None = None
+    working_set: int | str = "auto"
+    cache_mb: float = 1024
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: int | np.random.RandomState | None = None
 
     def _train(
         self, X: Any, problems: list[Problem], targets: np.ndarray, shared: bool = False
@@ -186,8 +204,14 @@ class MKLEstimator(FittedEstimator):
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        how = {"interleaved": self.interleaved, "working_set": self.working_set}
-        plan = make_plan(method, problem, engine, name, **how)
+        plan = make_plan(
+            method,
+            problem,
+            engine,
+            name,
+            interleaved=self.interleaved,
+            working_set=self.working_set,
+        )
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan
