@@ -212,7 +212,7 @@ void bind_sequences(nb::module_& m) {
       .def("rewrite", &rewrite, "start"_a, "stop"_a, "backwards"_a, "mapping"_a);
 }
 
-void bind_kernels(nb::module_& m) {
+void bind_string_kernels(nb::module_& m) {
   nb::class_<Source>(m, "Source", "A shared quantity with parameters of its own.");
   m.def(
       "weighted_degree",
@@ -285,7 +285,7 @@ void bind_kernels(nb::module_& m) {
 
 void bind_strings(nb::module_& m) {
   bind_sequences(m);
-  bind_kernels(m);
+  bind_string_kernels(m);
   bind_words(m);
   bind_stores(m);
 }
