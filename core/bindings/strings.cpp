@@ -70,7 +70,7 @@ std::string_view letters_of(nb::handle item, int64_t position) {
     throw nb::type_error(("sequence " + std::to_string(position) + " is " +
                           nb::cast<std::string>(nb::repr(item)) + ", not a string")
                              .c_str());
-  return {PyBytes_AS_STRING(item.ptr()), size_t(PyBytes_GET_SIZE(item.ptr()))};
+  return {PyBytes_AsString(item.ptr()), size_t(PyBytes_Size(item.ptr()))};
 }
 
 nb::dict pack_strings(nb::list items, const nb::bytes& codes, bool planes, bool unknown_is_error) {
