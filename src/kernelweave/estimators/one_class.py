@@ -39,6 +39,15 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     ----------
     offset_ : float
         decision_function(X) = score_samples(X) - offset_.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLOneClass
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = MKLOneClass(nu=0.1).fit(X)
+    >>> print(model.predict([[0.0, 0.0], [8.0, 8.0]]))
+    [ 1 -1]
     """
 
     norm: float | norms.Norm = 2.0

@@ -27,6 +27,15 @@ class Scores:
     length : letters of a window.
     scores : shape (k,), the decision values that `decision_function` gives the windows as the
         strand is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Scores
+    >>> scores = Scores("chr1", "+", np.array([0, 1, 2]), 50, np.array([-1.0, 2.0, 0.5]))
+    >>> found = scores.above(0.0)
+    >>> print(found.starts, found.scores)
+    [1 2] [2.  0.5]
     """
 
     chromosome: str
@@ -54,7 +63,7 @@ def scan(
     offset: int | None = None,
     strands: str = "both",
 ) -> Iterator[Scores]:
-    """Score the windows of a genome, block by block.
+    r"""Score the windows of a genome, block by block.
 
     Windows with letters outside the alphabet, such as N, are left out.
 
@@ -73,6 +82,20 @@ def scan(
     Yields
     ------
     Scores
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.genome import scan
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(500, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(X, y)
+    >>> _ = Path("genome.fa").write_text(">chr1\n" + X[y < 0][0] + X[y > 0][0] + "\n")
+    >>> scores = next(scan(model, "genome.fa", strands="+"))
+    >>> int(scores.starts[scores.scores.argmax()])
+    50
     """
     if strands not in ("both", "+", "-"):
         raise ValueError(f"strands must be 'both', '+' or '-', got {strands!r}")

@@ -16,7 +16,14 @@ LETTERS = set("ACGTUN")
 
 
 class Variant(NamedTuple):
-    """Letters `reference` of a chromosome from `start` on, counted from 0, replaced by others."""
+    """Letters `reference` of a chromosome from `start` on, counted from 0, replaced by others.
+
+    Examples
+    --------
+    >>> from kernelweave.genome import Variant
+    >>> Variant("chr1", 200, "rs1", "G", "A")
+    Variant(chromosome='chr1', start=200, name='rs1', reference='G', alternative='A')
+    """
 
     chromosome: str
     start: int
@@ -34,6 +41,15 @@ class VariantScores:
     variants : list of n Variant
     reference, alternative : arrays of shape (n,)
         Scores without and with the variant; NaN where the window leaves the chromosome.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Variant, VariantScores
+    >>> variant = Variant("chr1", 200, "rs1", "G", "A")
+    >>> scores = VariantScores([variant], np.array([0.5]), np.array([-1.0]))
+    >>> print(scores.difference)
+    [-1.5]
     """
 
     variants: list[Variant]
@@ -48,7 +64,11 @@ class VariantScores:
 
 
 def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
-    """Read a VCF file, plain or packed: a variant for each alternative allele.
+    r"""Read a VCF file, plain or packed: a variant for each alternative allele.
+
+    Parameters
+    ----------
+    path : the file.
 
     Returns
     -------
@@ -57,6 +77,15 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
     Raises
     ------
     ValueError : where a line is no variant; the message names it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave.genome import read_vcf
+    >>> _ = Path("v.vcf").write_text("#CHROM\tPOS\tID\tREF\tALT\nchr1\t201\trs1\tG\tA\n")
+    >>> variants, left_out = read_vcf("v.vcf")
+    >>> variants[0].start, left_out
+    (200, 0)
     """
     source, found, left_out = os.fspath(path), [], 0
     with opened(path) as file:
@@ -84,7 +113,7 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
 def score_variants(
     model: Any, variants: list[Variant], genome: Sequences, *, length: int | None = None
 ) -> VariantScores:
-    """Return what variants do to the scores of the windows that have them in their middle.
+    r"""Return what variants do to the scores of the windows that have them in their middle.
 
     Letters that a deletion takes away are made up for from the right, and those that an insertion
     pushes out are lost there, so that all windows are equally long.
@@ -92,12 +121,30 @@ def score_variants(
     Parameters
     ----------
     model : a fitted estimator with one decision function, on kernels on sequences.
+    variants : list of Variant
     genome : chromosomes with their names.
     length : letters of a window; None where the kernels know it.
 
     Raises
     ------
     ValueError : where variants are not of this genome; the message counts them and names the first.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.genome import Variant, score_variants
+    >>> from kernelweave.kernels import Spectrum
+    >>> from kernelweave.sequences import read_sequences
+    >>> X, y = make_motifs(300, positive_rate=0.5)
+    >>> model = MKLClassifier(Spectrum(4)).fit(X, y)
+    >>> genome = X[y > 0][0]
+    >>> _ = Path("genome.fa").write_text(">chr1\n" + genome + "\n")
+    >>> variant = Variant("chr1", 20, "one", genome[20], "A" if genome[20] != "A" else "C")
+    >>> scores = score_variants(model, [variant], read_sequences("genome.fa"), length=30)
+    >>> scores.difference.shape
+    (1,)
     """
     length = window_length(model, length)
     places = {name.split()[0]: i for i, name in enumerate(genome.names or []) if name.split()}

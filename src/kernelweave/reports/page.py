@@ -47,6 +47,18 @@ def report(
         fits.
     title : of the page.
     command : what to run to get the model again.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, report
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = X[:, 0] > 0
+    >>> model = MKLClassifier().fit(X, y)
+    >>> report(model, "report.html", X, y, cv=2)
+    >>> "Kernelweave report" in Path("report.html").read_text()
+    True
     """
     sections: list[Section | None] = [learned.certificate(model), learned.weights(model)]
     if X is not None:
