@@ -192,7 +192,7 @@ class Model:
 
 
 def _outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
-    """Return what each kernel gives k examples, (k, outputs, M), for alpha of shape (outputs, n)."""
+    """Return what kernels give k examples, (k, outputs, M), for alpha of shape (outputs, n)."""
     found = []
     for one in alpha:
         engine.move_to(one)

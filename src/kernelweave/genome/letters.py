@@ -6,13 +6,13 @@ import os
 
 import numpy as np
 
-from ..sequences.files import opened
+from ..sequences.files import named_errors, opened
 
 NEWLINE, RETURN, MARK = b"\n\r>"
 
 
 def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Read the chromosomes of a FASTA file, plain or packed, as they are written.
+    """Read the chromosomes of a FASTA file, plain or packed, or a 2bit file, as they are written.
 
     Returns
     -------
@@ -22,7 +22,7 @@ def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     ------
     ValueError : where the file is no FASTA file, or a name occurs twice.
     """
-    with opened(path) as file:
+    with named_errors(path), opened(path) as file:
         data = np.frombuffer(file.read(), dtype=np.uint8)
     marks = np.flatnonzero(data == MARK)
     starts = [int(at) for at in marks if at == 0 or data[at - 1] == NEWLINE]
