@@ -8,12 +8,14 @@ positive, nor an excluded region, nor another negative.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from .regions import Region, Regions
+from .letters import read_letters
+from .regions import Region, Regions, as_regions
 
 TRIES = 16  # candidates per region and round
 ROUNDS = 200  # after which a region is given up
@@ -42,10 +44,10 @@ class Matched:
 
 
 def negatives(
-    positives: Regions,
-    genome: Mapping[str, np.ndarray],
+    positives: Regions | str | os.PathLike[str],
+    genome: Mapping[str, np.ndarray] | str | os.PathLike[str],
     *,
-    exclude: Regions | None = None,
+    exclude: Regions | str | os.PathLike[str] | None = None,
     gc: float = 0.02,
     repeats: float = 0.02,
     seed: int = 0,
@@ -54,9 +56,9 @@ def negatives(
 
     Parameters
     ----------
-    positives : the regions to match.
-    genome : the letters of each chromosome, as `read_letters` gives them.
-    exclude : further regions that negatives may not overlap, such as a blacklist.
+    positives : the regions to match, or a BED file.
+    genome : the letters of each chromosome, as `read_letters` gives them, or a FASTA or 2bit file.
+    exclude : further regions that negatives may not overlap, such as a blacklist, or a BED file.
     gc, repeats : largest differences, as parts of the letters.
     seed : of the generator. Different seeds give different draws.
 
@@ -64,11 +66,14 @@ def negatives(
     ------
     ValueError : where a region is not in the genome, or no chromosome is long enough.
     """
-    places = Places(genome)
+    positives = as_regions(positives)
+    others = Regions([], "") if exclude is None else as_regions(exclude)
+    places = Places(genome if isinstance(genome, Mapping) else read_letters(genome))
     taken = np.zeros(places.size, dtype=bool)
-    for region in [*positives, *(exclude or ())]:
-        start = places.at(region, positives.source)
-        taken[start : start + region.stop - region.start] = True
+    for regions in (positives, others):
+        for region in regions:
+            start = places.at(region, regions.source)
+            taken[start : start + region.stop - region.start] = True
     starts = np.array([places.at(region, positives.source) for region in positives])
     lengths = np.array([region.stop - region.start for region in positives])
     wanted = places.composition(starts, lengths)[:, :2] / lengths[:, None]
