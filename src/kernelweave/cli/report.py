@@ -15,7 +15,9 @@ from .fit import data_options
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @data_options
-@click.option("-o", "--out", default="report.html", show_default=True, help="The page.")
+@click.option(
+    "-o", "--out", type=click.Path(), default="report.html", show_default=True, help="The page."
+)
 @click.option("--title", default="Kernelweave report", show_default=True)
 @click.option("--compare", is_flag=True, help="Also compare with the plain sum and single kernels.")
 @jobs

@@ -18,7 +18,10 @@ FORMATS[".bigwig"] = "bigwig"
 @click.argument("model", type=click.Path())
 @click.argument("genome", type=click.Path())
 @click.option(
-    "-o", "--out", help="A .bed, .bedgraph or .bw file; BED on standard output by default."
+    "-o",
+    "--out",
+    type=click.Path(),
+    help="A .bed, .bedgraph or .bw file; or BED to standard output.",
 )
 @click.option("--top", type=click.IntRange(1), help="Only the N highest scores.")
 @click.option("--threshold", type=float, default=0.0, show_default=True, help="Scores above it.")
@@ -47,7 +50,7 @@ def command(
     strand: str,
     **windows: Any,
 ) -> None:
-    """Slide a sequence model over a genome (FASTA), on both strands.
+    """Slide a sequence model over a genome (FASTA or 2bit), on both strands.
 
     Each window gets exactly the score that `predict` gives it. Windows with unknown letters, such
     as N, are left out. One chromosome at a time is in memory.

@@ -40,12 +40,15 @@ def read_data(options: dict[str, Any]) -> Data:
     where = {"genome": options["genome"], "alphabet": options["alphabet"]}
     two = options["positive"], options["negative"]
     if all(two) and not options["data"]:
+        if options["columns"] is not None:
+            raise ValueError("--columns is for tables, not for --positive and --negative")
         return read_two_classes(*two, options["cv_groups"], **where)
     if any(two) or not options["data"]:
         raise ValueError("give DATA, or both --positive and --negative")
     if options["target"] is None and options["task"] != "one-class":
         raise ValueError("--target is missing: the column (or header field) with the targets")
-    return read_labelled(options["data"], options["target"], options["cv_groups"], **where)
+    chosen = {name: options[name] for name in ("target", "columns")}
+    return read_labelled(options["data"], groups=options["cv_groups"], **chosen, **where)
 
 
 def task_of(data: Data, options: dict[str, Any]) -> str:

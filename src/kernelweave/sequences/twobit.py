@@ -82,7 +82,8 @@ def _record(file: _Bytes, name: str, at: int) -> Record:
             raise ValueError(f"2bit record {name!r}: a range ends behind its {size} letters")
         ranges.append(np.stack([starts, starts + sizes]))
         at += 4 + 8 * count
-    return Record(name, size, *ranges, file.part(at + 4, (size + 3) // 4))
+    unknown, small = ranges
+    return Record(name, size, unknown, small, file.part(at + 4, (size + 3) // 4))
 
 
 class _Bytes:
