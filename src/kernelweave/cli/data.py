@@ -41,12 +41,14 @@ class Data:
     names : n strings.
     y : targets, shape (n,), or None.
     groups : what must not be torn apart by cross-validation, shape (n,), or None.
+    regions : whether they are regions of a genome.
     """
 
     X: Any
     names: Sequence[str]
     y: np.ndarray | None = None
     groups: np.ndarray | None = None
+    regions: bool = False
 
 
 def kind_of(path: str) -> str:
@@ -80,7 +82,7 @@ def read_examples(path: str, *, genome: str | None = None, alphabet: str = "dna"
         raise ValueError(f"{path}: regions need --genome, a FASTA file")
     regions = read_bed(path)
     letters = cut_out(regions, read_sequences(genome, alphabet))
-    return Data(letters, regions.names, groups=regions.chromosomes)
+    return Data(letters, regions.names, groups=regions.chromosomes, regions=True)
 
 
 def read_labelled(
@@ -136,6 +138,7 @@ def read_two_classes(
         names=[name for part in parts for name in part.names],
         y=np.repeat([1, -1], [len(part.names) for part in parts]),
         groups=np.concatenate([one for one in found if one is not None]) if groups else None,
+        regions=any(part.regions for part in parts),
     )
 
 

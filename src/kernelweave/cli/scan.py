@@ -36,6 +36,9 @@ FORMATS[".bigwig"] = "bigwig"
 @click.option(
     "--offset", type=click.IntRange(0), help="Where the anchor is; found in the model by default."
 )
+@click.option(
+    "--chrom", "chromosomes", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+)
 @click.option("--strand", type=click.Choice(["both", "+", "-"]), default="both", show_default=True)
 @with_options(jobs, quiet)
 def command(
@@ -48,6 +51,7 @@ def command(
     jobs: int | None,
     quiet: bool,
     strand: str,
+    chromosomes: tuple[str, ...],
     **windows: Any,
 ) -> None:
     """Slide a sequence model over a genome (FASTA or 2bit), on both strands.
@@ -66,7 +70,7 @@ def command(
     from ..genome.tracks import best, write_bed, write_bedgraph, write_bigwig
 
     fitted = load(model).set_params(n_jobs=jobs)
-    found = scan(fitted, genome, strands=strand, **windows)
+    found = scan(fitted, genome, strands=strand, chromosomes=chromosomes or None, **windows)
     blocks = _shown(found, quiet)
     if top is not None:
         blocks = iter(best(blocks, top))

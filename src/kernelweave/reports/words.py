@@ -59,14 +59,14 @@ def _maps(model: Any, target: Any, degree: int) -> list[Figure]:
     drawn = {"W": plain(map_of.W[largest]), "words": [map_of.kmers[row] for row in largest]}
     drawn["positions"] = map_of.positions.tolist()
     caption = f"Words of {k} letters, by position{of}"
-    figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.17 * len(largest))))
+    figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.2 * len(largest))))
     try:
         weights, labels = weights_by_place(model, target)
     except ValueError:  # nothing was learned about positions
         return figures
     caption = f"Kernel weights, by match length and position{of}"
     drawn = {"weights": plain(weights), "labels": labels}
-    figures.append(Figure(caption, "places", drawn, (width, 0.9 + 0.24 * len(weights))))
+    figures.append(Figure(caption, "places", drawn, (width, 1.4 + 0.24 * len(weights))))
     return figures
 
 
@@ -106,4 +106,4 @@ def _counted(model: Any, target: Any, title: str) -> Section | None:
 
 
 def _width(positions: int) -> float:
-    return min(12.0, max(6.0, 2.0 + 0.06 * positions))
+    return min(12.0, max(9.0, 2.0 + 0.06 * positions))
