@@ -5,6 +5,7 @@ from .dense import DenseEngine
 from .family import FamilyEngine
 from .linear import LinearEngine
 from .outputs import OutputsEngine
+from .sharded import ShardedEngine
 from .streamed import StreamedEngine
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "FamilyEngine",
     "LinearEngine",
     "OutputsEngine",
+    "ShardedEngine",
     "Snapshot",
     "StreamedEngine",
     "TrainingSet",
