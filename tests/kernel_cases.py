@@ -21,12 +21,11 @@ from kernelweave.engines import (
     FamilyEngine,
     LinearEngine,
     OutputsEngine,
-    ShardedEngine,
     StreamedEngine,
     TrainingSet,
 )
 from kernelweave.engines.shard import Shard, Varying
-from kernelweave.engines.sharded import Near, NearShards
+from kernelweave.engines.sharded import Near, NearShards, ShardedEngine
 from kernelweave.kernels import (
     RBF,
     ChiSquared,

@@ -23,10 +23,10 @@ from kernelweave.engines import (
     FamilyEngine,
     LinearEngine,
     OutputsEngine,
-    ShardedEngine,
     Snapshot,
     StreamedEngine,
 )
+from kernelweave.engines.sharded import ShardedEngine
 from kernelweave.kernels import WeightedDegree
 
 ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, ShardedEngine, StreamedEngine)

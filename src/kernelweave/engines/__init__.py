@@ -5,7 +5,6 @@ from .dense import DenseEngine
 from .family import FamilyEngine
 from .linear import LinearEngine
 from .outputs import OutputsEngine
-from .sharded import ShardedEngine
 from .streamed import StreamedEngine
 
 __all__ = [
@@ -14,7 +13,6 @@ __all__ = [
     "FamilyEngine",
     "LinearEngine",
     "OutputsEngine",
-    "ShardedEngine",
     "Snapshot",
     "StreamedEngine",
     "TrainingSet",

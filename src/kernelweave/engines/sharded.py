@@ -222,7 +222,7 @@ class ShardedEngine(Engine):
         """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over some examples j, shape (n,)."""
         if not len(idx):
             return np.zeros(self.n)
-        work = Work(self._take(idx), alpha)
+        work = Work(self.fetch(idx), alpha)
         parts = self._shards.ask(Shard.combined, (work, theta, self._rough))
         return np.concatenate(parts)
 
@@ -235,7 +235,7 @@ class ShardedEngine(Engine):
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros(self.n_kernels)
-        engine = self._near.engine(self._take(support))
+        engine = self._near.engine(self.fetch(support))
         engine.move_to(self._alpha[support])
         return engine.quadratic()
 
@@ -245,20 +245,20 @@ class ShardedEngine(Engine):
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros((len(kernels), self.n))
-        work = Work(self._take(support), self._alpha[support])
+        work = Work(self.fetch(support), self._alpha[support])
         return np.concatenate(self._shards.ask(Shard.outputs, (work, kernels)), axis=1)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
-        engine = self._near.engine(self._take(needed))
+        engine = self._near.engine(self.fetch(needed))
         engine.move_to(self._alpha[needed])
         return engine.outputs_at(np.searchsorted(needed, idx))
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self._near.engine(self._take(idx)).block(np.arange(len(idx)), theta)
+        return self._near.engine(self.fetch(idx)).block(np.arange(len(idx)), theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        return self._near.engine(self._take(idx)).blocks(np.arange(len(idx)))
+        return self._near.engine(self.fetch(idx)).blocks(np.arange(len(idx)))
 
     def diagonal(self) -> np.ndarray:
         return np.concatenate(self._shards.ask(Shard.diagonal), axis=1)
@@ -266,7 +266,8 @@ class ShardedEngine(Engine):
     def sizes(self) -> np.ndarray:
         return np.max(self._shards.ask(Shard.sizes), axis=0)
 
-    def _take(self, idx: np.ndarray) -> Examples:
+    def fetch(self, idx: np.ndarray) -> Examples:
+        """Return some examples, as all kernels read them."""
         return self._fetched.take(idx, np.flatnonzero(self._alpha))
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
@@ -304,7 +305,7 @@ class ShardedEngine(Engine):
     def _smaller(self, examples: np.ndarray, alone: bool) -> Engine:
         """Return an engine for some examples, at any alpha."""
         if len(examples) <= NEAR:
-            taken = self._take(examples)
+            taken = self.fetch(examples)
             engine = self._near.engine(taken)
             # One that keeps the outputs of every kernel has no place for a sum that is given.
             if alone or self.n_kernels == 1 or not engine.keeps_outputs:

@@ -70,25 +70,39 @@ class MKLEstimator(KernelParameters):
         with single_threaded_blas(), self._live_line() as watch:
             norms = [problem.norm for problem in problems]
             prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
-            problems, engine = prepared.suited(problems, shared=shared)
-            kept: list[Checkpoint] = []
-            if self.checkpoint is not None:
-                data = data_key(kernels, self.normalize, prepared.examples)
-                kept = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
-            results: list[Result] = []
-            with prepared.explained(problems):
-                for one, file in zip_longest(problems, kept):
-                    result = self._solve(
-                        one,
-                        engine,
-                        prepared.name,
-                        deadline=_portion(deadline, len(problems) - len(results)),
-                        watch=watch,
-                        checkpoint=file,
-                        digits=prepared.digits,
-                    )
-                    results.append(result)
+            results = self._results(prepared, problems, kernels, deadline, watch, shared=shared)
         self._learn(prepared, results, merged)
+
+    def _results(
+        self,
+        prepared: Prepared,
+        problems: list[Problem],
+        kernels: list[Kernel] | None,
+        deadline: float,
+        watch: Callable[[Progress], None],
+        *,
+        shared: bool,
+    ) -> list[Result]:
+        """Solve one problem per output, or one of all of them; `kernels` are those asked for."""
+        problems, engine = prepared.suited(problems, shared=shared)
+        kept: list[Checkpoint] = []
+        if self.checkpoint is not None:
+            data = data_key(kernels, self.normalize, prepared.examples)
+            kept = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
+        results: list[Result] = []
+        with prepared.explained(problems):
+            for one, file in zip_longest(problems, kept):
+                result = self._solve(
+                    one,
+                    engine,
+                    prepared.name,
+                    deadline=_portion(deadline, len(problems) - len(results)),
+                    watch=watch,
+                    checkpoint=file,
+                    digits=prepared.digits,
+                )
+                results.append(result)
+        return results
 
     def _live_line(self) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, if anything does."""
@@ -211,10 +225,14 @@ class MKLEstimator(KernelParameters):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")  # the columns of X are noted before anything is learned
 
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """Return examples as kernels read them, and note (or compare) their columns."""
+        return check_examples(self, X, reset=reset)
+
     def _decide(self, X: Any) -> np.ndarray:
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
-        X = check_examples(self, X, reset=False)
+        X = self._checked(X, reset=False)
         values = self._model.decide(X, n_jobs=thread_count(self.n_jobs))
         return check_values("decision values", values)
 
@@ -241,7 +259,7 @@ class MKLEstimator(KernelParameters):
         kernels, plus the intercept, it is the decision value.
         """
         check_is_fitted(self)
-        X = check_examples(self, X, reset=False)
+        X = self._checked(X, reset=False)
         found = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
         values = check_values("contributions", found)
         return values[:, 0] if values.shape[1] == 1 else values
@@ -263,7 +281,7 @@ class MKLEstimator(KernelParameters):
         check_is_fitted(self)
         added = None
         if X is not None:
-            X = check_examples(self, X, reset=False)
+            X = self._checked(X, reset=False)
             added = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
         return weights_frame(self, added, by)
 
