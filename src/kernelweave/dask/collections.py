@@ -116,6 +116,8 @@ def concatenated(parts: Sequence[Any]) -> Any:
     first = parts[0]
     if len(parts) == 1:
         return first
+    if isinstance(first, list):
+        return [row for part in parts for row in part]
     if isinstance(first, Views):
         return Views({view: concatenated([part[view] for part in parts]) for view in first.names})
     if isinstance(first, Sequences):

@@ -57,6 +57,8 @@ def _kinds(X: Any) -> tuple[tuple[str, str, tuple[Any, ...]], ...]:
 
 def some_rows(part: Any, rows: np.ndarray) -> Any:
     """Return some examples of a partition."""
+    if isinstance(part, list):  # texts
+        return [part[row] for row in rows]
     return _safe_indexing(as_input(part), rows)
 
 

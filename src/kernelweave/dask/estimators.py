@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from ..kernels.prepare import listed
 from ..numeric import thread_count
 from ..plan import find_method
 from ..problem import Problem
+from ..progress import live_line
+from ..training.history import Progress, ignore
 from ..validation import check_examples
 from .cluster import Cluster
 from .collections import is_collection
@@ -25,6 +28,7 @@ from .data import Data
 from .lazy import lazily, local
 from .preparation import far_prepared
 from .resolution import resolved
+from .time_left import TimeLeft
 
 
 class DaskEstimator(MKLEstimator):
@@ -61,7 +65,7 @@ class DaskEstimator(MKLEstimator):
             )
         costs, n_jobs = problems[0].C, thread_count(self.n_jobs)
         kernels = None if self.kernels is None else resolved(listed(self.kernels), X)
-        with single_threaded_blas(), self._live_line() as watch:
+        with single_threaded_blas(), self._far_line(X.cluster) as watch:
             prepared = far_prepared(
                 kernels or self._default_kernels(X.sample, costs[X.chosen]),
                 self.normalize,
@@ -73,6 +77,17 @@ class DaskEstimator(MKLEstimator):
             )
             results = self._results(prepared, problems, kernels, deadline, watch, shared=shared)
             self._learn(prepared, results)
+
+    def _far_line(self, cluster: Cluster) -> AbstractContextManager[Callable[[Progress], None]]:
+        """Return a context with what shows progress, bytes and the time left, if anything does."""
+        if not self.verbose:
+            return nullcontext(ignore)
+        clock = TimeLeft(self.tol)
+
+        def more(progress: Progress) -> str:
+            return f", {cluster.sent / 1e6:,.1f} MB sent, {clock.after(progress)}"
+
+        return live_line(type(self).__name__, more)
 
     def as_plain(self) -> MKLEstimator:
         """Return the fitted estimator as one that knows nothing of Dask."""
