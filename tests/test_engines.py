@@ -38,7 +38,14 @@ ONE_OF_EACH = {
     ShardedEngine: SHARDED["shards of distances and dot products"],
     StreamedEngine: STREAMED["streamed distances and dot products"],
 }
-EVALUATING = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **SHARDED}  # kernels between any examples
+EVALUATING = {
+    **CASES,
+    **SUMS,
+    **COMBINED,
+    **LINEAR,
+    **OUTPUTS,
+    **SHARDED,
+}  # kernels between any examples
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
 every_engine = pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.__name__)
 

@@ -1,4 +1,4 @@
-"""Clusters for tests: workers in this process where nothing dies, processes where something does."""
+"""Clusters for tests: workers are threads where nothing dies, and processes elsewhere."""
 
 import numpy as np
 import pytest

@@ -40,8 +40,10 @@ def same_model(ours, plain, X):
     slack = 2 * max(ours.tol, plain.tol) * abs(plain.primal_objective_)
     assert ours.duality_gap_ <= ours.tol
     assert abs(ours.primal_objective_ - plain.primal_objective_) <= slack
-    values = [model.predict if isinstance(model, MKLRegressor) else model.decision_function
-              for model in (ours, plain)]
+    values = [
+        model.predict if isinstance(model, MKLRegressor) else model.decision_function
+        for model in (ours, plain)
+    ]
     a, b = (f(X) for f in values)
     # |f - f*|^2 is bounded by the gap in the function space that both live in
     assert np.mean((a - b) ** 2) <= 2 * slack
@@ -112,9 +114,7 @@ def test_two_fits_at_the_same_time(client, parts):
         return model_numbers(DaskMKLClassifier(kernels, norm=p, client=client).fit(*parts))
 
     alone, together = [fit(0), fit(1)], {}
-    threads = [
-        threading.Thread(target=lambda k=k: together.update({k: fit(k)})) for k in range(2)
-    ]
+    threads = [threading.Thread(target=lambda k=k: together.update({k: fit(k)})) for k in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -16,8 +16,7 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from kernelweave import checkpoint
-from kernelweave.dask import ClusterError, DaskMKLClassifier, cluster
+from kernelweave.dask import ClusterError, DaskMKLClassifier
 from kernelweave.engines import sharded
 from kernelweave.kernels import RBF
 
@@ -107,11 +106,18 @@ def test_a_worker_that_retires(client, undisturbed, monkeypatch):
     monkeypatch.setattr(sharded, "NEAR", 200)
     expected, seconds = undisturbed
     first = next(iter(client.scheduler_info()["workers"]))
-    timer = threading.Timer(seconds / 3, client.retire_workers, ([first],), {"close_workers": False})
+    timer = threading.Timer(
+        seconds / 3, client.retire_workers, ([first],), {"close_workers": False}
+    )
     timer.start()
     model = fit(client)
     timer.join()
     assert same(model, expected)
+
+
+def fit_for_ever(client):
+    while True:
+        fit(client)
 
 
 SCHEDULER = """
@@ -143,8 +149,7 @@ def test_a_scheduler_that_is_gone_is_an_error(how, scheduler):
     with Client(address, timeout=5) as client:
         threading.Timer(0.7, process.send_signal, (how,)).start()
         started = time.monotonic()
-        with pytest.raises(ClusterError, match="scheduler|client"):
-            for _ in range(100):
-                fit(client)
+        with pytest.raises(ClusterError, match="scheduler"):
+            fit_for_ever(client)
         assert time.monotonic() - started < 60  # far from a wait without end
         process.kill()

@@ -97,7 +97,9 @@ def _partitions_of_views(X: Mapping[str, Any]) -> list[Delayed]:
     parts = {view: partitions(table, f"X[{view!r}]") for view, table in X.items()}
     counts = {view: len(each) for view, each in parts.items()}
     if len(set(counts.values())) != 1:
-        raise ValueError(f"X: views must have equal partitions, but have different numbers {counts}")
+        raise ValueError(
+            f"X: views must have equal partitions, but have different numbers {counts}"
+        )
     tables = zip(*parts.values(), strict=True)
     return [delayed(Views)(dict(zip(parts, each, strict=True))) for each in tables]
 

@@ -94,8 +94,9 @@ class DaskEstimator(MKLEstimator):
         parameters = self.get_params(deep=False)
         del parameters["client"]
         plain = self.plain(**parameters)
-        learned = {name: value for name, value in vars(self).items() if name not in parameters}
-        vars(plain).update({name: value for name, value in learned.items() if name != "client"})
+        for name, value in vars(self).items():
+            if name != "client" and name not in parameters:
+                setattr(plain, name, value)
         return plain
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -118,9 +119,9 @@ class DaskEstimator(MKLEstimator):
         return method(X)
 
 
-def with_client(cls: type[DaskEstimator]) -> type[DaskEstimator]:
+def with_client(cls: Any) -> Any:
     """Give an estimator the parameters of the plain one, and a client."""
-    plain = cls.plain.__init__
+    plain: Any = cls.plain.__init__
 
     def __init__(
         self: Any, kernels: Any = None, *, client: Client | None = None, **parameters: Any
@@ -130,8 +131,9 @@ def with_client(cls: type[DaskEstimator]) -> type[DaskEstimator]:
 
     known = inspect.signature(plain)
     last = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
-    __init__.__signature__ = known.replace(parameters=[*known.parameters.values(), last])
-    cls.__init__ = __init__
+    made: Any = __init__
+    made.__signature__ = known.replace(parameters=[*known.parameters.values(), last])
+    cls.__init__ = made
     return cls
 
 

@@ -49,7 +49,9 @@ def _kind(model: Any, what: str) -> tuple[tuple[int, ...], Any]:
     if what == "predict_proba":
         return (len(model.classes_),), float
     if what != "predict" or not hasattr(model, "classes_"):
-        return (several if not hasattr(model, "offset_") else ()), int if _marks(model, what) else float
+        return (several if not hasattr(model, "offset_") else ()), int if _marks(
+            model, what
+        ) else float
     labels = getattr(model, "multilabel_", False)
     return (several, int) if labels else ((), model.classes_.dtype)
 

@@ -199,8 +199,8 @@ def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
         known = any(step[0] == "absent" for step in expression)
         if row.any() and not known:
             raise ValueError(
-                f"example {int(np.argmax(row))} holds NaN only in what kernel {name!r} reads, as no "
-                "example of the sample does that kernels are normalised on; fill or drop it"
+                f"example {int(np.argmax(row))} holds NaN only in what kernel {name!r} reads, as "
+                "no example does of the sample that kernels are normalised on; fill or drop it"
             )
 
 

@@ -31,8 +31,13 @@ def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
         found = [merged(each) for each in zip(found, *parts, strict=True)]
     scaled: list[Encoded] = []
     pairs = list(zip(kernels, found, strict=True))
+
+    def note(leaf: Any, asked: Any) -> Any:
+        scaled.append(leaf.columns)
+        return leaf
+
     for asked, kernel in pairs:
-        rebuilt(asked, kernel, lambda leaf, _: scaled.append(leaf.columns) or leaf)
+        rebuilt(asked, kernel, note)
     if not scaled:
         return found
     spreads = iter(_spreads(_on_parts("moments", moments_of_part, scaled, data)))
@@ -97,7 +102,9 @@ def rebuilt(asked: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
         inner = asked.kernels if isinstance(asked, Stack) else [asked.kernel] * len(found.kernels)
         pairs = zip(inner, found.kernels, strict=True)
         return replace(found, kernels=tuple(rebuilt(*pair, change) for pair in pairs))
-    names = [field.name for field in fields(found) if isinstance(getattr(found, field.name), Kernel)]
+    names = [
+        field.name for field in fields(found) if isinstance(getattr(found, field.name), Kernel)
+    ]
     same = type(asked) is type(found)  # or it was wrapped
     changed = {
         name: rebuilt(getattr(asked, name) if same else asked, getattr(found, name), change)

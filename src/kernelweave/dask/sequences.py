@@ -66,7 +66,7 @@ def _files(paths: Path | Sequence[Path]) -> list[str]:
     """Return the files of paths and patterns, those of a pattern sorted."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files: list[str] = []
-    for path in map(os.fspath, given):
+    for path in [os.fspath(one) for one in given]:
         found = [path] if os.path.exists(path) else sorted(glob(path))
         if not found:
             raise FileNotFoundError(f"paths: there is no file {path!r}")

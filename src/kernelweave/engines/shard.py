@@ -99,7 +99,8 @@ class Shard:
         """
         with single_threaded_blas():
             if not self.kernels.family:
-                return self._decide(work, work.alpha[None], theta[None])[0]
+                row: np.ndarray = self._decide(work, work.alpha[None], theta[None])[0]
+                return row
             engine = self._engine(work)
             engine.rough = rough and engine.has_rough_outputs
             return engine.combined(theta)[work.examples.n :].copy()

@@ -235,6 +235,10 @@ class ShardedEngine(Engine):
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros(self.n_kernels)
+        if self.n_kernels == 1 and not self._rough:  # its outputs will be asked for in any case
+            theta = self._theta if self._theta[0] > 0 else np.ones(1)
+            energies: np.ndarray = self._alpha @ self.combined(theta) / theta
+            return energies
         engine = self._near.engine(self.fetch(support))
         engine.move_to(self._alpha[support])
         return engine.quadratic()
@@ -264,7 +268,8 @@ class ShardedEngine(Engine):
         return np.concatenate(self._shards.ask(Shard.diagonal), axis=1)
 
     def sizes(self) -> np.ndarray:
-        return np.max(self._shards.ask(Shard.sizes), axis=0)
+        sizes: np.ndarray = np.max(self._shards.ask(Shard.sizes), axis=0)
+        return sizes
 
     def fetch(self, idx: np.ndarray) -> Examples:
         """Return some examples, as all kernels read them."""
