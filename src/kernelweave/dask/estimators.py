@@ -15,6 +15,8 @@ from ..checkpoint import try_out
 from ..core import single_threaded_blas
 from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from ..estimators.base import MKLEstimator
+from ..kernels import Kernel, Linear
+from ..kernels.inputs import is_numeric_array
 from ..kernels.prepare import listed
 from ..numeric import thread_count
 from ..plan import find_method
@@ -22,6 +24,7 @@ from ..problem import Problem
 from ..progress import live_line
 from ..training.history import Progress, ignore
 from ..validation import check_examples
+from .blame import blamed
 from .cluster import Cluster
 from .collections import is_collection
 from .data import Data
@@ -39,8 +42,15 @@ class DaskEstimator(MKLEstimator):
     def _checked(self, X: Any, *, reset: bool) -> Any:
         if not isinstance(X, Data):
             return check_examples(self, X, reset=reset)
-        check_examples(self, X.sample, reset=reset)
+        with blamed(self._readers(X), X):
+            check_examples(self, X.sample, reset=reset)
         return X
+
+    def _readers(self, X: Data) -> list[Kernel]:
+        """Return kernels that read all that is learned from."""
+        if self.kernels is not None:
+            return listed(self.kernels)
+        return [Linear()] if is_numeric_array(X.sample) else []
 
     def _data(self, X: Any) -> Data:
         """Return the examples of a fit, looked at; refuse what another tool should do."""
@@ -64,17 +74,18 @@ class DaskEstimator(MKLEstimator):
                 'cluster take "auto", or another one with weight steps'
             )
         costs, n_jobs = problems[0].C, thread_count(self.n_jobs)
-        kernels = None if self.kernels is None else resolved(listed(self.kernels), X)
         with single_threaded_blas(), self._far_line(X.cluster) as watch:
-            prepared = far_prepared(
-                kernels or self._default_kernels(X.sample, costs[X.chosen]),
-                self.normalize,
-                X,
-                costs,
-                cache_mb=self.cache_mb,
-                n_jobs=n_jobs,
-                keyed=self.checkpoint is not None,
-            )
+            with blamed(self._readers(X), X):
+                kernels = None if self.kernels is None else resolved(listed(self.kernels), X)
+                prepared = far_prepared(
+                    kernels or self._default_kernels(X.sample, costs[X.chosen]),
+                    self.normalize,
+                    X,
+                    costs,
+                    cache_mb=self.cache_mb,
+                    n_jobs=n_jobs,
+                    keyed=self.checkpoint is not None,
+                )
             results = self._results(prepared, problems, kernels, deadline, watch, shared=shared)
             self._learn(prepared, results)
 
