@@ -30,8 +30,10 @@ bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
 
 # This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"].
+# SIZES= takes the sizes of the tables themselves, and hours.
+SIZES ?= --reduced
 bench-against: $(VENV)/installed
-	$(BIN)/python -m benchmarks.against $(REV) $(TABLES)
+	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES)
 
 # All 60,000 digits: three fits of at most an hour each.
 bench-mnist: $(VENV)/installed

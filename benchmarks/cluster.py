@@ -24,8 +24,8 @@ NOTE = (
     "fit s: wall time of `fit` on data that are in memory, of one process with two threads or on "
     "workers; peak GB: that of the process, on a cluster that of the client; worker peak GB: the "
     "larger of two. WD: make_splice in two FASTA files, degree 20, C = 1. RBF: 20 widths, p = 1, "
-    "y = sign(x_0 + x_1 x_2 + 0.1 noise) on 50 normal columns, half of its partitions on each "
-    "worker. tiny: 1,000 rows, three kernels."
+    "50 normal columns, of which five are shifted by 1.3 y sign(x_5). tiny: 1,000 rows of 10 such "
+    "columns, three kernels, p = 1, the second fit on a cluster."
 )
 
 COMMON = """
@@ -39,8 +39,9 @@ name, n, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 def table(n, seed):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n, 50 if name == "rbf" else 10))
-    f = X[:, 0] + X[:, 1] * X[:, 2] + 0.1 * rng.standard_normal(n)
-    return X, np.where(f > 0, 1, -1)
+    y = np.where(rng.random(n) < 0.5, 1, -1)
+    X[:, :5] += 1.3 * (y * np.sign(X[:, 5]))[:, None]
+    return X, y
 widths = list(np.geomspace(1e-3, 1e-1, 20))
 given = {
     "wd": {"kernels": kernels.WeightedDegree(20)},

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from naive_normalize import normalised
 from sklearn.metrics.pairwise import (
     chi2_kernel,
     laplacian_kernel,
@@ -164,19 +165,6 @@ class OutputsCase(Case):
     def oracle(self, X: Any) -> np.ndarray:
         """Return block-diagonal matrices, shape (M, 3 n, 3 n)."""
         return np.stack([np.kron(np.eye(self.n_outputs), K) for K in super().oracle(X)])
-
-
-def normalised(K: np.ndarray, how: str | None) -> np.ndarray:
-    """Return a kernel matrix, normalised by the textbook."""
-    if how == "variance":
-        return K / (np.diag(K).mean() - K.mean())
-    if how == "unit":
-        return K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
-    if how == "trace":
-        return K / np.diag(K).mean()
-    if how == "center":
-        return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    return K
 
 
 def vectors(rng, n):

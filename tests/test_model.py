@@ -8,7 +8,7 @@ from kernel_cases import CASES, vectors
 
 from kernelweave.core import single_threaded_blas
 from kernelweave.kernels import RBF, Linear, prepare
-from kernelweave.model import Model
+from kernelweave.model import Model, spread
 from kernelweave.training.history import Result
 
 N = 280  # more than one tile of columns
@@ -92,3 +92,12 @@ def test_new_examples_do_not_change_what_was_learned(rng):
     alone = model.decide(X[:1])
     among = model.decide(np.concatenate([X[:1], 100 * vectors(rng, 30)]))[:1]
     close(among, alone)
+
+
+def test_deviations_of_contributions_of_any_size(rng):
+    """Squares of what kernels add may be beyond all numbers; their deviations are not."""
+    values, shares = rng.normal(size=(20, 2, 3)), np.full(20, 1 / 20)
+    means, deviations = spread(1e200 * values, shares)
+    np.testing.assert_allclose(means, 1e200 * values.mean(axis=0))
+    np.testing.assert_allclose(deviations, 1e200 * values.std(axis=0))
+    np.testing.assert_array_equal(spread(np.ones((5, 2)), np.full(5, 0.2))[1], np.zeros(2))

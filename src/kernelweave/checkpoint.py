@@ -159,6 +159,8 @@ def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int)
             return f"alphas that add up to {alpha[part].sum():g}, not to {problem.tau:g}"
     if np.any(weights < 0) or not weights.any():
         return "weights that are negative, or all zero"
+    if (size := problem.norm.value(weights)) > 1 + ROUNDING:
+        return f"weights whose norm is {size:g}, above 1"
     return ""
 
 

@@ -186,7 +186,10 @@ class Model:
 def spread(added: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return mean and standard deviation of values, shape (n, ...), over n weighted examples."""
     means = np.tensordot(shares, added, 1)
-    return means, np.sqrt(np.tensordot(shares, (added - means) ** 2, 1))
+    off = added - means
+    sizes = np.abs(off).max(axis=0)  # whose squares may be beyond all numbers
+    off = np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0)
+    return means, sizes * np.sqrt(np.tensordot(shares, off**2, 1))
 
 
 def sum_of_views(added: np.ndarray, views: Sequence[str]) -> np.ndarray:

@@ -20,9 +20,8 @@ from sklearn.model_selection import check_cv
 
 from .core import single_threaded_blas
 from .engines import Engine
-from .estimators.base import MKLEstimator
-from .estimators.prepared import Prepared
-from .kernels import resolve
+from .estimators.base import MKLEstimator, Prepared
+from .kernels import prepare, resolve
 from .norms import Norm, as_norm
 from .plan import find_method
 from .problem import Problem
@@ -109,7 +108,9 @@ class Search(MKLEstimator):
             return problems
 
         with single_threaded_blas():
-            prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
+            chosen = kernels or self._default_kernels(X, every)
+            ready = prepare(chosen, self.normalize, X, weights=every, n_jobs=self.n_jobs)
+            prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)
                 best = grid.best(self.scores_.mean(axis=2))

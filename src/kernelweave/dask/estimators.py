@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 from distributed import Client
 
-from ..checkpoint import try_out
-from ..core import single_threaded_blas
 from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
-from ..estimators.base import MKLEstimator
-from ..kernels import Kernel, Linear
+from ..estimators.base import MKLEstimator, Prepared
+from ..kernels import CompiledKernels, Kernel, Linear
 from ..kernels.inputs import is_numeric_array
 from ..kernels.prepare import listed
+from ..norms import Norm
 from ..numeric import thread_count
-from ..plan import find_method
-from ..problem import Problem
 from ..progress import live_line
+from ..solvers.base import Method
 from ..training.history import Progress, ignore
 from ..validation import check_examples
 from .blame import blamed
@@ -29,7 +27,7 @@ from .cluster import Cluster
 from .collections import is_collection
 from .data import Data
 from .lazy import lazily, local
-from .preparation import far_prepared
+from .preparation import far_normalized, far_prepared
 from .resolution import resolved
 from .time_left import TimeLeft
 
@@ -39,12 +37,20 @@ class DaskEstimator(MKLEstimator):
 
     plain: type[MKLEstimator]
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
-        if not isinstance(X, Data):
-            return check_examples(self, X, reset=reset)
+    _normalize = staticmethod(far_normalized)
+
+    def _checked(self, X: Data, *, reset: bool) -> Data:
         with blamed(self._readers(X), X):
             check_examples(self, X.sample, reset=reset)
         return X
+
+    @staticmethod
+    def _resolve(kernels: Any, X: Data) -> list[Kernel]:
+        with blamed(listed(kernels), X):
+            return resolved(listed(kernels), X)
+
+    def _default_kernels(self, X: Data, costs: np.ndarray) -> list[Kernel]:
+        return super()._default_kernels(X.sample, costs[X.chosen])
 
     def _readers(self, X: Data) -> list[Kernel]:
         """Return kernels that read all that is learned from."""
@@ -61,42 +67,32 @@ class DaskEstimator(MKLEstimator):
             )
         return Data.of(X, Cluster(self.client))
 
-    def _train(
-        self, X: Data, problems: list[Problem], targets: np.ndarray, shared: bool = False
-    ) -> None:
-        deadline, shared = self._deadline(), shared and len(problems) > 1
-        if self.checkpoint is not None:
-            try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
-        method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
-        if not method.combines:
+    def _prepared(
+        self,
+        compiled: CompiledKernels,
+        examples: Any,
+        costs: np.ndarray,
+        methods: Sequence[Method],
+        norms: Sequence[Norm],
+        *,
+        shared: bool,
+    ) -> Prepared:
+        if not all(method.combines for method in methods):
             raise ValueError(
                 f"solver={self.solver!r} needs the outputs of every kernel in one place; on a "
                 'cluster take "auto", or another one with weight steps'
             )
-        costs, n_jobs = problems[0].C, thread_count(self.n_jobs)
-        with single_threaded_blas(), self._far_line(X.cluster) as watch:
-            with blamed(self._readers(X), X):
-                kernels = None if self.kernels is None else resolved(listed(self.kernels), X)
-                prepared = far_prepared(
-                    kernels or self._default_kernels(X.sample, costs[X.chosen]),
-                    self.normalize,
-                    X,
-                    costs,
-                    cache_mb=self.cache_mb,
-                    n_jobs=n_jobs,
-                    keyed=self.checkpoint is not None,
-                )
-            results = self._results(prepared, problems, kernels, deadline, watch, shared=shared)
-            self._learn(prepared, results)
+        near = {"cache_mb": self.cache_mb, "n_jobs": thread_count(self.n_jobs)}
+        return far_prepared(compiled, examples, costs, keyed=self.checkpoint is not None, **near)
 
-    def _far_line(self, cluster: Cluster) -> AbstractContextManager[Callable[[Progress], None]]:
+    def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, bytes and the time left, if anything does."""
         if not self.verbose:
             return nullcontext(ignore)
         clock = TimeLeft(self.tol)
 
         def more(progress: Progress) -> str:
-            return f", {cluster.sent / 1e6:,.1f} MB sent, {clock.after(progress)}"
+            return f", {X.cluster.sent / 1e6:,.1f} MB sent, {clock.after(progress)}"
 
         return live_line(type(self).__name__, more)
 

@@ -17,14 +17,16 @@ from ..digits import Bounds, Digits
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.shard import Shard, Varying
 from ..engines.sharded import Near, ShardedEngine
-from ..estimators.prepared import Prepared
+from ..estimators.base import Prepared
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.absent import absent_of_all
 from ..kernels.examples import Examples, Reading
 from ..kernels.identity import IdTable
 from ..kernels.prepare import prepare
+from ..numeric import thread_count
 from ..overflow import why_not_finite
 from ..problem import Problem
+from .blame import blamed
 from .data import Data
 from .shards import DaskShards
 
@@ -100,33 +102,50 @@ class FarPrepared(Prepared):
             raise ValueError(cause) from error
 
 
+@dataclass(frozen=True, eq=False)
+class FarSample:
+    """Examples on a cluster, and a sample of them as kernels read it."""
+
+    data: Data
+    sample: Examples
+
+
+def far_normalized(
+    kernels: Any, how: str | None, X: Data, *, weights: Any = None, n_jobs: int | None = None
+) -> tuple[CompiledKernels, Any]:
+    """Normalise kernels, which are resolved, on a sample; `weights` are those of all examples.
+
+    The examples are a `FarSample`.
+    """
+    chosen, threads = weights[X.chosen], thread_count(n_jobs)
+    with blamed(kernels, X):
+        compiled, sample = prepare(kernels, how, X.sample, weights=chosen, n_jobs=threads)
+    if "given" in compiled.kinds:
+        raise ValueError(
+            f"kernels: {compiled.names[0]!r} and others like it are similarities to all training "
+            "examples, which no partition holds; matrices and functions are for plain estimators"
+        )
+    return compiled, FarSample(X, sample)
+
+
 def far_prepared(
-    kernels: list[Kernel],
-    how: str | None,
-    data: Data,
+    compiled: CompiledKernels,
+    examples: FarSample,
     costs: np.ndarray,
     *,
     cache_mb: float,
     n_jobs: int,
     keyed: bool,
 ) -> FarPrepared:
-    """Normalise kernels on a sample, and read all examples where they are.
+    """Read all examples where they are, and give them an engine.
 
     Parameters
     ----------
-    kernels : the kernels, resolved.
-    how : their normalisation.
     costs : of all examples, shape (n,).
     cache_mb, n_jobs : for examples that are fetched.
     keyed : whether a checkpoint needs to know the examples.
     """
-    weights = costs[data.chosen]
-    compiled, sample = prepare(kernels, how, data.sample, weights=weights, n_jobs=n_jobs)
-    if "given" in compiled.kinds:
-        raise ValueError(
-            f"kernels: {compiled.names[0]!r} and others like it are similarities to all training "
-            "examples, which no partition holds; matrices and functions are for plain estimators"
-        )
+    data, sample = examples.data, examples.sample
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
     chosen = replace(chosen, family=FamilyEngine.serves(on_sample))
@@ -135,10 +154,10 @@ def far_prepared(
     engine = ShardedEngine(shards, near)
     worst = np.max(shards.ask(worst_digits, (engine.precision,)), axis=0)
     digests = tuple(shards.ask(digest_of)) if keyed else ()
-    examples: Any = FarExamples(engine, digests)
-    digits = WorstDigits(chosen.listing, examples, engine.precision, worst=worst)
+    far: Any = FarExamples(engine, digests)
+    digits = WorstDigits(chosen.listing, far, engine.precision, worst=worst)
     shares = costs / costs.sum()
-    return FarPrepared(compiled, examples, engine, NAME, digits, shares, sample=sample)
+    return FarPrepared(compiled, far, engine, NAME, digits, shares, sample=sample)
 
 
 def digest_of(shard: Shard) -> str:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.columns import is_view_of
 from kernelweave.kernels.examples import Reading
 from kernelweave.kernels.program import Expression, Layout
@@ -100,46 +100,6 @@ class Product(Pair):
     @property
     def unit_diagonal(self) -> bool:
         return self.left.unit_diagonal and self.right.unit_diagonal
-
-
-@dataclass(frozen=True)
-class Wrapper(Kernel):
-    """A kernel or family whose values are changed after they were computed."""
-
-    kernel: Kernel
-
-    @property
-    def size(self) -> int | None:
-        return self.kernel.size
-
-    def resolve(self, X: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.resolve(X))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.kernel.labels
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        return self.kernel.views
-
-    @property
-    def is_family(self) -> bool:
-        return self.kernel.is_family
-
-    @property
-    def may_vanish(self) -> bool:
-        return self.kernel.may_vanish
-
-    def within(self, view: str) -> Kernel:
-        return replace(self, kernel=self.kernel.within(view))
-
-    @property
-    def selection(self) -> Any:
-        return self.kernel.selection
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.on(columns))
 
 
 @stored("Scaled")

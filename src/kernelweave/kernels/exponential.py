@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kernelweave.kernels.algebra import Wrapper, broadcast
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.algebra import broadcast
+from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.normalize import Unit
 from kernelweave.kernels.parameters import checked
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout

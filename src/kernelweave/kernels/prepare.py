@@ -27,7 +27,7 @@ def prepare(
     X: Any,
     *,
     weights: np.ndarray | None = None,
-    n_jobs: int = 1,
+    n_jobs: int | None = None,
 ) -> tuple[CompiledKernels, Examples]:
     """Resolve, normalise and compile kernels on training data.
 
@@ -50,7 +50,8 @@ def prepare(
         normalized.append(quietly_normalized(kernel, how, reading))
     compiled = CompiledKernels(tuple(normalized))
     refuse_all_constant(compiled)
-    absent_of_all(compiled, reading)
+    if not reading.is_complete:
+        absent_of_all(compiled, reading)  # refuses examples that no kernel knows anything of
     _warn_of_constant(compiled)
     return compiled, compiled.read(reading)
 

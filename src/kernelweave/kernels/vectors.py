@@ -75,6 +75,10 @@ class VectorKernel(OnColumns):
         return members(self.kind, self.parameters)
 
     @property
+    def n_kernels(self) -> int:
+        return len(self.members)
+
+    @property
     def labels(self) -> tuple[str, ...]:
         return tuple(self.label(one) for one in self.members)
 
