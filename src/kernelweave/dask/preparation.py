@@ -18,7 +18,7 @@ from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.shard import Shard, Varying
 from ..engines.sharded import Near, ShardedEngine
 from ..estimators.base import Prepared
-from ..kernels import CompiledKernels, Kernel
+from ..kernels import CompiledKernels
 from ..kernels.absent import absent_of_all
 from ..kernels.examples import Examples, Reading
 from ..kernels.identity import IdTable
