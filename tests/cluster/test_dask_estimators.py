@@ -13,8 +13,22 @@ import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
 
-from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, datasets, load, verify
-from kernelweave.dask import DaskMKLClassifier, DaskMKLOneClass, DaskMKLRegressor
+from kernelweave import (
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLOneClass,
+    MKLRegressor,
+    datasets,
+    load,
+    verify,
+)
+from kernelweave.dask import (
+    DaskMKLClassifier,
+    DaskMKLClassifierCV,
+    DaskMKLOneClass,
+    DaskMKLRegressor,
+    DaskMKLRegressorCV,
+)
 from kernelweave.engines import sharded
 from kernelweave.kernels import RBF, BagOfWords, Identity, Linear, Polynomial, per_feature
 
@@ -238,6 +252,23 @@ def test_progress_tells_of_bytes(client, parts, capsys):
     shown = capsys.readouterr().err
     for word in ("turn", "duality gap", "sent", "left"):
         assert word in shown
+
+
+def test_searches_over_folds(client, table, parts, tmp_path):
+    X, y = table
+    given = {"norms": [1, 2], "Cs": [0.1, 1.0, 10.0], "cv": 3, "kernels": MIXED}
+    ours = DaskMKLClassifierCV(**given).fit(*parts)
+    plain = MKLClassifierCV(**given).fit(X, y)
+    assert ours.scores_.shape == plain.scores_.shape
+    np.testing.assert_allclose(ours.scores_, plain.scores_, atol=0.03)
+    assert ours.best_score_ == ours.scores_.mean(axis=2).max()
+    assert ours.duality_gap_ <= ours.tol
+    ours.save(tmp_path / "m.kw")
+    assert type(load(tmp_path / "m.kw")) is MKLClassifierCV
+    y = X[:, 0] + np.sin(X[:, 1])
+    ours = DaskMKLRegressorCV(RBF(0.1), norms=[2], Cs=[1.0, 10.0], cv=2).fit(parts[0], y)
+    assert ours.best_score_ > 0.8
+    assert isinstance(ours.predict(parts[0]), da.Array)
 
 
 def test_parameters_are_those_of_the_plain_estimators():

@@ -1,147 +1,12 @@
-"""The estimators on a cluster: the same problems, solved on an engine of shards."""
+"""The estimators on a cluster."""
 
 from __future__ import annotations
 
-import inspect
-import os
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import numpy as np
-from distributed import Client
-
 from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
-from ..estimators.base import MKLEstimator, Prepared
-from ..kernels import CompiledKernels, Kernel, Linear
-from ..kernels.inputs import is_numeric_array
-from ..kernels.prepare import listed
-from ..norms import Norm
-from ..numeric import thread_count
-from ..progress import live_line
-from ..solvers.base import Method
-from ..training.history import Progress, ignore
-from ..validation import check_examples
-from .blame import blamed
-from .cluster import Cluster
-from .collections import is_collection
-from .data import Data
-from .lazy import lazily, local
-from .preparation import far_normalized, far_prepared
-from .resolution import resolved
-from .time_left import TimeLeft
-
-
-class DaskEstimator(MKLEstimator):
-    """What the estimators on a cluster share."""
-
-    plain: type[MKLEstimator]
-
-    _normalize = staticmethod(far_normalized)
-
-    def _checked(self, X: Data, *, reset: bool) -> Data:
-        with blamed(self._readers(X), X):
-            check_examples(self, X.sample, reset=reset)
-        return X
-
-    @staticmethod
-    def _resolve(kernels: Any, X: Data) -> list[Kernel]:
-        with blamed(listed(kernels), X):
-            return resolved(listed(kernels), X)
-
-    def _default_kernels(self, X: Data, costs: np.ndarray) -> list[Kernel]:
-        return super()._default_kernels(X.sample, costs[X.chosen])
-
-    def _readers(self, X: Data) -> list[Kernel]:
-        """Return kernels that read all that is learned from."""
-        if self.kernels is not None:
-            return listed(self.kernels)
-        return [Linear()] if is_numeric_array(X.sample) else []
-
-    def _data(self, X: Any) -> Data:
-        """Return the examples of a fit, looked at; refuse what another tool should do."""
-        if any(frame.function == "_fit_and_score" for frame in inspect.stack(0)):
-            raise TypeError(
-                f"{type(self).__name__} in a search of scikit-learn would copy X for every fold; "
-                "DaskMKLClassifierCV searches over norms and C on the examples where they are"
-            )
-        return Data.of(X, Cluster(self.client))
-
-    def _prepared(
-        self,
-        compiled: CompiledKernels,
-        examples: Any,
-        costs: np.ndarray,
-        methods: Sequence[Method],
-        norms: Sequence[Norm],
-        *,
-        shared: bool,
-    ) -> Prepared:
-        if not all(method.combines for method in methods):
-            raise ValueError(
-                f"solver={self.solver!r} needs the outputs of every kernel in one place; on a "
-                'cluster take "auto", or another one with weight steps'
-            )
-        near = {"cache_mb": self.cache_mb, "n_jobs": thread_count(self.n_jobs)}
-        return far_prepared(compiled, examples, costs, keyed=self.checkpoint is not None, **near)
-
-    def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
-        """Return a context with what shows progress, bytes and the time left, if anything does."""
-        if not self.verbose:
-            return nullcontext(ignore)
-        clock = TimeLeft(self.tol)
-
-        def more(progress: Progress) -> str:
-            return f", {X.cluster.sent / 1e6:,.1f} MB sent, {clock.after(progress)}"
-
-        return live_line(type(self).__name__, more)
-
-    def as_plain(self) -> MKLEstimator:
-        """Return the fitted estimator as one that knows nothing of Dask."""
-        parameters = self.get_params(deep=False)
-        del parameters["client"]
-        plain = self.plain(**parameters)
-        for name, value in vars(self).items():
-            if name != "client" and name not in parameters:
-                setattr(plain, name, value)
-        return plain
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file, from which a plain one is loaded."""
-        self.as_plain().save(path)
-
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        return state | {"client": None}  # which is of no use elsewhere
-
-    def contributions(self, X: Any) -> Any:
-        """Return what each kernel adds to the decision values, lazily for a Dask collection."""
-        return self._ask("contributions", X)
-
-    def _ask(self, what: str, X: Any) -> Any:
-        """Return what a method of the plain estimator says of X."""
-        if is_collection(X):
-            return lazily(self.as_plain(), what, X)
-        method: Callable[[Any], Any] = getattr(super(), what)
-        return method(X)
-
-
-def with_client(cls: Any) -> Any:
-    """Give an estimator the parameters of the plain one, and a client."""
-    plain: Any = cls.plain.__init__
-
-    def __init__(
-        self: Any, kernels: Any = None, *, client: Client | None = None, **parameters: Any
-    ) -> None:
-        plain(self, kernels, **parameters)
-        self.client = client
-
-    known = inspect.signature(plain)
-    last = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
-    made: Any = __init__
-    made.__signature__ = known.replace(parameters=[*known.parameters.values(), last])
-    cls.__init__ = made
-    return cls
+from ..selection import MKLClassifierCV, MKLRegressorCV
+from .base import DaskEstimator, DaskSearch, with_client
 
 
 @with_client
@@ -162,9 +27,7 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLClassifier:
         """Learn from a collection X with labels y, a collection or an array, shape (n,)."""
-        data = self._data(X)
-        weights = local(sample_weight, data.cluster)
-        super().fit(data, local(y, data.cluster), weights)
+        super().fit(*self._told(X, y, sample_weight))
         return self
 
     def decision_function(self, X: Any) -> Any:
@@ -184,9 +47,7 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLRegressor:
         """Learn from a collection X with targets y, shape (n,) or (n, outputs)."""
-        data = self._data(X)
-        weights = local(sample_weight, data.cluster)
-        super().fit(data, local(y, data.cluster), weights)
+        super().fit(*self._told(X, y, sample_weight))
         return self
 
     def predict(self, X: Any) -> Any:
@@ -202,8 +63,7 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DaskMKLOneClass:
         """Learn the region of a collection X; y is ignored."""
-        data = self._data(X)
-        super().fit(data, None, local(sample_weight, data.cluster))
+        super().fit(*self._told(X, None, sample_weight))
         return self
 
     def decision_function(self, X: Any) -> Any:
@@ -212,4 +72,34 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
 
     def predict(self, X: Any) -> Any:
         """Return +1 inside the region and -1 outside, lazily for a Dask collection."""
+        return self._ask("predict", X)
+
+
+@with_client
+class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
+    """`MKLClassifierCV` on the examples of a Dask cluster; see `DaskMKLClassifier`.
+
+    Folds are positions among all examples: those that a fold holds out have cost 0, and stay where
+    they are.
+    """
+
+    plain = MKLClassifierCV
+
+    def decision_function(self, X: Any) -> Any:
+        """Return decision values, lazily for a Dask collection."""
+        return self._ask("decision_function", X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted labels, lazily for a Dask collection."""
+        return self._ask("predict", X)
+
+
+@with_client
+class DaskMKLRegressorCV(DaskSearch, MKLRegressorCV):
+    """`MKLRegressorCV` on the examples of a Dask cluster; see `DaskMKLClassifierCV`."""
+
+    plain = MKLRegressorCV
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted targets, lazily for a Dask collection."""
         return self._ask("predict", X)
