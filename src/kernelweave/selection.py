@@ -13,7 +13,7 @@ from .estimators.classifier import BaseClassifier
 from .estimators.regressor import BaseRegressor, is_scale
 from .search import Search
 from .stored import stored
-from .validation import check_examples, check_parameters, check_targets, check_weights
+from .validation import check_parameters, check_targets, check_weights
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
@@ -101,7 +101,7 @@ class MKLClassifierCV(Search, BaseClassifier):
         """Learn from n examples X with labels y, shape (n,); `groups` are for the splitter."""
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         if is_multilabel(y):
             raise ValueError("y holds several labels: search with GridSearchCV and MKLClassifier")
         classes, codes = self._labels(X, y)
@@ -165,7 +165,7 @@ class MKLRegressorCV(Search, BaseRegressor):
         """Learn from n examples X with targets y, shape (n,); `groups` are for the splitter."""
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
         weights = check_weights(sample_weight, len(y))
         unit = self._find_scale(y, weights)

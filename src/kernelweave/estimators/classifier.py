@@ -21,7 +21,6 @@ from ..problem import Problem
 from ..stored import stored
 from ..validation import (
     check_class_weights,
-    check_examples,
     check_parameters,
     check_targets,
     check_weights,
@@ -254,7 +253,7 @@ class MKLClassifier(BaseClassifier):
         """
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         if is_multilabel(y):
             return self._fit_labels(X, y, sample_weight)
         classes, codes = self._labels(X, y)

@@ -14,7 +14,6 @@ from ..kernels.standardized import moments
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
-    check_examples,
     check_parameters,
     check_targets,
     check_weights,
@@ -126,7 +125,7 @@ class MKLRegressor(BaseRegressor):
         """Learn from n examples X with targets y, shape (n,) or (n, outputs)."""
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         y = check_targets(self, X, y, numeric=True, several=True).astype(float)
         weights = check_weights(sample_weight, len(y))
         unit = self._find_scale(y, weights)
