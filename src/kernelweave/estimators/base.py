@@ -223,10 +223,14 @@ class MKLEstimator(FittedEstimator):
         self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
+        history.work = engine.work
+        engine.work.clear()
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
         result = solve(problem, engine, plan, history, weights, digits)
+        if self.verbose >= 2 and engine.work.pairs:
+            print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
