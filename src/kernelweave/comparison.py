@@ -21,7 +21,8 @@ from sklearn.utils.metaestimators import _safe_split
 from .kernels.member import Member
 from .norms import Norm
 from .plots import ComparisonDisplay
-from .selection import CS, NORMS, MKLClassifierCV, MKLRegressorCV
+from .search import NORMS
+from .selection import CS, MKLClassifierCV, MKLRegressorCV
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -62,7 +62,7 @@ class PositionWeightsDisplay:
         cls, estimator: Any, *, target: Any = None, ax: Axes | None = None
     ) -> PositionWeightsDisplay:
         """Draw the weights of a fitted family of weighted degree kernels."""
-        weights, labels = _weights_by_place(estimator, target)
+        weights, labels = weights_by_place(estimator, target)
         return cls(weights, labels).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PositionWeightsDisplay:
@@ -325,7 +325,7 @@ def _map_width(positions: int) -> float:
     return min(14.0, max(5.0, 2.0 + 0.09 * positions))
 
 
-def _weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
+def weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
     """Return the weights of a family by match length and position, and names of the rows."""
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = model.compiled.listing.layout.sources.items()

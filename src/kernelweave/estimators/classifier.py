@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,6 @@ from ..problem import Problem
 from ..stored import stored
 from ..validation import (
     check_class_weights,
-    check_examples,
     check_parameters,
     check_targets,
     check_weights,
@@ -41,8 +41,110 @@ def _is_logistic(model: Any) -> bool:
     )
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
+class BaseClassifier(ClassifierMixin, MKLEstimator):
+    """What a classifier does, whoever chooses its norm and C."""
+
+    loss: str | losses.Loss = "hinge"
+    class_weight: dict[Any, float] | str | None = None
+    share_weights: bool = False
+
+    _takes_hard_margins: ClassVar[bool] = True  # C may be inf
+
+    def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Return the classes, and which of them each example belongs to, shape (n,)."""
+        y = check_targets(self, X, y, numeric=False)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                "y must have at least 2 classes, but the data have only 1 class: "
+                f"{classes.tolist()[0]!r}"
+            )
+        return classes, codes
+
+    def _problems(self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
+        """Return one problem per class, or a single one for two."""
+        loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
+        positives = [1] if count == 2 else range(count)
+        targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
+        if np.isinf(costs).any():
+            return [HardMarginProblem.of(loss, norm, y, costs > 0) for y in targets]
+        return [Problem(loss, norm, y, costs) for y in targets]
+
+    def _costs(
+        self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
+    ) -> np.ndarray:
+        if isinstance(self.class_weight, dict):
+            check_class_weights(self.class_weight)
+        per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+        weights = check_weights(sample_weight, len(codes))
+        costs = weighed(1.0, weights, per_class[codes])
+        if np.count_nonzero(np.bincount(codes, costs)) < 2:
+            raise ValueError(
+                "sample_weight and class_weight must leave at least 2 classes with a positive "
+                "weight"
+            )
+        return costs
+
+    def _check_loaded(self) -> None:
+        outputs = len(self._model.intercept)
+        if getattr(self, "multilabel_", False):
+            if self.classes_.shape != (outputs,):
+                raise ValueError("there must be a label for each decision function")
+            return
+        if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
+            raise ValueError("there must be a class for each decision function, or two for one")
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Return decision values, shape (n,), or (n, classes) with more classes or labels."""
+        values = self._decide(X)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted labels, shape (n,); of several, (n, labels) of 0 and 1."""
+        values = self.decision_function(X)
+        if getattr(self, "multilabel_", False):
+            return (values > 0).astype(int)
+        index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
+        labels: np.ndarray = self.classes_[index]
+        return labels
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Return the probabilities of the classes that the logistic loss is the likelihood of.
+
+        Parameters
+        ----------
+        X : n examples.
+
+        Returns
+        -------
+        Array of shape (n, classes): 1 / (1 + exp(-f)) of the decision values. One against the rest
+        has such a number for each class, which are divided by their sum; several labels have one
+        each.
+        """
+        values = expit(self._decide(X))
+        if getattr(self, "multilabel_", False):
+            return np.asarray(values)
+        if values.shape[1] == 1:
+            return np.hstack([1.0 - values, values])
+        return np.asarray(values / values.sum(axis=1, keepdims=True))
+
+    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Return the logarithms of the probabilities, shape (n, classes)."""
+        return np.asarray(np.log(self.predict_proba(X)))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+
 @stored("MKLClassifier", fields=())
-class MKLClassifier(ClassifierMixin, MKLEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLClassifier(BaseClassifier):
     """Classification with learned kernel weights.
 
     Solves, for two classes (and one against the rest for more),
@@ -140,48 +242,9 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
     True
     """
 
-    _takes_hard_margins: ClassVar[bool] = True  # C may be inf
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        norm: float | norms.Norm = 2.0,
-        C: float = 1.0,
-        loss: str | losses.Loss = "hinge",
-        solver: Any = "auto",
-        interleaved: bool = True,
-        normalize: str | None = "variance",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        max_time: float | None = None,
-        working_set: int | str = "auto",
-        cache_mb: float = 1024,
-        n_jobs: int | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        share_weights: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.norm = norm
-        self.C = C
-        self.loss = loss
-        self.solver = solver
-        self.interleaved = interleaved
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.working_set = working_set
-        self.cache_mb = cache_mb
-        self.n_jobs = n_jobs
-        self.class_weight = class_weight
-        self.share_weights = share_weights
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.random_state = random_state
+    norm: float | norms.Norm = 2.0
+    C: float = 1.0
+    checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
         """Learn from n examples X with labels y, shape (n,), or 0 and 1 for each of several labels.
@@ -190,7 +253,7 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         """
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         if is_multilabel(y):
             return self._fit_labels(X, y, sample_weight)
         classes, codes = self._labels(X, y)
@@ -228,93 +291,3 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
             )
         loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
         return [Problem(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y
-
-    def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the classes, and which of them each example belongs to, shape (n,)."""
-        y = check_targets(self, X, y, numeric=False)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                "y must have at least 2 classes, but the data have only 1 class: "
-                f"{classes.tolist()[0]!r}"
-            )
-        return classes, codes
-
-    def _problems(self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
-        """Return one problem per class, or a single one for two."""
-        loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
-        positives = [1] if count == 2 else range(count)
-        targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
-        if np.isinf(costs).any():
-            return [HardMarginProblem.of(loss, norm, y, costs > 0) for y in targets]
-        return [Problem(loss, norm, y, costs) for y in targets]
-
-    def _costs(
-        self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
-    ) -> np.ndarray:
-        if isinstance(self.class_weight, dict):
-            check_class_weights(self.class_weight)
-        per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-        weights = check_weights(sample_weight, len(codes))
-        costs = weighed(1.0, weights, per_class[codes])
-        if np.count_nonzero(np.bincount(codes, costs)) < 2:
-            raise ValueError(
-                "sample_weight and class_weight must leave at least 2 classes with a positive "
-                "weight"
-            )
-        return costs
-
-    def _check_loaded(self) -> None:
-        outputs = len(self._model.intercept)
-        if getattr(self, "multilabel_", False):
-            if self.classes_.shape != (outputs,):
-                raise ValueError("there must be a label for each decision function")
-            return
-        if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
-            raise ValueError("there must be a class for each decision function, or two for one")
-
-    def decision_function(self, X: Any) -> np.ndarray:
-        """Return decision values, shape (n,), or (n, classes) with more classes or labels."""
-        values = self._decide(X)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, shape (n,); of several, (n, labels) of 0 and 1."""
-        values = self.decision_function(X)
-        if getattr(self, "multilabel_", False):
-            return (values > 0).astype(int)
-        index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
-        labels: np.ndarray = self.classes_[index]
-        return labels
-
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of the classes that the logistic loss is the likelihood of.
-
-        Parameters
-        ----------
-        X : n examples.
-
-        Returns
-        -------
-        Array of shape (n, classes): 1 / (1 + exp(-f)) of the decision values. One against the rest
-        has such a number for each class, which are divided by their sum; several labels have one
-        each.
-        """
-        values = expit(self._decide(X))
-        if getattr(self, "multilabel_", False):
-            return np.asarray(values)
-        if values.shape[1] == 1:
-            return np.hstack([1.0 - values, values])
-        return np.asarray(values / values.sum(axis=1, keepdims=True))
-
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithms of the probabilities, shape (n, classes)."""
-        return np.asarray(np.log(self.predict_proba(X)))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_label = True
-        return tags

@@ -6,13 +6,13 @@ import os
 
 import numpy as np
 
-from ..sequences.files import opened
+from ..sequences.files import named_errors, opened
 
 NEWLINE, RETURN, MARK = b"\n\r>"
 
 
 def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    r"""Read the chromosomes of a FASTA file, plain or packed, as they are written.
+    r"""Read the chromosomes of a FASTA file, plain or packed, or a 2bit file, as they are written.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     >>> genome["chr1"].tobytes()
     b'GATTACAgat'
     """
-    with opened(path) as file:
+    with named_errors(path), opened(path) as file:
         data = np.frombuffer(file.read(), dtype=np.uint8)
     marks = np.flatnonzero(data == MARK)
     starts = [int(at) for at in marks if at == 0 or data[at - 1] == NEWLINE]

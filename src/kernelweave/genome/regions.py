@@ -108,6 +108,11 @@ def read_bed(path: str | os.PathLike[str]) -> Regions:
     return Regions(found, source)
 
 
+def as_regions(regions: Regions | str | os.PathLike[str]) -> Regions:
+    """Return regions, or those of a BED file."""
+    return regions if isinstance(regions, Regions) else read_bed(regions)
+
+
 def _region(columns: list[str]) -> Region:
     if len(columns) < 3:
         raise ValueError("a region needs a chromosome, a start and an end, separated by tabs")

@@ -12,7 +12,7 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.parameters import whole
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.strings import Strings, resolve_length
+from kernelweave.kernels.string_columns import Strings, resolve_length
 from kernelweave.stored import stored
 
 

@@ -13,7 +13,7 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.strings import read_column
+from kernelweave.kernels.string_columns import read_column
 from kernelweave.numeric import is_whole
 from kernelweave.sequences import Sequences
 from kernelweave.stored import stored

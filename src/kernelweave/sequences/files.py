@@ -17,9 +17,11 @@ from ..core import _core
 from .names import Names
 from .packed import Sequences
 from .texts import refuses
+from .twobit import SIGNATURES, open_twobit
 
 _PIECE = 1 << 20  # bytes of a file read at a time
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+_OPENERS |= dict.fromkeys(SIGNATURES, open_twobit)
 
 
 def read_sequences(
@@ -29,7 +31,7 @@ def read_sequences(
     unknown: str = "mismatch",
     names: bool = True,
 ) -> Sequences:
-    r"""Read a FASTA or FASTQ file, plain or packed by gzip, bzip2 or xz.
+    r"""Read a FASTA or FASTQ file, plain or packed by gzip, bzip2 or xz, or a 2bit file.
 
     Parameters
     ----------
@@ -88,7 +90,7 @@ def read_blocks(
         return Sequences(alphabet, names=headers if names else None, **parts)
 
     name = getattr(path, "name", path) if hasattr(path, "read") else os.fspath(path)
-    with _named_errors(name), opened(path) as file:
+    with named_errors(name), opened(path) as file:
         while piece := file.read(_PIECE):
             parser.feed(piece)
             if records is not None and parser.n >= records:
@@ -99,7 +101,7 @@ def read_blocks(
 
 
 @contextmanager
-def _named_errors(name: object) -> Iterator[None]:
+def named_errors(name: object) -> Iterator[None]:
     """Let errors of what is read name the file."""
     try:
         yield
@@ -133,12 +135,17 @@ def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
 
 
 def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[BinaryIO]:
-    """Open what may be packed; an open stream is left open."""
+    """Open what may be packed, 2bit as FASTA; an open stream is left open."""
     if isinstance(path, str | os.PathLike):
         with open(path, "rb") as file:
-            opener = _OPENERS.get(file.read(2), open)
+            opener = _opener(file.read(4)) or open
         stream: AbstractContextManager[BinaryIO] = opener(path, "rb")
         return stream
     buffered = BufferedReader(path)  # type: ignore[type-var]  # any binary stream will do
-    found = _OPENERS.get(buffered.peek(2)[:2])
+    found = _opener(buffered.peek(4)[:4])
     return nullcontext(buffered) if found is None else found(buffered, "rb")
+
+
+def _opener(begins: bytes) -> Any:
+    """Return what opens a file of which the first bytes are given; None for plain text."""
+    return next((opener for mark, opener in _OPENERS.items() if begins.startswith(mark)), None)
