@@ -21,7 +21,6 @@ from sklearn.model_selection import check_cv
 from .core import single_threaded_blas
 from .engines import Engine
 from .estimators.base import MKLEstimator, Prepared
-from .kernels import prepare, resolve
 from .norms import Norm, as_norm
 from .plan import find_method
 from .problem import Problem
@@ -100,7 +99,7 @@ class Search(MKLEstimator):
         first = self._problems(targets, weighed(grid.Cs.max(), every), grid.norms[0])
         methods, shared = self._methods(grid, first), self._shared(first)
         scorer = self._scorer()
-        kernels = None if self.kernels is None else resolve(self.kernels, X)
+        kernels = None if self.kernels is None else self._resolve(self.kernels, X)
 
         def score(values: np.ndarray, test: np.ndarray) -> float:
             weighing = {} if weights is None else {"sample_weight": weights[test]}
@@ -115,7 +114,7 @@ class Search(MKLEstimator):
 
         with single_threaded_blas():
             chosen = kernels or self._default_kernels(X, every)
-            ready = prepare(chosen, self.normalize, X, weights=every, n_jobs=self.n_jobs)
+            ready = self._normalize(chosen, self.normalize, X, weights=every, n_jobs=self.n_jobs)
             prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)

@@ -21,7 +21,6 @@ from ..problem import Problem
 from ..stored import stored
 from ..validation import (
     check_class_weights,
-    check_examples,
     check_parameters,
     check_targets,
     check_weights,
@@ -227,6 +226,20 @@ class MKLClassifier(BaseClassifier):
         Seconds, primal, dual, constant, gap and weights after every turn; a list for each row of
         weights_.
     classes_ : array
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    >>> model = MKLClassifier([Linear(), RBF(["scale", "median"])], norm=1).fit(X, y)
+    >>> print(f"accuracy {model.score(X_test, y_test):.1f}")
+    accuracy 0.9
+    >>> model.duality_gap_ <= model.tol
+    True
     """
 
     norm: float | norms.Norm = 2.0
@@ -240,7 +253,7 @@ class MKLClassifier(BaseClassifier):
         """
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         if is_multilabel(y):
             return self._fit_labels(X, y, sample_weight)
         classes, codes = self._labels(X, y)

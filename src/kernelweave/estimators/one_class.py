@@ -15,7 +15,7 @@ from ..kernels.default import default_region_kernel
 from ..kernels.default_of_views import default_of_views
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, check_weights, weighed
+from ..validation import check_parameters, check_weights, weighed
 from .base import MKLEstimator
 
 
@@ -39,6 +39,15 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     ----------
     offset_ : float
         decision_function(X) = score_samples(X) - offset_.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLOneClass
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = MKLOneClass(nu=0.1).fit(X)
+    >>> print(model.predict([[0.0, 0.0], [8.0, 8.0]]))
+    [ 1 -1]
     """
 
     norm: float | norms.Norm = 2.0
@@ -49,7 +58,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         """Learn the region of n examples X; y is ignored."""
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         problem = self._problem(X, sample_weight)
         self._train(X, [problem], problem.y)
         self.offset_ = -float(self.intercept_[0])

@@ -14,7 +14,6 @@ from ..kernels.standardized import moments
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
-    check_examples,
     check_parameters,
     check_targets,
     check_weights,
@@ -104,6 +103,17 @@ class MKLRegressor(BaseRegressor):
     ----------
     C_, epsilon_ : float, or array of shape (outputs,)
         What "scale" has become, or the numbers that were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLRegressor
+    >>> from kernelweave.datasets import make_sines
+    >>> from kernelweave.kernels import RBF
+    >>> X, y = make_sines(200, random_state=0)
+    >>> model = MKLRegressor(RBF(gamma=[0.01, 1.0, 100.0]), norm=1).fit(X, y)
+    >>> print(f"R^2 {model.score(X, y):.2f}", model.weights_.round(1))
+    R^2 0.99 [0. 1. 0.]
     """
 
     norm: float | norms.Norm = 2.0
@@ -115,7 +125,7 @@ class MKLRegressor(BaseRegressor):
         """Learn from n examples X with targets y, shape (n,) or (n, outputs)."""
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         y = check_targets(self, X, y, numeric=True, several=True).astype(float)
         weights = check_weights(sample_weight, len(y))
         unit = self._find_scale(y, weights)

@@ -177,8 +177,23 @@ class WeightedDegree(PositionalKernel):
         matches start, for both, or for each range ``(start, stop)`` of a list. Positions in no
         range are left out.
     store : {"auto", "rows", "trie"}, how sums over many examples are computed.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet : "dna", "rna", "protein", "bytes", or a string of letters.
+    unknown : {"mismatch", "error"}, what to do with other letters, such as N: let them match
+        nothing, or refuse them.
+    columns : the column of sequences, where X has several.
+    name : what to call the kernel.
     length : the length of the sequences; found by `resolve`.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> sequences = ["GATTACA", "GATTTCA", "CCCCCCC"]
+    >>> print(WeightedDegree(3)(sequences).round(2))
+    [[6.33 4.67 0.5 ]
+     [4.67 6.33 0.5 ]
+     [0.5  0.5  6.33]]
+    >>> WeightedDegree(3, split="degree")(sequences).shape
+    (3, 3, 3)
     """
 
 
@@ -192,10 +207,22 @@ class WeightedDegreeShift(PositionalKernel):
 
     Parameters
     ----------
-    degree, weights, position_weights, split, store, alphabet, unknown, columns, length : as for
-        `WeightedDegree`. The position of a match is the first one of the two.
+    degree : as for `WeightedDegree`.
     shift : farthest distance between matches, or one for each position; what would lead beyond
         the end of the sequences changes nothing.
+    columns, name, weights, position_weights, split, store, alphabet, unknown, length : as for
+        `WeightedDegree`. The position of a match is the first one of the two.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import WeightedDegree, WeightedDegreeShift
+    >>> moved = ["GATTACACC", "CGATTACAC"]
+    >>> print(WeightedDegree(3)(moved).round(2))
+    [[8.33 1.  ]
+     [1.   8.33]]
+    >>> print(WeightedDegreeShift(3, shift=1)(moved).round(2))
+    [[8.83 3.17]
+     [3.17 8.58]]
     """
 
     shift: Any = 3
