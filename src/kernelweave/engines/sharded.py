@@ -321,5 +321,5 @@ class ShardedEngine(Engine):
             raise ValueError("examples of shards must be sorted, and none may occur twice")
         parts = self._shards.parts(self._fetched.split(examples))
         far = ShardedEngine(parts, self._near)
-        far._fetched = self._fetched.part(parts, examples)
+        far._fetched, far._rougher = self._fetched.part(parts, examples), self.has_rough_outputs
         return far
