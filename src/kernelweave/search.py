@@ -30,6 +30,7 @@ from .training.history import Result
 from .training.path import follow
 from .validation import weighed
 
+NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
 
 
@@ -62,8 +63,13 @@ class Grid:
         return int(i), int(j)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Search(MKLEstimator):
     """What both searches do: score a grid on folds, and fit at its best point."""
+
+    norms: Iterable[float | Norm] = NORMS
+    cv: Any = None
+    scoring: str | Callable[..., float] | None = None
 
     def _search(
         self,

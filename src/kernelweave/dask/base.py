@@ -86,8 +86,10 @@ class DaskEstimator(MKLEstimator):
                 'cluster take "auto", or another one with weight steps'
             )
         keyed = getattr(self, "checkpoint", None) is not None
-        near = {"cache_mb": self.cache_mb, "n_jobs": thread_count(self.n_jobs)}
-        return far_prepared(compiled, examples, costs, keyed=keyed, **near)
+        n_jobs = thread_count(self.n_jobs)
+        return far_prepared(
+            compiled, examples, costs, cache_mb=self.cache_mb, n_jobs=n_jobs, keyed=keyed
+        )
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, bytes and the time left, if anything does."""

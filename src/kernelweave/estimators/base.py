@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -83,11 +83,27 @@ class Prepared:
         return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
 
 
+@dataclass(eq=False, repr=False)
 class MKLEstimator(FittedEstimator):
     """What the estimators share: kernels in, certified solutions out.
 
-    Where examples are on other machines, these functions are others.
+    Fields are parameters: the constructor that they make is the one that scikit-learn asks for.
+    Where examples are on other machines, the functions below are others.
     """
+
+    kernels: Any = None
+    _: KW_ONLY
+    solver: Any = "auto"
+    interleaved: bool = True
+    normalize: str | None = "variance"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    max_time: float | None = None
+    working_set: int | str = "auto"
+    cache_mb: float = 1024
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: int | np.random.RandomState | None = None
 
     _checked = check_examples
     _resolve = staticmethod(resolve)
@@ -194,17 +210,27 @@ class MKLEstimator(FittedEstimator):
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        how = {"interleaved": self.interleaved, "working_set": self.working_set}
-        plan = make_plan(method, problem, engine, name, **how)
+        plan = make_plan(
+            method,
+            problem,
+            engine,
+            name,
+            interleaved=self.interleaved,
+            working_set=self.working_set,
+        )
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
+        history.work = engine.work
+        engine.work.clear()
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
         result = solve(problem, engine, plan, history, weights, digits)
+        if self.verbose >= 2 and engine.work.pairs:
+            print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.kernels.examples import Dense, Examples, Sparse, Table
-from kernelweave.kernels.identity import IdTable
-from kernelweave.kernels.spectrum import SequenceTable
-from kernelweave.kernels.strings import PlaneTable
-from kernelweave.sequences import Sequences
+from ..sequences import Sequences
+from .examples import Dense, Examples, Sparse, Table
+from .identity import IdTable
+from .spectrum import SequenceTable
+from .string_columns import PlaneTable
 
 
 def joined(parts: Sequence[Examples]) -> Examples:

@@ -41,6 +41,17 @@ class Sequences:
     data : (words,) uint64 bit planes, or (letters,) uint8 codes, one sequence after the other.
     unknown : (words,) mask of unknown letters beside bit planes; None where all are known.
     names : headers of the records of a file; None where there were none or they were dropped.
+
+    Examples
+    --------
+    >>> from kernelweave.sequences import as_sequences
+    >>> sequences = as_sequences(["GATTACA", "GATTTCA", "CCCCCCC"])
+    >>> len(sequences), sequences.length
+    (3, 7)
+    >>> sequences[1]
+    'GATTTCA'
+    >>> sequences[[0, 2]].reverse_complement()[0]
+    'TGTAATC'
     """
 
     def __init__(
