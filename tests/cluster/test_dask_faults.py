@@ -159,3 +159,31 @@ def test_a_scheduler_that_is_gone_is_an_error(how, scheduler):
             fit_for_ever(client)
         assert time.monotonic() - started < 60  # far from a wait without end
         process.kill()
+
+
+def test_without_any_worker_a_checkpoint_is_left(tmp_path, monkeypatch):
+    """All workers go away for good: an error, and a new cluster goes on from the checkpoint."""
+    monkeypatch.setattr("kernelweave.dask.cluster.WORKERS", 1.0)
+    monkeypatch.setattr("kernelweave.checkpoint.SECONDS", 0.0)
+    X, y = problem()
+
+    def go_on(client, tol):
+        given = {"working_set": 20, "tol": tol, "checkpoint": tmp_path / "c", "client": client}
+        return DaskMKLClassifier(FAMILY, norm=1, **given).fit(X, y)
+
+    quiet = {"processes": False, "dashboard_address": ":0", "silence_logs": 50}
+    with LocalCluster(n_workers=1, **quiet) as one, Client(one, set_as_default=False) as client:
+
+        def leave():
+            while not (tmp_path / "c.0").exists():
+                time.sleep(0.01)
+            one.scale(0)
+
+        threading.Thread(target=leave).start()
+        with pytest.raises(ClusterError, match=r"no worker .* checkpoint"):
+            go_on(client, 1e-12)
+    assert (tmp_path / "c.0").exists()
+    with LocalCluster(n_workers=1, **quiet) as one, Client(one, set_as_default=False) as client:
+        model = go_on(client, 1e-3)
+    assert model.history_[0]["gap"] < 1.0  # it did not start at alpha = 0
+    assert not (tmp_path / "c.0").exists()
