@@ -28,10 +28,17 @@ FAMILY = RBF(gamma=list(np.geomspace(0.01, 1, 3)))
 
 @pytest.fixture(scope="module")
 def processes():
-    """Three workers in processes of their own, which come back when they are killed."""
-    with LocalCluster(
-        n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-    ) as cluster:
+    """Three workers in processes of their own, which come back when they are killed.
+
+    The machine may be so busy that a scheduler takes long to answer.
+    """
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        LocalCluster(
+            n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+    ):
+        patch.setattr("kernelweave.dask.cluster.ANSWER", 100.0)
         yield cluster
 
 
@@ -150,7 +157,8 @@ def scheduler():
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
-def test_a_scheduler_that_is_gone_is_an_error(how, scheduler):
+def test_a_scheduler_that_is_gone_is_an_error(how, scheduler, monkeypatch):
+    monkeypatch.setattr("kernelweave.dask.cluster.ANSWER", 7.5)
     process, address = scheduler
     with Client(address, timeout=5) as client:
         threading.Timer(0.7, process.send_signal, (how,)).start()
