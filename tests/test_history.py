@@ -15,8 +15,8 @@ class ENGINE:
     alpha = np.array([1.0, -1.0])
 
     @staticmethod
-    def diagonal():
-        return np.ones((2, 2))
+    def sizes():
+        return np.ones(2)
 
 
 @pytest.fixture

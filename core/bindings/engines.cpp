@@ -211,6 +211,17 @@ Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
   return out;
 }
 
+Out quadratic_forms_of_rows(const Mixture& mixture, Ids ids, int64_t rows, Vector alpha) {
+  check_ids(mixture.n(), ids);
+  require(ids.shape(0) == alpha.shape(0), "quadratic_of_rows: ids and alpha differ in length");
+  require(0 <= rows && rows <= int64_t(ids.shape(0)), "quadratic_of_rows: too many rows");
+  Out out = make_array({size_t(mixture.n_kernels())});
+  without_lock([&] {
+    mixture.quadratic_of_rows(ids.data(), int64_t(ids.shape(0)), rows, alpha.data(), out.data());
+  });
+  return out;
+}
+
 Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
   check_ids(mixture.n(), ids);
   check_ids(mixture.n_kernels(), kernels);
@@ -302,6 +313,8 @@ void bind_mixture(nb::module_& m) {
           },
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
+      .def("quadratic_of_rows", &quadratic_forms_of_rows, "ids"_a, "rows"_a, "alpha"_a,
+           "What the first rows add to `quadratic`, each with itself and all after it.")
       .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
       .def_prop_ro("has_single_passes", &Mixture::has_single_passes)
       .def("add_single", &add_single, "ids"_a, "delta"_a, "As `add`, in single precision.")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -27,6 +28,7 @@ from .linear import LinearEngine
 from .shard import Shard, Varying, Work
 
 NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
+MANY = 20_000  # support examples from which on shards share the pairs of them
 SPARE = 4  # fetched examples that are kept, relative to those that are needed,
 FEW = 20_000  # unless they are few
 
@@ -239,9 +241,21 @@ class ShardedEngine(Engine):
             theta = self._theta if self._theta[0] > 0 else np.ones(1)
             energies: np.ndarray = self._alpha @ self.combined(theta) / theta
             return energies
+        if len(support) > MANY and not self._near.linear:  # which needs no pairs
+            return self._far_quadratic(support)
         engine = self._near.engine(self.fetch(support))
         engine.move_to(self._alpha[support])
         return engine.quadratic()
+
+    def _far_quadratic(self, support: np.ndarray) -> np.ndarray:
+        """Return the same from all shards: each has rows from both ends, long and short ones."""
+        count = len(self._shards.sizes)
+        ends = np.linspace(0, len(support), 2 * count + 1).astype(int).tolist()
+        rows = list(pairwise(ends))
+        each = [([rows[k], rows[-1 - k]],) for k in range(count)]
+        work = Work(self.fetch(support), self._alpha[support])
+        energies: np.ndarray = np.sum(self._shards.ask(Shard.energies, (work,), each), axis=0)
+        return energies
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n), anew at each call."""
@@ -321,5 +335,5 @@ class ShardedEngine(Engine):
             raise ValueError("examples of shards must be sorted, and none may occur twice")
         parts = self._shards.parts(self._fetched.split(examples))
         far = ShardedEngine(parts, self._near)
-        far._fetched = self._fetched.part(parts, examples)
+        far._fetched, far._rougher = self._fetched.part(parts, examples), self.has_rough_outputs
         return far
