@@ -126,6 +126,7 @@ def run(settings: Settings) -> Table:
         for share in settings.size(SHARES, (0.4,)):
             scores, seconds = scored(name, views, y, share, repeats, peers=settings.peers)
             table.add(name, f"{share:.0%}", *scores, seconds)
+            print(*table.rows[-1], sep=" | ", flush=True)
     table.notes.append(f"Mean accuracy of {repeats} random splits; CPU seconds of the first way.")
     return table
 

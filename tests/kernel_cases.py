@@ -21,6 +21,7 @@ from kernelweave.engines import (
     FamilyEngine,
     LinearEngine,
     OutputsEngine,
+    StackedEngine,
     StreamedEngine,
     TrainingSet,
 )
@@ -111,6 +112,16 @@ class LinearCase(Case):
         """Return an engine for the examples X."""
         given = training_set(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
         return LinearEngine.of(given)
+
+
+class StackedCase(Case):
+    """The kernels of a case, all their values at hand."""
+
+    n: ClassVar[int] = 60
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X."""
+        return StackedEngine.of(training_set(self.kernels, X, self.how, n_jobs=n_jobs))
 
 
 class StreamedCase(Case):
@@ -315,5 +326,6 @@ COMBINED = {
     for how in (None, "variance")
 }
 OUTPUTS = {f"outputs of {name}": OutputsCase(**vars(case)) for name, case in CASES.items()}
+STACKED = {f"stacked {name}": StackedCase(**vars(case)) for name, case in CASES.items()}
 STREAMED = {f"streamed {name}": StreamedCase(**vars(case)) for name, case in CASES.items()}
-EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STREAMED}
+EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STACKED, **STREAMED}

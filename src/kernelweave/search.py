@@ -109,7 +109,8 @@ class Search(MKLEstimator):
             return problems
 
         with single_threaded_blas():
-            prepared = self._prepare(kernels, X, every, methods, grid.norms, shared=shared)
+            how = {"shared": shared, "fits": len(first) * len(splits) * grid.Cs.size}
+            prepared = self._prepare(kernels, X, every, methods, grid.norms, **how)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)
                 best = grid.best(self.scores_.mean(axis=2))

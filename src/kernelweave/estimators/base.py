@@ -69,7 +69,8 @@ class MKLEstimator(KernelParameters):
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
         with single_threaded_blas(), self._live_line() as watch:
             norms = [problem.norm for problem in problems]
-            prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
+            how = {"shared": shared, "fits": len(problems)}
+            prepared = self._prepare(kernels, X, problems[0].C, [method], norms, **how)
             problems, engine = prepared.suited(problems, shared=shared)
             kept: list[Checkpoint] = []
             if self.checkpoint is not None:
@@ -111,11 +112,12 @@ class MKLEstimator(KernelParameters):
         norms: Sequence[Norm],
         *,
         shared: bool,
+        fits: int,
     ) -> Prepared:
         """Normalise and compile the kernels on the examples X, and give them an engine.
 
-        It suits the methods and norms that will be asked for. `shared`: whether outputs share
-        their weights, each with an alpha of its own.
+        It suits the methods, the norms and the number of `fits` that will be asked for. `shared`:
+        whether outputs share their weights, each with an alpha of its own.
         """
         n_jobs = thread_count(self.n_jobs)
         kernels = kernels or self._default_kernels(X, costs)
@@ -123,7 +125,7 @@ class MKLEstimator(KernelParameters):
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
-        name = choose_engine(training_set, methods, norms, shared=shared)
+        name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
         digits = Digits(training_set.kernels, training_set.examples, engine.precision)
         shares = costs / costs.sum()
