@@ -10,6 +10,7 @@ from kernel_cases import (
     EVERY_ENGINE,
     LINEAR,
     OUTPUTS,
+    SHARDED,
     STACKED,
     STREAMED,
     SUMS,
@@ -27,14 +28,24 @@ from kernelweave.engines import (
     StackedEngine,
     StreamedEngine,
 )
+from kernelweave.engines.sharded import ShardedEngine
 from kernelweave.kernels import WeightedDegree
 
-ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, StackedEngine, StreamedEngine)
+ENGINES = (
+    DenseEngine,
+    FamilyEngine,
+    LinearEngine,
+    OutputsEngine,
+    ShardedEngine,
+    StackedEngine,
+    StreamedEngine,
+)
 ONE_OF_EACH = {
     DenseEngine: CASES["distances and dot products"],
     FamilyEngine: COMBINED["family of two quantities, normalised by None"],
     LinearEngine: LINEAR["matches by degree"],
     OutputsEngine: OUTPUTS["outputs of distances and dot products"],
+    ShardedEngine: SHARDED["shards of distances and dot products"],
     StackedEngine: STACKED["stacked distances and dot products"],
     StreamedEngine: STREAMED["streamed distances and dot products"],
 }
@@ -44,6 +55,7 @@ EVALUATING = {
     **COMBINED,
     **LINEAR,
     **OUTPUTS,
+    **SHARDED,
     **STACKED,
 }  # kernels between any examples
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
@@ -305,6 +317,7 @@ CAPABILITIES = {  # keeps outputs, streams
     FamilyEngine: (False, False),
     LinearEngine: (False, False),
     OutputsEngine: (True, False),
+    ShardedEngine: (False, False),
     StackedEngine: (True, False),
     StreamedEngine: (False, True),
 }
@@ -327,6 +340,7 @@ LACKING = {
     FamilyEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     LinearEngine: {"subset": (NONE, ONE)},
     OutputsEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    ShardedEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     StackedEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     StreamedEngine: {
         "matvec": (ONE, ONE),
