@@ -17,7 +17,7 @@ const SequenceView& sequences(const Table& table) { return table_as<SequenceTabl
 
 // f(word, how much it counts) for the words of a sequence.
 template <typename Visit>
-void each_word(const SequenceView& view, const WordRule& rule, int64_t i, Visit&& visit) {
+void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Visit&& visit) {
   thread_local std::vector<uint64_t> kmers;
   kmers_of(view, i, rule.kmers, kmers);
   if (rule.peak <= 0.0) {
@@ -40,7 +40,7 @@ void each_word(const SequenceView& view, const WordRule& rule, int64_t i, Visit&
 
 }  // namespace
 
-void add_words(const SequenceView& view, const WordRule& rule, const int64_t* rows,
+void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table) {
   for (int64_t r = begin; r < end; ++r) {
     const double factor = factors[r];
@@ -53,7 +53,8 @@ void add_words(const SequenceView& view, const WordRule& rule, const int64_t* ro
   }
 }
 
-double sum_words(const SequenceView& view, const WordRule& rule, int64_t i, const double* table) {
+double sum_words(const SequenceView& view, const HammingRule& rule, int64_t i,
+                 const double* table) {
   double total = 0.0;
   each_word(view, rule, i, [&](uint64_t kmer, double weight) { total += weight * table[kmer]; });
   return total;

@@ -15,10 +15,10 @@ struct HammingParameters;
 
 // Adds factors[r] times the words of sequences rows[r] (r itself where rows is null) to a table,
 // and those of the other strand if wanted.
-void add_words(const SequenceView& view, const WordRule& rule, const int64_t* rows,
+void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table);
 // The sum of the numbers of the words of a sequence.
-double sum_words(const SequenceView& view, const WordRule& rule, int64_t i, const double* table);
+double sum_words(const SequenceView& view, const HammingRule& rule, int64_t i, const double* table);
 // table[u] += table[partner of u], for all words at once.
 void add_partners(const KmerRule& rule, int threads, double* table);
 

@@ -48,7 +48,7 @@ void HammingKernel::check(const Table& a, const Table& b) const {
 std::unique_ptr<Rows> HammingKernel::pack(const Table& a, const int64_t* rows, int64_t count,
                                           const Table&) const {
   auto pack = std::make_unique<StrandRows>();
-  WordRule one_strand = parameters.rule;
+  HammingRule one_strand = parameters.rule;
   one_strand.both_strands = false;  // that of the columns will do
   for (int64_t r = 0; r < count; ++r) pack->rows.emplace_back(sequences(a), rows[r], one_strand);
   return pack;

@@ -12,7 +12,7 @@
 namespace kw {
 
 struct HammingParameters {
-  WordRule rule;
+  HammingRule rule;
   // By member and number of mismatches, l + 1 numbers each: the values h, and the eigenvalues of
   // the operator on tables of words (word_operator.h).
   std::vector<double> values, spectra;
