@@ -118,14 +118,27 @@ void HammingStore::merge(const Store& other) {
 
 void HammingStore::settle(int threads) {
   if (!weights_.empty()) return;
-  std::vector<Buffer<double>> weights;
-  for (int64_t p = 0; p < parameters_->members(); ++p) {
-    weights.push_back(words_);
-    double* table = weights.back().data();
-    operator_.apply(parameters_->spectra.data() + p * (parameters_->length() + 1), threads, table);
-    if (parameters_->rule.both_strands) add_partners(parameters_->rule.kmers, threads, table);
-  }
-  weights_ = std::move(weights);
+  Buffer<double> words = words_;
+  weights_ = weights_of(words, threads);
+}
+
+void HammingStore::close(int threads) {
+  weights_ = weights_of(words_, threads);
+  words_ = Buffer<double>();
+}
+
+// Overwrites the words.
+std::vector<Buffer<double>> HammingStore::weights_of(Buffer<double>& words, int threads) const {
+  std::vector<Buffer<double>> weights(size_t(parameters_->members() - 1));
+  std::vector<double*> tables;
+  for (Buffer<double>& table : weights) table.resize(words.size());
+  weights.push_back(std::move(words));  // the last one is made in place
+  for (Buffer<double>& table : weights) tables.push_back(table.data());
+  operator_.apply_each(parameters_->spectra.data(), parameters_->members(), threads,
+                       weights.back().data(), tables.data());
+  if (parameters_->rule.both_strands)
+    for (double* table : tables) add_partners(parameters_->rule.kmers, threads, table);
+  return weights;
 }
 
 void HammingStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out,
@@ -144,7 +157,7 @@ void HammingStore::items(const VisitWord& visit) const {
 }
 
 int64_t HammingStore::bytes() const {
-  return int64_t((words_.size() * (1 + weights_.size())) * sizeof(double));
+  return int64_t((words_.size() + weights_.size() * size_t(operator_.size())) * sizeof(double));
 }
 
 }  // namespace kw

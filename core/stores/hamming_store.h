@@ -31,11 +31,15 @@ class HammingStore : public Store {
   void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) override;
   void merge(const Store& other) override;
   void settle(int threads) override;
+  // Settles a store that nothing will be added to: it takes half of the memory.
+  void close(int threads);
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
   void items(const VisitWord& visit) const override;
   int64_t bytes() const override;
 
  private:
+  std::vector<Buffer<double>> weights_of(Buffer<double>& words, int threads) const;
+
   const std::unique_ptr<const HammingParameters> parameters_;
   const WordOperator operator_;
   Buffer<double> words_;                 // what was added

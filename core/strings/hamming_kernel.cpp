@@ -123,13 +123,11 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
                           kWord * length * double(count + tables * columns);
   const double by_pairs = strands * kPair * length * length * double(count) * double(columns);
   if (parameters.store != StoreKind::kTable && by_pairs < by_table) return nullptr;
-  auto store = std::make_unique<HammingStore>(parameters);
-  if (planes) {
-    const auto one = std::static_pointer_cast<const HammingKernel>(combined(planes));
-    store = std::make_unique<HammingStore>(one->parameters);
-  }
+  std::shared_ptr<const Quantity> one = planes ? combined(planes) : nullptr;
+  auto store = std::make_unique<HammingStore>(
+      one ? static_cast<const HammingKernel&>(*one).parameters : parameters);
   store->add(a, rows, factors, count);
-  store->settle(threads);
+  store->close(threads);
   return store;
 }
 
@@ -140,6 +138,12 @@ bool HammingKernel::multiplies(const Table&) const {
 
 int64_t HammingKernel::product_bytes(const Table& a) const {
   return HammingProduct::bytes(parameters, sequences(a));
+}
+
+bool HammingKernel::product_is_fixed(const Table& a) const {
+  const SequenceView& view = sequences(a);
+  const double words = 2.0 * kWord * typical_length(view) * double(view.n);
+  return words < kPlace * double(parameters.rule.kmers.space());
 }
 
 std::unique_ptr<Product> HammingKernel::product(const Table& a, bool, int) const {

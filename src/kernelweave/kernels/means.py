@@ -50,9 +50,7 @@ def row_means(
     n_jobs: int,
 ) -> np.ndarray:
     """Return sum_i shares_i k_m(reference_i, x) for each member m and example x, shape (M, n)."""
-    each = np.eye(compiled.n_kernels)
-    coef = np.repeat(shares[None, :], compiled.n_kernels, axis=0)
-    return _core.decide(compiled.program, reference.side, examples.side, coef, each, n_jobs)
+    return _core.sum_each(compiled.program, reference.side, examples.side, shares, n_jobs)
 
 
 def mean_of_pairs(
