@@ -2,7 +2,8 @@
 
 Builds the other revision in an environment of its own, runs the tables of this tree with both
 versions in turn, and prints for every row the CPU seconds that this version takes relative to those
-of the other.
+of the other. With ``--limit 1.1`` it ends by naming the rows that take more than 1.1 times as long,
+and fails where there are any.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ TABLES = (
     "solvers_mwu",
 )
 UNITS = ("s", "seconds")  # last words of the columns that hold times
+SHORTEST = 0.05  # seconds: of shorter times a ratio says nothing
 OTHERS = ("scikit-learn", "SVC", "Clarabel")  # first words of the columns that hold times of peers
 
 
@@ -50,10 +52,9 @@ def build(revision: str) -> Path:
     return python
 
 
-def measure(python: Path | str, name: str, tiny: bool) -> dict[str, Any]:
-    """Return one table, run once with a Python."""
-    command = [str(python), "-m", "benchmarks", name, "--repeats", "1", "--ours", "--cpu"]
-    command += ["--tiny"] if tiny else []
+def measure(python: Path | str, name: str, sizes: list[str]) -> dict[str, Any]:
+    """Return one table, run once with a Python; `sizes` are options of the benchmarks."""
+    command = [str(python), "-m", "benchmarks", name, "--repeats", "1", "--ours", "--cpu", *sizes]
     run = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     path = Path(run.stdout.rpartition("Written to ")[2].strip())
     table = json.loads(path.read_text())["tables"].get(name)
@@ -73,19 +74,30 @@ def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
     return found
 
 
-def compare(name: str, other: Path, rounds: int, tiny: bool) -> Table:
+def compare(name: str, other: Path, rounds: int, sizes: list[str]) -> Table:
     """Return the best times of both versions on a table, taken in turn."""
     best: dict[tuple[str, str], list[float]] = {}
     for _ in range(rounds):
         for side, python in enumerate((sys.executable, other)):
-            for (number, label, column), seconds in times(measure(python, name, tiny)).items():
+            for (number, label, column), seconds in times(measure(python, name, sizes)).items():
                 # Counts such as turns may differ: rows are matched by their place.
                 entry = best.setdefault((number, column), [float("inf"), float("inf"), label])
                 entry[side] = min(entry[side], seconds)
     table = Table(name, ("row", "column", "this s", "other s", "ratio"))
     for (_, column), (ours, theirs, label) in best.items():
         table.add(label, column, ours, theirs, ours / theirs)
+    ours, theirs = (sum(entry[side] for entry in best.values()) for side in (0, 1))
+    table.add("all rows", "", ours, theirs, ours / theirs)
     return table
+
+
+def slower(table: Table, limit: float) -> list[str]:
+    """Return a line for each row that takes more than `limit` times as long as before."""
+    return [
+        f"{table.title}, {label}, {column}: {ours:.3g} s, was {theirs:.3g} s"
+        for label, column, ours, theirs, ratio in table.rows
+        if ratio > limit and SHORTEST < ours < float("inf")
+    ]
 
 
 def main() -> None:
@@ -94,12 +106,22 @@ def main() -> None:
     parser.add_argument("revision", help="what git calls the other version, such as HEAD~1")
     parser.add_argument("names", nargs="*", default=TABLES, metavar="NAME", help="tables")
     parser.add_argument("--rounds", type=int, default=3, help="how often each side runs")
+    parser.add_argument("--limit", type=float, help="the ratio above which a row is slower")
     parser.add_argument("--tiny", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--reduced", action="store_true", help="all tables in about ten minutes")
     chosen = parser.parse_args()
+    sizes = [f"--{name}" for name in ("tiny", "reduced") if getattr(chosen, name)]
     other = build(chosen.revision)
     print(header(machine()), f"this version against {chosen.revision}", sep="; ", end="\n\n")
+    found = []
     for name in chosen.names:
-        print(compare(name, other, chosen.rounds, chosen.tiny).markdown(), flush=True)
+        table = compare(name, other, chosen.rounds, sizes)
+        print(table.markdown(), flush=True)
+        found += slower(table, chosen.limit) if chosen.limit else []
+    if found:
+        sys.exit(
+            f"More than {chosen.limit} times as long as in {chosen.revision}:\n" + "\n".join(found)
+        )
 
 
 if __name__ == "__main__":

@@ -50,7 +50,7 @@ def compare(
 
 def run(settings: Settings) -> Table:
     """Compare at p = 1, where all of them apply, and at p = 2."""
-    problem, M = data.generated(settings.size(4000, 200)), settings.size(50, 5)
+    problem, M = data.generated(settings.size(4000, 200, 1000)), settings.size(50, 5, 20)
     columns = ("kernels", "p", "training", "CPU s", "times interleaved", "turns", "gap")
     table = Table(f"Interleaved training, {problem.label}", columns, notes=[NOTE])
     gammas = list(np.geomspace(1e-3, 1.0, M))

@@ -22,7 +22,7 @@ def fit(problem: data.Data, M: int, n_jobs: int) -> MKLClassifier:
 
 def run(settings: Settings) -> Table:
     """Time with one thread and with two."""
-    problem, M = data.generated(settings.size(1000, 100)), settings.size(1000, 20)
+    problem, M = data.generated(settings.size(1000, 100, 700)), settings.size(1000, 20)
     sides = {n_jobs: partial(fit, problem, M, n_jobs) for n_jobs in (1, 2)}
     with blas_threads(1):
         times = alternate(sides, settings.repeats)

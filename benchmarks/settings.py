@@ -16,6 +16,8 @@ class Settings:
     ----------
     tiny : bool
         Small sizes that only show that a benchmark works; their numbers mean nothing.
+    reduced : bool
+        Sizes that suit a comparison of two versions: a table takes a minute at most.
     repeats : int
         How often each side is timed.
     peers : bool
@@ -23,9 +25,12 @@ class Settings:
     """
 
     tiny: bool = False
+    reduced: bool = False
     repeats: int = 3
     peers: bool = True
 
-    def size(self, full: T, tiny: T) -> T:
-        """Return the size to use: `full`, or `tiny` in a tiny run."""
-        return tiny if self.tiny else full
+    def size(self, full: T, tiny: T, reduced: T | None = None) -> T:
+        """Return the size to use: `full`, or in such runs `tiny`, or `reduced` if there is one."""
+        if self.tiny:
+            return tiny
+        return full if reduced is None or not self.reduced else reduced

@@ -41,7 +41,7 @@ def adult(settings: Settings) -> Task:
     X, y = (np.concatenate([found[f"{name}_train"], found[f"{name}_test"]]) for name in "Xy")
     family = [kernels.Linear(), kernels.Polynomial(2), kernels.RBF(gamma=0.05)]
     problem = shuffled(data.Data("adult", X.astype(float), y.astype(float)))
-    return Task(problem, settings.size(39_073, 500), family, 1e-2, "13 min")
+    return Task(problem, settings.size(39_073, 500, 4_000), family, 1e-2, "13 min")
 
 
 def cod_rna(settings: Settings) -> Task:
@@ -49,13 +49,13 @@ def cod_rna(settings: Settings) -> Task:
     found = data.arrays("cod_rna")
     family = [kernels.Polynomial(1), kernels.Polynomial(3), kernels.RBF(gamma=8.0)]
     problem = shuffled(data.Data("cod-rna", minmax_scale(found["X"].astype(float)), found["y"]))
-    return Task(problem, settings.size(47_628, 500), family, 1e-2, "147 s")
+    return Task(problem, settings.size(47_628, 500, 4_000), family, 1e-2, "147 s")
 
 
 def sonar(settings: Settings) -> Task:
     """Return sonar with a million kernels: many widths on each feature."""
     found = data.arrays("sonar")
-    widths = np.geomspace(0.01, 100, settings.size(WIDTHS, 20))
+    widths = np.geomspace(0.01, 100, settings.size(WIDTHS, 20, 200))
     problem = data.Data("sonar", minmax_scale(found["X"].astype(float)), found["y"])
     family = kernels.per_feature(kernels.RBF(gamma=widths))
     return Task(problem, len(problem.y), family, 0.1, "3.65 h", normalize=None)

@@ -71,7 +71,7 @@ def panels(settings: Settings) -> Iterator[tuple[str, data.Data, list[tuple]]]:
     """Give each panel with its data."""
     for title, rows in PANELS.items():
         source = SOURCES[title.partition(",")[0]]()
-        yield title, source, rows[:2] if settings.tiny else rows
+        yield title, source, rows[: settings.size(len(rows), 2, 4)]
 
 
 def run(settings: Settings) -> Table:

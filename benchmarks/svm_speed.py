@@ -31,9 +31,9 @@ NOTE = (
 
 def problems(settings: Settings) -> Iterator[tuple[Callable[[], data.Data], float]]:
     """Give functions that load a problem, and the gamma to use on it."""
-    yield lambda: data.adult().first(settings.size(None, 300)), 1 / 123
-    yield lambda: data.mnist_odd_even().first(settings.size(10_000, 300)), 0.02
-    yield lambda: data.generated(settings.size(10_000, 300)), 1 / 50
+    yield lambda: data.adult().first(settings.size(None, 300, 8_000)), 1 / 123
+    yield lambda: data.mnist_odd_even().first(settings.size(10_000, 300, 4_000)), 0.02
+    yield lambda: data.generated(settings.size(10_000, 300, 4_000)), 1 / 50
 
 
 def fit_svc(X: Any, y: np.ndarray, gamma: float, tol: float) -> SVC:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,8 @@ from .verdicts import Lie, Rounded
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import checker
-from naive_mkl import plain_norm
+from naive_mkl import plain_norm, spread
+from naive_normalize import normalised
 
 TWO_STAGE = ("alignment", "centered-alignment")
 SLACK = 1e-12  # of a gap, that rounding of the checker itself may be
@@ -116,14 +118,15 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
         costs = charged(model, sample * class_weights(model, y))
     paid = costs > 0
     with np.errstate(all="ignore"):
-        K = np.stack([checker.normalised(one, how, costs) for one in K])
-    K[np.setdiff1d(np.arange(len(K)), model._model.compiled.varying)] = 0.0  # without any weight
-    K = K[:, paid][:, :, paid]
-    alpha = checker.spread(model.dual_coef_, model.support_, n)[:, paid]
-    theta = np.atleast_2d(model.weights_)
+        K = np.stack([normalised(one, how, costs) for one in K])
+    varying = model._model.compiled.varying  # the others have no weight
+    K = K[varying][:, paid][:, :, paid]
+    alpha = spread(model.dual_coef_, model.support_, n)[:, paid]
+    theta = np.atleast_2d(model.weights_)[:, varying]
     groups = [slice(0, len(alpha))] if len(theta) < len(alpha) else [[i] for i in range(len(alpha))]
     for row, group in zip(theta, groups, strict=True):
         norm = checker.Norm("fixed") if model.solver in TWO_STAGE else plain_norm(model.norm)
+        norm = among(norm, varying)
         try:
             yield checker.certificate(
                 K, signs[group][:, paid], costs[paid], alpha[group], row, model.intercept_[group],
@@ -131,6 +134,13 @@ def judged(model: Any, K: np.ndarray, how: str | None, y: Any, weights: Any) -> 
             )  # fmt: skip
         except checker.Infeasible as error:
             raise Lie(f"checker: {error}") from None
+
+
+def among(norm: checker.Norm, kept: np.ndarray) -> checker.Norm:
+    """Return the norm of the weights of some kernels, those of the others being 0."""
+    costs = None if norm.costs is None else norm.costs[kept]
+    E = None if norm.E is None else np.linalg.inv(np.linalg.inv(norm.E)[np.ix_(kept, kept)])
+    return replace(norm, costs=costs, E=E)
 
 
 def charged(model: Any, weights: np.ndarray) -> np.ndarray:

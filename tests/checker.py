@@ -5,11 +5,11 @@
 
 with s_m = alpha' K_m alpha, ||w_m||^2 = theta_m^2 s_m, f_i = sum_m theta_m (K_m alpha)_i + b. For
 block norms the last term of P is 1/2 (sum_m ||w_m||^q)^(2/q), and that of D its conjugate. The gap
-is (P - D) / min(|P|, P0 - D), P0 being what the best constant costs, from closed formulas.
+is (P - D) / min(|P|, P0 - D), P0 being what the best constant costs.
 
-Only NumPy is used and nothing of the library: what a fit leaves behind (`weights_`, `dual_coef_`,
-`support_`, `intercept_`) comes in as arrays. Machines that share their weights are rows of y and
-alpha. With kernel matrices of extended precision (`np.longdouble`) everything is computed in it.
+Only NumPy is used and nothing of the library: what a fit leaves behind comes in as arrays. Machines
+that share their weights are rows of y and alpha. With kernel matrices of extended precision
+(`np.longdouble`) everything is computed in it.
 """
 
 from dataclasses import dataclass
@@ -18,6 +18,8 @@ import numpy as np
 
 TINY = float(np.finfo(float).tiny)
 NOTHING = 1e-10  # part of the cost of a constant that is rounding: there is nothing to learn
+REGRESSION = ("squared", "epsilon_insensitive")
+FARTHEST = 1e4  # bias of the best constant of a classifier
 FEASIBLE = 1e-9  # how far rounding may carry weights and alphas out of their sets, relative to them
 
 
@@ -52,29 +54,6 @@ class Values:
         return (self.primal - self.dual) / max(min(abs(self.primal), gain), TINY)
 
 
-def normalised(K, how, shares=None):
-    """Return a kernel matrix, normalised from the definition; shares of examples in means, (n,)."""
-    n = len(K)
-    shares = np.full(n, 1.0 / n) if shares is None else shares / np.sum(shares)
-    diagonal, means = np.diag(K), K @ shares
-    if how == "variance":
-        return K / (diagonal @ shares - means @ shares)
-    if how == "trace":
-        return K / (diagonal @ shares)
-    if how == "unit":
-        return K / np.sqrt(np.outer(diagonal, diagonal))
-    if how == "center":
-        return K - means[:, None] - means[None, :] + means @ shares
-    return K
-
-
-def spread(coef, support, n):
-    """Return the alphas of all n examples, shape (machines, n), from `dual_coef_`, `support_`."""
-    alpha = np.zeros((len(coef), n))
-    alpha[:, support] = coef
-    return alpha
-
-
 def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0):
     """Return the values of a model.
 
@@ -93,7 +72,7 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     """
     alpha, y, bias, C, theta = (np.asarray(x, dtype=K.dtype) for x in (alpha, y, bias, C, theta))
     alpha, y, bias = np.atleast_2d(alpha), np.atleast_2d(y), np.reshape(bias, (-1, 1))
-    if loss in ("squared", "epsilon_insensitive"):  # far from 0 sums would lose the digits of y - f
+    if loss in REGRESSION:  # far from 0 sums would lose the digits of y - f
         y, bias = y - bias, 0 * bias
     if not all(np.isfinite(array).all() for array in (K, y, C, alpha, theta, bias)):
         raise Infeasible("there are values that are not finite")
@@ -111,7 +90,7 @@ def certificate(K, y, C, alpha, theta, bias, loss, norm, parameter=0.0, tau=0.0)
     # Alphas miss their sum by rounding; the distance times its multiplier, the bias, is taken off.
     missed = bias.ravel() @ (alpha.sum(axis=1) - tau)
     primal, dual = cost + 0.5 * term, -conjugate - missed - 0.5 * _dual_norm(s, theta, norm)
-    best = [CONSTANT[loss](row[paid], C[paid], parameter) for row in y if paid.any()]
+    best = [_best_constant(row[paid], C[paid], loss, parameter) for row in y if tau == 0]
     return Values(float(primal), float(dual), float(sum(best)))
 
 
@@ -165,37 +144,18 @@ CONJUGATE = {
 }
 
 
-# min over b of sum_i C_i V(b, y_i), for one row of y.
-CONSTANT = {
-    "hinge": lambda y, C, p: 2 * min(_sides(y, C)),
-    "squared_hinge": lambda y, C, p: 4 * np.prod(_sides(y, C)) / C.sum(),
-    "logistic": lambda y, C, p: C.sum() * -_entropy(C[y > 0].sum() / C.sum()),
-    "smooth_hinge": lambda y, C, p: _smooth_constant(*_sides(y, C), p),
-    "epsilon_insensitive": lambda y, C, p: min(
-        C @ np.maximum(0, np.abs(y - b) - p) for b in np.concatenate([y - p, y + p])
-    ),
-    "squared": lambda y, C, p: C @ (y - C @ y / C.sum()) ** 2,
-    "one_class": lambda y, C, p: 0.0,
-}
+def _best_constant(y, C, loss, p):
+    """Return min over b of sum_i C_i V(b, y_i): the best kink, or what is found by thirds."""
+    kinks = np.concatenate([y - p, y + p]) if loss in REGRESSION else np.array([-1.0, 1.0])
+    lo, hi = (y.min(), y.max()) if loss in REGRESSION else (-FARTHEST, FARTHEST)
 
+    def cost(b):
+        return np.sum(C * LOSS[loss](b, y, p))
 
-def _sides(y, C):
-    """Return the costs of the positive and of the negative examples."""
-    return C[y > 0].sum(), C[y < 0].sum()
-
-
-def _smooth_constant(up, down, sigma):
-    """Bisect for the bias at which the slopes of both sides of the smooth hinge are equal."""
-    if min(up, down) == 0:
-        return 0.0
-    reach = 1 + abs(np.log(up / down)) / sigma
-    lo, hi = -reach, reach
-    for _ in range(200):
-        b = (lo + hi) / 2
-        rises = down / (1 + np.exp(-sigma * (1 + b))) > up / (1 + np.exp(-sigma * (1 - b)))
-        lo, hi = (lo, b) if rises else (b, hi)
-    losses = (np.logaddexp(0, sigma * (1 - side * b)) / sigma for side in (1, -1))
-    return sum(cost * loss for cost, loss in zip((up, down), losses, strict=True))
+    for _ in range(300):
+        third = (hi - lo) / 3
+        lo, hi = (lo, hi - third) if cost(lo + third) <= cost(hi - third) else (lo + third, hi)
+    return min(cost(b) for b in (lo, hi, *kinks))
 
 
 def _entropy(part):
@@ -209,14 +169,10 @@ def _dual_norm(s, theta, norm):
         return theta @ s
     if norm.kind == "elliptic":
         return _largest_on_ellipse(norm.E, s)
-    q = _conjugate_exponent(norm.p)
+    q = np.inf if norm.p == 1 else 1.0 if norm.p == np.inf else norm.p / (norm.p - 1)
     if norm.kind == "block":
         return _power_sum(s, q / 2)
     return _power_sum(s if norm.costs is None else s * norm.costs ** (-1 / norm.p), q)
-
-
-def _conjugate_exponent(p):
-    return np.inf if p == 1 else 1.0 if p == np.inf else p / (p - 1)
 
 
 def _power_sum(x, p, costs=1.0):

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from naive_normalize import normalised
 from sklearn.metrics.pairwise import (
     chi2_kernel,
     laplacian_kernel,
@@ -24,6 +25,8 @@ from kernelweave.engines import (
     StreamedEngine,
     TrainingSet,
 )
+from kernelweave.engines.shard import Shard, Varying
+from kernelweave.engines.sharded import Near, NearShards, ShardedEngine
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -123,6 +126,31 @@ class StreamedCase(Case):
         return StreamedEngine(training_set(self.kernels, X, self.how, n_jobs=n_jobs))
 
 
+class ShardedCase(Case):
+    """The examples of a case in shards of unequal sizes."""
+
+    n: ClassVar[int] = 90
+    sizes: ClassVar[tuple[int, ...]] = (1, 40, 17, 32)
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X."""
+        with single_threaded_blas():
+            compiled, examples = prepare(self.kernels, self.how, X)
+        sizes, every = self.sizes, np.arange(examples.n)
+        if examples.n != sum(sizes):
+            sizes = (1, examples.n - 1)
+        one = TrainingSet(compiled.listing, examples)
+        kernels = Varying(compiled, family=isinstance(self, FamilyCase))
+        near = Near(kernels, LinearEngine.serves(one), cache_mb, n_jobs)
+        parts = np.split(every, np.cumsum(sizes)[:-1])
+        shards = [Shard(kernels, examples.take(part), n_jobs) for part in parts]
+        return ShardedEngine(NearShards(shards), near)
+
+
+class ShardedFamilyCase(ShardedCase, FamilyCase):
+    """The same of kernels that are functions of a few shared quantities, combined."""
+
+
 class OutputsCase(Case):
     """Three decision functions over the examples of a case."""
 
@@ -137,19 +165,6 @@ class OutputsCase(Case):
     def oracle(self, X: Any) -> np.ndarray:
         """Return block-diagonal matrices, shape (M, 3 n, 3 n)."""
         return np.stack([np.kron(np.eye(self.n_outputs), K) for K in super().oracle(X)])
-
-
-def normalised(K: np.ndarray, how: str | None) -> np.ndarray:
-    """Return a kernel matrix, normalised by the textbook."""
-    if how == "variance":
-        return K / (np.diag(K).mean() - K.mean())
-    if how == "unit":
-        return K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
-    if how == "trace":
-        return K / np.diag(K).mean()
-    if how == "center":
-        return K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
-    return K
 
 
 def vectors(rng, n):
@@ -316,4 +331,10 @@ COMBINED = {
 }
 OUTPUTS = {f"outputs of {name}": OutputsCase(**vars(case)) for name, case in CASES.items()}
 STREAMED = {f"streamed {name}": StreamedCase(**vars(case)) for name, case in CASES.items()}
-EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STREAMED}
+# Given similarities are those to all examples, which no shard has.
+SHARDED = {
+    f"shards of {name}": (ShardedFamilyCase if name in COMBINED else ShardedCase)(**vars(case))
+    for name, case in {**CASES, **COMBINED, **LINEAR}.items()
+    if name != "given" and not (name in COMBINED and "two quantities" not in name)
+}
+EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STREAMED, **SHARDED}

@@ -16,6 +16,13 @@ def kernel_stack(X, gammas):
     return np.stack([*kernels, polynomial_kernel(X, degree=2, gamma=1 / X.shape[1], coef0=1)])
 
 
+def spread(coef, support, n):
+    """Return the alphas of all n examples, shape (machines, n), from `dual_coef_`, `support_`."""
+    alpha = np.zeros((len(coef), n))
+    alpha[:, support] = coef
+    return alpha
+
+
 def plain_norm(norm):
     """A norm as plain numbers."""
     if isinstance(norm, Fixed):
@@ -53,7 +60,7 @@ def certificate(K, problem, result):
 
 def model_values(K, problem, model):
     """Primal and dual value of a fitted estimator with one row of weights."""
-    alpha = checker.spread(model.dual_coef_, model.support_, K.shape[-1])
+    alpha = spread(model.dual_coef_, model.support_, K.shape[-1])
     return values(K, problem, alpha, model.weights_, model.intercept_)
 
 

@@ -4,6 +4,8 @@ import checker
 import numpy as np
 import pytest
 from checker import Infeasible, Norm
+from naive_mkl import spread
+from naive_normalize import normalised
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, norms
 from kernelweave.kernels import RBF, Linear
@@ -50,10 +52,10 @@ class Judged:
         products = X @ X.T
         distances = np.add.outer(np.diag(products), np.diag(products)) - 2 * products
         matrices = [np.exp(-0.1 * distances), np.exp(-distances), products]
-        self.K = np.stack([checker.normalised(K, "variance", weights) for K in matrices])
+        self.K = np.stack([normalised(K, "variance", weights) for K in matrices])
         self.costs = weights if loss == "one_class" else C * weights
         self.tau = NU * weights.sum() if loss == "one_class" else 0.0
-        self.alpha = checker.spread(self.model.dual_coef_, self.model.support_, N)[0]
+        self.alpha = spread(self.model.dual_coef_, self.model.support_, N)[0]
         self.loss, self.norm = loss, BALLS[ball][0]
 
     def values(self, **lies):
@@ -152,7 +154,7 @@ def test_one_machine_for_each_row_of_alphas(rng):
         RBF(gamma=[0.1, 1.0])(X),
         np.where(labels == np.arange(3)[:, None], 1.0, -1.0),
         np.ones(30),
-        checker.spread(model.dual_coef_, model.support_, 30),
+        spread(model.dual_coef_, model.support_, 30),
         model.weights_,
         model.intercept_,
         "hinge",
@@ -171,15 +173,15 @@ def test_normalisations_are_what_they_are_called(rng):
     mean = shares @ features
     spread = shares @ np.sum((features - mean) ** 2, axis=1)
     close = pytest.approx
-    assert checker.normalised(K, "variance", shares) == close(K / spread)
-    assert shares @ np.diag(checker.normalised(K, "trace", shares)) == close(1.0)
-    assert np.diag(checker.normalised(K, "unit", shares)) == close(1.0)
+    assert normalised(K, "variance", shares) == close(K / spread)
+    assert shares @ np.diag(normalised(K, "trace", shares)) == close(1.0)
+    assert np.diag(normalised(K, "unit", shares)) == close(1.0)
     centred = (features - mean) @ (features - mean).T
-    assert checker.normalised(K, "center", shares) == close(centred)
-    assert checker.normalised(K, None) is K
+    assert normalised(K, "center", shares) == close(centred)
+    assert normalised(K, None) is K
 
 
 def test_extended_precision_stays(rng):
-    K = checker.normalised(np.eye(4, dtype=np.longdouble) + np.longdouble(1e-18), "variance")
+    K = normalised(np.eye(4, dtype=np.longdouble) + np.longdouble(1e-18), "variance")
     assert K.dtype == np.longdouble
     assert K[0, 1] != 0

@@ -236,6 +236,7 @@ def put(value):
         ({"weights": lambda weights: weights[:1]}, "shape"),
         ({"weights": lambda weights: -weights}, "negative"),
         ({"weights": np.zeros_like}, "zero"),
+        ({"weights": lambda weights: 1.01 * weights}, "norm is 1.01"),
         ({"weights": lambda weights: weights.astype("U8")}, "type"),
     ],
 )

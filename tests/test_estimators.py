@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from naive_normalize import normalised_across
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
@@ -51,25 +52,12 @@ def test_decisions_follow_the_formula(Estimator, how, moons, rng):
     train = [rbf_kernel(X, gamma=0.1), rbf_kernel(X, gamma=0.5), linear_kernel(X)]
     across = [rbf_kernel(X, new, gamma=0.1), rbf_kernel(X, new, gamma=0.5), linear_kernel(X, new)]
     own = [np.ones(30), np.ones(30), (new**2).sum(axis=1)]
-    K = np.stack([normalised(*parts, how) for parts in zip(train, across, own, strict=True)])
+    K = np.stack([normalised_across(*parts, how) for parts in zip(train, across, own, strict=True)])
     parts = np.einsum("m,i,mij->jm", model.weights_, model.dual_coef_[0], K[:, model.support_])
     np.testing.assert_allclose(model.contributions(new), parts, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(
         decisions(model, new), parts.sum(axis=1) + model.intercept_[0], rtol=1e-9, atol=1e-9
     )
-
-
-def normalised(train, across, own, how):
-    """Normalise a kernel between training examples (rows) and new ones by training statistics."""
-    if how == "variance":
-        return across / (np.diag(train).mean() - train.mean())
-    if how == "unit":
-        return across / np.sqrt(np.outer(np.diag(train), own))
-    if how == "trace":
-        return across / np.diag(train).mean()
-    if how == "center":
-        return across - across.mean(axis=0) - train.mean(axis=1)[:, None] + train.mean()
-    return across
 
 
 def test_contributions_of_several_classes_add_up():

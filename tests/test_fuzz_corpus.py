@@ -131,6 +131,15 @@ INPUTS = [
     ("fits", "an objective of 1e-186",
      "3b55943d96e3367c27c9afa41142f692dc13c10e1e37f361"
      "1bde6ce844036c189330f4e7e9074d541648a39bbef70a33"),
+    ("fits", "correlated kernels, some of them constant",
+     "9885f8200a0c48375abf0d0f737b44c107b2e611b7fd4a7d"
+     "2266cdc33194528c9a92f392282e05d469d2bb74fb037e36"),
+    ("fits", "contributions whose squares overflow",
+     "63f4c4f30dfe498306ea3e0601a4e29ab24e1f27a92fa5dd"
+     "7cb33b02e5491274f98c1c73797819aab72e4e5dc72b6e4c"),
+    ("checkpoints", "weights outside their ball",
+     "ab85289bd03710ca9d85959d94032f5168d1ff04a1622669"
+     "a805e63b5cffe2d1d7afad97b3a8ef840995096740ab4305"),
 ]  # fmt: skip
 # Numbers of seed 7 whose gap was claimed below tol and was above it, up to 2.1.
 FALSE_ONCE = [24, 35, 40, 60, 105, 115, 166, 187, 199, 225]

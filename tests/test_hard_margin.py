@@ -3,7 +3,7 @@
 import checker
 import numpy as np
 import pytest
-from naive_mkl import plain_norm
+from naive_mkl import plain_norm, spread
 from sklearn.svm import SVC
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, load, losses, norms, verify
@@ -36,7 +36,7 @@ def apart(rng):
 def exact(model, X, y, norm):
     """Return the values of a model by the checker: those of a soft margin that costs nothing."""
     K = np.concatenate([kernel(X).reshape(-1, len(y), len(y)) for kernel in KERNELS])
-    alpha = checker.spread(model.dual_coef_, model.support_, len(y))
+    alpha = spread(model.dual_coef_, model.support_, len(y))
     C = np.full(len(y), 1e9)  # above all alphas
     theta, bias = model.weights_, model.intercept_
     return checker.certificate(K, 1.0 * y, C, alpha, theta, bias, "hinge", norm)

@@ -7,7 +7,7 @@ import checker
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from naive_mkl import plain_norm
+from naive_mkl import plain_norm, spread
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 from kernelweave import (
@@ -113,7 +113,7 @@ def test_it_says_what_the_checker_says(rng):
         np.stack([kernel(X) for kernel in kernels]),
         2.0 * y - 1,
         np.ones(N),
-        checker.spread(model.dual_coef_, model.support_, N),
+        spread(model.dual_coef_, model.support_, N),
         model.weights_,
         model.intercept_,
         "hinge",

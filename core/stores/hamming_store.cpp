@@ -11,10 +11,6 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kSequences = 16;  // read between two looks at signals
-
-const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
-
 // f(word, how much it counts) for the words of a sequence.
 template <typename Visit>
 void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Visit&& visit) {
@@ -49,7 +45,7 @@ void add_words(const SequenceView& view, const HammingRule& rule, const int64_t*
         table[kmer] += factor * weight;
         if (partners) table[rule.kmers.reverse_complement(kmer, rule.kmers.k)] += factor * weight;
       });
-    if (r % kSequences == 0) check_interrupt();
+    if (r % kSequencesBetweenLooks == 0) check_interrupt();
   }
 }
 
@@ -103,7 +99,7 @@ void HammingStore::clear() {
 }
 
 void HammingStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
-  add_words(sequences(a), parameters_->rule, rows, delta, 0, count, false, words_.data());
+  add_words(sequences_of(a), parameters_->rule, rows, delta, 0, count, false, words_.data());
   weights_.clear();
 }
 
@@ -146,8 +142,8 @@ void HammingStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out,
   for (size_t p = 0; p < weights_.size(); ++p)
     for (int64_t j = j0; j < j1; ++j) {
       out[int64_t(p) * stride + j - j0] +=
-          sum_words(sequences(b), parameters_->rule, j, weights_[p].data());
-      if (j % kSequences == 0) check_interrupt();
+          sum_words(sequences_of(b), parameters_->rule, j, weights_[p].data());
+      if (j % kSequencesBetweenLooks == 0) check_interrupt();
     }
 }
 

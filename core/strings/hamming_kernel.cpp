@@ -10,8 +10,6 @@
 namespace kw {
 namespace {
 
-const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
-
 struct StrandRows : Rows {
   std::vector<Strands> rows;
 };
@@ -41,7 +39,7 @@ int64_t HammingParameters::classes() const {
 
 void HammingKernel::check(const Table& a, const Table& b) const {
   for (const Table* table : {&a, &b})
-    if (uint64_t(sequences(*table).letters) != parameters.rule.kmers.letters)
+    if (uint64_t(sequences_of(*table).letters) != parameters.rule.kmers.letters)
       throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
 }
 
@@ -50,7 +48,7 @@ std::unique_ptr<Rows> HammingKernel::pack(const Table& a, const int64_t* rows, i
   auto pack = std::make_unique<StrandRows>();
   HammingRule one_strand = parameters.rule;
   one_strand.both_strands = false;  // that of the columns will do
-  for (int64_t r = 0; r < count; ++r) pack->rows.emplace_back(sequences(a), rows[r], one_strand);
+  for (int64_t r = 0; r < count; ++r) pack->rows.emplace_back(sequences_of(a), rows[r], one_strand);
   return pack;
 }
 
@@ -66,7 +64,7 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
   const auto& packed = static_cast<const StrandRows&>(rows).rows;
   WordPairs pairs(parameters.rule, classes_);
   for (int64_t j = j0; j < j1; ++j) {
-    const Strands column(sequences(b), j, parameters.rule);
+    const Strands column(sequences_of(b), j, parameters.rule);
     for (int64_t r = r0; r < r1; ++r) {
       const std::vector<double>& found = pairs.count(packed[r], column);
       for (int64_t p = 0; p < planes(); ++p)
@@ -77,7 +75,7 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
 }
 
 void HammingKernel::diagonal(const Table& a, double* out) const {
-  const SequenceView& view = sequences(a);
+  const SequenceView& view = sequences_of(a);
   WordPairs pairs(parameters.rule, classes_);
   for (int64_t i = 0; i < view.n; ++i) {
     const std::vector<double>& found = pairs.count_own(Strands(view, i, parameters.rule));
@@ -87,12 +85,12 @@ void HammingKernel::diagonal(const Table& a, double* out) const {
 }
 
 int64_t HammingKernel::row_bytes(const Table& a) const {
-  return int64_t(16.0 * typical_length(sequences(a))) + 1024;
+  return int64_t(16.0 * typical_length(sequences_of(a))) + 1024;
 }
 
 // A pair takes so long that no value is ever read in vain.
 double HammingKernel::reads(const Table& a) const {
-  const double length = typical_length(sequences(a));
+  const double length = typical_length(sequences_of(a));
   return kPair * length * length;
 }
 
@@ -116,7 +114,7 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
                                           const double* factors, int64_t count, int64_t columns,
                                           int threads, const double* planes) const {
   if (!has_table()) return nullptr;
-  const SequenceView& view = sequences(a);
+  const SequenceView& view = sequences_of(a);
   const double length = typical_length(view), strands = parameters.rule.both_strands ? 2.0 : 1.0;
   const int64_t tables = planes ? 1 : this->planes();
   const double by_table = double(tables) * kPlace * double(parameters.rule.kmers.space()) +
@@ -137,7 +135,7 @@ bool HammingKernel::multiplies(const Table&) const {
 }
 
 int64_t HammingKernel::product_bytes(const Table& a) const {
-  return HammingProduct::bytes(parameters, sequences(a));
+  return HammingProduct::bytes(parameters, sequences_of(a));
 }
 
 bool HammingKernel::product_is_fixed(const Table& a) const {

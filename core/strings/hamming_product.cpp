@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kManyWords = int64_t{1}
                                << 23;  // from which on parts of them have their own table
-constexpr int64_t kParts = 2;          // as many whatever the threads
+constexpr int64_t kProductParts = 2;   // as many whatever the threads
 constexpr int64_t kSequences = 1024;   // that a thread looks up at a time
 constexpr int64_t kTables = 4;         // of single members that are kept at a time
 
@@ -20,7 +20,9 @@ int64_t letters_of(const SequenceView& view) {
   return total;
 }
 
-int64_t parts_of(const SequenceView& view) { return letters_of(view) < kManyWords ? 1 : kParts; }
+int64_t parts_of(const SequenceView& view) {
+  return letters_of(view) < kManyWords ? 1 : kProductParts;
+}
 
 }  // namespace
 

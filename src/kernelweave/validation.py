@@ -19,12 +19,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .kernels.inputs import is_frame
+from .kernels.base import all_pairwise
+from .kernels.inputs import is_frame, unpacked
 from .kernels.nested import by_name, nested_params
-from .kernels.precomputed import all_precomputed
 from .numeric import THREAD_COUNTS, as_number, as_numbers, is_thread_count, is_whole
 from .sequences import Sequences
-from .views import Grams, Views, from_frame, is_multi_index, unmasked
+from .views import Grams, Views
 
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
@@ -36,8 +36,8 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     Numbers may be missing where default kernels read them, and rows where others do.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
-    X = _unpacked(X)
-    if getattr(X, "ndim", 2) == 3 and all_precomputed(estimator.kernels):
+    X = unpacked(X)
+    if getattr(X, "ndim", 2) == 3 and all_pairwise(estimator.kernels):
         X = Grams(X)
     if isinstance(X, Views):
         _check_n_samples(X, least)
@@ -83,15 +83,6 @@ def _check_names_differ(X: Any) -> None:
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
         raise ValueError(f"X has several columns named {twice!r}; rename them, or give an array")
-
-
-def _unpacked(X: Any) -> Any:
-    """Return a dict or a frame of blocks as views, masks as NaN."""
-    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
-        return Views(X)
-    if is_multi_index(X):
-        return from_frame(X)
-    return unmasked(X)
 
 
 def _holds_numbers_of_rows(X: Any) -> bool:

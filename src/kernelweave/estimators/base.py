@@ -2,48 +2,112 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from .. import model_file
 from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import Digits
-from ..engines import Engine, TrainingSet
-from ..kernels import Kernel
+from ..engines import Engine, OutputsEngine, TrainingSet
+from ..kernels import CompiledKernels, Kernel
+from ..kernels.base import all_pairwise
 from ..kernels.default_of_views import default_of_views
-from ..kernels.precomputed import all_precomputed
+from ..kernels.examples import Examples
 from ..kernels.prepare import prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..plan import ENGINES, choose_engine, find_method, make_plan
+from ..overflow import why_not_finite
+from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
 from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
-from ..validation import check_examples, check_values
-from ..weights import weights_frame
-from .kernel_parameters import KernelParameters
-from .prepared import Prepared
-
-if TYPE_CHECKING:
-    from pandas import DataFrame
+from ..validation import check_examples
+from .fitted import FittedEstimator
 
 
-class MKLEstimator(KernelParameters):
-    """What the estimators share: kernels in, certified solutions out."""
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Kernels on the training examples, and the engine that holds both.
+
+    Attributes
+    ----------
+    compiled : the M kernels, normalised.
+    examples : the n training examples as the kernels read them.
+    engine, name : the engine of the kernels that vary on the examples, and its name.
+    digits : how many digits the values of these kernels have.
+    shares : how much each example counts in means, shape (n,); the sum is 1.
+    """
+
+    compiled: CompiledKernels
+    examples: Examples
+    engine: Engine
+    name: str
+    digits: Digits
+    shares: np.ndarray
+
+    @contextmanager
+    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
+        """Name what is too large where a solver finds that its objective is not finite."""
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
+                yield
+        except FloatingPointError as error:
+            cause = why_not_finite(self.compiled, self.examples, problems)
+            raise ValueError(cause) from error
+
+    def suited_norm(self, norm: Norm) -> Norm:
+        """Return a norm of M weights as that of the engine's kernels."""
+        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
+        return norm.among(self.compiled.varying)
+
+    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
+        """Return the problems to solve one after the other, and the engine for them.
+
+        Those of outputs that share their weights are one problem.
+        """
+        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
+        if not shared:
+            return problems, self.engine
+        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
+
+
+@dataclass(eq=False, repr=False)
+class MKLEstimator(FittedEstimator):
+    """What the estimators share: kernels in, certified solutions out.
+
+    Fields are parameters: the constructor that they make is the one that scikit-learn asks for.
+    Where examples are on other machines, the functions below are others.
+    """
+
+    kernels: Any = None
+    _: KW_ONLY
+    solver: Any = "auto"
+    interleaved: bool = True
+    normalize: str | None = "variance"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    max_time: float | None = None
+    working_set: int | str = "auto"
+    cache_mb: float = 1024
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: int | np.random.RandomState | None = None
+
+    _checked = check_examples
+    _resolve = staticmethod(resolve)
+    _normalize = staticmethod(prepare)
 
     def _train(
         self, X: Any, problems: list[Problem], targets: np.ndarray, shared: bool = False
@@ -61,15 +125,17 @@ class MKLEstimator(KernelParameters):
             try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         # Parameters that depend on the data depend on all of it.
-        kernels = None if self.kernels is None else resolve(self.kernels, X)
+        kernels = None if self.kernels is None else self._resolve(self.kernels, X)
         merged = None
         if mergeable(kernels or [], X):
             merged = MergedExamples.of(X, targets, problems[0].C)
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
-        with single_threaded_blas(), self._live_line() as watch:
-            norms = [problem.norm for problem in problems]
-            prepared = self._prepare(kernels, X, problems[0].C, [method], norms, shared=shared)
+        costs, norms = problems[0].C, [problem.norm for problem in problems]
+        chosen = kernels or self._default_kernels(X, costs)
+        with single_threaded_blas(), self._live_line(X) as watch:
+            ready = self._normalize(chosen, self.normalize, X, weights=costs, n_jobs=self.n_jobs)
+            prepared = self._prepared(*ready, costs, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
             kept: list[Checkpoint] = []
             if self.checkpoint is not None:
@@ -90,7 +156,7 @@ class MKLEstimator(KernelParameters):
                     results.append(result)
         self._learn(prepared, results, merged)
 
-    def _live_line(self) -> AbstractContextManager[Callable[[Progress], None]]:
+    def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, if anything does."""
         return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
 
@@ -102,32 +168,28 @@ class MKLEstimator(KernelParameters):
         """Return the kernels of an estimator that was given none."""
         return default_of_views(X, costs)
 
-    def _prepare(
+    def _prepared(
         self,
-        kernels: list[Kernel] | None,
-        X: Any,
+        compiled: CompiledKernels,
+        examples: Examples,
         costs: np.ndarray,
         methods: Sequence[Method],
         norms: Sequence[Norm],
         *,
         shared: bool,
     ) -> Prepared:
-        """Normalise and compile the kernels on the examples X, and give them an engine.
+        """Give kernels an engine that suits the methods and norms that will be asked for.
 
-        It suits the methods and norms that will be asked for. `shared`: whether outputs share
-        their weights, each with an alpha of its own.
+        `shared`: whether outputs share their weights, each with an alpha of its own.
         """
         n_jobs = thread_count(self.n_jobs)
-        kernels = kernels or self._default_kernels(X, costs)
-        compiled, examples = prepare(kernels, self.normalize, X, weights=costs, n_jobs=n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared)
         engine = ENGINES[name](training_set)
         digits = Digits(training_set.kernels, training_set.examples, engine.precision)
-        shares = costs / costs.sum()
-        return Prepared(compiled, examples, engine, name, digits, shares)
+        return Prepared(compiled, examples, engine, name, digits, costs / costs.sum())
 
     def _solve(
         self,
@@ -148,17 +210,27 @@ class MKLEstimator(KernelParameters):
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        how = {"interleaved": self.interleaved, "working_set": self.working_set}
-        plan = make_plan(method, problem, engine, name, **how)
+        plan = make_plan(
+            method,
+            problem,
+            engine,
+            name,
+            interleaved=self.interleaved,
+            working_set=self.working_set,
+        )
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
+        history.work = engine.work
+        engine.work.clear()
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
         result = solve(problem, engine, plan, history, weights, digits)
+        if self.verbose >= 2 and engine.work.pairs:
+            print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
@@ -208,70 +280,11 @@ class MKLEstimator(KernelParameters):
         for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
             delattr(self, name)
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")  # the columns of X are noted before anything is learned
-
-    def _decide(self, X: Any) -> np.ndarray:
-        """Return decision values, shape (n, outputs)."""
-        check_is_fitted(self)
-        X = check_examples(self, X, reset=False)
-        values = self._model.decide(X, n_jobs=thread_count(self.n_jobs))
-        return check_values("decision values", values)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
-        check_is_fitted(self)
-        model_file.save(self, path)
-
-    def _check_loaded(self) -> None:
-        """Raise ValueError where what a file says was learned does not fit the model."""
-        if len(self._model.intercept) != 1:
-            raise ValueError("there must be one decision function")
-
-    def contributions(self, X: Any) -> np.ndarray:
-        """Return what each kernel adds to the decision values.
-
-        Parameters
-        ----------
-        X : n examples
-
-        Returns
-        -------
-        Array of shape (n, M), or (n, classes, M) with more than two classes. Summed over the
-        kernels, plus the intercept, it is the decision value.
-        """
-        check_is_fitted(self)
-        X = check_examples(self, X, reset=False)
-        found = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
-        values = check_values("contributions", found)
-        return values[:, 0] if values.shape[1] == 1 else values
-
-    def weights_frame(self, X: Any = None, *, by: str | None = None) -> DataFrame:
-        """Return how much each kernel, or each view, counts.
-
-        Parameters
-        ----------
-        X : n examples over which shares are taken; by default the training examples.
-        by : None for a row per kernel, "view" for the sums over the kernels of each view.
-
-        Returns
-        -------
-        pandas DataFrame with the columns kernel and view, output (with several of them), weight,
-        and share: the standard deviation of what a kernel (or all kernels of a view together) adds
-        to the decision values, as a part of the sum of these.
-        """
-        check_is_fitted(self)
-        added = None
-        if X is not None:
-            X = check_examples(self, X, reset=False)
-            added = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
-        return weights_frame(self, added, by)
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.kernels is None
-        tags.input_tags.pairwise = all_precomputed(self.kernels)
+        tags.input_tags.pairwise = all_pairwise(self.kernels)
         return tags
 
 

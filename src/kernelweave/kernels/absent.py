@@ -16,47 +16,32 @@ one of its parts is; the members of a list of kernels are on their own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelweave.kernels.algebra import Named, Wrapper
+from kernelweave.kernels.algebra import Named
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.examples import Examples, PartOfReading, Reading
-from kernelweave.kernels.means import mean_over_pairs, row_means, sampled
+from kernelweave.kernels.examples import PartOfReading, Reading
+from kernelweave.kernels.means import FromMean
 from kernelweave.kernels.per_feature import Stack
-from kernelweave.kernels.program import CompiledKernels, Expression, Layout
+from kernelweave.kernels.program import CompiledKernels
 from kernelweave.stored import stored
 from kernelweave.views import Views
 
 
 @stored("Absent")
 @dataclass(frozen=True)
-class Absent(Wrapper):
-    """Each member with absent examples at the mean of the reference examples.
+class Absent(FromMean):
+    """Each member with absent examples at the mean of the present training examples."""
 
-    Attributes
-    ----------
-    totals : (M,) mean of k over all pairs of reference examples.
-    reference : the training examples that are present, or evenly spaced ones of them.
-    shares : (n,) how much each of them counts in means; the sum is 1.
-    """
-
-    totals: tuple[float, ...]
-    reference: Examples = field(repr=False, compare=False)
-    shares: np.ndarray = field(repr=False, compare=False)
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        pairs = zip(self.kernel.expressions(layout), layout.slots(self), self.totals, strict=True)
-        return [(*expression, ("absent", slot, total)) for expression, slot, total in pairs]
+    instruction = "absent"
 
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return the mean of k(x, reference examples), shape (M, n); NaN for absent examples."""
         if self in reading.slots:
             return reading.slots[self]
-        compiled = CompiledKernels((self.kernel,))
-        examples = compiled.read(reading)
-        means = row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
+        means = super().slot_vectors(reading)
         absent = absent_of_one(self.kernel, reading)
         if absent is not None:
             means[:, absent] = np.nan
@@ -68,10 +53,7 @@ def at_mean(kernel: Kernel, present: PartOfReading) -> Kernel:
     filled = kernel.filled(present)
     if filled is not None:
         return filled
-    _, examples, shares = sampled(kernel, present)
-    totals = mean_over_pairs(kernel, present)
-    reference = examples.reference(np.arange(examples.n))
-    absent = Absent(kernel, tuple(totals.tolist()), reference, shares)
+    absent = Absent.of(kernel, present)
     vectors = np.full((kernel.n_kernels, present.whole.n), np.nan)
     vectors[:, present.rows] = kernel.row_means(present)
     present.whole.slots[absent] = vectors
@@ -80,6 +62,8 @@ def at_mean(kernel: Kernel, present: PartOfReading) -> Kernel:
 
 def absent_of_one(kernel: Kernel, reading: Reading) -> np.ndarray | None:
     """Return for which examples some view of a kernel is absent, (n,); None where for none."""
+    if reading.is_complete:
+        return None
     views = dict.fromkeys(view for _, view in CompiledKernels((kernel,)).listing.layout.sources)
     found = [absent for view in views if (absent := reading.absent(view)) is not None]
     return np.logical_or.reduce(found) if found else None

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.columns import is_view_of
 from kernelweave.kernels.examples import Reading
 from kernelweave.kernels.program import Expression, Layout
@@ -81,7 +81,20 @@ class Pair(Kernel):
 
 @stored("Sum")
 class Sum(Pair):
-    """The sum of two kernels, or of the members of two families."""
+    """The sum of two kernels, or of the members of two families.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> kernel = Linear(columns=[0]) + RBF(1.0, columns=[1])
+    >>> type(kernel).__name__
+    'Sum'
+    >>> print(kernel(X).round(2))
+    [[2.   2.37]
+     [2.37 5.  ]]
+    """
 
     symbol = "+"
     instruction = "add"
@@ -89,7 +102,20 @@ class Sum(Pair):
 
 @stored("Product")
 class Product(Pair):
-    """The product of two kernels, or of the members of two families."""
+    """The product of two kernels, or of the members of two families.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> kernel = Linear(columns=[0]) * RBF(1.0, columns=[1])
+    >>> type(kernel).__name__
+    'Product'
+    >>> print(kernel(X).round(2))
+    [[1.   0.74]
+     [0.74 4.  ]]
+    """
 
     symbol = "*"
     instruction = "mul"
@@ -102,50 +128,22 @@ class Product(Pair):
         return self.left.unit_diagonal and self.right.unit_diagonal
 
 
-@dataclass(frozen=True)
-class Wrapper(Kernel):
-    """A kernel or family whose values are changed after they were computed."""
-
-    kernel: Kernel
-
-    @property
-    def size(self) -> int | None:
-        return self.kernel.size
-
-    def resolve(self, X: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.resolve(X))
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return self.kernel.labels
-
-    @property
-    def views(self) -> tuple[str, ...]:
-        return self.kernel.views
-
-    @property
-    def is_family(self) -> bool:
-        return self.kernel.is_family
-
-    @property
-    def may_vanish(self) -> bool:
-        return self.kernel.may_vanish
-
-    def within(self, view: str) -> Kernel:
-        return replace(self, kernel=self.kernel.within(view))
-
-    @property
-    def selection(self) -> Any:
-        return self.kernel.selection
-
-    def on(self, columns: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.on(columns))
-
-
 @stored("Scaled")
 @dataclass(frozen=True)
 class Scaled(Wrapper):
-    """A kernel or family times a positive number."""
+    """A kernel or family times a positive number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Linear
+    >>> kernel = 0.5 * Linear()
+    >>> type(kernel).__name__
+    'Scaled'
+    >>> print(kernel(np.array([[1.0], [2.0]])))
+    [[0.5 1. ]
+     [1.  2. ]]
+    """
 
     factor: float
 

@@ -17,7 +17,7 @@ import numpy as np
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.examples import Reading
-from kernelweave.kernels.nested import Nested
+from kernelweave.kernels.nested import Nested, by_name
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
 
@@ -27,6 +27,20 @@ class Kernel(Nested, ABC):
 
     Kernels can be added, multiplied with each other, and multiplied by a positive number. Families
     of equal size are combined member by member, and a single kernel with each member of a family.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> kernel = RBF(0.5, columns=[0]) * Linear(columns=[1]) + 2.0 * Linear()
+    >>> X = np.array([[0.0, 1.0], [1.0, 2.0]])
+    >>> print(kernel(X).round(2))
+    [[ 3.    5.21]
+     [ 5.21 14.  ]]
+    >>> print(kernel.diagonal(X).round(2))
+    [ 3. 14.]
+    >>> kernel(X[:1], X).shape
+    (1, 2)
     """
 
     __array_ufunc__ = None  # so that NumPy numbers leave ``number * kernel`` to the kernel
@@ -65,12 +79,11 @@ class Kernel(Nested, ABC):
 
         They are computed once; see `kernelweave.kernels.means`.
         """
-        from kernelweave.kernels.means import row_means, sampled
+        from kernelweave.kernels.means import Sample
 
         if self not in reading.slots:
-            compiled, examples, shares = sampled(self, reading)
-            every = compiled.read(reading)
-            reading.slots[self] = row_means(compiled, examples, shares, every, reading.n_jobs)
+            sample = Sample.of(self, reading)
+            reading.slots[self] = sample.means_with(sample.compiled.read(reading))
         return reading.slots[self]
 
     def filled(self, present: Reading) -> Kernel | None:
@@ -96,6 +109,11 @@ class Kernel(Nested, ABC):
     @property
     def unit_diagonal(self) -> bool:
         """Whether k(x, x) = 1 for all x and all members."""
+        return False
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether X is a matrix of similarities, which scikit-learn splits on both axes."""
         return False
 
     @property
@@ -230,6 +248,54 @@ class OnColumns(Kernel):
 
     def on(self, columns: Any) -> Kernel:
         return replace(self, columns=columns)
+
+
+@dataclass(frozen=True)
+class Wrapper(Kernel):
+    """A kernel or family whose values are changed after they were computed."""
+
+    kernel: Kernel
+
+    @property
+    def size(self) -> int | None:
+        return self.kernel.size
+
+    def resolve(self, X: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.resolve(X))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return self.kernel.labels
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        return self.kernel.views
+
+    @property
+    def is_family(self) -> bool:
+        return self.kernel.is_family
+
+    @property
+    def may_vanish(self) -> bool:
+        return self.kernel.may_vanish
+
+    def within(self, view: str) -> Kernel:
+        return replace(self, kernel=self.kernel.within(view))
+
+    @property
+    def selection(self) -> Any:
+        return self.kernel.selection
+
+    def on(self, columns: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.on(columns))
+
+
+def all_pairwise(kernels: Any) -> bool:
+    """Return whether all of what a user gave for kernels read X as a matrix of similarities."""
+    if isinstance(kernels, Kernel):
+        return kernels.pairwise
+    each = by_name(kernels).values()
+    return len(each) > 0 and all(isinstance(one, Kernel) and one.pairwise for one in each)
 
 
 def _stacked(compiled: CompiledKernels, values: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ class Columns:
 
     def locate(self, X: Any) -> list[int]:
         """Return the positions of these columns in X (or a view); refuse data of another shape."""
-        names = column_names(X)
+        names = column_names(X) if self.names else None
         if self.names and names:
             missing = [name for name in self.names if name not in names]
             if missing:

@@ -176,6 +176,15 @@ class Reading:
         self._missing: dict[View, np.ndarray | None] = {}
         self.slots: dict[Any, np.ndarray] = {}  # vectors of kernels that are known already
 
+    @cached_property
+    def is_complete(self) -> bool:
+        """Whether X is an array of numbers none of which is missing."""
+        X = self.X
+        if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
+            return False
+        with np.errstate(over="ignore", invalid="ignore"):
+            return not np.isnan(X.sum())  # which may also overflow, and costs one pass
+
     def table(self, view: View) -> Table:
         """Return the table of a view."""
         if view not in self._tables:

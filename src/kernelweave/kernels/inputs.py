@@ -19,11 +19,7 @@ from kernelweave.views import Views, from_frame, is_multi_index, unmasked
 
 def as_input(X: Any) -> Any:
     """Return X as a 2-D array, a CSR matrix, a frame or Views; refuse what is empty or not 2-D."""
-    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
-        X = Views(X)
-    elif is_multi_index(X):
-        X = from_frame(X)
-    X = unmasked(X)
+    X = unpacked(X)
     if isinstance(X, Views):
         pass
     elif sp.issparse(X):
@@ -41,6 +37,15 @@ def as_input(X: Any) -> Any:
                 f"X is empty: found 0 {what} (shape={X.shape}) while a minimum of 1 is required."
             )
     return X
+
+
+def unpacked(X: Any) -> Any:
+    """Return a dict, or a frame whose columns have several levels, as views, and masks as NaN."""
+    if type(X) is np.ndarray:
+        return X
+    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
+        return Views(X)
+    return from_frame(X) if is_multi_index(X) else unmasked(X)
 
 
 def _as_array(X: Any) -> np.ndarray:
@@ -68,15 +73,17 @@ def _holds_texts(table: Sequence[Any]) -> bool:
 
 def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
     """Return which rows hold nothing but NaN or None in some columns, (n,); None where none do."""
-    if sp.issparse(X):
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+        first: np.ndarray = np.isnan(X[:, indices[0]])  # most rows are known by their first value
+        absent = _all_nan(X, indices, first) if first.any() else None
+    elif sp.issparse(X):
         missing = sp.csr_array(X[:, indices]) if np.isnan(X.data).any() else None
         absent = None if missing is None else _count_nan(missing) == len(indices)
-    elif is_numeric_array(X):
-        absent = _all_nan(X, indices) if X.dtype.kind == "f" else None
     elif isinstance(X, Sequences):
         absent = None
     elif holds_floats(X):
-        absent = np.asarray(X.iloc[:, list(indices)].isna()).all(axis=1)
+        missing = np.asarray(X.iloc[:, list(indices)].isna())
+        absent = np.logical_and.reduce(missing, axis=1)
     else:
         absent = np.logical_and.reduce([_missing(column(X, index)) for index in indices])
     return absent if absent is not None and absent.any() else None
@@ -89,11 +96,9 @@ def _count_nan(X: Any) -> np.ndarray:
     return count
 
 
-def _all_nan(X: np.ndarray, indices: Sequence[int]) -> np.ndarray | None:
-    absent: np.ndarray = np.isnan(X[:, indices[0]])  # most rows are known by their first value
-    rows = np.flatnonzero(absent)
-    if rows.size == 0:
-        return None
+def _all_nan(X: np.ndarray, indices: Sequence[int], first: np.ndarray) -> np.ndarray:
+    """Return which rows hold NaN only, (n,), from those whose first value is NaN."""
+    absent, rows = first.copy(), np.flatnonzero(first)
     absent[rows] = np.isnan(X[np.ix_(rows, np.asarray(indices))]).all(axis=1)
     return absent
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.algebra import Wrapper
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.base import Kernel, Wrapper, all_pairwise
 from kernelweave.kernels.default_of_views import default_of_views
 from kernelweave.kernels.prepare import listed
 from kernelweave.kernels.program import Expression, Layout
@@ -46,6 +45,10 @@ class Member(Kernel):
         if self.kernels is None:
             return default_of_views(X, np.ones(X.shape[0]))
         return listed(self.kernels)
+
+    @property
+    def pairwise(self) -> bool:
+        return all_pairwise(self.kernels)
 
     @property
     def size(self) -> int:

@@ -20,23 +20,17 @@ estimators give it weight 0.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.absent import absent_of_one, at_mean
-from kernelweave.kernels.algebra import Named, Wrapper
-from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.algebra import Named
+from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import (
-    MANY_WIDTHS,
-    by_width,
-    mean_over_pairs,
-    row_means,
-    sampled,
-)
+from kernelweave.kernels.means import FromMean, variances
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.vectors import Exponential
@@ -90,29 +84,10 @@ class Unit(Wrapper):
 
 @stored("Centered")
 @dataclass(frozen=True)
-class Centered(Wrapper):
-    """Each member with the mean of the reference examples moved to the origin.
+class Centered(FromMean):
+    """Each member with the mean of the reference examples moved to the origin."""
 
-    Attributes
-    ----------
-    totals : (M,) mean of k over all pairs of reference examples.
-    reference : the training examples, or evenly spaced ones of them.
-    shares : (n,) how much each of them counts in means; the sum is 1.
-    """
-
-    totals: tuple[float, ...]
-    reference: Examples = field(repr=False, compare=False)
-    shares: np.ndarray = field(repr=False, compare=False)
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        pairs = zip(self.kernel.expressions(layout), layout.slots(self), self.totals, strict=True)
-        return [(*expression, ("center", slot, total)) for expression, slot, total in pairs]
-
-    def slot_vectors(self, reading: Reading) -> np.ndarray:
-        """Return the mean of k(x, reference examples), shape (M, n)."""
-        compiled = CompiledKernels((self.kernel,))
-        examples = compiled.read(reading)
-        return row_means(compiled, self.reference, self.shares, examples, reading.n_jobs)
+    instruction = "center"
 
 
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
@@ -131,6 +106,20 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
     Raises
     ------
     ValueError : where all members are constant, and where values are beyond what numbers can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Linear, normalize
+    >>> X = np.array([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]])
+    >>> unit = normalize(Linear(), "unit", X)
+    >>> print(unit(X).round(2))
+    [[1.  0.6 0. ]
+     [0.6 1.  0.8]
+     [0.  0.8 1. ]]
+    >>> centred = normalize(Linear(), "center", X)
+    >>> print(abs(centred(X).sum(axis=1)).max().round(6))
+    0.0
     """
     normal = quietly_normalized(kernel, how, X, n_jobs=n_jobs)
     refuse_all_constant(CompiledKernels((normal,)))
@@ -151,7 +140,7 @@ def quietly_normalized(
     if isinstance(kernel, Named):
         return replace(kernel, kernel=quietly_normalized(kernel.kernel, how, reading))
     with single_threaded_blas():
-        absent = absent_of_one(kernel, reading)
+        absent = None if reading.is_complete else absent_of_one(kernel, reading)
         if absent is None:
             return NORMALISATIONS[how](kernel, reading)
         present = reading.part(np.flatnonzero(~absent))
@@ -174,25 +163,8 @@ def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
 
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
-    constant = _constant(kernel, reading)
-    gammas = kernel.gamma if isinstance(kernel, Exponential) else None
-    if isinstance(gammas, tuple) and len(gammas) > MANY_WIDTHS:
-        family: Any = kernel
-        variances = by_width(
-            lambda some: _variances(replace(family, gamma=some), reading),
-            np.array(gammas),
-        )
-    else:
-        variances = _variances(kernel, reading)
-    return _divided(kernel, variances, constant | (variances <= 0))  # rounding may take it below
-
-
-def _variances(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return the variance of the examples in the feature space of each member, shape (M,)."""
-    compiled, sample, shares = sampled(kernel, reading)
-    squares = _core.diagonal(compiled.program, sample.side) @ shares
-    variances: np.ndarray = squares - mean_over_pairs(kernel, reading)
-    return variances
+    constant, scales = _constant(kernel, reading), variances(kernel, reading)
+    return _divided(kernel, scales, constant | (scales <= 0))  # rounding may take it below
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
@@ -220,10 +192,7 @@ def _trace(kernel: Kernel, reading: Reading) -> Kernel:
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
     constant = _constant(kernel, reading)
-    _, sample, shares = sampled(kernel, reading)
-    totals = mean_over_pairs(kernel, reading)
-    reference = sample.reference(np.arange(sample.n))
-    return _muted(Centered(kernel, tuple(totals.tolist()), reference, shares), constant)
+    return _muted(Centered.of(kernel, reading), constant)
 
 
 NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {

@@ -14,7 +14,6 @@ from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.encoding import Encoded, encode
 from kernelweave.kernels.examples import Given, Table
 from kernelweave.kernels.inputs import as_input, column
-from kernelweave.kernels.nested import by_name
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.repair import check_repair, find_negative, projected, repaired
@@ -88,6 +87,20 @@ class Precomputed(OnColumns):
     columns : the column of row numbers, or the columns of X that hold the matrix; all by default.
     name : what to call the kernel.
     negative : (n_train, r) eigenvectors that are projected out; found by `resolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.kernels import Precomputed
+    >>> rng = np.random.default_rng(0)
+    >>> features = rng.normal(size=(40, 3))
+    >>> y = features[:, 0] > 0
+    >>> similarities = features @ features.T
+    >>> rows = np.arange(40)
+    >>> model = MKLClassifier(Precomputed(similarities)).fit(rows[:30], y[:30])
+    >>> print(f"{model.score(rows[30:], y[30:]):.1f}")
+    0.9
     """
 
     matrix: Any = field(default=None, repr=False)
@@ -129,6 +142,10 @@ class Precomputed(OnColumns):
     @staticmethod
     def _title(kernel: Kernel) -> str:
         return f"kernel {kernel.labels[0]!r}"
+
+    @property
+    def pairwise(self) -> bool:
+        return self.matrix is None and isinstance(self.columns, str | None)
 
     @property
     def selection(self) -> Any:
@@ -204,11 +221,3 @@ class Precomputed(OnColumns):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_repaired"}
-
-
-def all_precomputed(kernels: Any) -> bool:
-    """Return whether X is a given matrix, or `Grams`: scikit-learn splits them on both axes."""
-    kernels = getattr(kernels, "kernels", kernels)  # those that a member is one of
-    each = list(by_name(kernels).values()) or [kernels]
-    given = [isinstance(one, Precomputed) and one.matrix is None for one in each]
-    return all(given) and all(one.columns is None or isinstance(one.columns, str) for one in each)

@@ -5,13 +5,12 @@ the values that it stops at are those of its model but for rounding. Here roundi
 primal value by losses at outputs that are wrong to the worse side, the dual value by energies that
 are too small, by alphas that do not quite add up, and both by the sizes of the terms that they are
 sums of (`digits` says what a bound means). Where that leaves open whether the gap is below the
-tolerance, outputs are computed anew, and where need be the solver goes on, to a gap that is smaller
-by what rounding may hide.
+tolerance, outputs are computed anew, and where need be the solver goes on (`solve`), to a gap that
+is smaller by what rounding may hide.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -20,43 +19,24 @@ from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
 from ..norms import Block
 from ..problem import Problem
-from .history import History, Result
+from .history import Result
 
-ATTEMPTS = 3  # of a solver, each with a smaller tolerance
-LARGEST_SHARE = 0.5  # of the tolerance that rounding may take before it is not worth an attempt
 LOGARITHMS = 40.0  # no share of a box that is a number has a larger logarithm
 
 
 def confirmed(
-    problem: Problem,
-    engine: Engine,
-    weights: np.ndarray,
-    history: History,
-    digits: Digits,
-    solve: Callable[[np.ndarray], Result],
+    problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float
 ) -> Result:
-    """Solve a problem from the alpha of the engine, and say how far its gap is in doubt.
+    """Return a result whose alpha the engine holds, with how far its gap is in doubt.
 
-    Parameters
-    ----------
-    weights : where to start, shape (M,).
-    digits : the rounding of the kernels.
-    solve : solves the problem from weights, shape (M,), and the alpha of the engine, to the
-        tolerance of the history; leaves the engine at the alpha of its result.
+    Where rounding leaves open whether the gap is below tol, outputs are computed anew.
     """
-    tol = history.tol
-    for _ in range(ATTEMPTS):
-        result = judged(problem, engine, solve(weights), digits, tol)
-        if result.converged or result.gap > tol:
-            break
-        engine.move_to(result.alpha)
-        digits = replace(digits, neighbours=True)
-        result = judged(problem, engine, _certified(problem, engine, result), digits, tol)
-        if result.converged or history.spent or result.doubt > LARGEST_SHARE * tol:
-            break
-        history.tol, weights = tol - result.doubt, result.weights
-    history.tol = tol
-    return result
+    result = judged(problem, engine, result, digits, tol)
+    if result.converged or result.gap > tol:
+        return result
+    engine.move_to(result.alpha)
+    near = replace(digits, neighbours=True)
+    return judged(problem, engine, _certified(problem, engine, result), near, tol)
 
 
 def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float) -> Result:

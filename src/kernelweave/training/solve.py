@@ -7,7 +7,6 @@ weights that the certificate does not need are dropped.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +30,8 @@ SAMPLE_TOL = 0.1  # the relative duality gap on a sample
 SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest: all below are dropped, first or next
 FEW_TURNS = 3  # in which alpha adapts to fewer kernels
 ADAPTED = 0.3  # part of the tolerance to which it adapts
+ATTEMPTS = 3  # to reach a gap that is certain, each with a smaller tolerance
+LARGEST_SHARE = 0.5  # of the tolerance that rounding may take before it is not worth an attempt
 ROUGH_SHARE = 0.9  # of the tolerance to which a problem is solved with rough outputs,
 ROUGH_TOL = 2e-4  # and no further than this
 
@@ -62,10 +63,17 @@ def solve(
     if plan.alignment is not None:
         weights = plan.align(problem, engine, weights)
         problem = problem.given(weights)
-    attempt = partial(_solve_from, problem, engine, plan, history)
-    if digits is None:
-        return attempt(weights)
-    return confirmed(problem, engine, weights, history, digits, attempt)
+    tol, attempts = history.tol, 1 if digits is None else ATTEMPTS
+    for _ in range(attempts):
+        result = found = _solve_from(problem, engine, plan, history, weights)
+        if digits is not None:
+            result = confirmed(problem, engine, found, digits, tol)
+        hopeless = found.gap > tol or result.doubt > LARGEST_SHARE * tol or history.spent
+        if result.converged or hopeless:
+            break
+        history.tol, weights = tol - result.doubt, result.weights
+    history.tol = tol
+    return result
 
 
 def _solve_from(

@@ -1,0 +1,85 @@
+"""What a fitted estimator can be asked: decision values, what kernels add to them, a file."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from .. import model_file
+from ..model import Model
+from ..numeric import thread_count
+from ..validation import check_examples, check_values
+from ..weights import weights_frame
+from .kernel_parameters import KernelParameters
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class FittedEstimator(KernelParameters):
+    """What is asked of the model that a fit has left."""
+
+    _model: Model
+    n_jobs: int | None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_model")  # the columns of X are noted before anything is learned
+
+    def _decide(self, X: Any) -> np.ndarray:
+        """Return decision values, shape (n, outputs)."""
+        check_is_fitted(self)
+        X = check_examples(self, X, reset=False)
+        values = self._model.decide(X, n_jobs=thread_count(self.n_jobs))
+        return check_values("decision values", values)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
+        check_is_fitted(self)
+        model_file.save(self, path)
+
+    def _check_loaded(self) -> None:
+        """Raise ValueError where what a file says was learned does not fit the model."""
+        if len(self._model.intercept) != 1:
+            raise ValueError("there must be one decision function")
+
+    def contributions(self, X: Any) -> np.ndarray:
+        """Return what each kernel adds to the decision values.
+
+        Parameters
+        ----------
+        X : n examples
+
+        Returns
+        -------
+        Array of shape (n, M), or (n, classes, M) with more than two classes. Summed over the
+        kernels, plus the intercept, it is the decision value.
+        """
+        check_is_fitted(self)
+        X = check_examples(self, X, reset=False)
+        found = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
+        values = check_values("contributions", found)
+        return values[:, 0] if values.shape[1] == 1 else values
+
+    def weights_frame(self, X: Any = None, *, by: str | None = None) -> DataFrame:
+        """Return how much each kernel, or each view, counts.
+
+        Parameters
+        ----------
+        X : n examples over which shares are taken; by default the training examples.
+        by : None for a row per kernel, "view" for the sums over the kernels of each view.
+
+        Returns
+        -------
+        pandas DataFrame with the columns kernel and view, output (with several of them), weight,
+        and share: the standard deviation of what a kernel (or all kernels of a view together) adds
+        to the decision values, as a part of the sum of these.
+        """
+        check_is_fitted(self)
+        added = None
+        if X is not None:
+            X = check_examples(self, X, reset=False)
+            added = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
+        return weights_frame(self, added, by)
