@@ -5,6 +5,7 @@
 
 #include "strings/hamming_product.h"
 #include "strings/sequence_table.h"
+#include "strings/window_runs.h"
 #include "system/team.h"
 
 namespace kw {
@@ -77,10 +78,17 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
 void HammingKernel::diagonal(const Table& a, double* out) const {
   const SequenceView& view = sequences_of(a);
   WordPairs pairs(parameters.rule, classes_);
-  for (int64_t i = 0; i < view.n; ++i) {
-    const std::vector<double>& found = pairs.count_own(Strands(view, i, parameters.rule));
-    for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i] = value(found, p);
-    if (i % 64 == 0) check_interrupt();
+  const bool slides = parameters.rule.peak <= 0.0;  // words weigh the same wherever they are
+  for (int64_t i = 0, run; i < view.n; i += run) {
+    run = slides ? run_of_windows(view, i, view.n) : 1;
+    auto keep = [&](int64_t w, const std::vector<double>& found) {
+      for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i + w] = value(found, p);
+    };
+    if (run == 1)
+      keep(0, pairs.count_own(Strands(view, i, parameters.rule)));
+    else
+      pairs.count_windows(Strands(text_of_windows(view, i, run), parameters.rule), run, keep);
+    if (run > 1 || i % 64 == 0) check_interrupt();
   }
 }
 
@@ -139,7 +147,7 @@ int64_t HammingKernel::product_bytes(const Table& a) const {
 }
 
 bool HammingKernel::product_is_fixed(const Table& a) const {
-  const SequenceView& view = sequences(a);
+  const SequenceView& view = sequences_of(a);
   const double words = 2.0 * kWord * typical_length(view) * double(view.n);
   return words < kPlace * double(parameters.rule.kmers.space());
 }

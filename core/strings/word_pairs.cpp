@@ -11,8 +11,15 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kRanges = 16;   // compared between two looks at signals
-constexpr int64_t kListed = 128;  // lanes of a range whose pairs are listed at a time
+constexpr int64_t kRanges = 16;    // compared between two looks at signals
+constexpr int64_t kListed = 128;   // lanes of a range whose pairs are listed at a time,
+constexpr int64_t kMostLanes = 8;  // which may be exceeded by those of a vector
+
+std::vector<uint8_t> unpacked(const SequenceView& view, int64_t i) {
+  std::vector<uint8_t> codes(size_t(view.length_of(i)));
+  view.unpack(i, codes.data());
+  return codes;
+}
 
 // Bit p of row k: bit k of the code of letter p.
 void pack(const std::vector<uint8_t>& codes, int planes, int64_t words, uint64_t* rows) {
@@ -89,9 +96,10 @@ PairStrand Strand::pairs() const {
   return view;
 }
 
-Strands::Strands(const SequenceView& view, int64_t i, const HammingRule& rule) {
-  std::vector<uint8_t> codes(size_t(view.length_of(i)));
-  view.unpack(i, codes.data());
+Strands::Strands(const SequenceView& view, int64_t i, const HammingRule& rule)
+    : Strands(unpacked(view, i), rule) {}
+
+Strands::Strands(std::vector<uint8_t> codes, const HammingRule& rule) {
   strands.reserve(2);
   strands.emplace_back(std::move(codes), rule);
   if (rule.both_strands) strands.push_back(strands[0].reverse(rule));
@@ -173,23 +181,59 @@ void WordPairs::leave_out_partners(const Strand& x, const Strand& y) {
   for (size_t m = 0; m < found_.size(); ++m) found_[m] -= double(met[m]);
 }
 
+template <typename VisitPair>
+void WordPairs::list(PairTask task, const PairRange& range, VisitPair&& visit) {
+  listed_.resize(size_t(64 * (kListed + kMostLanes)));
+  task.n_ranges = 1;
+  for (int64_t begin = range.begin; begin < range.end; begin += kListed) {
+    const PairRange part = {range.first, range.width, begin, std::min(range.end, begin + kListed)};
+    task.ranges = &part;
+    const int64_t found = simd().pairs->list(task, listed_.data());
+    for (int64_t f = 0; f < found; ++f) visit(listed_[f]);
+    check_interrupt();
+  }
+}
+
 void WordPairs::compare_weighted(const Strand& x, const Strand& y) {
-  PairTask some = task(x, y);
-  some.n_ranges = 1;
   cut(x, y, Part::kAll);
-  listed_.resize(size_t(64 * kListed));
   for (const PairRange& range : ranges_)
-    for (int64_t begin = range.begin; begin < range.end; begin += kListed) {
-      const PairRange part = {range.first, range.width, begin,
-                              std::min(range.end, begin + kListed)};
-      some.ranges = &part;
-      const int64_t found = simd().pairs->list(some, listed_.data());
-      for (int64_t f = 0; f < found; ++f) {
-        const PairFound& pair = listed_[f];
-        found_[pair.mismatches] += x.weight(pair.x) * y.weight(pair.y);
-      }
-      check_interrupt();
+    list(task(x, y), range, [&](const PairFound& pair) {
+      found_[pair.mismatches] += x.weight(pair.x) * y.weight(pair.y);
+    });
+}
+
+// Words at a <= b of the text are in the windows from b - places + 1 to a.
+void WordPairs::count_windows(const Strands& text, int64_t n, const Visit& visit) {
+  const Strand& own = text.strands[0];
+  const int64_t classes = int64_t(found_.size()), all = own.places(), places = all - n + 1;
+  changes_.assign(size_t((n + 1) * classes), 0.0);
+  auto add = [&](int64_t a, int64_t b, int64_t mismatches, double times) {
+    changes_[std::max<int64_t>(0, b - places + 1) * classes + mismatches] += times;
+    changes_[(std::min(a, n - 1) + 1) * classes + mismatches] -= times;
+  };
+  if (places > 0) changes_[0] = double(places);  // words and themselves
+  cut(own, own, Part::kBehind);
+  for (PairRange range : ranges_) {
+    range.end = std::min(range.end, range.first + places);
+    list(task(own, own), range, [&](const PairFound& pair) {
+      if (pair.y - pair.x < places) add(pair.x, pair.y, pair.mismatches, 2.0);
+    });
+  }
+  if (text.strands.size() > 1) {
+    cut(own, text.strands[1], Part::kToPartner);
+    for (PairRange range : ranges_) {
+      range.begin = std::max(range.begin, all - range.first - 2 * range.width - places);
+      list(task(own, text.strands[1]), range, [&](const PairFound& pair) {
+        const int64_t b = all - 1 - pair.y, apart = b - pair.x;
+        if (apart >= 0 && apart < places) add(pair.x, b, pair.mismatches, apart ? 2.0 : 1.0);
+      });
     }
+  }
+  std::fill(found_.begin(), found_.end(), 0.0);
+  for (int64_t w = 0; w < n; ++w) {
+    for (int64_t m = 0; m < classes; ++m) found_[m] += changes_[w * classes + m];
+    visit(w, found_);
+  }
 }
 
 }  // namespace kw

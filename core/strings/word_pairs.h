@@ -1,6 +1,7 @@
 // All words of one sequence against all words of another one, counted by their mismatches.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -50,6 +51,7 @@ class Strand {
 // One sequence as its strands.
 struct Strands {
   Strands(const SequenceView& view, int64_t i, const HammingRule& rule);
+  Strands(std::vector<uint8_t> codes, const HammingRule& rule);
 
   std::vector<Strand> strands;  // the one that was read, and, of both, the other one
 };
@@ -64,6 +66,10 @@ class WordPairs {
   const std::vector<double>& count(const Strands& x, const Strands& y);
   // The same for x and itself: most pairs are met once.
   const std::vector<double>& count_own(const Strands& x);
+  // The same for each of n windows of a text, each a letter behind the one before; all letters are
+  // known, and all words weigh the same. visit(window, what count_own returns).
+  using Visit = std::function<void(int64_t, const std::vector<double>&)>;
+  void count_windows(const Strands& text, int64_t n, const Visit& visit);
 
  private:
   // Which words of y are compared with a word of x: all, those behind it on the same strand, or
@@ -75,12 +81,16 @@ class WordPairs {
   void compare(const Strand& x, const Strand& y, Part part);
   void compare_weighted(const Strand& x, const Strand& y);
   void leave_out_partners(const Strand& x, const Strand& y);
+  // visit(pair) for the pairs that count of a range.
+  template <typename VisitPair>
+  void list(PairTask task, const PairRange& range, VisitPair&& visit);
 
   const HammingRule& rule_;
   std::vector<uint64_t> pairs_;
   std::vector<double> found_;
   std::vector<PairRange> ranges_;
   std::vector<PairFound> listed_;
+  std::vector<double> changes_;  // by window and mismatches: what it has more than the one before
   std::vector<uint64_t> to_partner_;  // pairs up to a word's partner, by the sum of their places
   int64_t places_ = -1;               // for sequences of so many places
 };
