@@ -46,9 +46,12 @@ def test_contributions_add_up_to_decision_values(kernel, normalize, data):
     np.testing.assert_allclose(
         scores.contributions.sum(axis=(1, 2)), model.decision_function(new) - model.intercept_
     )
+    near = letter_scores(model, new, near=True)
+    np.testing.assert_allclose(near.contributions, scores.contributions, atol=1e-12)
 
 
-def test_words_share_what_they_count_among_letters_that_agree(data):
+@pytest.mark.parametrize("near", [False, True])
+def test_words_share_what_they_count_among_letters_that_agree(near, data):
     X, y, new = data
     model = MKLClassifier(GappedKmer(5, 3, both_strands=False), normalize=None).fit(X, y)
     (member,) = GappedKmer(5, 3).members
@@ -61,10 +64,12 @@ def test_words_share_what_they_count_among_letters_that_agree(data):
                 for x, coef in zip(support, model.dual_coef_[0], strict=True):
                     for v in (x[j : j + 5] for j in range(len(x) - 4)):
                         m = sum(b != c for b, c in zip(u, v, strict=True))
-                        if u[p] == v[p]:
+                        before = m + (letter != new[0][i + p])
+                        if u[p] == v[p] and (not near or before <= 2):
                             share = float(member.values[m]) / (5 - m)
                             expected[a, i + p] += model.weights_[0] * coef * share
-    np.testing.assert_allclose(letter_scores(model, new[:1]).hypothetical[0], expected, atol=1e-9)
+    found = letter_scores(model, new[:1], near=near).hypothetical[0]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 def replaced(text, at, letter):

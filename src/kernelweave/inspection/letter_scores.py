@@ -54,7 +54,7 @@ class LetterScores:
         np.savez_compressed(scores, self.hypothetical)
 
 
-def letter_scores(model: Any, X: Any, *, target: Any = None) -> LetterScores:
+def letter_scores(model: Any, X: Any, *, target: Any = None, near: bool = False) -> LetterScores:
     """Return how much each letter of N sequences adds to their decision values.
 
     Parameters
@@ -63,6 +63,8 @@ def letter_scores(model: Any, X: Any, *, target: Any = None) -> LetterScores:
         `Mismatch`, `WeightedDegree` and `WeightedDegreeShift` on one column of sequences.
     X : N sequences.
     target : the class whose decision function is read, where there are several.
+    near : whether hypothetical scores leave out words that come near enough only by the letter in
+        question (mode 1 of gkmexplain; mode 2 is False). Contributions are the same.
 
     Raises
     ------
@@ -89,7 +91,8 @@ def letter_scores(model: Any, X: Any, *, target: Any = None) -> LetterScores:
     for (number, slots), planes in _parts(fitted, output).items():
         table = old.tables[old.sources[number]]
         coef = fitted.coef[output] * old.vectors[list(slots)].prod(axis=0)
-        scores = word_scores(sources[number], planes, table, coef, new.tables[new.sources[number]])
+        fresh = new.tables[new.sources[number]]
+        scores = word_scores(sources[number], planes, table, coef, fresh, near)
         total = total + scores * new.vectors[list(slots)].prod(axis=0)[:, None, None]
     tables: list[Any] = list(new.tables)
     codes = coded(tables[0].sequences)

@@ -3,7 +3,8 @@
 A sum of string kernels is a sum over words: those of a sequence, each with a weight. The weight of
 a word is shared by its letters; of words that are compared by their mismatches, by the letters that
 agree. Hypothetical scores are those that a letter would have in the place of another one, the rest
-of the sequence being as it is (Shrikumar, Prakash and Kundaje, 2019).
+of the sequence being as it is (Shrikumar, Prakash and Kundaje, 2019). `near` leaves out words that
+count only because of that letter: those with one mismatch too many as the sequence is.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def coded(sequences: Sequences) -> np.ndarray:
 
 @singledispatch
 def word_scores(
-    quantity: Any, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any
+    quantity: Any, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any, near: bool
 ) -> np.ndarray:
     """Return hypothetical scores, shape (n, letters, L), of new sequences.
 
@@ -45,6 +46,7 @@ def word_scores(
     quantity, planes : what is summed up, and how much each of its planes counts, shape (planes,).
     table, coef : the sequences in the sum, and their coefficients, shape (n_support,).
     new : table of n sequences.
+    near : whether only words count that do as the sequence is.
     """
     raise ValueError(
         "model: letters have scores in sums of Spectrum, GappedKmer, Mismatch, WeightedDegree and "
@@ -54,7 +56,12 @@ def word_scores(
 
 @word_scores.register
 def _hamming(
-    quantity: HammingQuantity, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any
+    quantity: HammingQuantity,
+    planes: np.ndarray,
+    table: Any,
+    coef: np.ndarray,
+    new: Any,
+    near: bool,
 ) -> np.ndarray:
     length, letters = quantity.length, len(quantity.alphabet.letters)
     codes = coded(new.sequences)
@@ -66,14 +73,18 @@ def _hamming(
     shared = [
         tuple(value / (length - m) for m, value in enumerate(h[:-1])) for h in quantity.values
     ]
-    eigenvalues = _combined(shared, planes, letters)
+    functions = [shared, [_nearer(values) for values in shared]] if near else [shared]
+    spectra = [_combined(members, planes, letters) for members in functions]
     for place in range(length):
-        tables = _core.place_weights(source, side, coef, place, eigenvalues, 1)
+        tables = [_core.place_weights(source, side, coef, place, one, 1) for one in spectra]
         step = letters ** (length - 1 - place)
         for rows, start, words in _words(codes, length, letters):
             digit = words // step % letters
             for letter in range(letters):
-                found = tables[words + (letter - digit.astype(np.int64)) * step]
+                changed = words + (letter - digit.astype(np.int64)) * step
+                found = tables[-1][changed]
+                if near:
+                    found = np.where(digit == letter, tables[0][changed], found)
                 scores[rows, letter, start + place] += weights[rows, start] * found
     if any(values[-1] for values in quantity.values):
         _share_rest(quantity, planes, side, coef, codes, weights, scores)
@@ -98,6 +109,12 @@ def _share_rest(
         for place in range(length):
             at = codes[rows, start + place].astype(np.int64)
             scores[rows, at, start + place] += weights[rows, start] * table[words]
+
+
+def _nearer(values: Values) -> Values:
+    """Return a function of the mismatches that ends one mismatch earlier."""
+    last = max((m for m, value in enumerate(values) if value), default=0)
+    return tuple(value if m < last else Fraction(0) for m, value in enumerate(values))
 
 
 def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np.ndarray:
@@ -131,7 +148,12 @@ def _position_weights(quantity: HammingQuantity, sequences: Sequences, width: in
 
 @word_scores.register
 def _spectrum(
-    quantity: SpectrumQuantity, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any
+    quantity: SpectrumQuantity,
+    planes: np.ndarray,
+    table: Any,
+    coef: np.ndarray,
+    new: Any,
+    near: bool,
 ) -> np.ndarray:
     words = _stored_words(quantity, table, planes[0] * coef)
     weights = {codes: w for _, codes, w in words}
@@ -147,7 +169,13 @@ def _spectrum(
             word[place] = letter
             found = weights.get(bytes(word), 0.0)
             scores[i, letter, start + place] += found / quantity.k
-    return scores
+    return _of_own_letters(scores, codes) if near else scores
+
+
+def _of_own_letters(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the scores, shape (n, letters, L), of the letters that there are; 0 for others."""
+    own: np.ndarray = scores * (codes[:, None, :] == np.arange(scores.shape[1])[None, :, None])
+    return own
 
 
 def _stored_words(quantity: Any, table: Any, coef: np.ndarray) -> list[tuple[int, bytes, float]]:
@@ -161,7 +189,7 @@ def _stored_words(quantity: Any, table: Any, coef: np.ndarray) -> list[tuple[int
 
 @word_scores.register
 def _weighted_degree(
-    quantity: WdQuantity, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any
+    quantity: WdQuantity, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any, near: bool
 ) -> np.ndarray:
     shifts, weights = combined_weights([(quantity, planes)])
     support, codes = coded(table.sequences), coded(new.sequences)
@@ -173,7 +201,7 @@ def _weighted_degree(
         moved[:, kept] = support[:, kept.start + shift : kept.stop + shift]
         for i, x in enumerate(codes):
             scores[i] += _at_positions(around, moved, coef, x, scores.shape[1])
-    return scores
+    return _of_own_letters(scores, codes) if near else scores
 
 
 def _around(weights: np.ndarray) -> np.ndarray:
