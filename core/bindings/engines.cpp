@@ -199,6 +199,7 @@ void bind_linear(nb::module_& m) {
       .def_static("serves", &LinearEngine::serves, "program"_a, "side"_a)
       .def_prop_ro("n", &LinearEngine::n)
       .def_prop_ro("reads", &LinearEngine::reads)
+      .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
       .def("block", &block<LinearEngine>, "ids"_a, "weights"_a)
       .def("blocks", &blocks<LinearEngine>, "ids"_a)

@@ -282,7 +282,7 @@ def make_plan(
         working_set=working_set if isinstance(working_set, int) else engine.largest_block,
         conjugate=working_set == "auto" and single and multiplies(problem, engine),
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
-        samples=single and pace is ACCURATE and not engine.keeps_outputs,
+        samples=single and pace is ACCURATE and engine.sampling_pays,
         drops=step is not None and problem.norm.is_sparse,
         rough=engine.has_rough_outputs,
     )

@@ -163,6 +163,11 @@ class Engine(ABC):
         return self._shown
 
     @property
+    def sampling_pays(self) -> bool:
+        """Whether weights are found faster on some of the examples."""
+        return not self.keeps_outputs
+
+    @property
     def has_rough_outputs(self) -> bool:
         """Whether it can be quicker with outputs of about six digits."""
         return False
