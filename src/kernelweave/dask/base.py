@@ -81,6 +81,7 @@ class DaskEstimator(MKLEstimator):
         norms: Sequence[Norm],
         *,
         shared: bool,
+        fits: int,
     ) -> Prepared:
         if not all(method.combines for method in methods):
             raise ValueError(
