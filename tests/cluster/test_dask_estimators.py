@@ -271,6 +271,20 @@ def test_searches_over_folds(client, table, parts, tmp_path):
     assert isinstance(ours.predict(parts[0]), da.Array)
 
 
+def test_multiplicative_weights_in_batches(client, table, parts, monkeypatch):
+    """Rounds on candidates: as good a certificate as that of one machine, in few passes."""
+    X, y = table
+    monkeypatch.setattr("kernelweave.solvers.mwu_batches.CANDIDATES", 20)
+    given = {"kernels": MIXED, "norm": 1, "loss": "squared_hinge", "solver": "mwu", "tol": 0.1}
+    ours = DaskMKLClassifier(**given).fit(*parts)
+    plain = MKLClassifier(**given).fit(X, y)
+    assert plain.duality_gap_ <= 0.1
+    assert ours.duality_gap_ <= 0.1
+    assert len(ours.history_) < 60
+    assert abs(ours.primal_objective_ / plain.primal_objective_ - 1) < 0.1
+    assert verify(ours.as_plain(), X, y).agree
+
+
 def test_parameters_are_those_of_the_plain_estimators():
     for ours, plain in (
         (DaskMKLClassifier, MKLClassifier),

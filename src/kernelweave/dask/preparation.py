@@ -136,6 +136,7 @@ def far_prepared(
     cache_mb: float,
     n_jobs: int,
     keyed: bool,
+    combines: bool,
 ) -> FarPrepared:
     """Read all examples where they are, and give them an engine.
 
@@ -144,12 +145,13 @@ def far_prepared(
     costs : of all examples, shape (n,).
     cache_mb, n_jobs : for examples that are fetched.
     keyed : whether a checkpoint needs to know the examples.
+    combines : whether methods ask little of single kernels.
     """
     data, sample = examples.data, examples.sample
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
-    chosen = replace(chosen, family=FamilyEngine.serves(on_sample))
-    near = Near(chosen, LinearEngine.serves(on_sample), cache_mb, n_jobs)
+    chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
+    near = Near(chosen, combines and LinearEngine.serves(on_sample), cache_mb, n_jobs)
     shards = DaskShards(data.cluster, _loaded(data, chosen), data.sizes)
     engine = ShardedEngine(shards, near)
     worst = np.max(shards.ask(worst_digits, (engine.precision,)), axis=0)

@@ -170,6 +170,7 @@ class ShardedEngine(Engine):
     """
 
     keeps_outputs: ClassVar[bool] = False
+    far: ClassVar[bool] = True
 
     def __init__(self, shards: Shards, near: Near):
         super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)
