@@ -28,7 +28,14 @@ WORKERS = 60.0  # and without any worker
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot go on: its scheduler is gone, or its workers are."""
+    """The cluster cannot go on: its scheduler is gone, or its workers are.
+
+    Examples
+    --------
+    >>> from kernelweave.dask import ClusterError
+    >>> issubclass(ClusterError, RuntimeError)
+    True
+    """
 
 
 class Lost(ClusterError):
