@@ -1,5 +1,8 @@
 """What is particular to the engine of shards: what it fetches, and what shards share."""
 
+import pickle
+import sys
+
 import numpy as np
 import pytest
 from kernel_cases import SHARDED
@@ -81,6 +84,15 @@ def test_what_is_not_needed_is_forgotten(rng, monkeypatch):
         expected.append(engine.block(idx, theta))
         assert engine._fetched._here.n <= sharded.SPARE * 4 + 2
     np.testing.assert_array_equal(engine.block(np.arange(2), theta), expected[0])
+
+
+def test_shards_tell_their_size(rng):
+    """Dask moves what it takes for small."""
+    for name in ("shards of sparse", FAMILY, "shards of matches by degree"):
+        case = SHARDED[name]
+        for shard in case.engine(case.data(rng, case.n))._shards.shards:
+            size = len(pickle.dumps(shard.examples, protocol=5))
+            assert 0.3 * size - 1000 < sys.getsizeof(shard) < size
 
 
 def test_far_parts_are_sorted(rng, monkeypatch):

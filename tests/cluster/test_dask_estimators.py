@@ -1,8 +1,10 @@
 """Estimators on a cluster: the model of one machine, whatever the number of workers."""
 
+import gc
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import dask.array as da
@@ -11,7 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 from kernelweave import (
     MKLClassifier,
@@ -136,6 +138,36 @@ def test_two_fits_at_the_same_time(client, parts):
     for k in range(2):
         for mine, theirs in zip(alone[k], together[k], strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+
+def test_nothing_is_left_behind(client, cluster_of_threads, parts):
+    """After a fit no task of it is known to the scheduler, and no memory is taken."""
+    DaskMKLClassifier(FAMILY, norm=1).fit(*parts)
+    gc.collect()
+    for _ in range(100):
+        left = [key for key in cluster_of_threads.scheduler.tasks if "kernelweave" in str(key)]
+        if not left:
+            break
+        time.sleep(0.1)
+    assert left == []
+
+
+def test_workers_without_data_take_no_part(client, cluster_of_threads):
+    """One partition is on one worker, and stays there."""
+    X = da.random.default_rng(0).normal(size=(5000, 4), chunks=(5000, 4)).persist()
+    wait(X)
+    (home,) = {worker for workers in client.who_has(X).values() for worker in workers}
+    y = (X[:, 0] > 0).astype(int)
+    for worker in cluster_of_threads.workers.values():
+        worker.state.log.clear()
+    DaskMKLClassifier(RBF(0.2)).fit(X, y)
+    ran = {
+        worker.address
+        for worker in cluster_of_threads.workers.values()
+        for event in worker.state.log
+        if "kernelweave-combined" in str(event[0]) and "executing" in event
+    }
+    assert ran == {home}
 
 
 def test_active_sets_far_and_near(client, monkeypatch):
