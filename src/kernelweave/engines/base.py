@@ -250,10 +250,11 @@ class Engine(ABC):
         """Return k_m(x_i, x_i), shape (M, n)."""
         raise self._cannot("evaluate kernels between examples")
 
-    def sizes(self) -> np.ndarray:
-        """Return the largest k_m(x_i, x_i) of each kernel, shape (M,)."""
-        sizes: np.ndarray = self.diagonal().max(axis=1)
-        return sizes
+    @property
+    def largest_values(self) -> np.ndarray:
+        """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
+        largest: np.ndarray = self.diagonal().max(axis=1)
+        return largest
 
     @property
     def largest_block(self) -> int:

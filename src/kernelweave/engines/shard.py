@@ -152,7 +152,7 @@ class Shard:
         """Return k_m(x_i, x_i), shape (M, n)."""
         return _core.diagonal(self.kernels.listing.program, self._own.side)
 
-    def sizes(self) -> np.ndarray:
+    def largest_values(self) -> np.ndarray:
         """Return the largest k_m(x_i, x_i), shape (M,)."""
         return TrainingSet(self.kernels.listing, self._own).largest_values()
 
