@@ -15,8 +15,9 @@ from ..checkpoint import digest
 from ..core import single_threaded_blas
 from ..digits import Bounds, Digits
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
+from ..engines.fetched import Near
 from ..engines.shard import Shard, Varying
-from ..engines.sharded import Near, ShardedEngine
+from ..engines.sharded import ShardedEngine
 from ..estimators.base import Prepared
 from ..kernels import CompiledKernels
 from ..kernels.absent import absent_of_all
