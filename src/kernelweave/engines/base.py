@@ -137,6 +137,8 @@ class Engine(ABC):
     streams : bool
         Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
         by block when it is asked for them.
+    far : bool
+        Whether examples are elsewhere: what is asked of all of them is a message and an answer.
     precision : float
         How exactly kernels are evaluated, relative to their largest values.
     travel : array of shape (n,)
@@ -148,6 +150,7 @@ class Engine(ABC):
 
     keeps_outputs: ClassVar[bool]
     streams: ClassVar[bool] = False
+    far: ClassVar[bool] = False
     precision: float = float(np.finfo(float).eps)
 
     def __init__(self, n: int, n_kernels: int):
