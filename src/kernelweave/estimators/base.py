@@ -196,7 +196,12 @@ class MKLEstimator(FittedEstimator):
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, plan, history, weights, digits)
+        try:
+            result = solve(problem, engine, plan, history, weights, digits)
+        except KeyboardInterrupt:
+            if checkpoint:
+                checkpoint.keep_last()
+            raise
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
