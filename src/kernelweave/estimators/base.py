@@ -134,7 +134,7 @@ class MKLEstimator(FittedEstimator):
 
     def _live_line(self) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, if anything does."""
-        return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
+        return live_line(type(self).__name__, self.tol) if self.verbose else nullcontext(ignore)
 
     def _deadline(self) -> float:
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
