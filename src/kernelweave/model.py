@@ -177,16 +177,14 @@ class Model:
                 continue
             old = TrainingSet(self.compiled.listing, self.examples).part(some)
             fresh = TrainingSet(self.compiled.listing, new).part(some)
+            program, sides = old.kernels.program, (old.examples.side, fresh.examples.side)
+            if outputs == 1:
+                sums = _core.sum_each(program, *sides, self.coef[0], n_jobs)
+                values[:, 0, some] = (self.weights[0, some, None] * sums).T
+                continue
             each = np.einsum("om,mk->omk", self.weights[:, some], np.eye(len(some)))
             coef = np.repeat(self.coef, len(some), axis=0)
-            found = _core.decide(
-                old.kernels.program,
-                old.examples.side,
-                fresh.examples.side,
-                coef,
-                each.reshape(-1, len(some)),
-                n_jobs,
-            )
+            found = _core.decide(program, *sides, coef, each.reshape(-1, len(some)), n_jobs)
             values[:, :, some] = found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
         return values
 

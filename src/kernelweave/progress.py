@@ -15,26 +15,25 @@ SECONDS_BETWEEN = 1.0  # of lines in a log
 
 
 @contextmanager
-def live_line(title: str, tol: float) -> Iterator[Callable[[Progress], None]]:
-    """Give a function that shows the latest progress on one live line, and about the time left.
+def live_line(
+    title: str, more: Callable[[Progress], str] = lambda progress: ""
+) -> Iterator[Callable[[Progress], None]]:
+    """Give a function that shows the latest progress on one live line.
 
-    Off a terminal it prints plain lines instead, at most one a second.
+    Off a terminal it prints plain lines instead, at most one a second. `more` is what the line ends
+    with.
     """
     from rich.console import Console
     from rich.status import Status
 
     console, turns, printed = Console(stderr=True), 0, -np.inf
-    seen: list[tuple[float, float]] = []
 
     def line(progress: Progress) -> str:
         nonlocal turns
         turns += 1
-        if seen and progress.seconds < seen[-1][0]:  # another output, with a clock of its own
-            seen.clear()
-        seen.append((progress.seconds, progress.gap))
         return (
             f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
-            f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}{_left(seen, tol)}"
+            f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}{more(progress)}"
         )
 
     def write(progress: Progress) -> None:
@@ -49,18 +48,6 @@ def live_line(title: str, tol: float) -> Iterator[Callable[[Progress], None]]:
         return
     with Status(f"{title}: reading the data and normalising kernels", console=console) as status:
         yield lambda progress: status.update(line(progress))
-
-
-def _left(seen: list[tuple[float, float]], tol: float) -> str:
-    """Return about how long a gap takes to reach tol, as text.
-
-    It is taken to fall by the same factor each second as in the later half of what was seen.
-    """
-    (before, first), (now, gap) = seen[len(seen) // 2], seen[-1]
-    if not 0 < tol < gap < first:
-        return ""
-    seconds = (now - before) * np.log(gap / tol) / np.log(first / gap)
-    return f", about {seconds:.0f} s left"
 
 
 @contextmanager

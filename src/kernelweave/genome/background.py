@@ -34,6 +34,18 @@ class Matched:
     gc : mean GC content of the matched positives and of their negatives.
     repeats : the same for the share of repeats.
     farthest : largest difference of GC content, and of repeats, within a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Region, Regions, negatives
+    >>> letters = np.random.default_rng(0).choice(np.frombuffer(b"ACGT", np.uint8), 5000)
+    >>> peaks = Regions([Region("chr1", 0, 100, "", "+")], "peaks")
+    >>> found = negatives(peaks, {"chr1": letters}, gc=0.1)
+    >>> found.unmatched
+    0
+    >>> found.farthest[0] <= 0.1
+    True
     """
 
     regions: Regions
@@ -67,6 +79,17 @@ def negatives(
     Raises
     ------
     ValueError : where a region is not in the genome, or no chromosome is long enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Region, Regions, negatives
+    >>> letters = np.random.default_rng(0).choice(np.frombuffer(b"ACGT", np.uint8), 5000)
+    >>> items = [Region("chr1", start, start + 100, "", "+") for start in (0, 900)]
+    >>> peaks = Regions(items, "peaks")
+    >>> found = negatives(peaks, {"chr1": letters}, gc=0.1)
+    >>> [region.stop - region.start for region in found.regions.items]
+    [100, 100]
     """
     for name, value, good in (("gc", gc, gc >= 0), ("repeats", repeats, repeats >= 0)):
         if not good:

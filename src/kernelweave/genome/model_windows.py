@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..alphabets import DNA, Alphabet
-from ..kernels.strings import Strings
+from ..kernels.string_columns import Strings
 from ..sequences import Sequences
 
 

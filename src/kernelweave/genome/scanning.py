@@ -27,6 +27,15 @@ class Scores:
     length : letters of a window.
     scores : shape (k,), the decision values that `decision_function` gives the windows as the
         strand is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Scores
+    >>> scores = Scores("chr1", "+", np.array([0, 1, 2]), 50, np.array([-1.0, 2.0, 0.5]))
+    >>> found = scores.above(0.0)
+    >>> print(found.starts, found.scores)
+    [1 2] [2.  0.5]
     """
 
     chromosome: str
@@ -55,7 +64,7 @@ def scan(
     strands: str = "both",
     chromosomes: Sequence[str] | None = None,
 ) -> Iterator[Scores]:
-    """Score the windows of a genome, block by block.
+    r"""Score the windows of a genome, block by block.
 
     Windows with letters outside the alphabet, such as N, are left out. Blocks come from left to
     right, of each stretch of a chromosome one for each strand.
@@ -80,6 +89,20 @@ def scan(
     Raises
     ------
     ValueError : where an argument is wrong; after the last chromosome where one was not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.genome import scan
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(500, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(X, y)
+    >>> _ = Path("genome.fa").write_text(">chr1\n" + X[y < 0][0] + X[y > 0][0] + "\n")
+    >>> scores = next(scan(model, "genome.fa", strands="+"))
+    >>> int(scores.starts[scores.scores.argmax()])
+    50
     """
     if strands not in ("both", "+", "-"):
         raise ValueError(f"strands must be 'both', '+' or '-', got {strands!r}")

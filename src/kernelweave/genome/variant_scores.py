@@ -22,6 +22,15 @@ class VariantScores:
     variants : list of n Variant
     reference, alternative : arrays of shape (n,)
         Scores without and with the variant; NaN where the window leaves the chromosome.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Variant, VariantScores
+    >>> variant = Variant("chr1", 200, "rs1", "G", "A")
+    >>> scores = VariantScores([variant], np.array([0.5]), np.array([-1.0]))
+    >>> print(scores.difference)
+    [-1.5]
     """
 
     variants: list[Variant]
@@ -42,7 +51,7 @@ def variants(
     *,
     length: int | None = None,
 ) -> VariantScores:
-    """Return what variants do to the scores of the windows that have them in their middle.
+    r"""Return what variants do to the scores of the windows that have them in their middle.
 
     Letters that a deletion takes away are made up for from the right, and those that an insertion
     pushes out are lost there, so that all windows are equally long.
@@ -57,6 +66,22 @@ def variants(
     Raises
     ------
     ValueError : where variants are not of this genome; the message counts them and names the first.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.genome import Variant, variants
+    >>> from kernelweave.kernels import Spectrum
+    >>> X, y = make_motifs(300, positive_rate=0.5)
+    >>> model = MKLClassifier(Spectrum(4)).fit(X, y)
+    >>> genome = X[y > 0][0]
+    >>> _ = Path("genome.fa").write_text(">chr1\n" + genome + "\n")
+    >>> variant = Variant("chr1", 20, "one", genome[20], "A" if genome[20] != "A" else "C")
+    >>> scores = variants(model, [variant], "genome.fa", length=30)
+    >>> scores.difference.shape
+    (1,)
     """
     length = window_length(model, length)
     found = vcf if isinstance(vcf, list) else read_vcf(vcf)[0]

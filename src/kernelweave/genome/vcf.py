@@ -24,7 +24,14 @@ FIELDS = {  # of INFO, and what they are called in the header
 
 
 class Variant(NamedTuple):
-    """Letters `reference` of a chromosome from `start` on, counted from 0, replaced by others."""
+    """Letters `reference` of a chromosome from `start` on, counted from 0, replaced by others.
+
+    Examples
+    --------
+    >>> from kernelweave.genome import Variant
+    >>> Variant("chr1", 200, "rs1", "G", "A")
+    Variant(chromosome='chr1', start=200, name='rs1', reference='G', alternative='A')
+    """
 
     chromosome: str
     start: int
@@ -34,7 +41,11 @@ class Variant(NamedTuple):
 
 
 def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
-    """Read a VCF file, plain or packed: a variant for each alternative allele.
+    r"""Read a VCF file, plain or packed: a variant for each alternative allele.
+
+    Parameters
+    ----------
+    path : the file.
 
     Returns
     -------
@@ -43,6 +54,15 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
     Raises
     ------
     ValueError : where a line is no variant; the message names it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave.genome import read_vcf
+    >>> _ = Path("v.vcf").write_text("#CHROM\tPOS\tID\tREF\tALT\nchr1\t201\trs1\tG\tA\n")
+    >>> variants, left_out = read_vcf("v.vcf")
+    >>> variants[0].start, left_out
+    (200, 0)
     """
     source, found, left_out = os.fspath(path), [], 0
     for number, text in _lines(path):
@@ -66,11 +86,27 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
 
 
 def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) -> None:
-    """Write a VCF file again, with the scores of its variants in the column INFO.
+    r"""Write a VCF file again, with the scores of its variants in the column INFO.
 
     Parameters
     ----------
+    file : what is written to, open for text.
     path : the file that `read_vcf` has read the variants from. Its other columns stay as they are.
+    found : the scores of its variants.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from pathlib import Path
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.genome import variants, write_vcf
+    >>> from kernelweave.kernels import Spectrum
+    >>> model = MKLClassifier(Spectrum(2)).fit(["GATTACA", "CCCGCCC"], [1, -1])
+    >>> _ = Path("genome.fa").write_text(">chr1\nCCGATTACAGG\n")
+    >>> _ = Path("v.vcf").write_text("#CHROM\tPOS\tID\tREF\tALT\nchr1\t6\trs1\tT\tC\n")
+    >>> write_vcf(sys.stdout, "v.vcf", variants(model, "v.vcf", "genome.fa", length=7))
+    ... # doctest: +ELLIPSIS
+    ##INFO=<ID=KW_REF,...
     """
     scores = iter(np.transpose([found.reference, found.alternative, found.difference]).tolist())
     for _, text in _lines(path):

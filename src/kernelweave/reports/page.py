@@ -56,6 +56,18 @@ def report(
     bootstrap : number of fits on bootstrap samples, for the intervals of weights.
     title : of the page.
     command : what to run to get the page again.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, report
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = X[:, 0] > 0
+    >>> model = MKLClassifier().fit(X, y)
+    >>> report(model, "report.html", X, y, cv=2)
+    >>> "Kernelweave report" in Path("report.html").read_text()
+    True
     """
     if bootstrap and X is None:
         raise ValueError("bootstrap needs the examples X")

@@ -31,7 +31,7 @@ def read_sequences(
     unknown: str = "mismatch",
     names: bool = True,
 ) -> Sequences:
-    """Read a FASTA or FASTQ file, plain or packed by gzip, bzip2 or xz, or a 2bit file.
+    r"""Read a FASTA or FASTQ file, plain or packed by gzip, bzip2 or xz, or a 2bit file.
 
     Parameters
     ----------
@@ -43,6 +43,17 @@ def read_sequences(
     Raises
     ------
     ValueError : where the file is not what it should be; the message names the line and record.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave.sequences import read_sequences
+    >>> _ = Path("two.fa").write_text(">one\nGATTACA\n>two\nGATTTCA\n")
+    >>> sequences = read_sequences("two.fa")
+    >>> list(sequences)
+    ['GATTACA', 'GATTTCA']
+    >>> list(sequences.names)
+    ['one', 'two']
     """
     (sequences,) = read_blocks(path, alphabet, unknown=unknown, names=names, records=None)
     return sequences
@@ -62,6 +73,14 @@ def read_blocks(
     ----------
     path : the file, or an open binary stream, which is read as it is.
     records : how many records a block has at least; only the last has fewer. None: one block.
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.sequences import read_blocks, write_sequences
+    >>> write_sequences("many.fa", make_motifs(250)[0])
+    >>> sum(len(block) for block in read_blocks("many.fa", records=100))
+    250
     """
     alphabet = as_alphabet(alphabet)
     parser = _core.SequenceParser(alphabet.file_codes, alphabet.planes, refuses(unknown), names)
@@ -95,7 +114,20 @@ def named_errors(name: object) -> Iterator[None]:
 
 
 def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
-    """Write sequences to a FASTA file, with their names or else their numbers as headers."""
+    """Write sequences to a FASTA file, with their names or else their numbers as headers.
+
+    Parameters
+    ----------
+    path : the file; one that is there is replaced.
+    sequences : what to write.
+
+    Examples
+    --------
+    >>> from kernelweave.sequences import as_sequences, read_sequences, write_sequences
+    >>> write_sequences("two.fa", as_sequences(["GATTACA", "GATTTCA"]))
+    >>> list(read_sequences("two.fa"))
+    ['GATTACA', 'GATTTCA']
+    """
     names = range(sequences.n) if sequences.names is None else sequences.names
     with open(path, "w", encoding="utf-8") as file:
         for name, letters in zip(names, sequences, strict=True):
