@@ -20,11 +20,12 @@ import numpy as np
 
 from ..kernels.examples import Examples
 from ..kernels.joined import joined
-from .base import Engine, Snapshot, TrainingSet
+from .base import Engine, TrainingSet
 from .dense import DenseEngine
 from .family import FamilyEngine
 from .linear import LinearEngine
 from .shard import Shard, Varying, Work
+from .snapshot import Snapshot
 
 NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
 SPARE = 4  # fetched examples that are kept, relative to those that are needed,
