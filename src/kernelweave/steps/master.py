@@ -35,7 +35,6 @@ ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficient
 CENTRE = 0.1  # how far complementarity is lowered in one iteration
 SAFE = 0.99  # how much of the way to the boundary is taken
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
-SLIGHT = 0.3  # part of the gap up to which a kernel may be lost in one step
 FEW = 50  # weights, and slopes, that a model is minimised over at first
 ROUNDING = 1e-6  # relative error of a multiplier
 
@@ -172,19 +171,12 @@ class _Point:
         return None if failed else step  # not positive definite, or not finite: rounding rules
 
 
-def least_weights(turn: Turn, norm: Norm, reach: float, *, slight: bool = False) -> np.ndarray:
-    """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor.
-
-    With `slight`, a kernel whose part of 1/2 theta . s is small next to the gap is left the floor:
-    what a model gets wrong of it is less than what is open anyway.
-    """
+def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
+    """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
     gap = turn.gap(norm)
     relative = gap / max(turn.scale, gap)
     floor = FLOOR * relative * turn.theta.mean()
-    reached = reach * turn.theta
-    if slight:
-        reached[0.5 * turn.theta * turn.s <= SLIGHT * gap] = 0.0
-    least: np.ndarray = np.maximum(reached, np.minimum(floor, turn.theta))
+    least: np.ndarray = np.maximum(reach * turn.theta, np.minimum(floor, turn.theta))
     return least
 
 

@@ -29,7 +29,6 @@ PATIENCE = 3  # turns without any better value after which the trust region shri
 ROUNDING = 1e-9  # relative difference of values that tells nothing
 TIGHT = 0.1  # part of the gap that an accurately solved inner problem accounts for
 SECANT = 0.05, 2.0  # bounds of that ratio
-CLOSE = 0.1  # relative gap from which on weights that hardly count may vanish at once
 
 
 class Newton:
@@ -43,8 +42,7 @@ class Newton:
 
     A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
     a bound, and the gradient changes by another amount than the Hessian predicts: the next Hessian
-    is multiplied by the ratio of the two. Near the end, where the last Hessian promised at least the
-    change that came, weights that hardly count may go to zero in one step.
+    is multiplied by the ratio of the two.
     """
 
     def __init__(self, norm: Norm):
@@ -64,14 +62,12 @@ class Newton:
         if self.idle >= PATIENCE:
             return self._back()
         self.reach = max(REACH, self.reach**WIDEN)
-        secant, close = self._secant(turn), gap <= CLOSE * turn.scale
-        slight = self.last is not None and secant <= 1 and close
-        lower = least_weights(turn, self.norm, self.reach, slight=slight)
+        lower = least_weights(turn, self.norm, self.reach)
         try:
             hessian = turn.hessian()
         except LinAlgError:  # rounding hides it
             hessian = np.zeros((len(turn.s),) * 2)
-        H, scale = secant * hessian, turn.s.max()
+        H, scale = self._secant(turn) * hessian, turn.s.max()
         self.last = turn.theta, turn.s, hessian
         return model_minimum(turn.theta, -0.5 * turn.s / scale, H / scale, lower, self.norm)
 
