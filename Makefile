@@ -4,7 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize sanitize-threads fuzz faults clean
+.PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
+	sanitize-threads fuzz faults coverage cross dist clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -22,18 +23,67 @@ $(VENV)/linters: $(BIN)/python
 demo: $(VENV)/installed
 	$(BIN)/kernelweave demo
 
+# What a change must pass, in the order of cost: style and types, documents, all other tests.
+check: lint
+	$(BIN)/python -m pytest -x -n 2 tests/test_docs.py tests/test_release.py
+	$(BIN)/python -m pytest -n 2 tests --ignore tests/test_docs.py --ignore tests/test_release.py
+
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 tests
+
+# The lowest versions of dependencies that pyproject.toml allows, on the oldest Python, in an environment of
+# its own: the tests that meet them (estimators, masters on HiGHS, frames, pictures, files, commands).
+OLDEST ?= python3.10
+OLDEST_TESTS := tests/test_estimators.py tests/test_master.py tests/test_solve.py tests/test_qcqp.py tests/test_views.py \
+	tests/test_plots.py tests/test_model_file.py tests/test_core.py tests/cli tests/genome tests/reports
+test-oldest:
+	$(OLDEST) -m venv build/oldest-venv
+	build/oldest-venv/bin/pip install --quiet --upgrade pip tomli
+	build/oldest-venv/bin/python packaging/oldest.py > build/oldest.txt
+	build/oldest-venv/bin/pip install --quiet --constraint build/oldest.txt '.[test]'
+	build/oldest-venv/bin/python -m pytest -n 2 $(OLDEST_TESTS)
+
+# sdist and wheels in dist/, audited, installed without a compiler and tried out on every Python that is here.
+dist:
+	PYTHON=$(PYTHON) packaging/dist
+
+# The core for 64-bit ARM by Debian's g++-aarch64-linux-gnu, run under qemu-user.
+cross:
+	packaging/cross
+
+# Lines that tests reach, in Python (build/coverage/python) and C++ (build/coverage/core): COVERED picks tests.
+COVERED ?= tests
+coverage: $(BIN)/python
+	$(BIN)/python -m venv build/coverage-venv
+	build/coverage-venv/bin/pip install --quiet gcovr pytest-cov 'scikit-build-core>=0.10' 'nanobind>=2.4' '.[test]' \
+	  -Cbuild-dir=build/coverage/objects -Ccmake.define.KERNELWEAVE_COVERAGE=ON
+	build/coverage-venv/bin/python -m pytest -n 2 --cov=kernelweave --cov-report=html:build/coverage/python --cov-report=term $(COVERED) \
+	  | tee build/coverage/python.txt
+	build/coverage-venv/bin/gcovr --root core --object-directory build/coverage/objects --print-summary \
+	  --html-details build/coverage/core.html > build/coverage/core.txt
+
+# The documentation site in build/docs, without a network; a warning is an error. docs-quick runs no
+# scripts of the papers.
+$(VENV)/sphinx: $(VENV)/installed
+	$(BIN)/pip install --quiet '.[docs]'
+	touch $@
+
+docs: SCRIPTS := /plot_
+docs-quick: SCRIPTS := /examples/plot_
+docs docs-quick: $(VENV)/sphinx
+	rm -rf docs/api/generated docs/gallery
+	KERNELWEAVE_GALLERY=$(SCRIPTS) $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.
 bench: $(VENV)/installed
 	$(BIN)/python -m benchmarks
 
-# This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"].
-# SIZES= takes the sizes of the tables themselves, and hours.
+# This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"]. LIMIT=1.1
+# names what takes more than 1.1 times as long, and fails. SIZES= takes the sizes of the tables themselves, and hours.
 SIZES ?= --reduced
 bench-against: $(VENV)/installed
-	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES)
+	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES) $(if $(LIMIT),--limit $(LIMIT))
 
 # All 60,000 digits: three fits of at most an hour each.
 bench-mnist: $(VENV)/installed
@@ -104,4 +154,4 @@ faults: $(VENV)/installed
 	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py
 
 clean:
-	rm -rf $(VENV) build
+	rm -rf $(VENV) build dist

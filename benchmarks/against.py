@@ -2,7 +2,8 @@
 
 Builds the other revision in an environment of its own, runs the tables of this tree with both
 versions in turn, and prints for every row the CPU seconds that this version takes relative to those
-of the other.
+of the other. With ``--limit 1.1`` it ends by naming the rows that take more than 1.1 times as long,
+and fails where there are any.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ TABLES = (
     "solvers_mwu",
 )
 UNITS = ("s", "seconds")  # last words of the columns that hold times
+SHORTEST = 0.05  # seconds: of shorter times a ratio says nothing
 OTHERS = ("scikit-learn", "SVC", "Clarabel")  # first words of the columns that hold times of peers
 
 
@@ -89,20 +91,37 @@ def compare(name: str, other: Path, rounds: int, sizes: list[str]) -> Table:
     return table
 
 
+def slower(table: Table, limit: float) -> list[str]:
+    """Return a line for each row that takes more than `limit` times as long as before."""
+    return [
+        f"{table.title}, {label}, {column}: {ours:.3g} s, was {theirs:.3g} s"
+        for label, column, ours, theirs, ratio in table.rows
+        if ratio > limit and SHORTEST < ours < float("inf")
+    ]
+
+
 def main() -> None:
     """Compare the tables that were asked for."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.against", description=__doc__)
     parser.add_argument("revision", help="what git calls the other version, such as HEAD~1")
     parser.add_argument("names", nargs="*", default=TABLES, metavar="NAME", help="tables")
     parser.add_argument("--rounds", type=int, default=3, help="how often each side runs")
+    parser.add_argument("--limit", type=float, help="the ratio above which a row is slower")
     parser.add_argument("--tiny", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--reduced", action="store_true", help="all tables in about ten minutes")
     chosen = parser.parse_args()
     sizes = [f"--{name}" for name in ("tiny", "reduced") if getattr(chosen, name)]
     other = build(chosen.revision)
     print(header(machine()), f"this version against {chosen.revision}", sep="; ", end="\n\n")
+    found = []
     for name in chosen.names:
-        print(compare(name, other, chosen.rounds, sizes).markdown(), flush=True)
+        table = compare(name, other, chosen.rounds, sizes)
+        print(table.markdown(), flush=True)
+        found += slower(table, chosen.limit) if chosen.limit else []
+    if found:
+        sys.exit(
+            f"More than {chosen.limit} times as long as in {chosen.revision}:\n" + "\n".join(found)
+        )
 
 
 if __name__ == "__main__":

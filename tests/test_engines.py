@@ -10,6 +10,8 @@ from kernel_cases import (
     EVERY_ENGINE,
     LINEAR,
     OUTPUTS,
+    SHARDED,
+    STACKED,
     STREAMED,
     SUMS,
     FamilyCase,
@@ -23,19 +25,39 @@ from kernelweave.engines import (
     LinearEngine,
     OutputsEngine,
     Snapshot,
+    StackedEngine,
     StreamedEngine,
 )
+from kernelweave.engines.sharded import ShardedEngine
 from kernelweave.kernels import WeightedDegree
 
-ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, StreamedEngine)
+ENGINES = (
+    DenseEngine,
+    FamilyEngine,
+    LinearEngine,
+    OutputsEngine,
+    ShardedEngine,
+    StackedEngine,
+    StreamedEngine,
+)
 ONE_OF_EACH = {
     DenseEngine: CASES["distances and dot products"],
     FamilyEngine: COMBINED["family of two quantities, normalised by None"],
     LinearEngine: LINEAR["matches by degree"],
     OutputsEngine: OUTPUTS["outputs of distances and dot products"],
+    ShardedEngine: SHARDED["shards of distances and dot products"],
+    StackedEngine: STACKED["stacked distances and dot products"],
     StreamedEngine: STREAMED["streamed distances and dot products"],
 }
-EVALUATING = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS}  # kernels between any examples
+EVALUATING = {
+    **CASES,
+    **SUMS,
+    **COMBINED,
+    **LINEAR,
+    **OUTPUTS,
+    **SHARDED,
+    **STACKED,
+}  # kernels between any examples
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
 every_engine = pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.__name__)
 
@@ -273,6 +295,7 @@ def test_blocks_diagonal_and_outputs_of_some_examples(case, rng):
     idx = some(rng, engine.n)
     close(engine.blocks(idx), naive.inside(idx))
     close(engine.diagonal(), np.einsum("mii->mi", naive.K))
+    close(engine.largest_values, np.einsum("mii->mi", naive.K).max(axis=1))
     change(engine, naive, rng)
     sizes = np.abs(naive.K).max(axis=(1, 2)) * np.abs(naive.alpha).sum()
     accuracy = 1e-6 if naive.largest else 1e-12
@@ -295,6 +318,8 @@ CAPABILITIES = {  # keeps outputs, streams
     FamilyEngine: (False, False),
     LinearEngine: (False, False),
     OutputsEngine: (True, False),
+    ShardedEngine: (False, False),
+    StackedEngine: (True, False),
     StreamedEngine: (False, True),
 }
 
@@ -316,6 +341,8 @@ LACKING = {
     FamilyEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     LinearEngine: {"subset": (NONE, ONE)},
     OutputsEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    ShardedEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    StackedEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     StreamedEngine: {
         "matvec": (ONE, ONE),
         "block": (ONE, np.ones(5)),

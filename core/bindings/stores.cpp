@@ -45,7 +45,7 @@ NamedStore store_of(const Source& source, int64_t letters) {
   return {source.quantity, make_store(kind, spectrum.rule, letters), store_name(kind)};
 }
 
-void add(NamedStore& named, const Side& side, Vector delta) {
+void add_sequences(NamedStore& named, const Side& side, Vector delta) {
   require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
   std::vector<int64_t> all(side.n);
   std::iota(all.begin(), all.end(), 0);
@@ -98,7 +98,7 @@ Out place_weights(const Source& source, const Side& side, Vector delta, int64_t 
   return out;
 }
 
-nb::list items(NamedStore& named) {
+nb::list store_items(NamedStore& named) {
   nb::list found;
   interruptible([&] { named.store->settle(1); });
   named.store->items([&](int64_t position, const std::string& codes, double weight) {
@@ -122,10 +122,10 @@ void bind_stores(nb::module_& m) {
       .def_prop_ro("kind", [](const NamedStore& named) { return named.kind; })
       .def_prop_ro("nbytes", [](const NamedStore& named) { return named.store->bytes(); })
       .def("clear", [](NamedStore& named) { named.store->clear(); })
-      .def("add", &add, "side"_a, "delta"_a)
+      .def("add", &add_sequences, "side"_a, "delta"_a)
       .def("lookup", &lookup, "side"_a, "threads"_a)
       .def("merge", &merge, "other"_a)
-      .def("items", &items);
+      .def("items", &store_items);
 }
 
 }  // namespace kw

@@ -70,7 +70,7 @@ std::string_view letters_of(nb::handle item, int64_t position) {
     throw nb::type_error(("sequence " + std::to_string(position) + " is " +
                           nb::cast<std::string>(nb::repr(item)) + ", not a string")
                              .c_str());
-  return {PyBytes_AS_STRING(item.ptr()), size_t(PyBytes_GET_SIZE(item.ptr()))};
+  return {PyBytes_AsString(item.ptr()), size_t(PyBytes_Size(item.ptr()))};
 }
 
 nb::dict pack_strings(nb::list items, const nb::bytes& codes, bool planes, bool unknown_is_error) {
@@ -212,7 +212,7 @@ void bind_sequences(nb::module_& m) {
       .def("rewrite", &rewrite, "start"_a, "stop"_a, "backwards"_a, "mapping"_a);
 }
 
-void bind_kernels(nb::module_& m) {
+void bind_string_kernels(nb::module_& m) {
   nb::class_<Source>(m, "Source", "A shared quantity with parameters of its own.");
   m.def(
       "weighted_degree",
@@ -285,7 +285,7 @@ void bind_kernels(nb::module_& m) {
 
 void bind_strings(nb::module_& m) {
   bind_sequences(m);
-  bind_kernels(m);
+  bind_string_kernels(m);
   bind_words(m);
   bind_stores(m);
 }

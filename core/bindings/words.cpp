@@ -26,11 +26,11 @@ std::unique_ptr<WordTables> word_tables(const PackedSequences& packed, Vector de
   require(int64_t(background.shape(0)) == packed.view.letters, "WordTables: one chance per letter");
   require(longest >= 1 && longest <= degree && begin >= 0 && begin < end && end <= table.length,
           "WordTables: positions or lengths out of range");
-  WordRule rule{packed.view.letters,
-                degree,
-                std::move(shifts),
-                {weights.data(), weights.data() + weights.size()},
-                {background.data(), background.data() + background.size()}};
+  WdWordRule rule{packed.view.letters,
+                  degree,
+                  std::move(shifts),
+                  {weights.data(), weights.data() + weights.size()},
+                  {background.data(), background.data() + background.size()}};
   std::unique_ptr<WordTables> tables;
   without_lock([&] {
     tables = std::make_unique<WordTables>(std::move(rule), table, delta.data(), longest, begin, end,

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kMostFeatures = 64;  // beyond which cached distances are cheaper
 // A change of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
-constexpr double kSlight = 0.5, kRounding = 1e-3;
+constexpr double kSlightSingle = 0.5, kRounding = 1e-3;
 // Rounding of a distance, relative to the norms of the two, and how many norms are usual: what is
 // said of the others is rougher, and corrected when the double precision passes come.
 constexpr double kDistanceError = 0x1p-20, kUsual = 0.99;
@@ -142,7 +142,7 @@ SingleFamily::SingleFamily(const Program& program, int64_t plane,
   const double bound = std::max(4.0 * table_->largest_norm(), 1e-30);
   const double end = std::ldexp(1.0, std::ilogb(bound) + 1);
   grid_.limit = float(end);
-  grid_.shift = float(functions_.still(program, end, kSlight));
+  grid_.shift = float(functions_.still(program, end, kSlightSingle));
   grid_.wide = cells(kNarrowTail) > kValueCells;
   grid_.moment_cells = cells(kMomentTail);
   values_.assign(kCoefficients, 0.0f);

@@ -189,14 +189,14 @@ double bottom(const Conjugates& conj, int64_t i, double a) {
 }
 
 // The pair i rises, j falls, by at most `limit`.
-struct Pair {
+struct PairMove {
   int64_t i, j;
   double alpha_i, alpha_j;
   double limit;
 };
 
 // The derivative along the pair grows from below zero: its root, or the limit.
-double best_step(const Conjugates& conj, Machine& machine, const Pair& p) {
+double best_step(const Conjugates& conj, Machine& machine, const PairMove& p) {
   const double kinks = (p.alpha_i >= 0.0 ? 1.0 : -1.0) * conj.term().eps[p.i] -
                        (p.alpha_j > 0.0 ? 1.0 : -1.0) * conj.term().eps[p.j];
   double low = 0.0, high = p.limit, t = 0.0, curvature;

@@ -13,10 +13,7 @@ constexpr const char* kNames[] = {"auto", "rows", "table", "sorted", "hash", "tr
 // Measured (benchmarks/strings_stores.py): a table that fits into the cache beats everything; a
 // larger one beats a hash table while it has at most eight places for each k-mer added.
 constexpr uint64_t kCachedTable = uint64_t{1} << 16;
-constexpr int64_t kSequences = 16;                 // read between two looks at signals
 constexpr int64_t kMostHashed = int64_t{1} << 27;  // slots for more would take gigabytes
-
-const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
 
 }  // namespace
 
@@ -30,15 +27,15 @@ const char* store_name(StoreKind kind) { return kNames[int(kind)]; }
 
 void KmerStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
   for (int64_t r = 0; r < count; ++r) {
-    put_sequence(sequences(a), rows[r], delta[r]);
-    if (r % kSequences == 0) check_interrupt();
+    put_sequence(sequences_of(a), rows[r], delta[r]);
+    if (r % kSequencesBetweenLooks == 0) check_interrupt();
   }
 }
 
 void KmerStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t) const {
   for (int64_t j = j0; j < j1; ++j) {
-    out[j - j0] += sum_sequence(sequences(b), j);
-    if (j % kSequences == 0) check_interrupt();
+    out[j - j0] += sum_sequence(sequences_of(b), j);
+    if (j % kSequencesBetweenLooks == 0) check_interrupt();
   }
 }
 

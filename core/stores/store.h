@@ -14,6 +14,8 @@ namespace kw {
 // A word of w: where it must start (-1: anywhere), its letters as codes, its weight.
 using VisitWord = std::function<void(int64_t position, const std::string& codes, double weight)>;
 
+constexpr int64_t kSequencesBetweenLooks = 16;  // at signals, while sequences are read
+
 class Store : public Sums {
  public:
   virtual void clear() = 0;

@@ -5,12 +5,11 @@
 
 #include "strings/hamming_product.h"
 #include "strings/sequence_table.h"
+#include "strings/window_runs.h"
 #include "system/team.h"
 
 namespace kw {
 namespace {
-
-const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
 
 struct StrandRows : Rows {
   std::vector<Strands> rows;
@@ -41,16 +40,16 @@ int64_t HammingParameters::classes() const {
 
 void HammingKernel::check(const Table& a, const Table& b) const {
   for (const Table* table : {&a, &b})
-    if (uint64_t(sequences(*table).letters) != parameters.rule.kmers.letters)
+    if (uint64_t(sequences_of(*table).letters) != parameters.rule.kmers.letters)
       throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
 }
 
 std::unique_ptr<Rows> HammingKernel::pack(const Table& a, const int64_t* rows, int64_t count,
                                           const Table&) const {
   auto pack = std::make_unique<StrandRows>();
-  WordRule one_strand = parameters.rule;
+  HammingRule one_strand = parameters.rule;
   one_strand.both_strands = false;  // that of the columns will do
-  for (int64_t r = 0; r < count; ++r) pack->rows.emplace_back(sequences(a), rows[r], one_strand);
+  for (int64_t r = 0; r < count; ++r) pack->rows.emplace_back(sequences_of(a), rows[r], one_strand);
   return pack;
 }
 
@@ -66,7 +65,7 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
   const auto& packed = static_cast<const StrandRows&>(rows).rows;
   WordPairs pairs(parameters.rule, classes_);
   for (int64_t j = j0; j < j1; ++j) {
-    const Strands column(sequences(b), j, parameters.rule);
+    const Strands column(sequences_of(b), j, parameters.rule);
     for (int64_t r = r0; r < r1; ++r) {
       const std::vector<double>& found = pairs.count(packed[r], column);
       for (int64_t p = 0; p < planes(); ++p)
@@ -77,22 +76,29 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
 }
 
 void HammingKernel::diagonal(const Table& a, double* out) const {
-  const SequenceView& view = sequences(a);
+  const SequenceView& view = sequences_of(a);
   WordPairs pairs(parameters.rule, classes_);
-  for (int64_t i = 0; i < view.n; ++i) {
-    const std::vector<double>& found = pairs.count_own(Strands(view, i, parameters.rule));
-    for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i] = value(found, p);
-    if (i % 64 == 0) check_interrupt();
+  const bool slides = parameters.rule.peak <= 0.0;  // words weigh the same wherever they are
+  for (int64_t i = 0, run; i < view.n; i += run) {
+    run = slides ? run_of_windows(view, i, view.n) : 1;
+    auto keep = [&](int64_t w, const std::vector<double>& found) {
+      for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i + w] = value(found, p);
+    };
+    if (run == 1)
+      keep(0, pairs.count_own(Strands(view, i, parameters.rule)));
+    else
+      pairs.count_windows(Strands(text_of_windows(view, i, run), parameters.rule), run, keep);
+    if (run > 1 || i % 64 == 0) check_interrupt();
   }
 }
 
 int64_t HammingKernel::row_bytes(const Table& a) const {
-  return int64_t(16.0 * typical_length(sequences(a))) + 1024;
+  return int64_t(16.0 * typical_length(sequences_of(a))) + 1024;
 }
 
 // A pair takes so long that no value is ever read in vain.
 double HammingKernel::reads(const Table& a) const {
-  const double length = typical_length(sequences(a));
+  const double length = typical_length(sequences_of(a));
   return kPair * length * length;
 }
 
@@ -116,20 +122,18 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
                                           const double* factors, int64_t count, int64_t columns,
                                           int threads, const double* planes) const {
   if (!has_table()) return nullptr;
-  const SequenceView& view = sequences(a);
+  const SequenceView& view = sequences_of(a);
   const double length = typical_length(view), strands = parameters.rule.both_strands ? 2.0 : 1.0;
   const int64_t tables = planes ? 1 : this->planes();
   const double by_table = double(tables) * kPlace * double(parameters.rule.kmers.space()) +
                           kWord * length * double(count + tables * columns);
   const double by_pairs = strands * kPair * length * length * double(count) * double(columns);
   if (parameters.store != StoreKind::kTable && by_pairs < by_table) return nullptr;
-  auto store = std::make_unique<HammingStore>(parameters);
-  if (planes) {
-    const auto one = std::static_pointer_cast<const HammingKernel>(combined(planes));
-    store = std::make_unique<HammingStore>(one->parameters);
-  }
+  std::shared_ptr<const Quantity> one = planes ? combined(planes) : nullptr;
+  auto store = std::make_unique<HammingStore>(
+      one ? static_cast<const HammingKernel&>(*one).parameters : parameters);
   store->add(a, rows, factors, count);
-  store->settle(threads);
+  store->close(threads);
   return store;
 }
 
@@ -139,7 +143,13 @@ bool HammingKernel::multiplies(const Table&) const {
 }
 
 int64_t HammingKernel::product_bytes(const Table& a) const {
-  return HammingProduct::bytes(parameters, sequences(a));
+  return HammingProduct::bytes(parameters, sequences_of(a));
+}
+
+bool HammingKernel::product_is_fixed(const Table& a) const {
+  const SequenceView& view = sequences_of(a);
+  const double words = 2.0 * kWord * typical_length(view) * double(view.n);
+  return words < kPlace * double(parameters.rule.kmers.space());
 }
 
 std::unique_ptr<Product> HammingKernel::product(const Table& a, bool, int) const {

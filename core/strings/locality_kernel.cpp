@@ -15,8 +15,6 @@ struct LocalityRows : Rows {
   std::vector<int64_t> ids;
 };
 
-const PlaneTable& sequences(const Table& table) { return table_as<PlaneTable>(table); }
-
 // Letters of word w that agree and are known.
 uint64_t matches(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j, int64_t w) {
   uint64_t differ = 0;
@@ -52,15 +50,15 @@ double LocalityKernel::value(const PlaneTable& a, int64_t i, const PlaneTable& b
 }
 
 void LocalityKernel::check(const Table& a, const Table& b) const {
-  if (sequences(a).length != sequences(b).length)
+  if (planes_of(a).length != planes_of(b).length)
     throw std::invalid_argument("the locality-improved kernel needs sequences of one length");
-  check_planes(sequences(a), sequences(b));
+  check_planes(planes_of(a), planes_of(b));
 }
 
 std::unique_ptr<Rows> LocalityKernel::pack(const Table& a, const int64_t* rows, int64_t count,
                                            const Table&) const {
   auto pack = std::make_unique<LocalityRows>();
-  pack->table = &sequences(a);
+  pack->table = &planes_of(a);
   pack->ids.assign(rows, rows + count);
   return pack;
 }
@@ -70,14 +68,14 @@ void LocalityKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table&
   const auto& pack = static_cast<const LocalityRows&>(rows);
   for (int64_t r = r0; r < r1; ++r) {
     for (int64_t j = j0; j < j1; ++j)
-      out.row(r - r0)[j - j0] = value(*pack.table, pack.ids[r], sequences(b), j);
+      out.row(r - r0)[j - j0] = value(*pack.table, pack.ids[r], planes_of(b), j);
     check_interrupt();
   }
 }
 
 void LocalityKernel::diagonal(const Table& a, double* out) const {
-  for (int64_t i = 0; i < sequences(a).n; ++i) {
-    out[i] = value(sequences(a), i, sequences(a), i);
+  for (int64_t i = 0; i < planes_of(a).n; ++i) {
+    out[i] = value(planes_of(a), i, planes_of(a), i);
     check_interrupt();
   }
 }

@@ -26,6 +26,8 @@ class PlaneTable : public Table {
   Array<uint64_t> data, hidden;  // hidden: mask of unknown letters, or empty
 };
 
+inline const PlaneTable& planes_of(const Table& table) { return table_as<PlaneTable>(table); }
+
 // Throws where letters of a cannot be compared with letters of b.
 void check_planes(const PlaneTable& a, const PlaneTable& b);
 

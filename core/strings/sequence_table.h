@@ -15,4 +15,8 @@ class SequenceTable : public Table {
   const std::shared_ptr<const void> owner;  // keeps what the view shows alive
 };
 
+inline const SequenceView& sequences_of(const Table& table) {
+  return table_as<SequenceTable>(table).view;
+}
+
 }  // namespace kw

@@ -14,8 +14,6 @@ constexpr int64_t kGroup = 32;          // rows that a column is compared with a
 constexpr int64_t kLong = 4096;         // k-mers that take longer than a look at signals
 constexpr uint64_t kDenseSpace = 4096;  // so few k-mers have a place for every row of a group
 
-const SequenceView& sequences(const Table& table) { return table_as<SequenceTable>(table).view; }
-
 // Some rows, found by the k-mers that they have.
 class Group {
  public:
@@ -86,7 +84,7 @@ double squared_counts(const std::vector<uint64_t>& kmers) {
 
 // Letters of the first sequence, which stands for all.
 int64_t typical_length(const Table& a) {
-  const SequenceView& view = sequences(a);
+  const SequenceView& view = sequences_of(a);
   return view.n ? view.length_of(0) : 0;
 }
 
@@ -94,7 +92,7 @@ int64_t typical_length(const Table& a) {
 
 void SpectrumKernel::check(const Table& a, const Table& b) const {
   for (const Table* table : {&a, &b})
-    if (uint64_t(sequences(*table).letters) != rule.letters)
+    if (uint64_t(sequences_of(*table).letters) != rule.letters)
       throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
 }
 
@@ -102,7 +100,7 @@ std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, const int64_t* rows, 
                                            const Table&) const {
   auto pack = std::make_unique<SpectrumRows>();
   for (int64_t r = 0; r < count; r += kGroup)
-    pack->groups.emplace_back(sequences(a), rows + r, std::min(kGroup, count - r), rule);
+    pack->groups.emplace_back(sequences_of(a), rows + r, std::min(kGroup, count - r), rule);
   return pack;
 }
 
@@ -112,7 +110,7 @@ void SpectrumKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table&
   thread_local std::vector<uint64_t> kmers;
   double found[kGroup];
   for (int64_t j = j0; j < j1; ++j) {
-    kmers_of(sequences(b), j, rule, kmers);
+    kmers_of(sequences_of(b), j, rule, kmers);
     for (int64_t r = r0; r < r1; r += kGroup) {
       if (int64_t(kmers.size()) > kLong) check_interrupt();
       groups[r / kGroup].matches(kmers, found);
@@ -124,8 +122,8 @@ void SpectrumKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table&
 
 void SpectrumKernel::diagonal(const Table& a, double* out) const {
   std::vector<uint64_t> kmers;
-  for (int64_t i = 0; i < sequences(a).n; ++i) {
-    kmers_of(sequences(a), i, rule, kmers);
+  for (int64_t i = 0; i < sequences_of(a).n; ++i) {
+    kmers_of(sequences_of(a), i, rule, kmers);
     out[i] = scale_ * squared_counts(kmers);
     check_interrupt();
   }
@@ -159,7 +157,7 @@ std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const int64_t* rows,
   std::vector<double> scaled(factors, factors + count);
   for (double& factor : scaled) factor *= scale_ * (planes ? planes[0] : 1.0);
   int64_t letters = 0;
-  for (int64_t r = 0; r < count; ++r) letters += sequences(a).length_of(rows[r]);
+  for (int64_t r = 0; r < count; ++r) letters += sequences_of(a).length_of(rows[r]);
   auto sums = make_store(store, rule, letters);
   sums->add(a, rows, scaled.data(), count);
   sums->settle(threads);

@@ -38,8 +38,6 @@ struct WdRows : Rows {
   std::vector<uint64_t> words;  // of each row: planes, then the mask of known letters
 };
 
-const PlaneTable& sequences(const Table& table) { return table_as<PlaneTable>(table); }
-
 // Bit p of the result is bit p + shift of the source, zero from outside.
 void shift_bits(const uint64_t* source, int64_t words, int64_t shift, uint64_t* out) {
   const int64_t jump = shift >= 0 ? shift / 64 : -((63 - shift) / 64), bits = shift - 64 * jump;
@@ -193,7 +191,7 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const 
   if (n_passes() > 1 && (positional() || apart)) return nullptr;
   if (!parameters.groups.empty() && !planes) return nullptr;
   const double by_rows = pair_cost() * double(n_passes()) * double(count) * double(columns);
-  const bool cheaper = WdStore::cost(*this, sequences(a), count, columns) < by_rows;
+  const bool cheaper = WdStore::cost(*this, planes_of(a), count, columns) < by_rows;
   if (!cheaper && parameters.store == StoreKind::kAuto) return nullptr;
   auto store = std::make_unique<WdStore>(*this, planes);
   store->add(a, rows, factors, count);
@@ -202,18 +200,18 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const 
 }
 
 bool WdKernel::multiplies(const Table& a) const {
-  return parameters.store != StoreKind::kRows && WdTries::serves(*this, sequences(a));
+  return parameters.store != StoreKind::kRows && WdTries::serves(*this, planes_of(a));
 }
 
-int64_t WdKernel::product_bytes(const Table& a) const { return WdTries::bytes(sequences(a)); }
+int64_t WdKernel::product_bytes(const Table& a) const { return WdTries::bytes(planes_of(a)); }
 
 std::unique_ptr<Product> WdKernel::product(const Table& a, bool keep, int threads) const {
   if (!multiplies(a)) return nullptr;
-  return std::make_unique<WdTries>(*this, sequences(a), keep, threads);
+  return std::make_unique<WdTries>(*this, planes_of(a), keep, threads);
 }
 
 int64_t WdKernel::row_bytes(const Table& a) const {
-  const PlaneTable& table = sequences(a);
+  const PlaneTable& table = planes_of(a);
   return (table.planes + 1) * table.words * int64_t(sizeof(uint64_t));
 }
 
@@ -222,14 +220,14 @@ double WdKernel::reads(const Table&) const {
 }
 
 void WdKernel::check(const Table& a, const Table& b) const {
-  if (sequences(a).length != length || sequences(b).length != length)
+  if (planes_of(a).length != length || planes_of(b).length != length)
     throw std::invalid_argument("the weighted degree kernel compares sequences of one length only");
-  check_planes(sequences(a), sequences(b));
+  check_planes(planes_of(a), planes_of(b));
 }
 
 std::unique_ptr<Rows> WdKernel::pack(const Table& a, const int64_t* rows, int64_t count,
                                      const Table&) const {
-  const PlaneTable& table = sequences(a);
+  const PlaneTable& table = planes_of(a);
   auto pack = std::make_unique<WdRows>();
   const int64_t letters = table.planes * table.words, row_words = letters + table.words;
   pack->words.resize(count * row_words);
@@ -288,7 +286,7 @@ void WdKernel::run_passes(WdTile tile, Shifted&& shifted) const {
 
 void WdKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
                     int64_t j1, TileOut out) const {
-  const PlaneTable& table = sequences(b);
+  const PlaneTable& table = planes_of(b);
   thread_local std::vector<uint64_t> columns;
   thread_local Buffer<uint64_t> shifted;
   pack_columns(table, j0, j1, columns);
@@ -349,7 +347,7 @@ void WdKernel::diagonal_of_sum(const PlaneTable& a, double* out) const {
 }
 
 void WdKernel::diagonal(const Table& a, double* out) const {
-  const PlaneTable& table = sequences(a);
+  const PlaneTable& table = planes_of(a);
   // A sequence without unknown letters and shifts matches itself everywhere: all have the same
   // values.
   const bool same = !table.masked && passes_.size() == 1;

@@ -11,7 +11,8 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kParts = 4;  // of the positions, summed up apart: as many whatever the threads
+constexpr int64_t kTrieParts =
+    4;  // of the positions, summed up apart: as many whatever the threads
 
 // A sequence from a position on: its letters, the first one highest, and how many of them a match
 // may have.
@@ -25,7 +26,7 @@ struct Range {
 };
 
 Range part_of(int64_t length, int64_t part) {
-  return {length * part / kParts, length * (part + 1) / kParts};
+  return {length * part / kTrieParts, length * (part + 1) / kTrieParts};
 }
 
 }  // namespace
@@ -171,7 +172,7 @@ WdTries::WdTries(const WdKernel& kernel, const PlaneTable& a, bool keep, int thr
       own_(n_, 0.0) {
   if (!keep) return;
   std::vector<Trie> tries(length_);
-  run_team(threads, kParts, [&](int64_t part, int) {
+  run_team(threads, kTrieParts, [&](int64_t part, int) {
     const auto [begin, end] = part_of(length_, part);
     grow(begin, end, [&](int64_t p, Trie trie) { tries[p] = std::move(trie); });
   });
@@ -197,8 +198,8 @@ void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
 
 template <class Work>
 void WdTries::walk(int threads, int64_t size, double* out, Work&& work) const {
-  std::vector<Buffer<double>> sums(kParts);
-  run_team(threads, kParts, [&](int64_t part, int) {
+  std::vector<Buffer<double>> sums(kTrieParts);
+  run_team(threads, kTrieParts, [&](int64_t part, int) {
     const auto [begin, end] = part_of(length_, part);
     double* own = (sums[part].assign(size, 0.0), sums[part].data());
     if (tries_.empty()) return grow(begin, end, [&](int64_t p, Trie trie) { work(trie, p, own); });

@@ -7,7 +7,7 @@
 namespace kw {
 namespace {
 
-constexpr int64_t kParts = 8;  // of the positions, each filled by one thread
+constexpr int64_t kPositionParts = 8;  // of the positions, each filled by one thread
 
 }  // namespace
 
@@ -38,7 +38,7 @@ class WordTables::Sequence {
   std::vector<double> chances_;
 };
 
-WordTables::WordTables(WordRule rule, const PlaneTable& a, const double* delta, int64_t longest,
+WordTables::WordTables(WdWordRule rule, const PlaneTable& a, const double* delta, int64_t longest,
                        int64_t begin, int64_t end, int threads)
     : rule_(std::move(rule)),
       length_(a.length),
@@ -50,9 +50,10 @@ WordTables::WordTables(WordRule rule, const PlaneTable& a, const double* delta, 
   for (int64_t k = 1; k <= longest; ++k) powers_[k] = powers_[k - 1] * rule_.letters;
   for (int64_t k = 1; k < longest; ++k) tables_[k].resize((end - begin) * powers_[k]);
   last_.resize((end - begin) * powers_[longest]);
-  run_team(threads, kParts, [&](int64_t part, int) {
+  run_team(threads, kPositionParts, [&](int64_t part, int) {
     const int64_t size = end - begin;
-    const int64_t from = begin + size * part / kParts, to = begin + size * (part + 1) / kParts;
+    const int64_t from = begin + size * part / kPositionParts,
+                  to = begin + size * (part + 1) / kPositionParts;
     Sequence sequence(a, rule_.background);
     for (int64_t i = 0; from < to && i < a.n; ++i) {
       if (delta[i] == 0.0) continue;

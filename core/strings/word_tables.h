@@ -20,7 +20,7 @@
 
 namespace kw {
 
-struct WordRule {
+struct WdWordRule {
   int64_t letters;                 // of the alphabet
   int64_t degree;                  // the longest word of the kernel
   std::vector<int64_t> shifts;     // a sequence counts as it is, and shifted
@@ -31,7 +31,7 @@ struct WordRule {
 class WordTables {
  public:
   // For words of up to `longest` letters in positions [begin, end).
-  WordTables(WordRule rule, const PlaneTable& a, const double* delta, int64_t longest,
+  WordTables(WdWordRule rule, const PlaneTable& a, const double* delta, int64_t longest,
              int64_t begin, int64_t end, int threads);
 
   // Bytes of the tables of so many positions.
@@ -56,7 +56,7 @@ class WordTables {
     return tables_[k].data() + (p - begin_) * powers_[k];
   }
 
-  const WordRule rule_;
+  const WdWordRule rule_;
   const int64_t length_, longest_, begin_, end_;
   std::vector<int64_t> powers_;            // letters^k
   std::vector<std::vector<Sums>> tables_;  // by the number of letters

@@ -85,10 +85,8 @@ class Result(Certificate):
         if len(self.weights) == M:
             return self
 
-        history = [
-            replace(past, weights=_placed(past.weights, kernels, M)) for past in self.history
-        ]
-        return replace(self, weights=_placed(self.weights, kernels, M), history=history)
+        history = [replace(past, weights=placed(past.weights, kernels, M)) for past in self.history]
+        return replace(self, weights=placed(self.weights, kernels, M), history=history)
 
 
 def ignore(*anything: Any) -> None:
@@ -169,28 +167,6 @@ class History:
         self.entries.extend(other.entries[:-1])
         self.n_iter += other.n_iter
 
-    def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
-        """Return an observer of the alphas of some examples, those of the others being as given.
-
-        `alpha` has shape (n,), and what the observer is told the shape of `examples`.
-        """
-        if self.observe is ignore:
-            return ignore
-        outside = alpha.copy()
-
-        def observe(inside: np.ndarray, weights: np.ndarray) -> None:
-            outside[examples] = inside
-            self.observe(outside, weights)
-
-        return observe
-
-    def among(self, kernels: np.ndarray, M: int) -> Observer:
-        """Return an observer of the weights of some of M kernels, those of the others being 0."""
-        if self.observe is ignore:
-            return ignore
-
-        return lambda alpha, weights: self.observe(alpha, _placed(weights, kernels, M))
-
     def add(self, certificate: Certificate, weights: np.ndarray, turns: int = 1) -> None:
         """Note a certified model with weights, shape (M,), that took some turns.
 
@@ -255,7 +231,7 @@ class History:
     def _noisy(self, engine: Engine) -> bool:
         """Return whether rounding may be most of the gap of the last model."""
         if self._sizes is None:
-            self._sizes = engine.diagonal().max(axis=1)
+            self._sizes = engine.largest_values
         last = self.entries[-1]
         moved = rounding(engine.alpha, last.weights, self._sizes, last.scale)
         return bool(NOISE * last.gap <= moved)
@@ -300,7 +276,7 @@ class History:
         )
 
 
-def _placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
+def placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
     """Return the weights of some of M kernels, the others being 0, shape (M,)."""
     theta = np.zeros(M)
     theta[kernels] = weights
