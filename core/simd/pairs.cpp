@@ -1,5 +1,4 @@
-// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
-// files share.
+// Compiled once per SIMD level; see level.h for what that forbids.
 //
 // Mismatches of words are sums of bits along a diagonal. They are kept as bits, too: a number for
 // each weight of a binary digit, so that logical operations add 64 of them in every lane. A word of
@@ -7,33 +6,18 @@
 // takes the odd letter in.
 #include "simd/pairs.h"
 
-#include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
+#include "simd/level.h"
 
 namespace kw {
 namespace {
 
-#if defined(__AVX512BW__)
-constexpr int kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int kLanes = 4;
-#else
-constexpr int kLanes = 2;
-#endif
 typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
 constexpr int kBatch = 8;       // vectors of pairs that are counted together
 constexpr int kMostDigits = 6;  // of numbers up to 63
-
-inline Bits load(const uint64_t* p) {
-  Bits v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
 
 // Sums of three bits: the digit, and the carry.
 #if defined(__AVX512BW__)
@@ -110,13 +94,13 @@ void compare(const PairTask& task, Visitor& visitor) {
     const uint64_t all = range.width == 64 ? ~uint64_t{0} : (uint64_t{1} << range.width) - 1;
     const Bits words = (task.x.words[range.first] & all) - Bits{};
     for (int64_t p = range.begin; p < range.end; p += kLanes) {
-      Bits differ = x[0] ^ load(task.y.planes[0] + p);
-      for (int k = 1; k < task.planes; ++k) differ |= x[k] ^ load(task.y.planes[k] + p);
+      Bits differ = x[0] ^ load<Bits>(task.y.planes[0] + p);
+      for (int k = 1; k < task.planes; ++k) differ |= x[k] ^ load<Bits>(task.y.planes[k] + p);
       const auto sum = window<L>(differ);
       const int slot = batch.filled++;
       for (int d = 0; d < kDigits; ++d) batch.digit[d][slot] = sum.digit[d];
-      Bits counts = words & load(task.y.words + p);
-      if (task.some) counts &= load(task.some + range.first + p);
+      Bits counts = words & load<Bits>(task.y.words + p);
+      if (task.some) counts &= load<Bits>(task.some + range.first + p);
       batch.counts[slot] = counts;
       batch.first[slot] = range.first;
       batch.lane[slot] = p;
@@ -295,7 +279,7 @@ void offsets(const uint64_t* bits, int64_t count, uint64_t* out) {
       const Bits shift = before[s / kLanes];
       const Bits v =
           ((bits[w] - Bits{}) >> shift) | (((bits[w + 1] - Bits{}) << 1) << (63 - shift));
-      memcpy(out + 64 * w + s, &v, sizeof v);
+      store(v, out + 64 * w + s);
     }
 }
 
