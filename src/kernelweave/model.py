@@ -158,7 +158,8 @@ class Model:
         if examples.n > MOST_EXAMPLES:
             few = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
             some, shares = examples.take(few), shares[few] / shares[few].sum()
-        linear = _core.Engine.is_linear(self.compiled.program)
+        here = isinstance(examples, Examples)  # and not on other machines
+        linear = here and _core.Engine.is_linear(self.compiled.program)
         if linear and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
             added = _outputs(LinearEngine.of(training_set), alpha, few) * self.weights
         else:

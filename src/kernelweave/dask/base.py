@@ -83,15 +83,20 @@ class DaskEstimator(MKLEstimator):
         shared: bool,
         fits: int,
     ) -> Prepared:
-        if not all(method.combines for method in methods):
+        if not all(method.far for method in methods):
             raise ValueError(
                 f"solver={self.solver!r} needs the outputs of every kernel in one place; on a "
-                'cluster take "auto", or another one with weight steps'
+                'cluster take "auto", "mwu", or another one with weight steps'
             )
         keyed = getattr(self, "checkpoint", None) is not None
-        n_jobs = thread_count(self.n_jobs)
         return far_prepared(
-            compiled, examples, costs, cache_mb=self.cache_mb, n_jobs=n_jobs, keyed=keyed
+            compiled,
+            examples,
+            costs,
+            cache_mb=self.cache_mb,
+            n_jobs=thread_count(self.n_jobs),
+            keyed=keyed,
+            combines=all(method.combines for method in methods),
         )
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:

@@ -134,10 +134,11 @@ class MKLEstimator(FittedEstimator):
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
         costs, norms = problems[0].C, [problem.norm for problem in problems]
         chosen = kernels or self._default_kernels(X, costs)
-        how = {"shared": shared, "fits": len(problems)}
         with single_threaded_blas(), self._live_line(X) as watch:
             ready = self._normalize(chosen, self.normalize, X, weights=costs, n_jobs=self.n_jobs)
-            prepared = self._prepared(*ready, costs, [method], norms, **how)
+            prepared = self._prepared(
+                *ready, costs, [method], norms, shared=shared, fits=len(problems)
+            )
             problems, engine = prepared.suited(problems, shared=shared)
             kept: list[Checkpoint] = []
             if self.checkpoint is not None:

@@ -65,7 +65,7 @@ class Evaluated(OnColumns):
         columns = found(self, Columns)
         if not isinstance(columns, Encoded):
             return np.array(columns.texts(X), dtype=object)
-        values = columns.values(X)
+        values: Any = columns.values(X)
         return np.asarray(values.toarray() if sp.issparse(values) else values)
 
     @property
