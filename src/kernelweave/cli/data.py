@@ -182,7 +182,7 @@ def _column(frame: Any, name: str, option: str) -> np.ndarray:
 
 def _from_headers(names: Sequence[str], field: str, path: str) -> np.ndarray:
     """Return what headers say of a field, written ``field=value``."""
-    pattern = re.compile(rf"(?:^|\s|;|\|){re.escape(field)}=([^\s;|]+)")
+    pattern = re.compile(rf"(?:^|[\s;|,]){re.escape(field)}=([^\s;|,]+)")
     found = [match[1] if (match := pattern.search(name)) else None for name in names]
     if None in found:
         record = found.index(None)
