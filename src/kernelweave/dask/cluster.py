@@ -70,6 +70,11 @@ class Cluster:
             warnings.filterwarnings("ignore", "Sending large graph")  # they are data, sent once
             return self.client.submit(function, *arguments, key=key, pure=False)
 
+    def compute(self, parts: Sequence[Any]) -> list[Future]:
+        """Start what is delayed."""
+        with self._explained():
+            return list(self.client.compute(list(parts)))
+
     def share(self, message: Any, tasks: int, *, lasting: bool = True) -> Future:
         """Return a message to several tasks, which is sent once and passed on by workers.
 

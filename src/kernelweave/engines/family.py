@@ -15,7 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..core import _core
-from .base import Engine, Snapshot, TrainingSet
+from .base import Engine, TrainingSet
+from .snapshot import Snapshot
 
 MANY_KERNELS = 4  # kernels of one shared quantity from which on this engine is faster
 MANY_EXAMPLES = 1000  # examples from which on a pass takes longer than tabulating a function
