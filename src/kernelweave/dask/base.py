@@ -20,6 +20,7 @@ from ..norms import Norm
 from ..numeric import thread_count
 from ..progress import live_line
 from ..solvers.base import Method
+from ..time_left import TimeLeft
 from ..training.history import Progress
 from ..validation import check_examples
 from .blame import blamed
@@ -29,7 +30,6 @@ from .data import Data
 from .lazy import lazily, local
 from .preparation import far_normalized, far_prepared
 from .resolution import resolved
-from .time_left import TimeLeft
 
 
 class DaskEstimator(MKLEstimator):

@@ -15,13 +15,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
+from .snapshot import Snapshot
 
 LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
@@ -102,27 +103,6 @@ class Work:
             for kind in self.pairs
         ]
         return "; ".join(each)
-
-
-class Snapshot(NamedTuple):
-    """An alpha, and what an engine keeps of its outputs.
-
-    Attributes
-    ----------
-    alpha : array of shape (n,)
-    outputs : array of shape (M, n), of shape (n,) where outputs are combined, or None
-    theta : array of shape (M,) or None
-        The weights under which outputs are combined.
-    """
-
-    alpha: np.ndarray
-    outputs: np.ndarray | None = None
-    theta: np.ndarray | None = None
-
-    def scaled(self, factor: float) -> Snapshot:
-        """Return the snapshot at factor * alpha."""
-        outputs = None if self.outputs is None else factor * self.outputs
-        return Snapshot(factor * self.alpha, outputs, self.theta)
 
 
 class Engine(ABC):

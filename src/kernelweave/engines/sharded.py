@@ -18,11 +18,12 @@ from typing import ClassVar
 import numpy as np
 
 from ..kernels.examples import Examples
-from .base import Engine, Snapshot
+from .base import Engine
 from .family import FamilyEngine
 from .fetched import Fetched, Near
 from .shard import Shard, Work
 from .shards import NearShards, Shards
+from .snapshot import Snapshot
 
 NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
 MANY = 20_000  # support examples from which on shards share the pairs of them
