@@ -108,8 +108,8 @@ if __name__ == "__main__":
         seconds, spent = time.perf_counter() - started, used() - before
         counts = clusters[-1]
         print(json.dumps([seconds, spent, peak(), max(client.run(peak).values()),
-                          model.duality_gap_, len(model.support_), passes.count("combined"), counts.sent / 1e6,
-                          counts.received / 1e6]))
+                          model.duality_gap_, len(model.support_), passes.count("combined"),
+                          counts.sent / 1e6, counts.received / 1e6]))
 """
 )
 FILES = """
