@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo check test test-oldest bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
+.PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
 	sanitize-threads fuzz faults coverage cross dist papers clean
 
 $(BIN)/python:
@@ -61,6 +61,16 @@ coverage: $(BIN)/python
 	  | tee build/coverage/python.txt
 	build/coverage-venv/bin/gcovr --root core --object-directory build/coverage/objects --print-summary \
 	  --html-details build/coverage/core.html > build/coverage/core.txt
+
+# The documentation site in build/docs, without a network; a warning is an error. docs-quick runs no
+# scripts of the papers.
+$(VENV)/sphinx: $(VENV)/installed
+	$(BIN)/pip install --quiet '.[docs]'
+	touch $@
+
+docs docs-quick: $(VENV)/sphinx
+	KERNELWEAVE_GALLERY=$(if $(filter docs,$@),,/examples)/plot_ $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.
 bench: $(VENV)/installed

@@ -25,6 +25,8 @@ from kernelweave.engines import (
     StreamedEngine,
     TrainingSet,
 )
+from kernelweave.engines.shard import Shard, Varying
+from kernelweave.engines.sharded import Near, NearShards, ShardedEngine
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -122,6 +124,31 @@ class StreamedCase(Case):
     def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
         """Return an engine for the examples X."""
         return StreamedEngine(training_set(self.kernels, X, self.how, n_jobs=n_jobs))
+
+
+class ShardedCase(Case):
+    """The examples of a case in shards of unequal sizes."""
+
+    n: ClassVar[int] = 90
+    sizes: ClassVar[tuple[int, ...]] = (1, 40, 17, 32)
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X."""
+        with single_threaded_blas():
+            compiled, examples = prepare(self.kernels, self.how, X)
+        sizes, every = self.sizes, np.arange(examples.n)
+        if examples.n != sum(sizes):
+            sizes = (1, examples.n - 1)
+        one = TrainingSet(compiled.listing, examples)
+        kernels = Varying(compiled, family=isinstance(self, FamilyCase))
+        near = Near(kernels, LinearEngine.serves(one), cache_mb, n_jobs)
+        parts = np.split(every, np.cumsum(sizes)[:-1])
+        shards = [Shard(kernels, examples.take(part), n_jobs) for part in parts]
+        return ShardedEngine(NearShards(shards), near)
+
+
+class ShardedFamilyCase(ShardedCase, FamilyCase):
+    """The same of kernels that are functions of a few shared quantities, combined."""
 
 
 class OutputsCase(Case):
@@ -304,4 +331,10 @@ COMBINED = {
 }
 OUTPUTS = {f"outputs of {name}": OutputsCase(**vars(case)) for name, case in CASES.items()}
 STREAMED = {f"streamed {name}": StreamedCase(**vars(case)) for name, case in CASES.items()}
-EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STREAMED}
+# Given similarities are those to all examples, which no shard has.
+SHARDED = {
+    f"shards of {name}": (ShardedFamilyCase if name in COMBINED else ShardedCase)(**vars(case))
+    for name, case in {**CASES, **COMBINED, **LINEAR}.items()
+    if name != "given" and not (name in COMBINED and "two quantities" not in name)
+}
+EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STREAMED, **SHARDED}

@@ -10,6 +10,7 @@ from kernel_cases import (
     EVERY_ENGINE,
     LINEAR,
     OUTPUTS,
+    SHARDED,
     STREAMED,
     SUMS,
     FamilyCase,
@@ -25,17 +26,26 @@ from kernelweave.engines import (
     Snapshot,
     StreamedEngine,
 )
+from kernelweave.engines.sharded import ShardedEngine
 from kernelweave.kernels import WeightedDegree
 
-ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, StreamedEngine)
+ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, ShardedEngine, StreamedEngine)
 ONE_OF_EACH = {
     DenseEngine: CASES["distances and dot products"],
     FamilyEngine: COMBINED["family of two quantities, normalised by None"],
     LinearEngine: LINEAR["matches by degree"],
     OutputsEngine: OUTPUTS["outputs of distances and dot products"],
+    ShardedEngine: SHARDED["shards of distances and dot products"],
     StreamedEngine: STREAMED["streamed distances and dot products"],
 }
-EVALUATING = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS}  # kernels between any examples
+EVALUATING = {
+    **CASES,
+    **SUMS,
+    **COMBINED,
+    **LINEAR,
+    **OUTPUTS,
+    **SHARDED,
+}  # kernels between any examples
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
 every_engine = pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.__name__)
 
@@ -295,6 +305,7 @@ CAPABILITIES = {  # keeps outputs, streams
     FamilyEngine: (False, False),
     LinearEngine: (False, False),
     OutputsEngine: (True, False),
+    ShardedEngine: (False, False),
     StreamedEngine: (False, True),
 }
 
@@ -316,6 +327,7 @@ LACKING = {
     FamilyEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     LinearEngine: {"subset": (NONE, ONE)},
     OutputsEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    ShardedEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     StreamedEngine: {
         "matvec": (ONE, ONE),
         "block": (ONE, np.ones(5)),

@@ -104,44 +104,6 @@ def test_no_inner_problem_is_solved_beyond_rounding():
     assert inner.tol == pytest.approx(2e6 * ROUNDING)
 
 
-def test_alphas_of_some_examples_are_observed_among_those_of_all():
-    seen = []
-    history = History(observe=lambda alpha, weights: seen.append((alpha.copy(), weights.copy())))
-    alpha, examples = np.array([1.0, 2.0, 3.0, 4.0]), np.array([3, 1])
-    observe = history.within(examples, alpha)
-    observe(np.array([-4.0, -2.0]), THETA)
-    observe(np.array([0.0, 5.0]), 2 * THETA)
-    np.testing.assert_array_equal(seen[0][0], [1.0, -2.0, 3.0, -4.0])
-    np.testing.assert_array_equal(seen[1][0], [1.0, 5.0, 3.0, 0.0])
-    np.testing.assert_array_equal(seen[1][1], 2 * THETA)
-    np.testing.assert_array_equal(alpha, [1.0, 2.0, 3.0, 4.0])
-
-
-def test_weights_of_some_kernels_are_observed_among_those_of_all():
-    seen = []
-    history = History(observe=lambda alpha, weights: seen.append((alpha.copy(), weights.copy())))
-    observe = history.among(np.array([0, 3]), 5)
-    observe(np.ones(2), np.array([0.25, 0.75]))
-    np.testing.assert_array_equal(seen[0][0], np.ones(2))
-    np.testing.assert_array_equal(seen[0][1], [0.25, 0.0, 0.0, 0.75, 0.0])
-
-
-def test_some_examples_of_some_kernels_are_observed_among_all():
-    seen = []
-    history = History(observe=lambda alpha, weights: seen.append((alpha.copy(), weights.copy())))
-    kernels = history.inner(1e-3, observe=history.among(np.array([2]), 3))
-    examples = kernels.inner(1e-3, observe=kernels.within(np.array([1]), np.zeros(3)))
-    examples.observe(np.array([7.0]), np.array([1.0]))
-    np.testing.assert_array_equal(seen[0][0], [0.0, 7.0, 0.0])
-    np.testing.assert_array_equal(seen[0][1], [0.0, 0.0, 1.0])
-
-
-def test_nothing_is_copied_where_nobody_observes():
-    history, alpha = History(), np.ones(3)
-    assert history.within(np.arange(2), alpha) is history.observe
-    assert history.among(np.arange(2), 3) is history.observe
-
-
 @pytest.mark.parametrize(
     ("gap", "dual", "stuck"), [(0.1, 1.0, True), (0.09, 1.0, False), (0.1, 1.1, False)]
 )

@@ -34,8 +34,9 @@ def random_model(case, X, rng, outputs=2, support=0.2):
     return model, parts, biases
 
 
-def close(actual, expected):
-    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-11 * np.abs(expected).max())
+def close(actual, expected, scale=None):
+    most = np.abs(expected if scale is None else scale).max()
+    np.testing.assert_allclose(actual, expected, rtol=0, atol=1e-11 * most)
 
 
 @every_case
@@ -45,6 +46,19 @@ def test_decisions_and_contributions(case, n_jobs, rng):
     model, parts, biases = random_model(case, X, rng)
     close(model.decide(X, n_jobs=n_jobs), parts.sum(axis=2) + biases)
     close(model.contributions(X, n_jobs=n_jobs), parts)
+
+
+@every_case
+@pytest.mark.parametrize("most", [N, 100], ids=["all examples", "a sample"])
+def test_what_kernels_add_on_average(case, most, rng, monkeypatch):
+    monkeypatch.setattr("kernelweave.model.MOST_EXAMPLES", most)
+    model, parts, _ = random_model(case, case.data(rng, N), rng)
+    parts = parts[np.linspace(0, N - 1, most).astype(int)]
+    close(model.means, parts.mean(axis=0), scale=parts)
+    close(model.deviations, parts.std(axis=0))
+    views = np.array(model.compiled.views)
+    by_view = [parts[:, :, views == view].sum(axis=2).std(axis=0) for view in dict.fromkeys(views)]
+    close(model.view_deviations, np.transpose(by_view))
 
 
 @every_case

@@ -145,3 +145,46 @@ def test_the_certificate_of_a_model_is_exact(rng, kind, settings, tol):
     assert "single precision" in repr(model.plan_)
     assert verify(model, X, y).agree
     assert model.duality_gap_ <= tol or "max_iter" in settings
+
+
+def test_work_is_counted_by_kind(rng):
+    engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
+    n, idx = engine.n, np.arange(40)
+    engine.combined(theta)
+    engine.change(idx, rng.normal(size=40))
+    engine.block(idx, theta)
+    engine.quadratic()
+    engine.subset(np.arange(100)).change(np.arange(20), np.ones(20))
+    expected = {"new weights": 0, "changed alphas": 40 * n + 20 * 100, "blocks": 800}
+    assert engine.work.pairs == expected | {"every kernel": 40 * n}
+    assert set(engine.work.seconds) == set(engine.work.pairs)
+    assert "changed alphas 1.52e+04 pairs in " in str(engine.work)
+
+
+def test_a_way_back_costs_no_pass(rng):
+    engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
+    engine.move_to(rng.normal(size=engine.n))
+    energies, before = engine.quadratic(), engine.snapshot()
+    engine.change(np.arange(50), np.zeros(50))
+    engine.combined(theta)
+    engine.work.clear()
+    engine.move_to(*before)
+    np.testing.assert_array_equal(engine.quadratic(), energies)
+    np.testing.assert_array_equal(engine.combined(theta) @ engine.alpha, theta @ energies)
+    assert not engine.work.pairs
+
+
+def test_the_history_of_a_fit_says_what_was_evaluated(rng, capsys):
+    X = vectors(rng)
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=len(X)) > 0
+    model = MKLClassifier(WIDTHS, norm=1, verbose=2).fit(X, y)
+    seen = [sum(turn["pairs"].values()) for turn in model.history_]
+    assert seen == sorted(seen)
+    assert set(model.history_[-1]["pairs"]) == {
+        "changed alphas",
+        "every kernel",
+        "blocks",
+        "new weights",
+    }
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "every kernel" in shown

@@ -77,6 +77,17 @@ def kernel_alignment(
     -------
     Array of shape (M, M), with ones on its diagonal. A kernel that is constant is aligned with no
     other, nor with itself: its row is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import kernel_alignment
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> print(kernel_alignment([RBF([0.1, 0.11]), Linear(columns=[0])], X).round(1))
+    [[1.  1.  0.7]
+     [1.  1.  0.6]
+     [0.7 0.6 1. ]]
     """
     n_jobs = thread_count(n_jobs)
     compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)

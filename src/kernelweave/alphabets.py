@@ -29,6 +29,15 @@ class Alphabet:
     fold_case : whether small and capital letters are the same.
     symbols_only : whether a byte that no sequence file may hold is always an error, rather than
         an unknown letter.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Spectrum
+    >>> from kernelweave.sequences import Alphabet
+    >>> polarity = Alphabet("polarity", b"HP")
+    >>> print(Spectrum(2, alphabet=polarity)(["HHPPH", "HPHPH"]))
+    [[4. 4.]
+     [4. 8.]]
     """
 
     name: str

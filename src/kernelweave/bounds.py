@@ -36,6 +36,15 @@ def rademacher(p: float, M: int, n: int, R: float = 1.0) -> float:
     M : number of kernels, above 1.
     n : number of examples.
     R : the largest sqrt(k_m(x, x)) of any kernel and example.
+
+    Examples
+    --------
+    >>> from kernelweave import bounds
+    >>> for p in (1, 2, 4):
+    ...     print(p, round(bounds.rademacher(p, M=1000, n=10_000), 3))
+    1 0.045
+    2 0.081
+    4 0.193
     """
     if not p >= 1:
         raise ValueError(f"p must be a number of at least 1, got {p!r}")
@@ -50,7 +59,14 @@ def rademacher(p: float, M: int, n: int, R: float = 1.0) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A mean over random draws, and its standard error."""
+    """A mean over random draws, and its standard error.
+
+    Examples
+    --------
+    >>> from kernelweave.bounds import Estimate
+    >>> Estimate(value=0.1, error=0.002)
+    Estimate(value=0.1, error=0.002)
+    """
 
     value: float
     error: float
@@ -76,6 +92,18 @@ def empirical_rademacher(
     X : n examples.
     norm : a number p >= 1 or a norm object.
     draws : number of random vectors of signs.
+    random_state : int, RandomState or None
+    n_jobs : number of threads; None is one, -1 all processors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import bounds
+    >>> from kernelweave.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> found = bounds.empirical_rademacher(RBF([0.1, 1.0]), X, norm=1, random_state=0)
+    >>> print(f"{found.value:.1f} within {found.error:.2f}")
+    0.1 within 0.00
     """
     rng, jobs, norm = check_random_state(random_state), thread_count(n_jobs), as_norm(norm)
     with single_threaded_blas():
@@ -98,6 +126,12 @@ class MarginBound:
     margin_risk : the mean margin loss min(1, (1 - y f / margin)_+) on the training examples.
     complexity : 4 times the Rademacher complexity of models of this size, over the margin.
     confidence : sqrt(log(2 / delta) / (2 n)).
+
+    Examples
+    --------
+    >>> from kernelweave.bounds import MarginBound
+    >>> MarginBound(bound=0.6, margin_risk=0.1, complexity=0.4, confidence=0.1).complexity
+    0.4
     """
 
     bound: float
@@ -117,9 +151,22 @@ def margin_bound(
 
     Parameters
     ----------
+    model : a fitted `MKLClassifier`.
     X, y : the training examples and their labels.
     margin : above 0.
     delta : between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, bounds
+    >>> from kernelweave.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(300, 2))
+    >>> y = X[:, 0] > 0
+    >>> model = MKLClassifier(RBF([0.1, 1.0]), normalize="unit").fit(X, y)
+    >>> found = bounds.margin_bound(model, X, y)
+    >>> print(round(found.margin_risk + found.complexity + found.confidence - found.bound, 6))
+    0.0
     """
     if not is_classifier(model) or len(model.classes_) != 2:
         raise ValueError("model must be a fitted classifier of two classes")

@@ -172,13 +172,13 @@ def data_key(kernels: Any, normalize: Any, examples: Examples) -> str:
     kernels : the resolved kernels, before they are normalised; None for the default ones.
     normalize : how they are normalised.
     """
-    return _digest((kernels, normalize, examples.tables))
+    return digest((kernels, normalize, examples.tables))
 
 
 def problem_key(problem: Problem, data: str) -> str:
     """Return a key that tells problems apart; `data` is that of their examples and kernels."""
     given = (problem.loss, problem.norm, problem.y, problem.C, problem.tau, problem.n_outputs)
-    return _digest((FORMAT, data, given))
+    return digest((FORMAT, data, given))
 
 
 class _KeyWriter(Writer):
@@ -188,7 +188,8 @@ class _KeyWriter(Writer):
         return repr(value)
 
 
-def _digest(known: Any) -> str:
+def digest(known: Any) -> str:
+    """Return a key that tells values apart; objects that files cannot hold by their repr."""
     writer = _KeyWriter()
     digest = hashlib.sha256(json.dumps(writer.encode(known)).encode())
     for array in writer.arrays.values():

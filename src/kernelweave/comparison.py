@@ -21,7 +21,8 @@ from sklearn.utils.metaestimators import _safe_split
 from .kernels.member import Member
 from .norms import Norm
 from .plots import ComparisonDisplay
-from .selection import CS, NORMS, MKLClassifierCV, MKLRegressorCV
+from .search import NORMS
+from .selection import CS, MKLClassifierCV, MKLRegressorCV
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +45,20 @@ class Comparison:
         What the scores are.
     settings : dict from the name of a machine to a list of (norm, C), one for each fold
         What was chosen for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, compare
+    >>> from kernelweave.kernels import Linear, per_feature
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(120, 3))
+    >>> y = X[:, 0] + 0.5 * rng.normal(size=120) > 0
+    >>> result = compare(MKLClassifier(per_feature(Linear())), X, y, cv=2, Cs=[1.0], norms=[1, 2])
+    >>> {name: scores.shape for name, scores in result.scores.items()}
+    {'learned combination': (2,), 'plain sum': (2,), 'best single kernel': (2,)}
+    >>> sorted(result.differences)
+    ['best single kernel', 'plain sum']
     """
 
     scores: dict[str, np.ndarray]
@@ -152,6 +167,18 @@ def compare(
     Returns
     -------
     Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from kernelweave import MKLClassifier, compare
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = MKLClassifier([Linear(), RBF("scale")])
+    >>> result = compare(model, scale(X)[:200], y[:200], cv=3, Cs=[0.1, 1.0], norms=[1, 2])
+    >>> list(result.scores)
+    ['learned combination', 'plain sum', 'best single kernel']
     """
     make = _maker(estimator, Cs, scoring)
     rivals = dict(others or {})

@@ -55,6 +55,13 @@ def make_stars(
     X : array of shape (n_samples, 2)
     y : array of shape (n_samples,)
         +1 on the outer star, -1 on the inner one.
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_stars
+    >>> X, y = make_stars(200, outer_radius=6.0, random_state=0)
+    >>> X.shape, sorted(set(y.tolist()))
+    ((200, 2), [-1.0, 1.0])
     """
     rng = check_random_state(random_state)
     y = _balanced_labels(n_samples, rng)
@@ -94,6 +101,13 @@ def make_sines(
     -------
     X : array of shape (n_samples, 1)
     y : array of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_sines
+    >>> X, y = make_sines(100, frequencies=(1.0, 8.0), slope=0.5, random_state=0)
+    >>> X.shape, y.shape
+    ((100, 1), (100,))
     """
     rng = check_random_state(random_state)
     x = rng.uniform(0.0, stop, size=n_samples)
@@ -134,6 +148,13 @@ def make_sparse_to_uniform(
         -1 and +1.
     relevance : array of shape (n_features,)
         theta: 1 for the relevant features, which come first, and 0 for the others.
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_sparse_to_uniform
+    >>> X, y, relevance = make_sparse_to_uniform(50, n_relevant=4, random_state=0)
+    >>> X.shape, int(relevance.sum())
+    ((50, 50), 4)
     """
     if not 1 <= n_relevant <= n_features:
         raise ValueError(
@@ -167,6 +188,13 @@ def make_mixed_table(
         Columns age, spend, noise 1, noise 2, ... (numbers), city, colour (categories), review.
     y : array of shape (n_samples,)
         "returned" or "lost".
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_mixed_table
+    >>> X, y = make_mixed_table(100, random_state=0)
+    >>> list(X.columns)
+    ['age', 'spend', 'noise 1', 'noise 2', 'noise 3', 'city', 'colour', 'review']
     """
     import pandas as pd
 

@@ -53,6 +53,13 @@ def make_splice(
     Returns
     -------
     Sequences, and labels -1 or 1 of shape (n,).
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_splice
+    >>> X, y = make_splice(1000, positive_rate=0.1)
+    >>> X.length, X[0][60:62]
+    (141, 'AG')
     """
     return _in_pieces(n, seed, lambda rng, size: _splice_piece(rng, size, positive_rate))
 
@@ -81,6 +88,13 @@ def make_motifs(
     Returns
     -------
     Sequences, and labels -1 or 1 of shape (n,).
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_motifs
+    >>> X, y = make_motifs(100)
+    >>> X[y > 0][0][10:17], X[y > 0][0][30:37]
+    ('GATTACA', 'AGTAGTG')
     """
     last = max(start + len(motif) for motif, start in _MOTIFS)
     if length < last or not 0 <= replaced <= min(len(motif) for motif, _ in _MOTIFS):
@@ -115,6 +129,13 @@ def make_shifted_motif(
     Returns
     -------
     Sequences, and labels -1 or 1 of shape (n,).
+
+    Examples
+    --------
+    >>> from kernelweave.datasets import make_shifted_motif
+    >>> X, y = make_shifted_motif(100)
+    >>> all("AAA" in x[49:68] for x in X[y > 0])
+    True
     """
     if length < 70:
         raise ValueError("make_shifted_motif: need length >= 70")

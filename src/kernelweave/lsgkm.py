@@ -175,6 +175,18 @@ def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ValueError : where LS-GKM has no such model.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier, export_lsgkm, load
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.kernels import GappedKmer
+    >>> X, y = make_motifs(100, positive_rate=0.5)
+    >>> model = MKLClassifier(GappedKmer(l=6, k=4), normalize="unit").fit(X, y)
+    >>> export_lsgkm(model, "motifs.model.txt")
+    >>> again = load("motifs.model.txt")
+    >>> print(abs(again.decision_function(X) - model.decision_function(X)).max() < 1e-4)
+    True
     """
     fitted: Model = model._model
     if fitted.weights.shape != (1, 1):

@@ -10,7 +10,7 @@ import numpy as np
 
 from .cached_property import cached_property
 from .core import _core, single_threaded_blas
-from .engines import TrainingSet
+from .engines import LinearEngine, TrainingSet
 from .kernels.absent import absent_of_all
 from .kernels.examples import Examples, Reading
 from .kernels.means import MOST_EXAMPLES
@@ -74,7 +74,7 @@ class Model:
             weights=np.repeat(weights, len(alpha) // len(results), axis=0),
             intercept=np.hstack([result.bias for result in results]),
         )
-        return model.summed_up(examples, shares, n_jobs)
+        return model.summed_up(examples, alpha, shares, n_jobs)
 
     def decide(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
         """Return the decision values of new examples, shape (n, outputs)."""
@@ -146,15 +146,23 @@ class Model:
             values = self.added(self.compiled.read(reading), n_jobs)
         return values if absent is None else np.where(absent.T[:, None], self._averages, values)
 
-    def summed_up(self, examples: Examples, shares: np.ndarray, n_jobs: int) -> Model:
+    def summed_up(
+        self, examples: Examples, alpha: np.ndarray, shares: np.ndarray, n_jobs: int
+    ) -> Model:
         """Return the model with what its kernels add to the decisions of its training examples.
 
-        More than `MOST_EXAMPLES` of them are sampled evenly.
+        More than `MOST_EXAMPLES` of them are sampled evenly. `alpha` has shape (outputs, n).
         """
+        training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
+        some, few = examples, np.arange(examples.n)
         if examples.n > MOST_EXAMPLES:
-            chosen = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
-            examples, shares = examples.take(chosen), shares[chosen] / shares[chosen].sum()
-        added = self.added(examples, n_jobs)
+            few = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
+            some, shares = examples.take(few), shares[few] / shares[few].sum()
+        linear = _core.Engine.is_linear(self.compiled.program)
+        if linear and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
+            added = _outputs(LinearEngine.of(training_set), alpha, few) * self.weights
+        else:
+            added = self.added(some, n_jobs)
         means, deviations = spread(added, shares)
         by_view = spread(sum_of_views(added, self.compiled.views), shares)[1]
         return replace(self, means=means, deviations=deviations, view_deviations=by_view)
@@ -181,6 +189,15 @@ class Model:
             )
             values[:, :, some] = found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
         return values
+
+
+def _outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
+    """Return what kernels give k examples, (k, outputs, M), for alpha of shape (outputs, n)."""
+    found = []
+    for one in alpha:
+        engine.move_to(one)
+        found.append(engine.outputs_at(idx).T)
+    return np.stack(found, axis=1)
 
 
 def spread(added: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

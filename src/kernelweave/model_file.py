@@ -104,10 +104,25 @@ def load(path: str | os.PathLike[str]) -> Any:
     It is safe to load a file of unknown origin: no code of it is run, it takes memory in proportion
     to its size, and whatever is wrong with it is an error.
 
+    Parameters
+    ----------
+    path : the file.
+
     Raises
     ------
     ValueError : where the file is no such file, is damaged, was changed, or has a newer format.
     OSError : where there is no file to be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, load
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> model = MKLClassifier().fit(X, X[:, 0] > 0)
+    >>> model.save("model.kw")
+    >>> again = load("model.kw")
+    >>> np.array_equal(again.predict(X), model.predict(X))
+    True
     """
     for module in NOT_YET_IMPORTED:
         import_module(f"{__package__}.{module}")

@@ -43,6 +43,13 @@ class WeightsDisplay:
     figure_ : matplotlib Figure
     bars_ : BarContainer of M bars, for one set of weights
     image_ : AxesImage of shape (classes, M), for one set per class
+
+    Examples
+    --------
+    >>> from kernelweave import WeightsDisplay
+    >>> display = WeightsDisplay([0.7, 0.3, 0.0], ["age", "city", "colour"]).plot()
+    >>> [round(float(bar.get_width()), 1) for bar in display.bars_]
+    [0.7, 0.3, 0.0]
     """
 
     def __init__(
@@ -118,6 +125,17 @@ class ConvergenceDisplay:
     figure_ : matplotlib Figure
     lines_ : list of Line2D
     tol_line_ : Line2D, where a tolerance was given
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import ConvergenceDisplay, MKLClassifier
+    >>> from kernelweave.kernels import RBF
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = MKLClassifier(RBF([0.1, 1.0]), norm=1).fit(X, X[:, 0] * X[:, 1] > 0)
+    >>> display = ConvergenceDisplay.from_estimator(model)
+    >>> display.ax_.get_ylabel()
+    'relative duality gap'
     """
 
     def __init__(
@@ -176,6 +194,16 @@ class AlignmentDisplay:
     figure_ : matplotlib Figure
     image_ : AxesImage of shape (M, M)
     texts_ : list of Text, M * M numbers; empty where there is no room for them
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import AlignmentDisplay
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X = np.random.default_rng(0).normal(size=(50, 3))
+    >>> display = AlignmentDisplay.from_kernels([Linear(), RBF([0.1, 1.0])], X)
+    >>> display.alignments.shape
+    (3, 3)
     """
 
     def __init__(self, alignments: np.ndarray, kernel_names: Sequence[str]):
@@ -231,6 +259,14 @@ class ComparisonDisplay:
     figure_ : matplotlib Figure
     fold_lines_ : list of Line2D, one per fold
     means_ : Line2D
+
+    Examples
+    --------
+    >>> from kernelweave import ComparisonDisplay
+    >>> scores = {"learned combination": [0.91, 0.89, 0.93], "plain sum": [0.90, 0.88, 0.90]}
+    >>> display = ComparisonDisplay(scores, "accuracy").plot()
+    >>> len(display.fold_lines_)
+    3
     """
 
     def __init__(self, scores: Mapping[str, np.ndarray], scoring: str = "score"):

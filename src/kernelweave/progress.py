@@ -15,10 +15,13 @@ SECONDS_BETWEEN = 1.0  # of lines in a log
 
 
 @contextmanager
-def live_line(title: str) -> Iterator[Callable[[Progress], None]]:
+def live_line(
+    title: str, more: Callable[[Progress], str] = lambda progress: ""
+) -> Iterator[Callable[[Progress], None]]:
     """Give a function that shows the latest progress on one live line.
 
-    Off a terminal it prints plain lines instead, at most one a second.
+    Off a terminal it prints plain lines instead, at most one a second. `more` is what the line ends
+    with.
     """
     from rich.console import Console
     from rich.status import Status
@@ -30,7 +33,7 @@ def live_line(title: str) -> Iterator[Callable[[Progress], None]]:
         turns += 1
         return (
             f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
-            f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}"
+            f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}{more(progress)}"
         )
 
     def write(progress: Progress) -> None:

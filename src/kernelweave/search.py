@@ -21,7 +21,6 @@ from sklearn.model_selection import check_cv
 from .core import single_threaded_blas
 from .engines import Engine
 from .estimators.base import MKLEstimator, Prepared
-from .kernels import prepare, resolve
 from .norms import Norm, as_norm
 from .plan import find_method
 from .problem import Problem
@@ -31,6 +30,7 @@ from .training.history import Result
 from .training.path import follow
 from .validation import weighed
 
+NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
 
 
@@ -63,8 +63,13 @@ class Grid:
         return int(i), int(j)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Search(MKLEstimator):
     """What both searches do: score a grid on folds, and fit at its best point."""
+
+    norms: Iterable[float | Norm] = NORMS
+    cv: Any = None
+    scoring: str | Callable[..., float] | None = None
 
     def _search(
         self,
@@ -94,7 +99,7 @@ class Search(MKLEstimator):
         first = self._problems(targets, weighed(grid.Cs.max(), every), grid.norms[0])
         methods, shared = self._methods(grid, first), self._shared(first)
         scorer = self._scorer()
-        kernels = None if self.kernels is None else resolve(self.kernels, X)
+        kernels = None if self.kernels is None else self._resolve(self.kernels, X)
 
         def score(values: np.ndarray, test: np.ndarray) -> float:
             weighing = {} if weights is None else {"sample_weight": weights[test]}
@@ -109,7 +114,7 @@ class Search(MKLEstimator):
 
         with single_threaded_blas():
             chosen = kernels or self._default_kernels(X, every)
-            ready = prepare(chosen, self.normalize, X, weights=every, n_jobs=self.n_jobs)
+            ready = self._normalize(chosen, self.normalize, X, weights=every, n_jobs=self.n_jobs)
             prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)

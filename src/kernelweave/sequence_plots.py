@@ -40,6 +40,17 @@ class PositionWeightsDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     image_ : AxesImage of shape (lengths, positions)
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier, PositionWeightsDisplay
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(300, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(3, split="position"), norm=2).fit(X, y)
+    >>> display = PositionWeightsDisplay.from_estimator(model)
+    >>> int(display.weights.argmax())
+    14
     """
 
     def __init__(self, weights: np.ndarray, labels: Sequence[str]):
@@ -51,7 +62,7 @@ class PositionWeightsDisplay:
         cls, estimator: Any, *, target: Any = None, ax: Axes | None = None
     ) -> PositionWeightsDisplay:
         """Draw the weights of a fitted family of weighted degree kernels."""
-        weights, labels = _weights_by_place(estimator, target)
+        weights, labels = weights_by_place(estimator, target)
         return cls(weights, labels).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> PositionWeightsDisplay:
@@ -80,6 +91,16 @@ class ImportanceDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     image_ : AxesImage of shape (max_k, length)
+
+    Examples
+    --------
+    >>> from kernelweave import ImportanceDisplay, MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(5)).fit(*make_motifs(300, positive_rate=0.3))
+    >>> display = ImportanceDisplay.from_estimator(model, 5)
+    >>> display.S.shape
+    (5, 50)
     """
 
     def __init__(self, S: np.ndarray, label: str = "largest weight"):
@@ -101,7 +122,7 @@ class ImportanceDisplay:
         Parameters
         ----------
         gain : whether to draw what k-mers say beyond the shorter words in them.
-        parameters : go to `inspection.importance`.
+        **parameters : go to `inspection.importance`.
         """
         found = importance(estimator, max_k, **parameters)
         if gain:
@@ -133,6 +154,16 @@ class KmerDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     image_ : AxesImage of shape (k-mers, positions); colours are symmetric around zero
+
+    Examples
+    --------
+    >>> from kernelweave import KmerDisplay, MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(5)).fit(*make_motifs(300, positive_rate=0.3))
+    >>> display = KmerDisplay.from_estimator(model, 1)
+    >>> display.W.shape
+    (4, 50)
     """
 
     def __init__(self, W: np.ndarray, kmers: Sequence[str], positions: np.ndarray):
@@ -158,7 +189,7 @@ class KmerDisplay:
         corrected : whether to draw the positional oligomer importance matrix, see
             `inspection.poim`.
         most : of more k-mers, the rows with the largest weights (of either sign) are drawn.
-        parameters : go to `inspection.kmer_weights`.
+        **parameters : go to `inspection.kmer_weights`.
         """
         found = (poim if corrected else kmer_weights)(estimator, k, **parameters)
         largest = np.sort(np.argsort(-np.abs(found.W).max(axis=1), kind="stable")[:most])
@@ -195,6 +226,16 @@ class LogoDisplay:
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     letters_ : list of PathPatch, one for each letter that is drawn
+
+    Examples
+    --------
+    >>> from kernelweave import LogoDisplay, MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(5)).fit(*make_motifs(300, positive_rate=0.3))
+    >>> display = LogoDisplay.from_estimator(model)
+    >>> display.heights.shape
+    (4, 50)
     """
 
     def __init__(self, heights: np.ndarray, letters: str, positions: np.ndarray):
@@ -216,7 +257,7 @@ class LogoDisplay:
         Parameters
         ----------
         positions : (start, stop), the part to draw.
-        parameters : go to `inspection.poim`.
+        **parameters : go to `inspection.poim`.
         """
         found = poim(estimator, 1, positions=positions, **parameters)
         return cls(found.W, "".join(found.kmers), found.positions).plot(ax)
@@ -284,7 +325,7 @@ def _map_width(positions: int) -> float:
     return min(14.0, max(5.0, 2.0 + 0.09 * positions))
 
 
-def _weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
+def weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
     """Return the weights of a family by match length and position, and names of the rows."""
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = model.compiled.listing.layout.sources.items()

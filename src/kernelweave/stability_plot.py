@@ -30,6 +30,18 @@ class StabilityDisplay:
     ax_, figure_ : matplotlib Axes and Figure
     intervals_ : LineCollection, one line for each kernel
     means_ : PathCollection of the mean weights; filled where they are significant
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier, StabilityDisplay
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import bootstrap_weights
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(200, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(3, split=[(0, 10), (10, 17), (17, 50)]), norm=2)
+    >>> display = StabilityDisplay(bootstrap_weights(model, X, y, n=5)).plot()
+    >>> len(display.intervals_.get_segments())
+    3
     """
 
     def __init__(

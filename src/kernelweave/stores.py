@@ -41,6 +41,7 @@ class WeightStore:
     Examples
     --------
     >>> from kernelweave.kernels import Spectrum
+    >>> from kernelweave.stores import WeightStore
     >>> store = WeightStore(Spectrum(2))
     >>> store.add(["GATTACA"], [2.0])
     >>> store.lookup(["ATTA", "CCCC"])

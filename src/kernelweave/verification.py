@@ -41,6 +41,18 @@ class Verification:
         best constant (NaN), and its gap is relative to the primal value.
     agree : bool
         Whether all of them are the same but for rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, verify
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = X[:, 0] > 0
+    >>> result = verify(MKLClassifier().fit(X, y), X, y)
+    >>> result.agree
+    True
+    >>> bool(result.gap[0] <= 1e-3)
+    True
     """
 
     primal: np.ndarray
@@ -96,6 +108,18 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
     ValueError
         Where X and y cannot be what the model was trained on: other columns, fewer examples than
         it has seen, other classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, verify
+    >>> from kernelweave.kernels import RBF
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = MKLClassifier(RBF([0.1, 1.0]), norm=1).fit(X, y)
+    >>> verify(model, X, y).agree
+    True
     """
     if not isinstance(model, MKLEstimator):
         raise TypeError(f"model must be an estimator of kernelweave, got {type(model).__name__}")

@@ -29,6 +29,21 @@ class Views:
         mask (of a NumPy masked array) counts as NaN.
     index : sequence of n labels of examples, optional
         Only kept: what `aligned` matched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, Views
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(60) % 2
+    >>> mrna, clinical = rng.normal(size=(60, 5)) + y[:, None], rng.normal(size=(60, 2))
+    >>> X = Views({"mrna": mrna, "clinical": clinical})
+    >>> X
+    <Views of 60 examples: mrna (5 columns), clinical (2 columns)>
+    >>> model = MKLClassifier({"mrna": RBF(), "clinical": Linear()}, norm=1).fit(X, y)
+    >>> print(model.weights_.round(1))
+    [1. 0.]
     """
 
     def __init__(self, views: Mapping[str, Any], *, index: Sequence[Hashable] | None = None):
@@ -164,6 +179,20 @@ class Grams(Views):
     Parameters
     ----------
     matrices : dict from names to arrays of shape (n, n_train), or array of shape (M, n, n_train)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from kernelweave import Grams, MKLClassifier
+    >>> from kernelweave.kernels import Precomputed
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.arange(60) % 2
+    >>> one, two = rng.normal(size=(60, 5)) + y[:, None], rng.normal(size=(60, 5))
+    >>> X = Grams({"one": one @ one.T, "two": two @ two.T})
+    >>> scores = cross_val_score(MKLClassifier(Precomputed(), norm=1), X, y, cv=3)
+    >>> print(len(X), scores.shape)
+    60 (3,)
     """
 
     def __init__(self, matrices: Any):

@@ -1,5 +1,7 @@
 """`kernelweave explain` and `kernelweave variants`."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -55,10 +57,15 @@ def test_variants_become_a_table(run, sites, tmp_path):
     rows = [f"c1\t{at + 1}\trs{at}\t{letters[at]}\tA" for at in (150, 200, 201)]
     (tmp_path / "v.vcf").write_text("#CHROM\n" + "\n".join(rows) + "\n")
     run("variants", model, "v.vcf", "--genome", "genome.fa", "-o", "effects.tsv", "-q")
-    found = pd.read_csv(tmp_path / "effects.tsv", sep="\t")
+    found = pd.read_csv(tmp_path / "effects.tsv", sep="\t", comment="#")
     assert found["position"].tolist() == [151, 201, 202]
     apart = found["alternative score"] - found["reference score"]
     assert found["difference"].tolist() == pytest.approx(apart.tolist())
+    run("variants", model, "v.vcf", "--genome", "genome.fa", "-o", "scored.vcf.gz", "-q")
+    with gzip.open("scored.vcf.gz", "rt") as file:
+        scored = file.read().splitlines()[-3:]
+    told = [float(line.rsplit("KW_DIFF=", 1)[1]) for line in scored]
+    assert told == pytest.approx(found["difference"].tolist(), rel=1e-5)
     (tmp_path / "v.vcf").write_text("c1\t151\t.\tAAAAAAAA\tA\n")
     text = run("variants", model, "v.vcf", "--genome", "genome.fa", code=2).output
     assert "1 of 1 variants are not of this genome" in text

@@ -77,6 +77,33 @@ def test_draws_differ_by_seed_and_repeat(genome, positives):
     assert draws[0].regions.items != draws[2].regions.items
 
 
+def test_several_draws_overlap_nowhere(genome, positives):
+    found = negatives(positives, genome, gc=0.2, repeats=0.2, draws=3)
+    assert len(found.regions) == 3 * len(positives)
+    lengths = [one.stop - one.start for one in positives]
+    assert [one.stop - one.start for one in found.regions] == 3 * lengths
+    covered = {(one.chromosome, at) for one in found.regions for at in range(one.start, one.stop)}
+    assert len(covered) == 3 * sum(lengths)
+
+
+def test_files_are_taken_as_well(genome, positives, tmp_path):
+    fasta = [f">{name}\n{bytes(letters).decode()}\n" for name, letters in genome.items()]
+    (tmp_path / "g.fa").write_text("".join(fasta))
+    rows = [f"{one.chromosome}\t{one.start}\t{one.stop}\n" for one in positives]
+    (tmp_path / "p.bed").write_text("".join(rows))
+    given = {"gc": 0.2, "repeats": 0.2}
+    drawn = negatives(tmp_path / "p.bed", tmp_path / "g.fa", exclude=tmp_path / "p.bed", **given)
+    whole = negatives(positives, genome, **given)
+    places = [[one[:3] for one in found.regions] for found in (drawn, whole)]
+    assert places[0] == places[1]
+
+
+@pytest.mark.parametrize("wrong", [{"gc": -0.1}, {"repeats": -1}, {"draws": 0}])
+def test_bad_wishes_are_named(wrong, genome, positives):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} must be at least"):
+        negatives(positives, genome, **wrong)
+
+
 def test_regions_without_a_match_are_counted(genome, monkeypatch):
     monkeypatch.setattr("kernelweave.genome.background.ROUNDS", 3)
     alone = {"c1": np.frombuffer(b"A" * 300 + b"G" * 40 + b"A" * 300, dtype=np.uint8)}

@@ -6,7 +6,7 @@ import pytest
 from kernelweave import MKLClassifier, datasets
 from kernelweave.genome import scan
 from kernelweave.genome.scanning import WINDOWS
-from kernelweave.kernels import RBF, Spectrum, WeightedDegree, WeightedDegreeShift
+from kernelweave.kernels import RBF, GappedKmer, Spectrum, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import as_sequences, read_sequences
 
 PARTNER = str.maketrans("ACGTN", "TGCAN")
@@ -53,7 +53,7 @@ def scanned(model, path, **settings):
 
 @pytest.mark.parametrize(
     "kernel",
-    [WeightedDegree(5), WeightedDegreeShift(5, 2), Spectrum(3)],
+    [WeightedDegree(5), WeightedDegreeShift(5, 2), Spectrum(3), GappedKmer(5, 3)],
     ids=lambda kernel: type(kernel).__name__,
 )
 @pytest.mark.parametrize("step", [1, 7])
@@ -61,7 +61,7 @@ def test_windows_have_the_scores_that_they_have_alone(kernel, step, examples, ge
     monkeypatch.setattr("kernelweave.genome.scanning.WINDOWS", 64)
     model = MKLClassifier(kernel).fit(*examples)
     texts, path = genome
-    length = LENGTH if isinstance(kernel, Spectrum) else None
+    length = LENGTH if isinstance(kernel, Spectrum | GappedKmer) else None
     found = scanned(model, path, step=step, length=length)
     wanted = by_hand(model, texts, lambda start, read: start % step == 0)
     assert set(found) == set(wanted)
@@ -73,6 +73,14 @@ def test_starts_go_from_left_to_right(examples, genome, monkeypatch):
     model = MKLClassifier(WeightedDegree(3)).fit(*examples)
     for block in scan(model, genome[1]):
         assert (np.diff(block.starts) > 0).all()
+
+
+def test_only_some_chromosomes(examples, genome):
+    model = MKLClassifier(WeightedDegree(3)).fit(*examples)
+    every, some = scanned(model, genome[1]), scanned(model, genome[1], chromosomes=["c2"])
+    assert some == {key: score for key, score in every.items() if key[0] == "c2"}
+    with pytest.raises(ValueError, match="the genome has no c9, cX"):
+        scanned(model, genome[1], chromosomes=["c9", "c2", "cX"])
 
 
 @pytest.mark.parametrize("strands", ["+", "-"])

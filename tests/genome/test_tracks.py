@@ -11,15 +11,15 @@ from kernelweave.genome.tracks import best, write_bed, write_bedgraph, write_big
 
 @pytest.fixture
 def blocks(rng):
-    """Scores of both strands of two chromosomes, in several blocks."""
+    """Scores of both strands of two chromosomes, in several blocks from left to right."""
     found = []
     for name, total in (("c1", 90), ("c2", 40)):
-        for strand in "+-":
-            starts = np.sort(rng.choice(total, size=20, replace=False))
-            scores = np.round(rng.normal(size=20), 1)  # equal ones occur
-            found += [
-                Scores(name, strand, starts[k : k + 7], 10, scores[k : k + 7]) for k in (0, 7, 14)
-            ]
+        for first in range(0, total, 30):
+            for strand in "+-":
+                size = min(30, total - first)
+                starts = first + np.sort(rng.choice(size, size=min(10, size), replace=False))
+                scores = np.round(rng.normal(size=len(starts)), 1)  # equal ones occur
+                found.append(Scores(name, strand, starts, 10, scores))
     return found
 
 
@@ -31,7 +31,7 @@ def rows(blocks):
     ]
 
 
-@pytest.mark.parametrize("count", [1, 5, 33, 79, 80, 500])
+@pytest.mark.parametrize("count", [1, 5, 33, 99, 100, 500])
 def test_the_best_are_the_highest_in_their_order(blocks, count):
     every = rows(blocks)
     order = sorted(range(len(every)), key=lambda i: (-every[i][3], i))[:count]
@@ -73,3 +73,16 @@ def test_bigwig_holds_what_bedgraph_says(blocks, tmp_path):
             wanted[name, start] = max(score, wanted.get((name, start), -np.inf))
     assert found == pytest.approx(wanted, abs=1e-6)
     assert sorted(one.name for one in tmp_path.iterdir()) == ["genome.fa", "scores.bw"]
+
+
+def test_what_goes_wrong_while_a_bigwig_is_written_is_told(blocks, tmp_path):
+    pytest.importorskip("pybigtools")
+    (tmp_path / "genome.fa").write_text(f">c1 x\n{'A' * 100}\n>c2\n{'C' * 50}\n")
+
+    def failing():
+        yield blocks[0]
+        raise ValueError("the model is for other windows")
+
+    with pytest.raises(ValueError, match="the model is for other windows"):
+        write_bigwig(str(tmp_path / "scores.bw"), failing(), tmp_path / "genome.fa")
+    assert [one.name for one in tmp_path.iterdir()] == ["genome.fa"]

@@ -12,8 +12,11 @@ from sklearn.datasets import load_iris
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, datasets, report
-from kernelweave.kernels import RBF, Linear, WeightedDegree
+from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, datasets, inspection, report
+from kernelweave.kernels import RBF, Linear, Spectrum, WeightedDegree
+from kernelweave.reports import redraw
+from kernelweave.reports.held_out import _thin
+from kernelweave.views import Views
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -53,8 +56,14 @@ def written(path, *arguments, **settings):
     return path.read_text()
 
 
+def whole(page):
+    """Return the sections that a page holds as JSON."""
+    return json.loads(re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1])["sections"]
+
+
 def embedded(page):
-    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1])
+    """Return the numbers of each section by its title."""
+    return {section["title"]: section["data"] for section in whole(page)}
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +80,9 @@ def test_all_sections_of_a_classifier(two_classes, tmp_path):
     outline = Outline(page)
     assert outline.open == []
     assert outline.headings == [
-        "Kernelweave report", "Certificate", "Weights", "Contributions", "Likeness of kernels",
-        "Held-out examples", "Is learning the weights worth it?", "How it was made",
+        "Kernelweave report", "Data", "Certificate", "Weights", "Contributions",
+        "Likeness of kernels", "Held-out examples", "Is learning the weights worth it?",
+        "How it was made",
     ]  # fmt: skip
     assert "make it" in page
     scores = cross_val_predict(model, X, y, cv=folds, method="decision_function")
@@ -111,10 +121,86 @@ def test_other_tasks_have_pages(tmp_path, rng):
         assert Outline(page).open == []
 
 
-def test_sequences_have_pages(tmp_path):
-    X, y = datasets.make_splice(120, positive_rate=0.4)
-    page = written(tmp_path / "r.html", MKLClassifier(WeightedDegree(3)).fit(X, y), X, y, cv=2)
-    assert "auROC" in page
+@pytest.fixture(scope="module")
+def sequences():
+    X, y = datasets.make_motifs(300, seed=0)
+    return X, y
+
+
+@pytest.mark.parametrize(
+    ("kernel", "drawn"),
+    [
+        (WeightedDegree(3), ["logo", "importance", "kmers"]),
+        (WeightedDegree(2, split="both"), ["logo", "importance", "kmers", "places"]),
+        (Spectrum(3), ["bars"]),
+    ],
+    ids=["wd", "positions", "spectrum"],
+)
+def test_models_on_sequences_show_their_words(kernel, drawn, sequences, tmp_path):
+    X, y = sequences
+    model = MKLClassifier(kernel, C=2.0).fit(X, y)
+    (section,) = (
+        one for one in whole(written(tmp_path / "r.html", model)) if one["title"] == "Words"
+    )
+    assert [figure["kind"] for figure in section["figures"]] == drawn
+    if "logo" in drawn:
+        k = min(3, model.kernels.degree)
+        (word, place, weight), *_ = inspection.top_kmers(model, 1, k=k)
+        assert section["rows"][1] == [word, str(place), f"{weight:.4g}"]
+        found = inspection.poim(model, 1)
+        logo = section["figures"][0]["data"]
+        np.testing.assert_allclose(logo["heights"], found.W[:, logo["positions"]], rtol=1e-4)
+
+
+def test_every_class_has_words_of_its_own(sequences, tmp_path):
+    X, _ = sequences
+    model = MKLClassifier(WeightedDegree(2)).fit(X, np.arange(len(X)) % 3)
+    titles = [one["title"] for one in whole(written(tmp_path / "r.html", model))]
+    assert [title for title in titles if "Words" in title] == [
+        f"Words of class {c}" for c in range(3)
+    ]
+
+
+def test_weights_have_intervals_where_they_were_bootstrapped(two_classes, tmp_path):
+    model, X, y = two_classes
+    page = written(tmp_path / "r.html", model, X, y, cv=2, bootstrap=4)
+    found = inspection.bootstrap_weights(model, X, y, n=4, n_permutations=0)
+    assert embedded(page)["Weights"]["bootstrap"] == found.samples.tolist()
+    (section,) = (one for one in whole(page) if one["title"] == "Weights")
+    order = np.argsort(-model.weights_, kind="stable")
+    low, high = found.quantiles([0.05, 0.95])[:, order]
+    np.testing.assert_allclose(section["figures"][0]["data"]["low"], low, rtol=1e-4, atol=1e-9)
+    assert [row[2:] for row in section["rows"][1:]] == [
+        [f"{a:.4f}", f"{b:.4f}"] for a, b in zip(low, high, strict=True)
+    ]
+    with pytest.raises(ValueError, match="bootstrap needs the examples"):
+        report(model, tmp_path / "r.html", bootstrap=3)
+
+
+def test_views_have_shares_of_their_own(rng, tmp_path):
+    X = Views({"a": rng.normal(size=(60, 2)), "b": rng.normal(size=(60, 2))})
+    kernels = [RBF([0.1, 1.0], columns="a"), RBF(1.0, columns="b")]
+    model = MKLClassifier(kernels).fit(X, np.repeat([0, 1], 30))
+    found = embedded(written(tmp_path / "r.html", model, X))["Contributions"]["views"]
+    assert set(found) == {"a", "b"}
+    assert sum(found.values()) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_curves_of_many_examples_are_thinned_and_keep_their_ends(rng):
+    x = np.sort(rng.random(50_000))
+    drawn = _thin(x, x**3)
+    assert len(drawn["x"]) <= 400
+    assert [drawn["x"][0], drawn["x"][-1]] == pytest.approx([x[0], x[-1]], rel=1e-5)
+    np.testing.assert_allclose(np.interp(x, drawn["x"], drawn["y"]), x**3, atol=1e-4)
+
+
+def test_a_page_is_drawn_again_from_its_numbers(two_classes, tmp_path):
+    page = written(tmp_path / "r.html", *two_classes, command="make it </script>")
+    redraw(tmp_path / "r.html", tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text() == page
+    (tmp_path / "other.html").write_text("<p>hello</p>")
+    with pytest.raises(ValueError, match=r"other\.html: is no report"):
+        redraw(tmp_path / "other.html", tmp_path / "again.html")
 
 
 def test_many_kernels_are_summed_up(tmp_path, rng):

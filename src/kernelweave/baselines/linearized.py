@@ -25,6 +25,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import _core, single_threaded_blas
+from ..documentation import Documented
 from ..kernels import RBF, Kernel
 from ..kernels.default_of_views import default_of_views
 from ..kernels.examples import Examples
@@ -38,7 +39,7 @@ RANK = 1e-10  # eigenvalues below this part of the largest one are dropped
 FEATURES = ("nystroem", "fourier")
 
 
-class LinearizedMKL(ClassifierMixin, BaseEstimator):
+class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
     """Classification on approximate features of several kernels.
 
     Parameters
@@ -72,6 +73,19 @@ class LinearizedMKL(ClassifierMixin, BaseEstimator):
     kernel_names_ : tuple of M strings
     coef_, intercept_ : the linear model on the concatenated features
     classes_ : array
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from kernelweave import LinearizedMKL
+    >>> from kernelweave.kernels import RBF
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = scale(X)
+    >>> model = LinearizedMKL(RBF([0.01, 0.1]), n_components=50, random_state=0)
+    >>> model = model.fit(X[:400], y[:400])
+    >>> print(f"{model.score(X[400:], y[400:]):.1f}")
+    1.0
     """
 
     def __init__(

@@ -9,13 +9,14 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..alphabets import as_alphabet
+from ..documentation import REFERENCE, Documented
 from ..numeric import is_whole
 from ..sequences import Sequences, as_sequences
 
 UNKNOWN = 255
 
 
-class MarkovChain(ClassifierMixin, BaseEstimator):
+class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
     """Two inhomogeneous Markov chains: how likely is a sequence in either class?
 
     The chance of the letter at a position depends on the `order` letters before it and on the
@@ -34,7 +35,18 @@ class MarkovChain(ClassifierMixin, BaseEstimator):
     classes_ : array of shape (2,)
     log_odds_ : array of shape (length, letters ** order, letters)
         What a letter adds to the score at a position, after the letters before it.
+
+    Examples
+    --------
+    >>> from kernelweave.baselines import MarkovChain
+    >>> from kernelweave.datasets import make_splice
+    >>> X, y = make_splice(2000, positive_rate=0.3)
+    >>> model = MarkovChain(order=1).fit(X[:1500], y[:1500])
+    >>> print(f"{model.score(X[1500:], y[1500:]):.1f}")
+    0.9
     """
+
+    _doc_link_template = f"{REFERENCE}/kernelweave.baselines.MarkovChain.html"
 
     def __init__(self, order: int = 4, *, pseudocount: float = 1.0, alphabet: Any = "dna"):
         self.order = order

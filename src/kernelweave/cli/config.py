@@ -36,7 +36,7 @@ def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
 
 config_option = click.option(
     "--config",
-    metavar="FILE",
+    type=click.Path(),
     callback=_read,
     is_eager=True,
     expose_value=False,

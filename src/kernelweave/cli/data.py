@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -22,6 +23,7 @@ import numpy as np
 
 from ..genome import cut_out, read_bed
 from ..sequences import Sequences, read_blocks, read_sequences
+from .table_output import pyarrow
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
@@ -39,12 +41,14 @@ class Data:
     names : n strings.
     y : targets, shape (n,), or None.
     groups : what must not be torn apart by cross-validation, shape (n,), or None.
+    regions : whether they are regions of a genome.
     """
 
     X: Any
     names: Sequence[str]
     y: np.ndarray | None = None
     groups: np.ndarray | None = None
+    regions: bool = False
 
 
 def kind_of(path: str) -> str:
@@ -78,15 +82,23 @@ def read_examples(path: str, *, genome: str | None = None, alphabet: str = "dna"
         raise ValueError(f"{path}: regions need --genome, a FASTA file")
     regions = read_bed(path)
     letters = cut_out(regions, read_sequences(genome, alphabet))
-    return Data(letters, regions.names, groups=regions.chromosomes)
+    return Data(letters, regions.names, groups=regions.chromosomes, regions=True)
 
 
 def read_labelled(
-    path: str, target: str | None, groups: str | None, *, genome: str | None, alphabet: str
+    path: str,
+    target: str | None,
+    groups: str | None,
+    *,
+    columns: str | None = None,
+    genome: str | None,
+    alphabet: str,
 ) -> Data:
     """Read examples with the targets in one of their columns, or in a field of their headers."""
     data = read_examples(path, genome=genome, alphabet=alphabet)
     if isinstance(data.X, Sequences):
+        if columns is not None:
+            raise ValueError(f"--columns: {path} is no table")
         y = None if target is None else _from_headers(data.names, target, path)
         return replace(data, y=y, groups=_sequence_groups(data, groups, path))
     frame, y = data.X, None
@@ -94,10 +106,19 @@ def read_labelled(
         y, frame = _column(frame, target, "--target"), frame.drop(columns=target)
         if y.dtype.kind in "OUfT" and (missing := int(np.sum(y != y))):  # NaN differs from itself
             raise ValueError(f"--target {target}: {missing} values are missing")
-    if groups is None:
-        return replace(data, X=frame, y=y)
-    found = _column(frame, groups, "--cv-groups")
-    return replace(data, X=frame.drop(columns=groups), y=y, groups=found)
+    found = None
+    if groups is not None:
+        found, frame = _column(frame, groups, "--cv-groups"), frame.drop(columns=groups)
+    if columns is not None:
+        frame = _chosen(frame, columns)
+    return replace(data, X=frame, y=y, groups=found)
+
+
+def _chosen(frame: Any, columns: str) -> Any:
+    names = [name.strip() for name in columns.split(",") if name.strip()]
+    for name in names:
+        _column(frame, name, "--columns")
+    return frame[names]
 
 
 def read_two_classes(
@@ -117,6 +138,7 @@ def read_two_classes(
         names=[name for part in parts for name in part.names],
         y=np.repeat([1, -1], [len(part.names) for part in parts]),
         groups=np.concatenate([one for one in found if one is not None]) if groups else None,
+        regions=any(part.regions for part in parts),
     )
 
 
@@ -128,7 +150,9 @@ def read_in_blocks(
         yield from _standard_input(alphabet)
     elif kind_of(path) == "sequences":
         yield from _sequence_blocks(path, alphabet)
-    elif kind_of(path) == "table" and _suffix(path) != ".parquet":
+    elif _suffix(path) == ".parquet":
+        yield from _parquet_blocks(path)
+    elif kind_of(path) == "table":
         yield from _frame_blocks(path, SEPARATORS[_suffix(path)])
     else:
         yield read_examples(path, genome=genome, alphabet=alphabet)
@@ -151,10 +175,31 @@ def _frame_blocks(source: Any, separator: str) -> Iterator[Data]:
         yield Data(frame, [str(name) for name in frame.index])
 
 
+def _parquet_blocks(path: str) -> Iterator[Data]:
+    arrow, parquet = pyarrow()
+    done = 0
+    with open(path, "rb") as file, _readable(path, arrow):
+        for batch in parquet.ParquetFile(file).iter_batches(BLOCK):
+            frame = batch.to_pandas()
+            yield Data(frame, [str(done + row) for row in range(len(frame))])
+            done += len(frame)
+
+
+@contextmanager
+def _readable(path: str, arrow: Any) -> Iterator[None]:
+    """Let errors name the file that is no whole Parquet file."""
+    try:
+        yield
+    except arrow.ArrowException as error:
+        raise ValueError(f"{path}: cannot be read as Parquet: {error}") from None
+
+
 def _read_frame(path: str) -> Any:
     pandas = _pandas()
     if _suffix(path) == ".parquet":
-        frame = pandas.read_parquet(path)
+        arrow, _ = pyarrow()
+        with _readable(path, arrow):
+            frame = pandas.read_parquet(path)
     else:
         frame = pandas.read_csv(path, sep=SEPARATORS[_suffix(path)], comment="#")
     if not len(frame):

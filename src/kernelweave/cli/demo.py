@@ -15,7 +15,9 @@ from .command import Command
 
 
 @click.command(cls=Command)
-@click.option("-o", "--out", default="demo.png", show_default=True, help="The picture.")
+@click.option(
+    "-o", "--out", type=click.Path(), default="demo.png", show_default=True, help="The picture."
+)
 def command(out: str) -> None:
     """Learn which columns of a generated table matter, and draw what was found."""
     import numpy as np

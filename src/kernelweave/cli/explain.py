@@ -15,7 +15,9 @@ LONGEST = 6  # k-mers of weighted degree models, where no number is given
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(), required=False)
-@click.option("-o", "--out", default="explained", show_default=True, help="A folder.")
+@click.option(
+    "-o", "--out", type=click.Path(), default="explained", show_default=True, help="A folder."
+)
 @click.option("--k", type=click.IntRange(1), help="Longest k-mers of a weighted degree model.")
 @click.option(
     "--top", type=click.IntRange(1), default=100, show_default=True, help="K-mers listed."

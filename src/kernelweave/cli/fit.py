@@ -10,12 +10,21 @@ import click
 from .command import Command, as_json, jobs, print_json, quiet, with_options
 from .config import config_option, save_config
 
+
+def _kernel_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
+    """Return the names of kernels, for the completion of a shell."""
+    from .kernel_specs import NAMES
+
+    return [name for name in [*NAMES, "per_feature"] if name.startswith(begun.lower())]
+
+
 data_options = with_options(
     click.argument("data", required=False, type=click.Path()),
     click.option("--target", metavar="NAME", help="Column (or header field) with the targets."),
-    click.option("--positive", metavar="FILE", help="Sequences or regions of class 1."),
-    click.option("--negative", metavar="FILE", help="Sequences or regions of class -1."),
-    click.option("--genome", metavar="FASTA", help="Where regions of BED files are."),
+    click.option("--columns", metavar="A,B,...", help="Columns of a table to learn from."),
+    click.option("--positive", type=click.Path(), help="Sequences or regions of class 1."),
+    click.option("--negative", type=click.Path(), help="Sequences or regions of class -1."),
+    click.option("--genome", type=click.Path(), help="FASTA or 2bit: where regions (BED) are."),
     click.option("--alphabet", default="dna", show_default=True, help="dna, rna or protein."),
     click.option("--cv", type=click.IntRange(2), help="Folds of a cross-validation."),
     click.option(
@@ -32,6 +41,7 @@ model_options = with_options(
         "kernels",
         multiple=True,
         metavar="SPEC",
+        shell_complete=_kernel_names,
         help="Such as 'rbf(gamma=0.1,1,10)'; may be repeated.",
     ),
     click.option("--norm", default=None, help="Norm of the weights: a number >= 1, or inf."),
@@ -44,16 +54,23 @@ model_options = with_options(
         show_default=True,
     ),
     click.option("--tol", type=float, help="Relative duality gap at which to stop."),
-    click.option("--checkpoint", metavar="FILE", help="Where an interrupted fit goes on from."),
+    click.option("--checkpoint", type=click.Path(), help="Where an interrupted fit goes on from."),
 )
 
 
 @click.command(cls=Command)
 @data_options
 @model_options
-@click.option("-o", "--out", default="model.kw", show_default=True, help="The saved model.")
+@click.option(
+    "-o",
+    "--out",
+    type=click.Path(),
+    default="model.kw",
+    show_default=True,
+    help="The saved model.",
+)
 @config_option
-@click.option("--save-config", "config_out", metavar="FILE", help="Write these options as TOML.")
+@click.option("--save-config", "config_out", type=click.Path(), help="Write these options as TOML.")
 @with_options(jobs, quiet, as_json)
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:

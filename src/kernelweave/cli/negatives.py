@@ -11,14 +11,19 @@ from .command import Command, as_json, print_json, quiet, text_output, with_opti
 
 @click.command(cls=Command)
 @click.argument("bed", type=click.Path())
-@click.option("--genome", required=True, metavar="FASTA", help="Where the regions are.")
-@click.option("-o", "--out", help="A BED file (FASTA with --shuffle); standard output by default.")
-@click.option("--exclude", metavar="BED", help="Regions that negatives may not overlap either.")
+@click.option("--genome", required=True, type=click.Path(), help="FASTA or 2bit of the regions.")
+@click.option(
+    "-o", "--out", type=click.Path(), help="BED (FASTA with --shuffle); or standard output."
+)
+@click.option("--exclude", type=click.Path(), help="BED: negatives may not overlap these either.")
 @click.option(
     "--gc", type=float, default=0.02, show_default=True, help="Largest difference of GC content."
 )
 @click.option(
     "--repeats", type=float, default=0.02, show_default=True, help="The same for small letters."
+)
+@click.option(
+    "--draws", type=click.IntRange(1), default=1, show_default=True, help="Negatives per region."
 )
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Another one gives another draw."
@@ -37,7 +42,7 @@ def command(bed: str, genome: str, out: str | None, shuffle: str | None, **optio
       kernelweave negatives peaks.bed --genome hg.fa -o background.bed
       kernelweave negatives peaks.bed --genome hg.fa --shuffle dinucleotide -o background.fa
     """
-    from ..genome import cut_out, negatives, read_bed, read_letters, shuffle_dinucleotides
+    from ..genome import cut_out, negatives, read_bed, shuffle_dinucleotides
     from ..genome.tracks import write_regions
     from ..sequences import read_sequences
 
@@ -45,15 +50,15 @@ def command(bed: str, genome: str, out: str | None, shuffle: str | None, **optio
     with text_output(out) as file:
         if shuffle:
             letters = cut_out(regions, read_sequences(genome))
-            shuffled = shuffle_dinucleotides(letters, seed=options["seed"])
-            file.writelines(
-                f">{name} shuffled\n{text}\n"
-                for name, text in zip(regions.names, shuffled, strict=True)
-            )
+            for draw in range(options["draws"]):
+                shuffled = shuffle_dinucleotides(letters, seed=options["seed"] + draw)
+                file.writelines(
+                    f">{name} shuffled\n{text}\n"
+                    for name, text in zip(regions.names, shuffled, strict=True)
+                )
             return
-        exclude = None if options["exclude"] is None else read_bed(options["exclude"])
-        tolerances = {name: options[name] for name in ("gc", "repeats", "seed")}
-        found = negatives(regions, read_letters(genome), exclude=exclude, **tolerances)
+        chosen = {name: options[name] for name in ("exclude", "gc", "repeats", "draws", "seed")}
+        found = negatives(regions, genome, **chosen)
         write_regions(file, found.regions)
     _tell(found, options)
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any, TextIO
+from typing import Any
 
 import click
 import numpy as np
 
-from .command import Command, jobs, text_output
+from .command import Command, jobs
 
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(allow_dash=True))
-@click.option("-o", "--out", help="A file (.tsv, .tsv.gz); standard output by default.")
+@click.option(
+    "-o", "--out", help="A .tsv, .tsv.gz or .parquet file; text on standard output by default."
+)
 @click.option("--genome", metavar="FASTA", help="Where the regions of a BED file are.")
 @click.option("--contributions", is_flag=True, help="Also what each kernel adds to the score.")
 @jobs
@@ -38,16 +40,18 @@ def command(
     from .. import __version__, load
     from ..genome.model_windows import alphabet_of
     from .data import known_columns, read_in_blocks
+    from .table_output import table_output
 
     fitted = load(model).set_params(n_jobs=jobs)
     blocks = read_in_blocks(input, genome=genome, alphabet=alphabet_of(fitted))
-    with text_output(out) as file:
-        file.write(f"# kernelweave {__version__}, model {model}\n")
-        for number, block in enumerate(blocks):
+    scored = 0
+    with table_output(out, f"kernelweave {__version__}, model {model}") as write:
+        for block in blocks:
             columns = _columns(fitted, known_columns(fitted, block.X), contributions)
-            if number == 0:
-                file.write("\t".join(["name", *columns]) + "\n")
-            _write(file, block.names, columns)
+            write({"name": block.names, **columns})
+            scored += len(block.names)
+        if not scored:
+            raise ValueError(f"{input}: holds no examples")
 
 
 def _columns(model: Any, X: Any, contributions: bool) -> dict[str, np.ndarray]:
@@ -65,8 +69,3 @@ def _columns(model: Any, X: Any, contributions: bool) -> dict[str, np.ndarray]:
             raise ValueError("--contributions needs a model with one decision function")
         columns.update(zip(model.kernel_names_, parts.T, strict=True))
     return columns
-
-
-def _write(file: TextIO, names: Any, columns: dict[str, np.ndarray]) -> None:
-    rows = zip(names, *(column.tolist() for column in columns.values()), strict=True)
-    file.writelines("\t".join([str(name), *map(str, values)]) + "\n" for name, *values in rows)

@@ -15,30 +15,51 @@ from .fit import data_options
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @data_options
-@click.option("-o", "--out", default="report.html", show_default=True, help="The page.")
+@click.option(
+    "-o", "--out", type=click.Path(), default="report.html", show_default=True, help="The page."
+)
 @click.option("--title", default="Kernelweave report", show_default=True)
 @click.option("--compare", is_flag=True, help="Also compare with the plain sum and single kernels.")
+@click.option(
+    "--bootstrap", type=click.IntRange(0), default=0, help="Fits for the intervals of weights."
+)
 @jobs
 def command(
-    model: str, out: str, title: str, compare: bool, jobs: int | None, **options: Any
+    model: str,
+    out: str,
+    title: str,
+    compare: bool,
+    bootstrap: int,
+    jobs: int | None,
+    **options: Any,
 ) -> None:
     """Write one HTML page about a saved model: certificate, weights, and, with DATA, scores.
 
     The page needs no network and holds all numbers behind it. DATA and its options are those of
-    `fit`; with targets, models are trained anew on folds (--cv, 5 by default).
+    `fit`; with targets, models are trained anew on folds (--cv, 5 by default). Models on sequences
+    show their words, maps and a logo. A page in place of MODEL is drawn anew from its numbers.
 
     \b
     Examples:
       kernelweave report model.kw
       kernelweave report model.kw table.csv --target class --cv 10 -o report.html
+      kernelweave report peaks.kw --positive peaks.bed --negative other.bed --genome hg.fa \\
+        --cv-groups chrom --bootstrap 20 --compare
     """
     from .. import load, report
     from .data import known_columns
     from .training import folds, read_data, task_of
 
+    if model.lower().endswith((".html", ".htm")):
+        from ..reports import redraw
+
+        redraw(model, out)
+        return
     fitted = load(model).set_params(n_jobs=jobs)
     said = " ".join(["kernelweave", *map(shlex.quote, sys.argv[1:])])
     if not options["data"] and not options["positive"]:
+        if bootstrap or compare:
+            raise ValueError("--bootstrap and --compare need DATA")
         report(fitted, out, title=title, command=said)
         return
     options["task"] = "auto" if options["target"] or options["positive"] else "one-class"
@@ -54,6 +75,7 @@ def command(
         cv=cv,
         groups=data.groups,
         compare=compare,
+        bootstrap=bootstrap,
         title=title,
         command=said,
     )

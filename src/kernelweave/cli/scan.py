@@ -18,7 +18,10 @@ FORMATS[".bigwig"] = "bigwig"
 @click.argument("model", type=click.Path())
 @click.argument("genome", type=click.Path())
 @click.option(
-    "-o", "--out", help="A .bed, .bedgraph or .bw file; BED on standard output by default."
+    "-o",
+    "--out",
+    type=click.Path(),
+    help="A .bed, .bedgraph or .bw file; or BED to standard output.",
 )
 @click.option("--top", type=click.IntRange(1), help="Only the N highest scores.")
 @click.option("--threshold", type=float, default=0.0, show_default=True, help="Scores above it.")
@@ -33,6 +36,9 @@ FORMATS[".bigwig"] = "bigwig"
 @click.option(
     "--offset", type=click.IntRange(0), help="Where the anchor is; found in the model by default."
 )
+@click.option(
+    "--chrom", "chromosomes", multiple=True, metavar="NAME", help="Only this one; may be repeated."
+)
 @click.option("--strand", type=click.Choice(["both", "+", "-"]), default="both", show_default=True)
 @with_options(jobs, quiet)
 def command(
@@ -45,9 +51,10 @@ def command(
     jobs: int | None,
     quiet: bool,
     strand: str,
+    chromosomes: tuple[str, ...],
     **windows: Any,
 ) -> None:
-    """Slide a sequence model over a genome (FASTA), on both strands.
+    """Slide a sequence model over a genome (FASTA or 2bit), on both strands.
 
     Each window gets exactly the score that `predict` gives it. Windows with unknown letters, such
     as N, are left out. One chromosome at a time is in memory.
@@ -63,7 +70,7 @@ def command(
     from ..genome.tracks import best, write_bed, write_bedgraph, write_bigwig
 
     fitted = load(model).set_params(n_jobs=jobs)
-    found = scan(fitted, genome, strands=strand, **windows)
+    found = scan(fitted, genome, strands=strand, chromosomes=chromosomes or None, **windows)
     blocks = _shown(found, quiet)
     if top is not None:
         blocks = iter(best(blocks, top))

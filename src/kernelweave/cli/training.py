@@ -40,12 +40,15 @@ def read_data(options: dict[str, Any]) -> Data:
     where = {"genome": options["genome"], "alphabet": options["alphabet"]}
     two = options["positive"], options["negative"]
     if all(two) and not options["data"]:
+        if options["columns"] is not None:
+            raise ValueError("--columns is for tables, not for --positive and --negative")
         return read_two_classes(*two, options["cv_groups"], **where)
     if any(two) or not options["data"]:
         raise ValueError("give DATA, or both --positive and --negative")
     if options["target"] is None and options["task"] != "one-class":
         raise ValueError("--target is missing: the column (or header field) with the targets")
-    return read_labelled(options["data"], options["target"], options["cv_groups"], **where)
+    chosen = {name: options[name] for name in ("target", "columns")}
+    return read_labelled(options["data"], groups=options["cv_groups"], **chosen, **where)
 
 
 def task_of(data: Data, options: dict[str, Any]) -> str:
@@ -66,25 +69,32 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
     if unfit:
         raise ValueError(f"{unfit[0]} is not for the task {task}")
     return kind(
-        kernels=kernels_for(options["kernels"], data.X),
+        kernels=kernels_for(options["kernels"], data),
         n_jobs=options["jobs"],
         verbose=0 if options["quiet"] or options["as_json"] else 1,
         **parameters,
     )
 
 
-def kernels_for(specs: tuple[str, ...], X: Any) -> Any:
-    """Return the kernels of some texts, or those that suit the data."""
+def kernels_for(specs: tuple[str, ...], data: Data) -> Any:
+    """Return the kernels of some texts, or those that suit the data.
+
+    In sequences of one length the same position means the same, but not in regions of a genome.
+    """
     if specs:
         return [parse_kernel(spec) for spec in specs]
-    if not isinstance(X, Sequences):
-        return None
-    alphabet = X.alphabet
-    if X.length is not None:
-        return [WeightedDegree(LONGEST_MATCH, alphabet=alphabet)]
+    if isinstance(data.X, Sequences):
+        aligned = data.X.length is not None and not data.regions
+        return [_for_sequences(data.X.alphabet, aligned)]
+    return None
+
+
+def _for_sequences(alphabet: Any, aligned: bool, **where: Any) -> Any:
+    if aligned:
+        return WeightedDegree(LONGEST_MATCH, alphabet=alphabet, **where)
     if alphabet.complement:
-        return [GappedKmer(alphabet=alphabet)]
-    return [Spectrum([2, 3], alphabet=alphabet)]
+        return GappedKmer(alphabet=alphabet, **where)
+    return Spectrum([2, 3], alphabet=alphabet, **where)
 
 
 def cross_validated(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from .command import Command, jobs, quiet, text_output, with_options
@@ -11,7 +13,9 @@ from .command import Command, jobs, quiet, text_output, with_options
 @click.argument("model", type=click.Path())
 @click.argument("vcf", type=click.Path())
 @click.option("--genome", required=True, metavar="FASTA", help="The genome of the variants.")
-@click.option("-o", "--out", help="A file (.tsv, .tsv.gz); standard output by default.")
+@click.option(
+    "-o", "--out", help="A .tsv, .vcf or .parquet file; text on standard output by default."
+)
 @click.option(
     "--length", type=click.IntRange(1), help="Letters of a window, if the model takes any."
 )
@@ -28,27 +32,37 @@ def command(
     """Score the windows around variants (VCF) with the reference and with the alternative allele.
 
     Substitutions and short insertions and deletions. Positions count from 1, as in the VCF file.
+    A VCF file as output is the input with scores in its column INFO.
 
     \b
-    Example:
+    Examples:
       kernelweave variants peaks.kw variants.vcf.gz --genome hg.fa -o effects.tsv
+      kernelweave variants peaks.kw variants.vcf.gz --genome hg.2bit -o scored.vcf
     """
-    from .. import load
-    from ..genome import read_vcf, score_variants
-    from ..genome.model_windows import alphabet_of
-    from ..sequences import read_sequences
+    from .. import __version__, load
+    from ..genome import read_vcf, variants, write_vcf
+    from .table_output import table_output
 
     fitted = load(model).set_params(n_jobs=jobs)
-    variants, left_out = read_vcf(vcf)
-    found = score_variants(
-        fitted, variants, read_sequences(genome, alphabet_of(fitted)), length=length
-    )
+    given, left_out = read_vcf(vcf)
+    found = variants(fitted, given, genome, length=length)
     if left_out and not quiet:
         click.echo(f"{left_out} alleles that are not letters were left out", err=True)
-    with text_output(out) as file:
-        file.write("chromosome\tposition\tname\treference\talternative\t")
-        file.write("reference score\talternative score\tdifference\n")
-        scores = (found.reference, found.alternative, found.difference)
-        for one, *values in zip(variants, *(column.tolist() for column in scores), strict=True):
-            place = (one.chromosome, one.start + 1, one.name, one.reference, one.alternative)
-            file.write("\t".join(map(str, [*place, *values])) + "\n")
+    if out is not None and out.lower().removesuffix(".gz").endswith(".vcf"):
+        with text_output(out) as file:
+            write_vcf(file, vcf, found)
+        return
+    with table_output(out, f"kernelweave {__version__}, model {model}") as write:
+        write(_columns(found))
+
+
+def _columns(found: Any) -> dict[str, Any]:
+    """Return scores as columns; positions count from 1."""
+    names = ("chromosome", "position", "name", "reference", "alternative")
+    places = zip(*(one._replace(start=one.start + 1) for one in found.variants), strict=True)
+    return {
+        **dict(zip(names, map(list, places), strict=True)),
+        "reference score": found.reference,
+        "alternative score": found.alternative,
+        "difference": found.difference,
+    }

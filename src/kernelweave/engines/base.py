@@ -9,8 +9,11 @@ An engine owns alpha. What it returns always belongs to its present alpha.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -68,6 +71,39 @@ LARGEST_BLOCK = 1000
 COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
 
 
+class Work:
+    """What an engine and its subsets have evaluated so far.
+
+    Attributes
+    ----------
+    pairs, seconds : dicts from a kind of work to the pairs of examples, and the time, that it took.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: defaultdict[str, int] = defaultdict(int)
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def on(self, kind: str, pairs: int) -> Iterator[None]:
+        """Count what is done inside."""
+        started = time.perf_counter()
+        yield
+        self.pairs[kind] += pairs
+        self.seconds[kind] += time.perf_counter() - started
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.pairs.clear()
+        self.seconds.clear()
+
+    def __str__(self) -> str:
+        each = [
+            f"{kind} {self.pairs[kind]:.3g} pairs in {self.seconds[kind]:.3g} s"
+            for kind in self.pairs
+        ]
+        return "; ".join(each)
+
+
 class Snapshot(NamedTuple):
     """An alpha, and what an engine keeps of its outputs.
 
@@ -106,6 +142,8 @@ class Engine(ABC):
     travel : array of shape (n,)
         The way that each alpha has gone since outputs were last computed from all of them: outputs
         carry the rounding of every step.
+    work : Work
+        What it has evaluated, as far as it is counted.
     """
 
     keeps_outputs: ClassVar[bool]
@@ -115,6 +153,7 @@ class Engine(ABC):
     def __init__(self, n: int, n_kernels: int):
         self.n, self.n_kernels = n, n_kernels
         self._alpha, self.travel = np.zeros(n), np.zeros(n)
+        self.work = Work()
 
     @property
     def alpha(self) -> np.ndarray:
@@ -179,6 +218,7 @@ class Engine(ABC):
         if examples is None or kernels is not None:
             raise self._cannot("choose among its kernels")
         smaller = self._subset(examples)
+        smaller.work = self.work
         smaller._alpha[:], smaller.travel[:] = self._alpha[examples], self.travel[examples]
         return smaller
 
@@ -201,6 +241,11 @@ class Engine(ABC):
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""
         raise self._cannot("evaluate kernels between examples")
+
+    def sizes(self) -> np.ndarray:
+        """Return the largest k_m(x_i, x_i) of each kernel, shape (M,)."""
+        sizes: np.ndarray = self.diagonal().max(axis=1)
+        return sizes
 
     @property
     def largest_block(self) -> int:

@@ -54,10 +54,12 @@ class DenseEngine(KeptOutputs):
         return self._core.outputs
 
     def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
-        self._core.add(idx, delta)
+        with self.work.on("changed alphas", len(idx) * self.n):
+            self._core.add(idx, delta)
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self._core.block(idx, theta)
+        with self.work.on("blocks", len(idx) ** 2 // 2):
+            return self._core.block(idx, theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)

@@ -78,7 +78,9 @@ class FamilyEngine(Engine):
             return self._rough_outputs()[:, idx]
         # Kernels are taken as piecewise cubic functions of the shared quantities.
         outputs = np.empty((self.n_kernels, len(idx)))
-        for family, alphas in enumerate(self._core.spread(self._alpha, idx)):
+        with self.work.on("every kernel", len(idx) * self.n):
+            spread = self._core.spread(self._alpha, idx)
+        for family, alphas in enumerate(spread):
             kernels, values = self._core.family(family)
             used = alphas.any(axis=0)
             outputs[kernels] = values[:, used] @ alphas[:, used].T
@@ -96,11 +98,13 @@ class FamilyEngine(Engine):
         if self._rough:
             return self._rough_outputs() @ self._alpha
         support = np.flatnonzero(self._alpha)
-        return self._core.quadratic(support, self._alpha[support])
+        with self.work.on("every kernel", len(support) ** 2 // 2):
+            return self._core.quadratic(support, self._alpha[support])
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
         self._weigh(theta)
-        return self._core.block(idx)
+        with self.work.on("blocks", len(idx) ** 2 // 2):
+            return self._core.block(idx)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)
@@ -113,17 +117,19 @@ class FamilyEngine(Engine):
         if len(idx):
             self._outputs = None
         if not self._stale:
-            self._add(idx, delta)
+            self._add("changed alphas", idx, delta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         # Without outputs they are computed when they are asked for.
-        self._stale, self._outputs = True, None
+        self._stale, self._outputs = True, outputs if theta is None and self._rough else None
         if outputs is not None and theta is not None:
             self._weigh(theta)
             self._core.combined[:] = outputs
             self._stale = False
 
     def snapshot(self) -> Snapshot:
+        if self._outputs is not None:
+            return Snapshot(self._alpha.copy(), self._outputs)
         if self._stale:
             return super().snapshot()
         return Snapshot(self._alpha.copy(), self._core.combined.copy(), self._theta)
@@ -145,18 +151,20 @@ class FamilyEngine(Engine):
             return
         support = np.flatnonzero(self._alpha)
         self._core.combined.fill(0.0)
-        self._add(support, self._alpha[support])
+        self._add("new weights", support, self._alpha[support])
 
-    def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
-        """Let the combined outputs follow a change of alpha[idx] by delta."""
+    def _add(self, kind: str, idx: np.ndarray, delta: np.ndarray) -> None:
+        """Let the combined outputs follow a change of alpha[idx] by delta; count it as a kind."""
         add = self._core.add_single if self._rough else self._core.add
-        add(idx, delta)
+        with self.work.on(kind, len(idx) * self.n):
+            add(idx, delta)
 
     def _rough_outputs(self) -> np.ndarray:
         """Return the outputs of all kernels in single precision, shape (M, n)."""
         if self._outputs is None:
             support = np.flatnonzero(self._alpha)
-            self._outputs = self._core.outputs_single(support, self._alpha[support])
+            with self.work.on("every kernel", len(support) * self.n):
+                self._outputs = self._core.outputs_single(support, self._alpha[support])
         return self._outputs
 
     def _weigh(self, theta: np.ndarray) -> None:

@@ -27,6 +27,7 @@ class OutputsEngine(KeptOutputs):
         super().__init__(n_outputs * engine.n, engine.n_kernels)
         self._engine, self._n_outputs = engine, n_outputs
         self.precision = engine.precision
+        self.work = engine.work
         self._values = np.zeros((self.n_kernels, self.n))
 
     @property

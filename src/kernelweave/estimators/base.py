@@ -6,7 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import zip_longest
 from typing import Any
 
@@ -33,6 +33,7 @@ from ..progress import live_line
 from ..solvers.base import Method
 from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
+from ..validation import check_examples
 from .fitted import FittedEstimator
 
 
@@ -82,8 +83,31 @@ class Prepared:
         return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
 
 
+@dataclass(eq=False, repr=False)
 class MKLEstimator(FittedEstimator):
-    """What the estimators share: kernels in, certified solutions out."""
+    """What the estimators share: kernels in, certified solutions out.
+
+    Fields are parameters: the constructor that they make is the one that scikit-learn asks for.
+    Where examples are on other machines, the functions below are others.
+    """
+
+    kernels: Any = None
+    _: KW_ONLY
+    solver: Any = "auto"
+    interleaved: bool = True
+    normalize: str | None = "variance"
+    tol: float = 1e-3
+    max_iter: int | None = None
+    max_time: float | None = None
+    working_set: int | str = "auto"
+    cache_mb: float = 1024
+    n_jobs: int | None = None
+    verbose: int = 0
+    random_state: int | np.random.RandomState | None = None
+
+    _checked = check_examples
+    _resolve = staticmethod(resolve)
+    _normalize = staticmethod(prepare)
 
     def _train(
         self, X: Any, problems: list[Problem], targets: np.ndarray, shared: bool = False
@@ -101,7 +125,7 @@ class MKLEstimator(FittedEstimator):
             try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
         # Parameters that depend on the data depend on all of it.
-        kernels = None if self.kernels is None else resolve(self.kernels, X)
+        kernels = None if self.kernels is None else self._resolve(self.kernels, X)
         merged = None
         if mergeable(kernels or [], X):
             merged = MergedExamples.of(X, targets, problems[0].C)
@@ -109,8 +133,8 @@ class MKLEstimator(FittedEstimator):
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
         costs, norms = problems[0].C, [problem.norm for problem in problems]
         chosen = kernels or self._default_kernels(X, costs)
-        with single_threaded_blas(), self._live_line() as watch:
-            ready = prepare(chosen, self.normalize, X, weights=costs, n_jobs=self.n_jobs)
+        with single_threaded_blas(), self._live_line(X) as watch:
+            ready = self._normalize(chosen, self.normalize, X, weights=costs, n_jobs=self.n_jobs)
             prepared = self._prepared(*ready, costs, [method], norms, shared=shared)
             problems, engine = prepared.suited(problems, shared=shared)
             kept: list[Checkpoint] = []
@@ -132,7 +156,7 @@ class MKLEstimator(FittedEstimator):
                     results.append(result)
         self._learn(prepared, results, merged)
 
-    def _live_line(self) -> AbstractContextManager[Callable[[Progress], None]]:
+    def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, if anything does."""
         return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
 
@@ -186,17 +210,27 @@ class MKLEstimator(FittedEstimator):
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        how = {"interleaved": self.interleaved, "working_set": self.working_set}
-        plan = make_plan(method, problem, engine, name, **how)
+        plan = make_plan(
+            method,
+            problem,
+            engine,
+            name,
+            interleaved=self.interleaved,
+            working_set=self.working_set,
+        )
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
+        history.work = engine.work
+        engine.work.clear()
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
         result = solve(problem, engine, plan, history, weights, digits)
+        if self.verbose >= 2 and engine.work.pairs:
+            print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
         if checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)

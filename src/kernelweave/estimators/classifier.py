@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +21,6 @@ from ..problem import Problem
 from ..stored import stored
 from ..validation import (
     check_class_weights,
-    check_examples,
     check_parameters,
     check_targets,
     check_weights,
@@ -41,179 +41,15 @@ def _is_logistic(model: Any) -> bool:
     )
 
 
-@stored("MKLClassifier", fields=())
-class MKLClassifier(ClassifierMixin, MKLEstimator):
-    """Classification with learned kernel weights.
+@dataclass(eq=False, repr=False, kw_only=True)
+class BaseClassifier(ClassifierMixin, MKLEstimator):
+    """What a classifier does, whoever chooses its norm and C."""
 
-    Solves, for two classes (and one against the rest for more),
-
-        min  C sum_i V(f(x_i), y_i) + 1/2 sum_m ||w_m||^2 / theta_m,   ||theta|| <= 1, theta >= 0
-
-    to a certified relative duality gap of `tol`.
-
-    Parameters
-    ----------
-    kernels : kernel, list of kernels, or None
-        Each may be a family. None: kernels for what the columns hold, whatever their units.
-        Numbers and categories are standardised; they get a linear kernel and RBF kernels of seven
-        widths, texts get bags of words, and numbers may be missing (see `kernels.default`).
-    norm : float >= 1, inf, or an object of `kernelweave.norms`
-        1 gives sparse weights, inf the plain sum of the kernels.
-    C : float
-        Cost of a loss. inf is a hard margin (hinge and squared hinge): no example may be closer
-        than the margin, weights of examples only say whether they count, and classes that cannot be
-        separated are an error.
-    loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
-    solver : str
-        "auto", or a solver by name.
-    interleaved : bool
-        Whether weights may change before the inner problem, with the weights given, is solved.
-    normalize : {"variance", "unit", "trace", "center", None}
-        How kernels are made comparable.
-    tol : float
-        Relative duality gap at which to stop: (P - D) / min(|P|, P0 - D), P and D being the primal
-        and the dual value and P0 that of the best constant.
-    max_iter : int or None
-        Bound on the number of turns of the outer loop.
-    max_time : float or None
-        Bound on the seconds that a fit takes, of which every class has its share. A fit that runs
-        out of time warns of the gap that it has reached. Solvers look at the clock after every
-        working set, and within those that take long; what comes before them (reading and
-        normalising kernels, weights from alignments) is always finished.
-    working_set : int or "auto"
-        Number of examples worked on in a turn. A number also rules out conjugate gradients. The
-        solvers "skm", "mwu" and "qcqp" have no such working sets and ignore it.
-    cache_mb : float
-        Memory for rows of distances and dot products.
-    n_jobs : int or None
-        Threads; None is one, -1 all processors.
-    class_weight : dict, "balanced" or None
-        Factors of C for the examples of each class.
-    share_weights : bool
-        With more than two classes: whether all of them use the same kernel weights. The sum of
-        their problems is then solved, as one problem with one duality gap.
-    checkpoint : path or None
-        Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
-        output. A run that was killed goes on from there; one that ends removes its files.
-    verbose : int
-        1 shows a live line, 2 also prints the plan of the fit; both on standard error.
-    random_state : int, RandomState or None
-        Only for solvers that draw random numbers.
-
-    Attributes
-    ----------
-    weights_ : array of shape (M,), or (classes, M) unless they are shared
-    kernel_names_ : tuple of M strings
-    support_ : array of shape (n_support,)
-    dual_coef_ : array of shape (1 or classes, n_support)
-    intercept_ : array of shape (1 or classes,)
-    primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
-    constant_objective_ : float, or one for each row of weights_
-        Primal value of the best constant. Where no model is better there is nothing to learn: the
-        weights are then 0, and a UserWarning says so.
-    plan_ : Plan
-        How the model was trained; its repr is a sentence.
-    certifies_ : str
-        "weights and machine", or "machine at given weights" for the two-stage solvers.
-    optimality_ : array of shape (2,), or (rows of weights_, 2)
-        With `solver="skm"` only: the (eps1, eps2) of Bach et al. (2004) that were reached. No
-        kernel with weight has an s_m / 2 that is below the largest by more than eps1, and outputs
-        that move by eps2 satisfy the KKT conditions.
-    n_iter_ : int
-    history_ : list of dict
-        Seconds, primal, dual, constant, gap and weights after every turn; a list for each row of
-        weights_.
-    classes_ : array
-    """
+    loss: str | losses.Loss = "hinge"
+    class_weight: dict[Any, float] | str | None = None
+    share_weights: bool = False
 
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        norm: float | norms.Norm = 2.0,
-        C: float = 1.0,
-        loss: str | losses.Loss = "hinge",
-        solver: Any = "auto",
-        interleaved: bool = True,
-        normalize: str | None = "variance",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        max_time: float | None = None,
-        working_set: int | str = "auto",
-        cache_mb: float = 1024,
-        n_jobs: int | None = None,
-        class_weight: dict[Any, float] | str | None = None,
-        share_weights: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.norm = norm
-        self.C = C
-        self.loss = loss
-        self.solver = solver
-        self.interleaved = interleaved
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.working_set = working_set
-        self.cache_mb = cache_mb
-        self.n_jobs = n_jobs
-        self.class_weight = class_weight
-        self.share_weights = share_weights
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
-        """Learn from n examples X with labels y, shape (n,), or 0 and 1 for each of several labels.
-
-        Several labels, shape (n, labels), are as many problems; ``classes_`` are their numbers.
-        """
-        self._forget()
-        check_parameters(self)
-        X = check_examples(self, X, reset=True)
-        if is_multilabel(y):
-            return self._fit_labels(X, y, sample_weight)
-        classes, codes = self._labels(X, y)
-        costs = weighed(self.C, self._costs(classes, codes, sample_weight))
-        problems = self._problems(codes, costs, norms.as_norm(self.norm))
-        self._train(X, problems, codes, self.share_weights)
-        self.classes_ = classes
-        return self
-
-    def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> MKLClassifier:
-        """Learn several labels, each of which an example may have."""
-        problems, y = self._label_problems(X, y, sample_weight)
-        self._train(X, problems, one_number(y), self.share_weights)
-        self.classes_, self.multilabel_ = np.arange(y.shape[1]), True
-        return self
-
-    def _label_problems(
-        self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[list[Problem], np.ndarray]:
-        """Return the problem of each label, and the labels as an array of 0 and 1."""
-        y = np.asarray(y.toarray() if sp.issparse(y) else y)
-        check_consistent_length(X, y)
-        if not np.isin(y, (0, 1)).all():
-            raise ValueError(
-                "y must hold 0 or 1 for each of several labels, but holds other values"
-            )
-        if self.class_weight is not None:
-            raise ValueError("class_weight must be None where y holds several labels")
-        costs = weighed(self.C, check_weights(sample_weight, len(y)))
-        alike = np.flatnonzero((y == y[:1]).all(axis=0))
-        if len(alike):
-            raise ValueError(
-                f"y: all examples have the same value, {y[0, alike[0]]}, of label {alike[0]}: "
-                "there is nothing to learn, leave it out"
-            )
-        loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
-        return [Problem(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y
 
     def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return the classes, and which of them each example belongs to, shape (n,)."""
@@ -304,3 +140,154 @@ class MKLClassifier(ClassifierMixin, MKLEstimator):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
+
+
+@stored("MKLClassifier", fields=())
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLClassifier(BaseClassifier):
+    """Classification with learned kernel weights.
+
+    Solves, for two classes (and one against the rest for more),
+
+        min  C sum_i V(f(x_i), y_i) + 1/2 sum_m ||w_m||^2 / theta_m,   ||theta|| <= 1, theta >= 0
+
+    to a certified relative duality gap of `tol`.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, or None
+        Each may be a family. None: kernels for what the columns hold, whatever their units.
+        Numbers and categories are standardised; they get a linear kernel and RBF kernels of seven
+        widths, texts get bags of words, and numbers may be missing (see `kernels.default`).
+    norm : float >= 1, inf, or an object of `kernelweave.norms`
+        1 gives sparse weights, inf the plain sum of the kernels.
+    C : float
+        Cost of a loss. inf is a hard margin (hinge and squared hinge): no example may be closer
+        than the margin, weights of examples only say whether they count, and classes that cannot be
+        separated are an error.
+    loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
+    solver : str
+        "auto", or a solver by name.
+    interleaved : bool
+        Whether weights may change before the inner problem, with the weights given, is solved.
+    normalize : {"variance", "unit", "trace", "center", None}
+        How kernels are made comparable.
+    tol : float
+        Relative duality gap at which to stop: (P - D) / min(|P|, P0 - D), P and D being the primal
+        and the dual value and P0 that of the best constant.
+    max_iter : int or None
+        Bound on the number of turns of the outer loop.
+    max_time : float or None
+        Bound on the seconds that a fit takes, of which every class has its share. A fit that runs
+        out of time warns of the gap that it has reached. Solvers look at the clock after every
+        working set, and within those that take long; what comes before them (reading and
+        normalising kernels, weights from alignments) is always finished.
+    working_set : int or "auto"
+        Number of examples worked on in a turn. A number also rules out conjugate gradients. The
+        solvers "skm", "mwu" and "qcqp" have no such working sets and ignore it.
+    cache_mb : float
+        Memory for rows of distances and dot products.
+    n_jobs : int or None
+        Threads; None is one, -1 all processors.
+    class_weight : dict, "balanced" or None
+        Factors of C for the examples of each class.
+    share_weights : bool
+        With more than two classes: whether all of them use the same kernel weights. The sum of
+        their problems is then solved, as one problem with one duality gap.
+    checkpoint : path or None
+        Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
+        output. A run that was killed goes on from there; one that ends removes its files.
+    verbose : int
+        1 shows a live line, 2 also prints the plan of the fit; both on standard error.
+    random_state : int, RandomState or None
+        Only for solvers that draw random numbers.
+
+    Attributes
+    ----------
+    weights_ : array of shape (M,), or (classes, M) unless they are shared
+    kernel_names_ : tuple of M strings
+    support_ : array of shape (n_support,)
+    dual_coef_ : array of shape (1 or classes, n_support)
+    intercept_ : array of shape (1 or classes,)
+    primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
+    constant_objective_ : float, or one for each row of weights_
+        Primal value of the best constant. Where no model is better there is nothing to learn: the
+        weights are then 0, and a UserWarning says so.
+    plan_ : Plan
+        How the model was trained; its repr is a sentence.
+    certifies_ : str
+        "weights and machine", or "machine at given weights" for the two-stage solvers.
+    optimality_ : array of shape (2,), or (rows of weights_, 2)
+        With `solver="skm"` only: the (eps1, eps2) of Bach et al. (2004) that were reached. No
+        kernel with weight has an s_m / 2 that is below the largest by more than eps1, and outputs
+        that move by eps2 satisfy the KKT conditions.
+    n_iter_ : int
+    history_ : list of dict
+        Seconds, primal, dual, constant, gap and weights after every turn; a list for each row of
+        weights_.
+    classes_ : array
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.model_selection import train_test_split
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+    >>> model = MKLClassifier([Linear(), RBF(["scale", "median"])], norm=1).fit(X, y)
+    >>> print(f"accuracy {model.score(X_test, y_test):.1f}")
+    accuracy 0.9
+    >>> model.duality_gap_ <= model.tol
+    True
+    """
+
+    norm: float | norms.Norm = 2.0
+    C: float = 1.0
+    checkpoint: str | os.PathLike[str] | None = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
+        """Learn from n examples X with labels y, shape (n,), or 0 and 1 for each of several labels.
+
+        Several labels, shape (n, labels), are as many problems; ``classes_`` are their numbers.
+        """
+        self._forget()
+        check_parameters(self)
+        X = self._checked(X, reset=True)
+        if is_multilabel(y):
+            return self._fit_labels(X, y, sample_weight)
+        classes, codes = self._labels(X, y)
+        costs = weighed(self.C, self._costs(classes, codes, sample_weight))
+        problems = self._problems(codes, costs, norms.as_norm(self.norm))
+        self._train(X, problems, codes, self.share_weights)
+        self.classes_ = classes
+        return self
+
+    def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> MKLClassifier:
+        """Learn several labels, each of which an example may have."""
+        problems, y = self._label_problems(X, y, sample_weight)
+        self._train(X, problems, one_number(y), self.share_weights)
+        self.classes_, self.multilabel_ = np.arange(y.shape[1]), True
+        return self
+
+    def _label_problems(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[list[Problem], np.ndarray]:
+        """Return the problem of each label, and the labels as an array of 0 and 1."""
+        y = np.asarray(y.toarray() if sp.issparse(y) else y)
+        check_consistent_length(X, y)
+        if not np.isin(y, (0, 1)).all():
+            raise ValueError(
+                "y must hold 0 or 1 for each of several labels, but holds other values"
+            )
+        if self.class_weight is not None:
+            raise ValueError("class_weight must be None where y holds several labels")
+        costs = weighed(self.C, check_weights(sample_weight, len(y)))
+        alike = np.flatnonzero((y == y[:1]).all(axis=0))
+        if len(alike):
+            raise ValueError(
+                f"y: all examples have the same value, {y[0, alike[0]]}, of label {alike[0]}: "
+                "there is nothing to learn, leave it out"
+            )
+        loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
+        return [Problem(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y

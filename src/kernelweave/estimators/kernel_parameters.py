@@ -6,10 +6,11 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from ..documentation import Documented
 from ..kernels.nested import nested_params, with_params
 
 
-class KernelParameters(BaseEstimator):
+class KernelParameters(Documented, BaseEstimator):
     """An estimator with ``kernels``: ``kernels__0__gamma``, ``kernels__mrna__gamma`` are theirs."""
 
     kernels: Any

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from ..kernels.default import default_region_kernel
 from ..kernels.default_of_views import default_of_views
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_examples, check_parameters, check_weights, weighed
+from ..validation import check_parameters, check_weights, weighed
 from .base import MKLEstimator
 
 
 @stored("MKLOneClass", fields=())
+@dataclass(eq=False, repr=False, kw_only=True)
 class MKLOneClass(OutlierMixin, MKLEstimator):
     """Novelty detection with learned kernel weights (Schölkopf et al. 2001).
 
@@ -37,48 +39,26 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     ----------
     offset_ : float
         decision_function(X) = score_samples(X) - offset_.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLOneClass
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = MKLOneClass(nu=0.1).fit(X)
+    >>> print(model.predict([[0.0, 0.0], [8.0, 8.0]]))
+    [ 1 -1]
     """
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        norm: float | norms.Norm = 2.0,
-        nu: float = 0.5,
-        solver: Any = "auto",
-        interleaved: bool = True,
-        normalize: str | None = "variance",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        max_time: float | None = None,
-        working_set: int | str = "auto",
-        cache_mb: float = 1024,
-        n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.norm = norm
-        self.nu = nu
-        self.solver = solver
-        self.interleaved = interleaved
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.working_set = working_set
-        self.cache_mb = cache_mb
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.random_state = random_state
+    norm: float | norms.Norm = 2.0
+    nu: float = 0.5
+    checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
         """Learn the region of n examples X; y is ignored."""
         self._forget()
         check_parameters(self)
-        X = check_examples(self, X, reset=True)
+        X = self._checked(X, reset=True)
         problem = self._problem(X, sample_weight)
         self._train(X, [problem], problem.y)
         self.offset_ = -float(self.intercept_[0])

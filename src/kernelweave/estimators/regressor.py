@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from ..kernels.standardized import moments
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
-    check_examples,
     check_parameters,
     check_targets,
     check_weights,
@@ -25,87 +25,12 @@ from .base import MKLEstimator
 EPSILON = 0.1  # of "scale", at a spread of 1
 
 
-@stored("MKLRegressor", fields=())
-class MKLRegressor(RegressorMixin, MKLEstimator):
-    """Regression with learned kernel weights, of one target or of several.
+@dataclass(eq=False, repr=False, kw_only=True)
+class BaseRegressor(RegressorMixin, MKLEstimator):
+    """What a regressor does, whoever chooses its norm and C."""
 
-    Parameters are those of `MKLClassifier`, with these differences.
-
-    Parameters
-    ----------
-    C : float or "scale"
-        A number means what it means for scikit-learn's `SVR`. "scale" follows the spread (standard
-        deviation) of y, so that its unit does not matter: the spread for the
-        epsilon-insensitive loss, 1 for the squared one. Each of several targets has its own spread;
-        those that share their weights have one, the root of their mean variance.
-    loss : {"epsilon_insensitive", "squared"} or a loss object
-    epsilon : float or "scale"
-        Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
-        tenth of the spread of y.
-    share_weights : bool
-        With several targets: whether all of them use the same kernel weights, as one problem with
-        one duality gap.
-
-    Attributes
-    ----------
-    C_, epsilon_ : float, or array of shape (outputs,)
-        What "scale" has become, or the numbers that were given.
-    """
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        norm: float | norms.Norm = 2.0,
-        C: float | str = "scale",
-        loss: str | losses.Loss = "epsilon_insensitive",
-        epsilon: float | str = "scale",
-        solver: Any = "auto",
-        interleaved: bool = True,
-        normalize: str | None = "variance",
-        tol: float = 1e-3,
-        max_iter: int | None = None,
-        max_time: float | None = None,
-        working_set: int | str = "auto",
-        cache_mb: float = 1024,
-        n_jobs: int | None = None,
-        share_weights: bool = False,
-        checkpoint: str | os.PathLike[str] | None = None,
-        verbose: int = 0,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.kernels = kernels
-        self.norm = norm
-        self.C = C
-        self.loss = loss
-        self.epsilon = epsilon
-        self.solver = solver
-        self.interleaved = interleaved
-        self.normalize = normalize
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_time = max_time
-        self.working_set = working_set
-        self.cache_mb = cache_mb
-        self.n_jobs = n_jobs
-        self.share_weights = share_weights
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
-        """Learn from n examples X with targets y, shape (n,) or (n, outputs)."""
-        self._forget()
-        check_parameters(self)
-        X = check_examples(self, X, reset=True)
-        y = check_targets(self, X, y, numeric=True, several=True).astype(float)
-        weights = check_weights(sample_weight, len(y))
-        unit = self._find_scale(y, weights)
-        self.C_ = unit if is_scale(self.C) else float(self.C)
-        costs = np.array([weighed(C, weights) for C in np.atleast_1d(self.C_)])
-        problems = self._problems(y, costs, norms.as_norm(self.norm))
-        self._train(X, problems, one_number(y), self.share_weights)
-        return self
+    loss: str | losses.Loss = "epsilon_insensitive"
+    epsilon: float | str = "scale"
 
     def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> Any:
         """Set the epsilon of these targets, and return the unit that C is then measured in.
@@ -150,6 +75,65 @@ class MKLRegressor(RegressorMixin, MKLEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         return tags
+
+
+@stored("MKLRegressor", fields=())
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLRegressor(BaseRegressor):
+    """Regression with learned kernel weights, of one target or of several.
+
+    Parameters are those of `MKLClassifier`, with these differences.
+
+    Parameters
+    ----------
+    C : float or "scale"
+        A number means what it means for scikit-learn's `SVR`. "scale" follows the spread (standard
+        deviation) of y, so that its unit does not matter: the spread for the
+        epsilon-insensitive loss, 1 for the squared one. Each of several targets has its own spread;
+        those that share their weights have one, the root of their mean variance.
+    loss : {"epsilon_insensitive", "squared"} or a loss object
+    epsilon : float or "scale"
+        Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
+        tenth of the spread of y.
+    share_weights : bool
+        With several targets: whether all of them use the same kernel weights, as one problem with
+        one duality gap.
+
+    Attributes
+    ----------
+    C_, epsilon_ : float, or array of shape (outputs,)
+        What "scale" has become, or the numbers that were given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLRegressor
+    >>> from kernelweave.datasets import make_sines
+    >>> from kernelweave.kernels import RBF
+    >>> X, y = make_sines(200, random_state=0)
+    >>> model = MKLRegressor(RBF(gamma=[0.01, 1.0, 100.0]), norm=1).fit(X, y)
+    >>> print(f"R^2 {model.score(X, y):.2f}", model.weights_.round(1))
+    R^2 0.99 [0. 1. 0.]
+    """
+
+    norm: float | norms.Norm = 2.0
+    C: float | str = "scale"
+    share_weights: bool = False
+    checkpoint: str | os.PathLike[str] | None = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
+        """Learn from n examples X with targets y, shape (n,) or (n, outputs)."""
+        self._forget()
+        check_parameters(self)
+        X = self._checked(X, reset=True)
+        y = check_targets(self, X, y, numeric=True, several=True).astype(float)
+        weights = check_weights(sample_weight, len(y))
+        unit = self._find_scale(y, weights)
+        self.C_ = unit if is_scale(self.C) else float(self.C)
+        costs = np.array([weighed(C, weights) for C in np.atleast_1d(self.C_)])
+        problems = self._problems(y, costs, norms.as_norm(self.norm))
+        self._train(X, problems, one_number(y), self.share_weights)
+        return self
 
 
 def _centre(y: np.ndarray) -> float:

@@ -5,7 +5,8 @@ from .letters import read_letters
 from .regions import Region, Regions, cut_out, read_bed
 from .scanning import Scores, scan
 from .shuffling import shuffle_dinucleotides
-from .variants import Variant, VariantScores, read_vcf, score_variants
+from .variant_scores import VariantScores, variants
+from .vcf import Variant, read_vcf, write_vcf
 
 __all__ = [
     "Matched",
@@ -20,6 +21,7 @@ __all__ = [
     "read_letters",
     "read_vcf",
     "scan",
-    "score_variants",
     "shuffle_dinucleotides",
+    "variants",
+    "write_vcf",
 ]

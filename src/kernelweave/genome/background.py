@@ -8,12 +8,14 @@ positive, nor an excluded region, nor another negative.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from .regions import Region, Regions
+from .letters import read_letters
+from .regions import Region, Regions, as_regions
 
 TRIES = 16  # candidates per region and round
 ROUNDS = 200  # after which a region is given up
@@ -27,11 +29,23 @@ class Matched:
 
     Attributes
     ----------
-    regions : the negatives, in the order of their positives.
-    unmatched : number of positives for which none was found.
+    regions : the negatives, in the order of their positives, draw by draw.
+    unmatched : number of wishes for which none was found.
     gc : mean GC content of the matched positives and of their negatives.
     repeats : the same for the share of repeats.
     farthest : largest difference of GC content, and of repeats, within a pair.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Region, Regions, negatives
+    >>> letters = np.random.default_rng(0).choice(np.frombuffer(b"ACGT", np.uint8), 5000)
+    >>> peaks = Regions([Region("chr1", 0, 100, "", "+")], "peaks")
+    >>> found = negatives(peaks, {"chr1": letters}, gc=0.1)
+    >>> found.unmatched
+    0
+    >>> found.farthest[0] <= 0.1
+    True
     """
 
     regions: Regions
@@ -42,40 +56,62 @@ class Matched:
 
 
 def negatives(
-    positives: Regions,
-    genome: Mapping[str, np.ndarray],
+    positives: Regions | str | os.PathLike[str],
+    genome: Mapping[str, np.ndarray] | str | os.PathLike[str],
     *,
-    exclude: Regions | None = None,
+    exclude: Regions | str | os.PathLike[str] | None = None,
     gc: float = 0.02,
     repeats: float = 0.02,
+    draws: int = 1,
     seed: int = 0,
 ) -> Matched:
-    """Draw one background region for each positive.
+    """Draw background regions for each positive, one by default.
 
     Parameters
     ----------
-    positives : the regions to match.
-    genome : the letters of each chromosome, as `read_letters` gives them.
-    exclude : further regions that negatives may not overlap, such as a blacklist.
+    positives : the regions to match, or a BED file.
+    genome : the letters of each chromosome, as `read_letters` gives them, or a FASTA or 2bit file.
+    exclude : further regions that negatives may not overlap, such as a blacklist, or a BED file.
     gc, repeats : largest differences, as parts of the letters.
-    seed : of the generator. Different seeds give different draws.
+    draws : how many regions to draw for each positive. All of the first draw come first.
+    seed : of the generator.
 
     Raises
     ------
     ValueError : where a region is not in the genome, or no chromosome is long enough.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Region, Regions, negatives
+    >>> letters = np.random.default_rng(0).choice(np.frombuffer(b"ACGT", np.uint8), 5000)
+    >>> items = [Region("chr1", start, start + 100, "", "+") for start in (0, 900)]
+    >>> peaks = Regions(items, "peaks")
+    >>> found = negatives(peaks, {"chr1": letters}, gc=0.1)
+    >>> [region.stop - region.start for region in found.regions.items]
+    [100, 100]
     """
-    places = Places(genome)
+    for name, value, good in (("gc", gc, gc >= 0), ("repeats", repeats, repeats >= 0)):
+        if not good:
+            raise ValueError(f"{name} must be at least 0, got {value}")
+    if draws < 1:
+        raise ValueError(f"draws must be at least 1, got {draws}")
+    positives = as_regions(positives)
+    others = Regions([], "") if exclude is None else as_regions(exclude)
+    places = Places(genome if isinstance(genome, Mapping) else read_letters(genome))
     taken = np.zeros(places.size, dtype=bool)
-    for region in [*positives, *(exclude or ())]:
-        start = places.at(region, positives.source)
-        taken[start : start + region.stop - region.start] = True
-    starts = np.array([places.at(region, positives.source) for region in positives])
-    lengths = np.array([region.stop - region.start for region in positives])
+    for regions in (positives, others):
+        for region in regions:
+            start = places.at(region, regions.source)
+            taken[start : start + region.stop - region.start] = True
+    wished = positives.items * draws
+    starts = np.array([places.at(region, positives.source) for region in wished])
+    lengths = np.array([region.stop - region.start for region in wished])
     wanted = places.composition(starts, lengths)[:, :2] / lengths[:, None]
     found = _draw(places, taken, wanted, lengths, np.array([gc, repeats]), seed)
     done = np.flatnonzero(found >= 0)
     reached = places.composition(found[done], lengths[done])[:, :2] / lengths[done, None]
-    items = [places.region(int(found[i]), int(lengths[i]), positives.items[i]) for i in done]
+    items = [places.region(int(found[i]), int(lengths[i]), wished[i]) for i in done]
     return Matched(
         Regions(items, "negatives"),
         unmatched=len(found) - len(done),

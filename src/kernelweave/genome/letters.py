@@ -6,13 +6,17 @@ import os
 
 import numpy as np
 
-from ..sequences.files import opened
+from ..sequences.files import named_errors, opened
 
 NEWLINE, RETURN, MARK = b"\n\r>"
 
 
 def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    """Read the chromosomes of a FASTA file, plain or packed, as they are written.
+    r"""Read the chromosomes of a FASTA file, plain or packed, or a 2bit file, as they are written.
+
+    Parameters
+    ----------
+    path : the file.
 
     Returns
     -------
@@ -21,8 +25,17 @@ def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     Raises
     ------
     ValueError : where the file is no FASTA file, or a name occurs twice.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave.genome import read_letters
+    >>> _ = Path("genome.fa").write_text(">chr1 assembled\nGATTACAgat\n")
+    >>> genome = read_letters("genome.fa")
+    >>> genome["chr1"].tobytes()
+    b'GATTACAgat'
     """
-    with opened(path) as file:
+    with named_errors(path), opened(path) as file:
         data = np.frombuffer(file.read(), dtype=np.uint8)
     marks = np.flatnonzero(data == MARK)
     starts = [int(at) for at in marks if at == 0 or data[at - 1] == NEWLINE]

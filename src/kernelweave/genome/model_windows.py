@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..alphabets import DNA, Alphabet
+from ..kernels.string_columns import Strings
 from ..sequences import Sequences
 
 
@@ -36,7 +37,7 @@ def _sequences(model: Any) -> Sequences | None:
 
 def window_length(model: Any, length: int | None) -> int:
     """Return the letters of a window: what was asked for, or what the kernels say."""
-    known = {view.length for view in _string_views(model) if getattr(view, "length", None)}
+    known = {view.length for view in _aligned_views(model)}
     if length is None and len(known) == 1:
         return int(known.pop())
     if length is None:
@@ -74,7 +75,7 @@ def anchor_offset(model: Any, anchor: str, offset: int | None, length: int) -> i
     return fits[0]
 
 
-def _string_views(model: Any) -> list[Any]:
-    """Return what those kernels look at that look at sequences."""
+def _aligned_views(model: Any) -> list[Strings]:
+    """Return what those kernels look at that compare sequences of one length."""
     sources = model._model.compiled.listing.layout.sources
-    return [view for _, view in sources if hasattr(view, "alphabet")]
+    return [view for _, view in sources if isinstance(view, Strings)]

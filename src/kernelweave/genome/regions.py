@@ -16,7 +16,14 @@ SKIPPED = ("#", "track", "browser")  # lines of a BED file that hold no region
 
 
 class Region(NamedTuple):
-    """Letters [start, stop) of a chromosome, counted from 0, on one strand."""
+    """Letters [start, stop) of a chromosome, counted from 0, on one strand.
+
+    Examples
+    --------
+    >>> from kernelweave.genome import Region
+    >>> Region("chr1", 100, 200, "peak 1", "+")
+    Region(chromosome='chr1', start=100, stop=200, name='peak 1', strand='+')
+    """
 
     chromosome: str
     start: int
@@ -33,6 +40,15 @@ class Regions:
     ----------
     items : list of Region
     source : what messages call them.
+
+    Examples
+    --------
+    >>> from kernelweave.genome import Region, Regions
+    >>> regions = Regions([Region("chr1", 100, 200, "peak 1", "+")], "one peak")
+    >>> len(regions.items)
+    1
+    >>> print(regions.chromosomes)
+    ['chr1']
     """
 
     items: list[Region]
@@ -59,11 +75,23 @@ class Regions:
 
 
 def read_bed(path: str | os.PathLike[str]) -> Regions:
-    """Read a BED file of three to twelve columns, plain or packed by gzip, bzip2 or xz.
+    r"""Read a BED file of three to twelve columns, plain or packed by gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    path : the file.
 
     Raises
     ------
     ValueError : where a line is no region; the message names it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave.genome import read_bed
+    >>> _ = Path("peaks.bed").write_text("chr1\t0\t4\nchr1\t6\t10\n")
+    >>> [(region.start, region.stop) for region in read_bed("peaks.bed").items]
+    [(0, 4), (6, 10)]
     """
     source, found = os.fspath(path), []
     with opened(path) as file:
@@ -78,6 +106,11 @@ def read_bed(path: str | os.PathLike[str]) -> Regions:
     if not found:
         raise ValueError(f"{source}: holds no regions")
     return Regions(found, source)
+
+
+def as_regions(regions: Regions | str | os.PathLike[str]) -> Regions:
+    """Return regions, or those of a BED file."""
+    return regions if isinstance(regions, Regions) else read_bed(regions)
 
 
 def _region(columns: list[str]) -> Region:
@@ -98,15 +131,26 @@ def _region(columns: list[str]) -> Region:
 
 
 def cut_out(regions: Regions, genome: Sequences) -> Sequences:
-    """Return the letters of regions, those on the minus strand as that strand is read.
+    r"""Return the letters of regions, those on the minus strand as that strand is read.
 
     Parameters
     ----------
+    regions : what to cut out.
     genome : chromosomes with their names, as `read_sequences` gives them. A name ends at a blank.
 
     Raises
     ------
     ValueError : where a region is not in the genome; the message names it.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave.genome import Region, Regions, cut_out
+    >>> from kernelweave.sequences import read_sequences
+    >>> _ = Path("genome.fa").write_text(">chr1\nGATTACAGAT\n")
+    >>> regions = Regions([Region("chr1", 1, 5, "", "+"), Region("chr1", 1, 5, "", "-")], "two")
+    >>> list(cut_out(regions, read_sequences("genome.fa")))
+    ['ATTA', 'TAAT']
     """
     places = {name.split()[0]: i for i, name in enumerate(genome.names or []) if name.split()}
     letters = [_letters(region, genome, places, regions.source) for region in regions]

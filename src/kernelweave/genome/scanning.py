@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,6 +27,15 @@ class Scores:
     length : letters of a window.
     scores : shape (k,), the decision values that `decision_function` gives the windows as the
         strand is read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Scores
+    >>> scores = Scores("chr1", "+", np.array([0, 1, 2]), 50, np.array([-1.0, 2.0, 0.5]))
+    >>> found = scores.above(0.0)
+    >>> print(found.starts, found.scores)
+    [1 2] [2.  0.5]
     """
 
     chromosome: str
@@ -53,10 +62,12 @@ def scan(
     anchor: str | None = None,
     offset: int | None = None,
     strands: str = "both",
+    chromosomes: Sequence[str] | None = None,
 ) -> Iterator[Scores]:
-    """Score the windows of a genome, block by block.
+    r"""Score the windows of a genome, block by block.
 
-    Windows with letters outside the alphabet, such as N, are left out.
+    Windows with letters outside the alphabet, such as N, are left out. Blocks come from left to
+    right, of each stretch of a chromosome one for each strand.
 
     Parameters
     ----------
@@ -69,10 +80,29 @@ def scan(
     offset : where the anchor is; None finds it in the support examples, which must all have it at
         one place.
     strands : {"both", "+", "-"}
+    chromosomes : the names of those to score; all by default.
 
     Yields
     ------
     Scores
+
+    Raises
+    ------
+    ValueError : where an argument is wrong; after the last chromosome where one was not there.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.genome import scan
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(500, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(X, y)
+    >>> _ = Path("genome.fa").write_text(">chr1\n" + X[y < 0][0] + X[y > 0][0] + "\n")
+    >>> scores = next(scan(model, "genome.fa", strands="+"))
+    >>> int(scores.starts[scores.scores.argmax()])
+    50
     """
     if strands not in ("both", "+", "-"):
         raise ValueError(f"strands must be 'both', '+' or '-', got {strands!r}")
@@ -81,43 +111,69 @@ def scan(
     length = window_length(model, length)
     place = None if anchor is None else anchor_offset(model, anchor, offset, length)
     chosen = "+-" if strands == "both" else strands
+    missing = dict.fromkeys(chromosomes or ())
     for chromosome in _chromosomes(model, genome):
-        for strand in chosen:
-            yield from _scan_strand(model, chromosome, strand, length, step, anchor, place)
+        if chromosomes is not None:
+            if (name := _name(chromosome)) not in chromosomes:
+                continue
+            missing.pop(name, None)
+        reads = {strand: _Read.of(chromosome, strand) for strand in chosen}
+        for first in range(0, int(chromosome.lengths[0]) - length + 1, WINDOWS):
+            for read in reads.values():
+                found = _stretch(model, read, first, length, step, anchor, place)
+                if len(found.starts):
+                    yield found
+    if missing:
+        raise ValueError(f"chromosomes: the genome has no {', '.join(missing)}")
 
 
-def _scan_strand(
+@dataclass(frozen=True, eq=False)
+class _Read:
+    """One strand of a chromosome, in its own direction, and its letters as codes."""
+
+    name: str
+    strand: str
+    letters: Sequences
+    codes: np.ndarray
+
+    @classmethod
+    def of(cls, chromosome: Sequences, strand: str) -> _Read:
+        letters = chromosome if strand == "+" else chromosome.reverse_complement()
+        codes = np.frombuffer(letters.packed.codes(0), dtype=np.uint8)
+        return cls(_name(chromosome), strand, letters, codes)
+
+
+def _stretch(
     model: Any,
-    chromosome: Sequences,
-    strand: str,
+    read: _Read,
+    first: int,
     length: int,
     step: int,
     anchor: str | None,
     place: int | None,
-) -> Iterator[Scores]:
-    name = chromosome.names[0].split()[0] if chromosome.names else "sequence"
-    total = int(chromosome.lengths[0])
-    read = chromosome if strand == "+" else chromosome.reverse_complement()
-    codes = np.frombuffer(read.packed.codes(0), dtype=np.uint8)
-    letters = len(read.alphabet.letters)
-    for first in range(0, total - length + 1, WINDOWS):
-        last = min(first + WINDOWS, total - length + 1)  # starts on the strand as it is read
-        piece = codes[first : last + length - 1]
-        keep = _known(piece, length, letters)
-        if anchor is not None and place is not None:
-            keep &= _matches(piece[place:], anchor, read, last - first)
-        else:  # on both strands windows start at multiples of the step from the left
-            at = (
-                np.arange(first, last) if strand == "+" else total - length - np.arange(first, last)
-            )
-            keep &= at % step == 0
-        starts = first + np.flatnonzero(keep)
-        if len(starts) == 0:
-            continue
-        values = model.decision_function(read.windows(0, starts, length))
-        if strand == "-":
-            starts, values = (total - length - starts)[::-1], values[::-1]
-        yield Scores(name, strand, starts, length, values)
+) -> Scores:
+    """Return the scores of up to `WINDOWS` windows from a place of the plus strand on."""
+    last = len(read.codes) - length  # where the last window starts
+    stop = min(first + WINDOWS, last + 1)
+    begin = first if read.strand == "+" else last + 1 - stop  # on the strand as it is read
+    piece = read.codes[begin : begin + stop - first + length - 1]
+    keep = _known(piece, length, len(read.letters.alphabet.letters))
+    if anchor is not None and place is not None:
+        keep &= _matches(piece[place:], anchor, read.letters, stop - first)
+    else:  # on both strands windows start at multiples of the step from the left
+        starts = np.arange(first, stop)
+        keep &= (starts if read.strand == "+" else starts[::-1]) % step == 0
+    starts = begin + np.flatnonzero(keep)
+    values = np.empty(0)
+    if len(starts):
+        values = model.decision_function(read.letters.windows(0, starts, length))
+    if read.strand == "-":
+        starts, values = (last - starts)[::-1], values[::-1]
+    return Scores(read.name, read.strand, starts, length, values)
+
+
+def _name(chromosome: Sequences) -> str:
+    return chromosome.names[0].split()[0] if chromosome.names else "sequence"
 
 
 def _known(codes: np.ndarray, length: int, letters: int) -> np.ndarray:

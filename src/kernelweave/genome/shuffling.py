@@ -19,6 +19,23 @@ def shuffle_dinucleotides(sequences: Sequences, *, seed: int = 0) -> Sequences:
     """Return each sequence with its letters in another order, all its dinucleotides kept.
 
     Unknown letters count as a letter of their own.
+
+    Parameters
+    ----------
+    sequences : what to shuffle.
+    seed : of the generator.
+
+    Examples
+    --------
+    >>> from collections import Counter
+    >>> from kernelweave.genome import shuffle_dinucleotides
+    >>> from kernelweave.sequences import as_sequences
+    >>> sequences = as_sequences(["GATTACAGATTTCAGATGACA"])
+    >>> shuffled = shuffle_dinucleotides(sequences, seed=1)
+    >>> def pairs(text):
+    ...     return Counter(zip(text, text[1:]))
+    >>> shuffled[0] != sequences[0], pairs(shuffled[0]) == pairs(sequences[0])
+    (True, True)
     """
     rng = np.random.default_rng(seed)
     return as_sequences([_shuffled(text, rng) for text in sequences], sequences.alphabet)

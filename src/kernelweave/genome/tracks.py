@@ -75,30 +75,51 @@ def write_bigwig(path: str, blocks: Iterable[Scores], genome: str | os.PathLike[
         for block in read_blocks(genome, records=1)
         for name, length in zip(block.names or [], block.lengths, strict=True)
     }
-    rows = (
-        (name, int(start), int(start) + 1, float(score))
-        for name, starts, scores in merged_strands(blocks)
-        for start, score in zip(starts, scores, strict=True)
-    )
+    rows = Rows(blocks)
     folder, name = os.path.split(os.path.abspath(path))
     with TemporaryDirectory(dir=folder) as beside:  # the file is there whole or not at all
         partial = os.path.join(beside, "scores.bw")
-        pybigtools.open(partial, "w").write(sizes, rows)
+        try:
+            pybigtools.open(partial, "w").write(sizes, iter(rows))
+        finally:
+            if rows.error is not None:
+                raise rows.error
         os.replace(partial, os.path.join(folder, name))
 
 
+class Rows:
+    """Rows of a bigWig file. What goes wrong on the way is kept: the writer would not tell."""
+
+    def __init__(self, blocks: Iterable[Scores]):
+        self.blocks, self.error = blocks, None
+
+    error: BaseException | None
+
+    def __iter__(self) -> Iterator[tuple[str, int, int, float]]:
+        try:
+            for name, starts, scores in merged_strands(self.blocks):
+                for start, score in zip(starts.tolist(), scores.tolist(), strict=True):
+                    yield name, start, start + 1, score
+        except BaseException as error:
+            self.error = error
+
+
 def merged_strands(blocks: Iterable[Scores]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Return, for each chromosome, starts in their order and the higher score of both strands."""
-    name = ""
+    """Return starts in their order and the higher score of both strands, stretch by stretch.
+
+    Blocks come as `scan` gives them: both strands of a stretch before the next one.
+    """
     parts: list[Scores] = []
     for block in blocks:
-        if block.chromosome != name and parts:
-            yield name, *_merged(parts)
+        if parts and (
+            block.chromosome != parts[0].chromosome
+            or block.starts[0] > max(part.starts[-1] for part in parts)
+        ):
+            yield parts[0].chromosome, *_merged(parts)
             parts = []
-        name = block.chromosome
         parts.append(block)
     if parts:
-        yield name, *_merged(parts)
+        yield parts[0].chromosome, *_merged(parts)
 
 
 def _merged(parts: list[Scores]) -> tuple[np.ndarray, np.ndarray]:

@@ -37,6 +37,21 @@ class BootstrapWeights:
     weights : (M,), or (classes, M), of the fit on all examples.
     samples : (n, *weights.shape), of the fits on bootstrap samples.
     permuted : (n_permutations, *weights.shape), of the fits on permuted targets.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import bootstrap_weights
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(200, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(3, split=[(0, 10), (10, 17), (17, 50)]), norm=2)
+    >>> found = bootstrap_weights(model, X, y, n=5, n_permutations=0)
+    >>> found.samples.shape
+    (5, 3)
+    >>> low, high = found.quantiles([0.05, 0.95])
+    >>> bool((low <= high).all())
+    True
     """
 
     kernel_names: tuple[str, ...]
@@ -156,12 +171,13 @@ def bootstrap_weights(
     --------
     >>> from kernelweave import MKLClassifier
     >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import bootstrap_weights
     >>> from kernelweave.kernels import WeightedDegree
     >>> X, y = make_motifs(300)
     >>> model = MKLClassifier(WeightedDegree(3, split=[(0, 10), (10, 17), (17, 50)]), norm=1)
     >>> found = bootstrap_weights(model, X, y, n=10)
     >>> found.kernel_names[found.mean.argmax()]
-    'WeightedDegree(degree=3, positions=(10, 17))'
+    'WeightedDegree degree=3 positions=(10, 17)'
     """
     for name, value, least in (("n", n, 1), ("n_permutations", n_permutations, 0)):
         if value is not None and (not is_whole(value) or value < least):

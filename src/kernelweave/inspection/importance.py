@@ -20,6 +20,18 @@ class Importance:
     ----------
     S : (max_k, length); row k - 1 has the k-mers, and NaN where they would not fit in.
     strongest : the k-mer with that weight at each place, as its number in the order of W's rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import importance
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(*make_motifs(500, positive_rate=0.3))
+    >>> found = importance(model, max_k=7)
+    >>> int(np.nanargmax(found.S[6]))
+    10
     """
 
     S: np.ndarray
@@ -56,8 +68,20 @@ def importance(
 
     Parameters
     ----------
-    model, background, target, n_jobs : as for `kmer_weights`.
+    model : as for `kmer_weights`.
     max_k : the longest words that are looked at, at most the degree of the kernel.
+    background, target, n_jobs : as for `kmer_weights`.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import importance
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(*make_motifs(500, positive_rate=0.3))
+    >>> found = importance(model, max_k=7)
+    >>> found.S.shape
+    (7, 50)
     """
     words = positional_words(model, target)
     max_k = _checked_k(words, max_k)

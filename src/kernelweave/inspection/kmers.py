@@ -42,6 +42,16 @@ class KmerWeights:
     W : (n_kmers, n_positions), on the scale of the decision values.
     positions : (n_positions,) 0-based positions at which k-mers start.
     alphabet : the letters.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import kmer_weights
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(*make_motifs(500, positive_rate=0.3))
+    >>> [(kmer, position) for kmer, position, weight in kmer_weights(model, 7).top(2)]
+    [('GATTACA', 10), ('AGTAGTG', 30)]
     """
 
     k: int
@@ -92,6 +102,17 @@ def kmer_weights(
     -------
     KmerWeights on the scale of the model: with normalisations and kernel weights. With
     normalize="unit" and norms that differ, the norm of the sequence that is scored is left out.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import kmer_weights
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(*make_motifs(500, positive_rate=0.3))
+    >>> weights = kmer_weights(model, 3)
+    >>> weights.W.shape
+    (64, 48)
     """
     words = positional_words(model, target)
     k, (start, stop) = _checked_k(words, k), _checked_positions(words, positions, k)
@@ -121,6 +142,16 @@ def poim(
 
     x is random, every letter drawn from the background. What words count whatever letters are at p
     is thus taken away from all k-mers there. Parameters and result are those of `kmer_weights`.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import poim
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(*make_motifs(500, positive_rate=0.3))
+    >>> sorted((kmer, position) for kmer, position, weight in poim(model, 3).top(2))
+    [('ACA', 14), ('TAC', 13)]
     """
     found = kmer_weights(
         model, k, background=background, positions=positions, target=target, n_jobs=n_jobs
@@ -146,6 +177,7 @@ def top_kmers(
     Parameters
     ----------
     model : a fitted estimator with string kernels.
+    n : number of k-mers.
     k : for weighted degree kernels the number of letters. W is made position by position, so that
         k may be larger than for `kmer_weights`. Not to be given for spectrum kernels, whose k-mers
         of all lengths are ranked together.
@@ -155,6 +187,16 @@ def top_kmers(
     -------
     Tuples (k-mer, position, weight) for weighted degree kernels, (k-mer, weight) for spectrum
     kernels: a k-mer adds its weight to the decision value each time it occurs.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import top_kmers
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(*make_motifs(500, positive_rate=0.3))
+    >>> sorted((kmer, position) for kmer, position, weight in top_kmers(model, 2, k=7))
+    [('AGTAGTG', 30), ('GATTACA', 10)]
     """
     n = _count(n)
     if k is None:

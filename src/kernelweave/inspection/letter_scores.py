@@ -22,6 +22,17 @@ class LetterScores:
     ----------
     one_hot : (N, letters, L) which letter there is; zeros where it is unknown or missing.
     hypothetical : (N, letters, L) the score that each letter would have in its place.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import letter_scores
+    >>> from kernelweave.kernels import Spectrum
+    >>> X, y = make_motifs(200, positive_rate=0.5)
+    >>> scores = letter_scores(MKLClassifier(Spectrum(4)).fit(X, y), X[:5])
+    >>> scores.one_hot.shape, scores.hypothetical.shape
+    ((5, 4, 50), (5, 4, 50))
     """
 
     one_hot: np.ndarray
@@ -54,6 +65,20 @@ def letter_scores(model: Any, X: Any) -> LetterScores:
     Raises
     ------
     ValueError : where a decision value is not a sum over words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import letter_scores
+    >>> from kernelweave.kernels import GappedKmer
+    >>> X, y = make_motifs(200, positive_rate=0.5)
+    >>> model = MKLClassifier(GappedKmer(l=6, k=4), normalize="unit").fit(X, y)
+    >>> scores = letter_scores(model, X[:5])
+    >>> total = scores.contributions.sum(axis=(1, 2)) + model.intercept_
+    >>> np.allclose(total, model.decision_function(X[:5]))
+    True
     """
     check_is_fitted(model)
     fitted: Model = model._model

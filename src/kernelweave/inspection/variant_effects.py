@@ -25,6 +25,17 @@ class VariantEffects:
         the end.
     deletions : (N, indels, L) of 1, 2, ... letters from a position on; NaN where there are fewer.
     insertions : (N, letters, L) of a letter before a position; empty without indels.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import variant_effects
+    >>> from kernelweave.kernels import Spectrum
+    >>> X, y = make_motifs(200, positive_rate=0.5)
+    >>> effects = variant_effects(MKLClassifier(Spectrum(4)).fit(X, y), X[:2], indels=1)
+    >>> effects.substitutions.shape, effects.deletions.shape, effects.insertions.shape
+    ((2, 4, 50), (2, 1, 50), (2, 4, 50))
     """
 
     substitutions: np.ndarray
@@ -46,6 +57,19 @@ def variant_effects(
     X : N sequences.
     indels : length of the longest deletion; one letter is inserted at a time. 0: neither.
     alphabet : the letters.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import variant_effects
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> X, y = make_motifs(500, positive_rate=0.3)
+    >>> model = MKLClassifier(WeightedDegree(7)).fit(X, y)
+    >>> effects = variant_effects(model, X[y > 0][:3])
+    >>> most = effects.substitutions.min(axis=1).argmin(axis=1)
+    >>> bool(all(10 <= place < 17 or 30 <= place < 37 for place in most))
+    True
     """
     check_is_fitted(model)
     if not is_whole(indels) or indels < 0:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..alphabets import Alphabet
 from ..kernels.program import Expression
 from ..kernels.spectrum import SpectrumQuantity, Texts
-from ..kernels.strings import Strings
+from ..kernels.string_columns import Strings
 from ..kernels.wd_quantity import WdQuantity
 from ..model import Model
 from ..sequences import Sequences

@@ -81,7 +81,20 @@ class Pair(Kernel):
 
 @stored("Sum")
 class Sum(Pair):
-    """The sum of two kernels, or of the members of two families."""
+    """The sum of two kernels, or of the members of two families.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> kernel = Linear(columns=[0]) + RBF(1.0, columns=[1])
+    >>> type(kernel).__name__
+    'Sum'
+    >>> print(kernel(X).round(2))
+    [[2.   2.37]
+     [2.37 5.  ]]
+    """
 
     symbol = "+"
     instruction = "add"
@@ -89,7 +102,20 @@ class Sum(Pair):
 
 @stored("Product")
 class Product(Pair):
-    """The product of two kernels, or of the members of two families."""
+    """The product of two kernels, or of the members of two families.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> kernel = Linear(columns=[0]) * RBF(1.0, columns=[1])
+    >>> type(kernel).__name__
+    'Product'
+    >>> print(kernel(X).round(2))
+    [[1.   0.74]
+     [0.74 4.  ]]
+    """
 
     symbol = "*"
     instruction = "mul"
@@ -105,7 +131,19 @@ class Product(Pair):
 @stored("Scaled")
 @dataclass(frozen=True)
 class Scaled(Wrapper):
-    """A kernel or family times a positive number."""
+    """A kernel or family times a positive number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Linear
+    >>> kernel = 0.5 * Linear()
+    >>> type(kernel).__name__
+    'Scaled'
+    >>> print(kernel(np.array([[1.0], [2.0]])))
+    [[0.5 1. ]
+     [1.  2. ]]
+    """
 
     factor: float
 

@@ -27,6 +27,20 @@ class Kernel(Nested, ABC):
 
     Kernels can be added, multiplied with each other, and multiplied by a positive number. Families
     of equal size are combined member by member, and a single kernel with each member of a family.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> kernel = RBF(0.5, columns=[0]) * Linear(columns=[1]) + 2.0 * Linear()
+    >>> X = np.array([[0.0, 1.0], [1.0, 2.0]])
+    >>> print(kernel(X).round(2))
+    [[ 3.    5.21]
+     [ 5.21 14.  ]]
+    >>> print(kernel.diagonal(X).round(2))
+    [ 3. 14.]
+    >>> kernel(X[:1], X).shape
+    (1, 2)
     """
 
     __array_ufunc__ = None  # so that NumPy numbers leave ``number * kernel`` to the kernel

@@ -27,6 +27,19 @@ class Exponential(Wrapper):
         must have a unit diagonal.
     gamma : positive number, or a sequence of them, which makes a family: with one kernel, or with
         as many members as there are numbers.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Exponential, Spectrum
+    >>> sequences = ["GATTACA", "GATTTCA", "CCCCCCC"]
+    >>> print(Spectrum(2)(sequences))
+    [[ 6.  5.  0.]
+     [ 5.  8.  0.]
+     [ 0.  0. 36.]]
+    >>> print(Exponential(Spectrum(2), gamma=1.0)(sequences).round(2))
+    [[1.   0.76 0.37]
+     [0.76 1.   0.37]
+     [0.37 0.37 1.  ]]
     """
 
     gamma: Any = 1.0

@@ -104,11 +104,25 @@ class Function(Evaluated):
     Parameters
     ----------
     function : callable
-    repair : {"clip", "error"}, what to do where its matrix on the training examples is not positive
-        semidefinite: see `Precomputed`.
     columns : the part of X to use; all of it by default.
     name : what to call the kernel; by default as the function is called.
+    repair : {"clip", "error"}, what to do where its matrix on the training examples is not positive
+        semidefinite: see `Precomputed`.
     negative, reference : found by `resolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.metrics.pairwise import cosine_similarity
+    >>> from kernelweave.kernels import Function
+    >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 2.0]])
+    >>> kernel = Function(cosine_similarity)
+    >>> print(kernel(X).round(2))
+    [[1.   0.71 0.  ]
+     [0.71 1.   0.71]
+     [0.   0.71 1.  ]]
+    >>> kernel.names
+    ('cosine_similarity',)
     """
 
     function: Callable[[np.ndarray, np.ndarray], Any]
@@ -140,10 +154,20 @@ class Sigmoid(Evaluated):
     gamma : positive number, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of
         all values)), or a sequence of them.
     coef0 : number, or a sequence of them.
-    repair : {"clip", "error"}, as for `Precomputed`.
     columns : the part of X to use; all of it by default.
     name : what to call the kernel.
+    repair : {"clip", "error"}, as for `Precomputed`.
     negative, reference : found by `resolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Sigmoid
+    >>> X = np.array([[0.5], [1.0], [2.0]])
+    >>> print(Sigmoid(gamma=0.5)(X).round(2))
+    [[0.17 0.29 0.41]
+     [0.29 0.5  0.71]
+     [0.41 0.71 1.02]]
     """
 
     gamma: Any = None

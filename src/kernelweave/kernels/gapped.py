@@ -25,6 +25,7 @@ class GappedKmer(HammingKernel):
     """Words of l letters that agree in k of them (gkm-SVM: Ghandi et al., 2014; Lee, 2016).
 
     The sum over words u of x, v of y (and of its other strand) of h(mismatches of u and v).
+    Sequences for l, k, d or filter, of equal length, make a family.
 
     Parameters
     ----------
@@ -41,9 +42,17 @@ class GappedKmer(HammingKernel):
         None: all weigh the same.
     store : {"auto", "rows", "table"}: how sums over many examples are computed, as pairs of
         sequences ("rows") or from a table of all words.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet, unknown, columns, name : as for `WeightedDegree`.
 
-    Sequences for l, k, d or filter, of equal length, make a family.
+    Examples
+    --------
+    >>> from kernelweave.kernels import GappedKmer
+    >>> sequences = ["GATTACAGATT", "GATTTCAGATT", "CCCCCCCCCCC"]
+    >>> kernel = GappedKmer(l=6, k=4, filter="count", both_strands=False)
+    >>> print(kernel(sequences))
+    [[ 90.  40.   0.]
+     [ 40.  90.   0.]
+     [  0.   0. 540.]]
     """
 
     l: Any = 11  # noqa: E741  # the name in all papers
@@ -120,15 +129,27 @@ class Mismatch(HammingKernel):
     """Words of k letters with up to m mismatches (Leslie et al., 2004).
 
     A sequence has, for each word there can be, the number of its own words within m mismatches of
-    it; the kernel is the dot product of these numbers.
+    it; the kernel is the dot product of these numbers. Sequences for k or m, of equal length, make
+    a family.
 
     Parameters
     ----------
     k : letters of a word.
     m : mismatches that are allowed.
-    both_strands, store, alphabet, unknown, columns : as for `GappedKmer`.
+    both_strands, store, alphabet, unknown, columns, name : as for `GappedKmer`.
 
-    Sequences for k or m, of equal length, make a family.
+    Examples
+    --------
+    >>> from kernelweave.kernels import Mismatch, Spectrum
+    >>> sequences = ["GATTACA", "GATTTCA", "CCCCCCC"]
+    >>> print(Spectrum(5)(sequences))
+    [[3. 0. 0.]
+     [0. 3. 0.]
+     [0. 0. 9.]]
+    >>> print(Mismatch(5, 1)(sequences))
+    [[ 48.  12.   0.]
+     [ 12.  48.   0.]
+     [  0.   0. 144.]]
     """
 
     k: Any = 5

@@ -51,6 +51,15 @@ class Identity(Kernel):
     the identity fits them at no kernel's expense, and adds nothing to the scores of new examples:
     this penalises squared slacks. As one more kernel beside the others it helps little at p = 1;
     ``docs/insight.md`` shows both.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Identity, Linear
+    >>> X = np.array([[1.0], [2.0]])
+    >>> print((Linear() + 0.5 * Identity())(X))
+    [[1.5 2. ]
+     [2.  4.5]]
     """
 
     def resolve(self, X: Any) -> Identity:

@@ -12,7 +12,7 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.parameters import whole
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.strings import Strings, resolve_length
+from kernelweave.kernels.string_columns import Strings, resolve_length
 from kernelweave.stored import stored
 
 
@@ -40,8 +40,17 @@ class LocalityImproved(OnColumns):
     ----------
     half_window : letters on either side of the middle of a window, at most 31.
     inner_degree, outer_degree : integers >= 1.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet, unknown, columns, name : as for `WeightedDegree`.
     length : the length of the sequences; found by `resolve`.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import LocalityImproved
+    >>> kernel = LocalityImproved(half_window=1, inner_degree=2)
+    >>> print(kernel(["GATTACA", "GATTTCA", "CCCCCCC"]).round(2))
+    [[5.   3.33 0.22]
+     [3.33 5.   0.22]
+     [0.22 0.22 5.  ]]
     """
 
     half_window: int = 3

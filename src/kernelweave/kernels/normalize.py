@@ -106,6 +106,20 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
     Raises
     ------
     ValueError : where all members are constant, and where values are beyond what numbers can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Linear, normalize
+    >>> X = np.array([[1.0, 0.0], [3.0, 4.0], [0.0, 2.0]])
+    >>> unit = normalize(Linear(), "unit", X)
+    >>> print(unit(X).round(2))
+    [[1.  0.6 0. ]
+     [0.6 1.  0.8]
+     [0.  0.8 1. ]]
+    >>> centred = normalize(Linear(), "center", X)
+    >>> print(abs(centred(X).sum(axis=1)).max().round(6))
+    0.0
     """
     normal = quietly_normalized(kernel, how, X, n_jobs=n_jobs)
     refuse_all_constant(CompiledKernels((normal,)))

@@ -22,6 +22,15 @@ def per_feature(kernel: Kernel) -> Kernel:
     -------
     A family: all members of `kernel` on the first column, then on the second, and so on. A column
     of categories stays one column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, per_feature
+    >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 5.0]])
+    >>> kernel = per_feature(RBF(gamma=[0.1, 1.0]))
+    >>> kernel(X).shape
+    (4, 3, 3)
     """
     return PerFeature(kernel)
 

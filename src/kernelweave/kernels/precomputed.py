@@ -87,6 +87,20 @@ class Precomputed(OnColumns):
     columns : the column of row numbers, or the columns of X that hold the matrix; all by default.
     name : what to call the kernel.
     negative : (n_train, r) eigenvectors that are projected out; found by `resolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.kernels import Precomputed
+    >>> rng = np.random.default_rng(0)
+    >>> features = rng.normal(size=(40, 3))
+    >>> y = features[:, 0] > 0
+    >>> similarities = features @ features.T
+    >>> rows = np.arange(40)
+    >>> model = MKLClassifier(Precomputed(similarities)).fit(rows[:30], y[:30])
+    >>> print(f"{model.score(rows[30:], y[30:]):.1f}")
+    0.9
     """
 
     matrix: Any = field(default=None, repr=False)

@@ -43,6 +43,15 @@ def prepare(
     -------
     The compiled kernels, and the training examples as they read them. Kernels that are constant on
     these are 0; a warning names them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear, prepare
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> compiled, examples = prepare([Linear(), RBF()], "variance", X)
+    >>> compiled.names
+    ('Linear', 'RBF gamma=0.333333')
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
     normalized = []
@@ -71,7 +80,16 @@ def _warn_of_constant(compiled: CompiledKernels) -> None:
 
 
 def resolve(kernels: Kernels, X: Any) -> list[Kernel]:
-    """Return kernels with every parameter made concrete on training data X."""
+    """Return kernels with every parameter made concrete on training data X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, resolve
+    >>> X = np.random.default_rng(0).normal(size=(20, 4))
+    >>> resolve(RBF(), X)[0].gamma
+    0.25
+    """
     X = as_input(X)
     return [kernel.resolve(X) for kernel in listed(kernels)]
 

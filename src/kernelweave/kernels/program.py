@@ -136,6 +136,17 @@ class CompiledKernels:
     Attributes
     ----------
     kernels : the resolved (and perhaps normalised) kernels; each may be a family.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, CompiledKernels, Linear, resolve
+    >>> X = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> compiled = CompiledKernels(tuple(resolve([Linear(), RBF([0.1, 1.0])], X)))
+    >>> compiled.names
+    ('Linear', 'RBF gamma=0.1', 'RBF gamma=1')
+    >>> compiled.n_kernels
+    3
     """
 
     kernels: tuple[Kernel, ...]

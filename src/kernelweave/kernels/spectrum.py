@@ -13,7 +13,7 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.strings import read_column
+from kernelweave.kernels.string_columns import read_column
 from kernelweave.numeric import is_whole
 from kernelweave.sequences import Sequences
 from kernelweave.stored import stored
@@ -81,7 +81,20 @@ class Spectrum(OnColumns):
     both_strands : whether a k-mer and its reverse complement are the same.
     store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}, how sums over many
         examples are computed.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet, unknown, columns, name : as for `WeightedDegree`.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import Spectrum
+    >>> sequences = ["GATTACA", "TGTAATC", "CCCCCCC"]
+    >>> print(Spectrum(2)(sequences))
+    [[ 6.  2.  0.]
+     [ 2.  6.  0.]
+     [ 0.  0. 36.]]
+    >>> print(Spectrum(2, both_strands=True)(sequences))
+    [[ 6.  6.  0.]
+     [ 6.  6.  0.]
+     [ 0.  0. 36.]]
     """
 
     k: Any = 3
@@ -170,6 +183,14 @@ class NGram(Spectrum):
     store : as for `Spectrum`.
     alphabet : "bytes" by default: all letters, spaces and punctuation count.
     columns : the column of texts.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import NGram
+    >>> print(NGram(3)(["the cat", "the hat", "a dog"]))
+    [[5. 2. 0.]
+     [2. 5. 0.]
+     [0. 0. 3.]]
     """
 
     alphabet: Any = field(default="bytes", kw_only=True)

@@ -9,101 +9,23 @@ store of that name (`kernelweave.stores`), or whichever is cheaper ("auto").
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from kernelweave.alphabets import Alphabet, as_alphabet
-from kernelweave.core import _core
+from kernelweave.alphabets import as_alphabet
 from kernelweave.kernels.base import OnColumns
-from kernelweave.kernels.columns import Columns, choose, found
-from kernelweave.kernels.inputs import as_input, column
+from kernelweave.kernels.columns import Columns, found
 from kernelweave.kernels.parameters import MOST, whole
 from kernelweave.kernels.program import Expression, Layout
+from kernelweave.kernels.string_columns import Strings, resolve_length
 from kernelweave.kernels.wd_quantity import WdQuantity, checked_split, plane_of
 from kernelweave.numeric import is_whole
-from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.stored import stored
 
 STORES = ["auto", "rows", "trie"]
-
-
-@dataclass(frozen=True)
-class Strings:
-    """The view of a string kernel: one column of sequences of one length."""
-
-    columns: Columns
-    alphabet: Alphabet
-    unknown: str
-    length: int
-
-    def table(self, X: Any, training: bool) -> PlaneTable:
-        """Return the sequences in X."""
-        sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
-        check_length(sequences, self.length)
-        return PlaneTable(sequences)
-
-
-@stored("PlaneTable")
-@dataclass(frozen=True, eq=False)
-class PlaneTable:
-    """Equally long sequences, which the core compares as bit planes."""
-
-    sequences: Sequences
-
-    def take(self, index: np.ndarray) -> PlaneTable:
-        return PlaneTable(self.sequences.take(index))
-
-    def reference(self) -> PlaneTable:
-        return self
-
-    def add_to(self, side: _core.Side) -> None:
-        _core.add_planes(side, self.sequences.packed)
-
-
-def read_column(
-    X: Any, columns: Columns, alphabet: Alphabet, unknown: str, length: int = 1
-) -> Sequences:
-    """Return the sequences in one column of X.
-
-    Where they are absent any other stands there, or one of some length.
-    """
-    part, rows = columns.present(X)
-    if part is None:
-        part = np.array([[chr(alphabet.letters[0]) * length]], dtype=object)
-    found = part
-    if not isinstance(part, Sequences):
-        (index,) = columns.locate(part)
-        found = column(part, index)
-    sequences = as_sequences(found, alphabet, unknown=unknown)
-    if rows is None:
-        return sequences
-    positions = np.zeros(X.shape[0], dtype=np.int64)
-    positions[rows] = np.arange(len(rows))
-    return sequences.take(positions)
-
-
-def check_length(sequences: Sequences, length: int) -> None:
-    """Refuse sequences of another length; the message names the first one."""
-    odd = np.flatnonzero(sequences.lengths != length)
-    if len(odd):
-        raise ValueError(
-            f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree "
-            f"kernels compare sequences of one length, here {length} (as the first one of the "
-            "training data). Use Spectrum or NGram for sequences of any length."
-        )
-
-
-def resolve_length(kernel: Any, X: Any) -> Any:
-    """Return a kernel with its column, and the length of the first sequence, taken from X."""
-    X = as_input(X)
-    columns = choose(kernel.columns, X, kernel.name)
-    if len(columns.indices) != 1:
-        raise ValueError(f"{type(kernel).__name__}: columns must pick one column of X")
-    sequences = read_column(X, columns, kernel.alphabet, kernel.unknown)
-    return replace(kernel, columns=columns, length=int(sequences.lengths[0]))
 
 
 @dataclass(frozen=True)
@@ -255,8 +177,23 @@ class WeightedDegree(PositionalKernel):
         matches start, for both, or for each range ``(start, stop)`` of a list. Positions in no
         range are left out.
     store : {"auto", "rows", "trie"}, how sums over many examples are computed.
-    alphabet, unknown, columns : as for all kernels on sequences.
+    alphabet : "dna", "rna", "protein", "bytes", or a string of letters.
+    unknown : {"mismatch", "error"}, what to do with other letters, such as N: let them match
+        nothing, or refuse them.
+    columns : the column of sequences, where X has several.
+    name : what to call the kernel.
     length : the length of the sequences; found by `resolve`.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import WeightedDegree
+    >>> sequences = ["GATTACA", "GATTTCA", "CCCCCCC"]
+    >>> print(WeightedDegree(3)(sequences).round(2))
+    [[6.33 4.67 0.5 ]
+     [4.67 6.33 0.5 ]
+     [0.5  0.5  6.33]]
+    >>> WeightedDegree(3, split="degree")(sequences).shape
+    (3, 3, 3)
     """
 
 
@@ -270,10 +207,22 @@ class WeightedDegreeShift(PositionalKernel):
 
     Parameters
     ----------
-    degree, weights, position_weights, split, store, alphabet, unknown, columns, length : as for
-        `WeightedDegree`. The position of a match is the first one of the two.
+    degree : as for `WeightedDegree`.
     shift : farthest distance between matches, or one for each position; what would lead beyond
         the end of the sequences changes nothing.
+    columns, name, weights, position_weights, split, store, alphabet, unknown, length : as for
+        `WeightedDegree`. The position of a match is the first one of the two.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import WeightedDegree, WeightedDegreeShift
+    >>> moved = ["GATTACACC", "CGATTACAC"]
+    >>> print(WeightedDegree(3)(moved).round(2))
+    [[8.33 1.  ]
+     [1.   8.33]]
+    >>> print(WeightedDegreeShift(3, shift=1)(moved).round(2))
+    [[8.83 3.17]
+     [3.17 8.58]]
     """
 
     shift: Any = 3

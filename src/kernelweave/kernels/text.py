@@ -54,7 +54,21 @@ class BagOfWords(OnColumns):
         (groups, or repetitions within a word) cannot be saved.
     columns : the columns of texts, which are read as one text; not needed where X is a list of
         texts or has only one column.
+    name : what to call the kernel.
     vocabulary : the words; found by `resolve`.
+
+    Examples
+    --------
+    >>> from kernelweave.kernels import BagOfWords
+    >>> texts = ["late again, and broken", "quick and great", "great, great shop"]
+    >>> print(BagOfWords()(texts))
+    [[4. 1. 0.]
+     [1. 3. 2.]
+     [0. 2. 5.]]
+    >>> print(BagOfWords(binary=True)(texts))
+    [[4. 1. 0.]
+     [1. 3. 1.]
+     [0. 1. 2.]]
     """
 
     lowercase: bool = True

@@ -104,6 +104,19 @@ class Linear(VectorKernel):
     Parameters
     ----------
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Linear
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> print(Linear()(X))
+    [[1. 2.]
+     [2. 5.]]
+    >>> print(Linear(columns=[0])(X))
+    [[1. 2.]
+     [2. 4.]]
     """
 
     quantity = "dot"
@@ -126,6 +139,18 @@ class Polynomial(VectorKernel):
     gamma : factor of the dot product, None, "auto", "scale", or a sequence of them.
     coef0 : number >= 0, or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Polynomial
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> print(Polynomial(2, gamma=1.0)(X))
+    [[ 4.  9.]
+     [ 9. 36.]]
+    >>> Polynomial([1, 2, 3], gamma=1.0)(X).shape
+    (3, 2, 2)
     """
 
     degree: Any = 3
@@ -164,6 +189,19 @@ class RBF(Exponential):
     ----------
     gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF
+    >>> X = np.array([[0.0], [1.0], [3.0]])
+    >>> print(RBF(0.5)(X).round(2))
+    [[1.   0.61 0.01]
+     [0.61 1.   0.14]
+     [0.01 0.14 1.  ]]
+    >>> RBF(gamma=[0.1, 1.0, 10.0])(X).shape
+    (3, 3, 3)
     """
 
     quantity = "sqdist"
@@ -181,6 +219,16 @@ class Laplacian(Exponential):
     ----------
     gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Laplacian
+    >>> print(Laplacian(0.5)(np.array([[0.0], [1.0], [3.0]])).round(2))
+    [[1.   0.61 0.22]
+     [0.61 1.   0.37]
+     [0.22 0.37 1.  ]]
     """
 
     quantity = "l1"
@@ -195,6 +243,17 @@ class ChiSquared(Exponential):
     ----------
     gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import ChiSquared
+    >>> histograms = np.array([[3.0, 1.0, 0.0], [2.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
+    >>> print(ChiSquared(0.5)(histograms).round(2))
+    [[1.   0.77 0.05]
+     [0.77 1.   0.07]
+     [0.05 0.07 1.  ]]
     """
 
     gamma: Any = 1.0
@@ -214,6 +273,17 @@ class Intersection(VectorKernel):
     Parameters
     ----------
     columns : the part of X to use; all of it by default.
+    name : what to call the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Intersection
+    >>> histograms = np.array([[3.0, 1.0, 0.0], [2.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
+    >>> print(Intersection()(histograms))
+    [[4. 3. 1.]
+     [3. 4. 1.]
+     [1. 1. 4.]]
     """
 
     quantity = "min"

@@ -30,6 +30,16 @@ class DualTerm:
 
     All fields have shape (n,). A part that a loss lacks is a read-only array of zeros that takes no
     memory; `take` always gives contiguous arrays. An example without weight has lo = hi = 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import Hinge
+    >>> term = Hinge().dual_term(np.array([1.0, -1.0]), np.array([10.0, 10.0]))
+    >>> print(term.lo, term.hi)
+    [  0. -10.] [10.  0.]
+    >>> print(term.conjugate(np.array([2.0, -3.0])))
+    [-2. -3.]
     """
 
     lin: np.ndarray
@@ -196,7 +206,16 @@ def _root(slope: Slope, lo: float, hi: float) -> float:
 
 @runtime_checkable
 class Loss(Protocol):
-    """What a solver asks of a loss; `kind` is "classifier", "regressor" or "one-class"."""
+    """What a solver asks of a loss; `kind` is "classifier", "regressor" or "one-class".
+
+    Examples
+    --------
+    >>> from kernelweave.losses import Hinge, Loss
+    >>> isinstance(Hinge(), Loss)
+    True
+    >>> Hinge().kind
+    'classifier'
+    """
 
     name: ClassVar[str]
     kind: ClassVar[str]
@@ -236,6 +255,12 @@ def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
         What the loss has to serve.
     **params
         Parameters of a loss given by name.
+
+    Examples
+    --------
+    >>> from kernelweave import losses
+    >>> losses.get("smooth_hinge", "classifier", sigma=5.0)
+    SmoothHinge(sigma=5.0)
     """
     known = {name: cls for (of, name), cls in _NAMED.items() if of == kind}
     if isinstance(loss, str) and loss in known:

@@ -17,7 +17,16 @@ from .base import DualTerm, balance, half_inverse, named, newton
 @stored("Hinge")
 @dataclass(frozen=True)
 class Hinge:
-    """max(0, 1 - y f) for y = -1 or +1."""
+    """max(0, 1 - y f) for y = -1 or +1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import Hinge
+    >>> margins = np.array([-1.0, 0.0, 1.0, 2.0])
+    >>> print(Hinge().value(margins, np.ones(4)))
+    [2. 1. 0. 0.]
+    """
 
     name: ClassVar[str] = "hinge"
     kind: ClassVar[str] = "classifier"
@@ -37,7 +46,16 @@ class Hinge:
 @stored("SquaredHinge")
 @dataclass(frozen=True)
 class SquaredHinge:
-    """max(0, 1 - y f)^2 for y = -1 or +1."""
+    """max(0, 1 - y f)^2 for y = -1 or +1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import SquaredHinge
+    >>> margins = np.array([-1.0, 0.0, 1.0, 2.0])
+    >>> print(SquaredHinge().value(margins, np.ones(4)))
+    [4. 1. 0. 0.]
+    """
 
     name: ClassVar[str] = "squared_hinge"
     kind: ClassVar[str] = "classifier"
@@ -63,7 +81,16 @@ class SquaredHinge:
 @stored("Logistic")
 @dataclass(frozen=True)
 class Logistic:
-    """log(1 + exp(-y f)) for y = -1 or +1."""
+    """log(1 + exp(-y f)) for y = -1 or +1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import Logistic
+    >>> margins = np.array([-1.0, 0.0, 1.0, 2.0])
+    >>> print(Logistic().value(margins, np.ones(4)).round(2))
+    [1.31 0.69 0.31 0.13]
+    """
 
     name: ClassVar[str] = "logistic"
     kind: ClassVar[str] = "classifier"
@@ -92,6 +119,18 @@ class SmoothHinge:
 
     Sonnenburg et al. (2006) use it to approximate the soft margin loss. It exceeds the hinge by at
     most log(2) / sigma.
+
+    Parameters
+    ----------
+    sigma : how sharp the bend is, above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import SmoothHinge
+    >>> margins = np.array([-1.0, 0.0, 1.0, 2.0])
+    >>> print(SmoothHinge(sigma=3.0).value(margins, np.ones(4)).round(2))
+    [2.   1.02 0.23 0.02]
     """
 
     sigma: float = 10.0
@@ -124,6 +163,14 @@ class HardMargin:
     """0 for y f >= 1 and infinite elsewhere, for y = -1 or +1: what C = inf makes of the hinge.
 
     Costs only say which examples count, those above 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import HardMargin
+    >>> margins = np.array([-1.0, 0.0, 1.0, 2.0])
+    >>> print(HardMargin().value(margins, np.ones(4)))
+    [inf inf  0.  0.]
     """
 
     name: ClassVar[str] = "hard_margin"

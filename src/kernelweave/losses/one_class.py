@@ -19,6 +19,13 @@ class OneClass:
 
     With tau = nu n and C = 1 it is the one-class machine of Schölkopf et al. (2001) with the
     threshold rho = -b, in the scale of LIBSVM: 0 <= alpha <= 1 and sum alpha = nu n.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import OneClass
+    >>> print(OneClass().value(np.array([-2.0, 1.0]), np.zeros(2)))
+    [2. 0.]
     """
 
     name: ClassVar[str] = "one_class"

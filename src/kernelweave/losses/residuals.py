@@ -16,7 +16,20 @@ from .base import DualTerm, balance, half_inverse, named
 @stored("EpsilonInsensitive")
 @dataclass(frozen=True)
 class EpsilonInsensitive:
-    """max(0, |y - f| - epsilon) for real y."""
+    """max(0, |y - f| - epsilon) for real y.
+
+    Parameters
+    ----------
+    epsilon : errors up to this size cost nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import EpsilonInsensitive
+    >>> outputs, targets = np.array([0.0, 0.9, 3.0]), np.ones(3)
+    >>> print(EpsilonInsensitive(epsilon=0.25).value(outputs, targets))
+    [0.75 0.   1.75]
+    """
 
     epsilon: float = 0.1
     name: ClassVar[str] = "epsilon_insensitive"
@@ -43,7 +56,16 @@ class EpsilonInsensitive:
 @stored("Squared")
 @dataclass(frozen=True)
 class Squared:
-    """(y - f)^2 for real y."""
+    """(y - f)^2 for real y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.losses import Squared
+    >>> outputs, targets = np.array([0.0, 1.0, 3.0]), np.ones(3)
+    >>> print(Squared().value(outputs, targets))
+    [1. 0. 4.]
+    """
 
     name: ClassVar[str] = "squared"
     kind: ClassVar[str] = "regressor"

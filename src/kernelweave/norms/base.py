@@ -25,6 +25,16 @@ class Norm(ABC):
         Whether the norm leaves no choice of weights.
     allows_zeros : bool
         Whether weights of 0 are feasible, so that any weights can be scaled to norm 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.norms import Lp
+    >>> norm, theta, s = Lp(2), np.array([0.6, 0.8]), np.array([3.0, 4.0])
+    >>> print(round(float(norm.value(theta)), 3), round(float(norm.dual(s)), 3))
+    1.0 5.0
+    >>> print(norm.best(s), round(float(norm.best(s) @ s), 3))
+    [0.6 0.8] 5.0
     """
 
     @property
@@ -143,7 +153,25 @@ def same_length(name: str, have: int, want: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Fixed(Norm):
-    """The norm that leaves no choice: the kernels are combined with these weights, shape (M,)."""
+    """The norm that leaves no choice: the kernels are combined with these weights, shape (M,).
+
+    Parameters
+    ----------
+    theta : array of shape (M,)
+        The weights, at least 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier, kernels
+    >>> from kernelweave.norms import Fixed
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 2))
+    >>> each = kernels.per_feature(kernels.Linear())
+    >>> model = MKLClassifier(each, norm=Fixed(np.array([0.9, 0.1]))).fit(X, X[:, 0] > 0)
+    >>> print(model.weights_)
+    [0.9 0.1]
+    """
 
     theta: np.ndarray
 

@@ -37,6 +37,18 @@ class Block(Norm):
     ----------
     q : float
         From 1 (sparse) over 2 (one machine on the sum of the kernels) to inf (equal ||w_m||).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.norms import Block
+    >>> s = np.array([4.0, 1.0, 1.0])
+    >>> for q in (1, 1.5, 2, 4):
+    ...     print(q, Block(q).best(s).round(2))
+    1 [1. 0. 0.]
+    1.5 [0.93 0.46 0.46]
+    2 [1. 1. 1.]
+    4 [1.34 2.13 2.13]
     """
 
     q: float

@@ -32,6 +32,17 @@ class Elliptic(Norm):
     E : array of shape (M, M)
         Symmetric and positive definite. A singular E, such as that of exact copies, is refused: add
         a little to its diagonal, E + 1e-6 * np.eye(M).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.norms import Elliptic, Lp
+    >>> s = np.array([4.0, 1.0, 1.0])
+    >>> alike = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> print(Lp(2).best(s).round(2))
+    [0.94 0.24 0.24]
+    >>> print(Elliptic(alike).best(s).round(2))
+    [0.98 0.92 0.2 ]
     """
 
     E: np.ndarray

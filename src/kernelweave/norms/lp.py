@@ -30,6 +30,19 @@ class Lp(Norm):
         A larger one makes a kernel more expensive. They fade as p grows: at inf the norm is
         max_m theta_m whatever they are. The block scales d_j of Bach et al. (2004), who minimise
         (sum_j d_j ||w_j||)^2 / 2, are their square roots: `Lp(1, weights=d**2)`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.norms import Lp
+    >>> s = np.array([4.0, 1.0, 1.0])
+    >>> for p in (1, 2, np.inf):
+    ...     print(p, Lp(p).best(s).round(2))
+    1 [1. 0. 0.]
+    2 [0.94 0.24 0.24]
+    inf [1. 1. 1.]
+    >>> print(Lp(1, weights=[8.0, 1.0, 2.0]).best(s).round(2))
+    [0. 1. 0.]
     """
 
     p: float
@@ -110,7 +123,16 @@ def _positive(name: str, values: Any) -> tuple[float, ...]:
 
 
 def as_norm(norm: float | Norm) -> Norm:
-    """Return `Lp(norm)` for a number, and a norm object as it is."""
+    """Return `Lp(norm)` for a number, and a norm object as it is.
+
+    Examples
+    --------
+    >>> from kernelweave.norms import Block, as_norm
+    >>> as_norm(2)
+    Lp(p=2.0, weights=None)
+    >>> as_norm(Block(1.5))
+    Block(q=1.5)
+    """
     if isinstance(norm, Norm):
         return norm
     number = isinstance(norm, Real) and not isinstance(norm, bool)

@@ -1,5 +1,5 @@
 """Reports: one page that says what a model is, what it learned, and how good it is."""
 
-from .page import report
+from .page import redraw, report
 
-__all__ = ["report"]
+__all__ = ["redraw", "report"]

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     accuracy_score,
     average_precision_score,
+    brier_score_loss,
     confusion_matrix,
     mean_absolute_error,
     precision_recall_curve,
@@ -20,9 +21,13 @@ from sklearn.metrics import (
 )
 from sklearn.model_selection import cross_val_predict
 
-from .section import COLOURS, Section, svg
+from .section import Figure, Section, plain
 
 BINS = 10  # of a calibration curve
+BARS = 30  # of histograms
+MOST_POINTS = 400  # of a curve, or of a cloud of points
+MOST_SCORES = 20_000  # examples up to which their scores are kept as numbers
+SMALL = (4.2, 3.6)  # inches
 
 
 def held_out(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
@@ -39,51 +44,98 @@ def held_out(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
     if len(model.classes_) > 2:
         return _classes(cross_val_predict(fresh, X, y, cv=folds), y, model.classes_, len(folds))
     scores = cross_val_predict(fresh, X, y, cv=folds, method="decision_function")
-    return _two_classes(scores, y == model.classes_[1], model.classes_, len(folds))
+    return _two_classes(scores, y == model.classes_[1], model.classes_, folds)
 
 
-def _two_classes(scores: np.ndarray, positive: np.ndarray, classes: Any, folds: int) -> Section:
-    falsely, truly, _ = roc_curve(positive, scores)
-    precision, recall, _ = precision_recall_curve(positive, scores)
+def _two_classes(
+    scores: np.ndarray, positive: np.ndarray, classes: Any, folds: list[Any]
+) -> Section:
     auroc, auprc = roc_auc_score(positive, scores), average_precision_score(positive, scores)
-    accuracy = accuracy_score(positive, scores > 0)
-    rows = [["score", "value"], ["auROC", f"{auroc:.4f}"], ["auPRC", f"{auprc:.4f}"]]
+    chances = _probabilities(scores, positive)
+    rows = [["score", "value", "std over folds"]]
     rows += [
-        ["accuracy", f"{accuracy:.4f}"],
-        ["share of class " + str(classes[1]), f"{positive.mean():.4f}"],
+        ["auROC", f"{auroc:.4f}", _spread(roc_auc_score, scores, positive, folds)],
+        ["auPRC", f"{auprc:.4f}", _spread(average_precision_score, scores, positive, folds)],
+        ["accuracy", f"{accuracy_score(positive, scores > 0):.4f}", ""],
+        ["Brier score of the calibrated probabilities", f"{_brier(positive, chances):.4f}", ""],
+        [f"share of class {classes[1]}", f"{positive.mean():.4f}", ""],
     ]
-    chance = float(positive.mean())
     figures = [
-        (
-            f"ROC curve, area {auroc:.3f}",
-            svg(
-                lambda ax: _curve(
-                    ax, falsely, truly, "false positive rate", "true positive rate", (0, 1)
-                ),
-                4.2,
-            ),
-        ),
-        (
-            f"Precision and recall, average precision {auprc:.3f}",
-            svg(
-                lambda ax: _curve(ax, recall, precision, "recall", "precision", (chance, chance)),
-                4.2,
-            ),
-        ),
-        ("Scores of both classes", svg(lambda ax: _histograms(ax, scores, positive, classes), 4.2)),
-        ("Calibration", svg(lambda ax: _calibration(ax, scores, positive), 4.2)),
+        _roc(scores, positive, auroc),
+        _precision(scores, positive, auprc),
+        _histograms(scores, positive, classes),
+        _calibration(chances, positive),
     ]
     text = (
-        f"Each example was scored by a model that was trained without its fold ({folds} folds). "
-        "Calibration: a logistic curve from scores to probabilities, itself fitted on other folds."
+        f"Each example was scored by a model that was trained without its fold ({len(folds)} "
+        "folds). Calibration: a logistic curve from scores to probabilities, itself fitted on "
+        "other folds."
     )
-    data = {
-        "scores": scores.tolist(),
-        "positive": positive.tolist(),
-        "auROC": auroc,
-        "auPRC": auprc,
-    }
+    data: dict[str, Any] = {"auROC": auroc, "auPRC": auprc}
+    if len(scores) <= MOST_SCORES:
+        data |= {"scores": scores.tolist(), "positive": positive.tolist()}
     return Section("Held-out examples", text, rows, figures, data)
+
+
+def _spread(score: Any, scores: np.ndarray, positive: np.ndarray, folds: list[Any]) -> str:
+    """Return the standard deviation of a score over folds that hold both classes."""
+    tests = [test for _, test in folds if 0 < positive[test].sum() < len(test)]
+    values = [score(positive[test], scores[test]) for test in tests]
+    return f"{np.std(values):.4f}" if len(values) > 1 else ""
+
+
+def _brier(positive: np.ndarray, chances: np.ndarray) -> float:
+    return float(brier_score_loss(positive, chances))
+
+
+def _roc(scores: np.ndarray, positive: np.ndarray, area: float) -> Figure:
+    falsely, truly, _ = roc_curve(positive, scores)
+    drawn = {"across": "false positive rate", "up": "true positive rate", "chance": [0.0, 1.0]}
+    return Figure(f"ROC curve, area {area:.3f}", "curve", _thin(falsely, truly) | drawn, SMALL)
+
+
+def _precision(scores: np.ndarray, positive: np.ndarray, average: float) -> Figure:
+    precision, recall, _ = precision_recall_curve(positive, scores)
+    chance = float(positive.mean())
+    drawn = {"across": "recall", "up": "precision", "chance": [chance, chance]}
+    caption = f"Precision and recall, average precision {average:.3f}"
+    return Figure(caption, "curve", _thin(recall, precision) | drawn, SMALL)
+
+
+def _thin(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """Return a curve at no more points than can be seen, at even distances along it."""
+    if len(x) > MOST_POINTS:
+        way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
+        wanted = np.linspace(0.0, way[-1], MOST_POINTS)
+        chosen = np.unique(np.clip(np.searchsorted(way, wanted), 0, len(x) - 1))
+        x, y = x[chosen], y[chosen]
+    return {"x": plain(x), "y": plain(y)}
+
+
+def _histograms(scores: np.ndarray, positive: np.ndarray, classes: Any) -> Figure:
+    edges = np.histogram_bin_edges(scores, bins=BARS)
+    heights = [
+        np.histogram(scores[chosen], edges, density=True)[0] for chosen in (~positive, positive)
+    ]
+    drawn = {"edges": plain(edges), "heights": plain(heights), "names": list(map(str, classes))}
+    return Figure("Scores of both classes", "histograms", drawn, SMALL)
+
+
+def _probabilities(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
+    """Return the probability of the second class, by a logistic curve fitted on other folds."""
+    fewest = int(min(positive.sum(), (~positive).sum()))
+    given = {"method": "predict_proba", "cv": max(2, min(5, fewest))}
+    chances: np.ndarray = cross_val_predict(
+        LogisticRegression(), scores[:, None], positive, **given
+    )[:, 1]
+    return chances
+
+
+def _calibration(chances: np.ndarray, positive: np.ndarray) -> Figure:
+    truth, said = calibration_curve(positive, chances, n_bins=BINS, strategy="quantile")
+    drawn = {"x": plain(said), "y": plain(truth), "marked": True, "chance": [0.0, 1.0]}
+    drawn |= {"across": "predicted probability", "up": "share that is positive"}
+    return Figure("Calibration", "curve", drawn, SMALL)
 
 
 def _classes(predicted: np.ndarray, y: np.ndarray, classes: Any, folds: int) -> Section:
@@ -94,54 +146,19 @@ def _classes(predicted: np.ndarray, y: np.ndarray, classes: Any, folds: int) -> 
         [str(name), *map(str, row)] for name, row in zip(classes, counts.tolist(), strict=True)
     ]
     text = f"Accuracy {accuracy:.4f} on {folds} folds that were held out."
-    data = {"predicted": [str(value) for value in predicted], "accuracy": accuracy}
-    return Section("Held-out examples", text, rows, [], data)
+    return Section("Held-out examples", text, rows, [], {"accuracy": accuracy})
 
 
 def _regression(predicted: np.ndarray, y: np.ndarray, folds: int) -> Section:
     r2, error = r2_score(y, predicted), mean_absolute_error(y, predicted)
     rows = [["score", "value"], ["R^2", f"{r2:.4f}"], ["mean absolute error", f"{error:.4g}"]]
-    drawn = svg(lambda ax: _scatter(ax, y, predicted), 4.4, 4.2)
+    some = np.unique(np.linspace(0, len(y) - 1, 2 * MOST_POINTS).astype(int))
+    drawn = {"true": plain(y[some]), "predicted": plain(predicted[some])}
+    figure = Figure("Predicted against true values", "scatter", drawn, (4.4, 4.2))
     text = (
         f"Each example was predicted by a model that was trained without its fold ({folds} folds)."
     )
-    data = {"predicted": predicted.tolist(), "R^2": r2}
-    return Section(
-        "Held-out examples", text, rows, [("Predicted against true values", drawn)], data
-    )
-
-
-def _curve(ax: Any, x: np.ndarray, y: np.ndarray, across: str, up: str, chance: Any) -> None:
-    ax.plot([0, 1], chance, color="grey", linestyle="--", linewidth=1)
-    ax.plot(x, y)
-    ax.set(xlabel=across, ylabel=up, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _histograms(ax: Any, scores: np.ndarray, positive: np.ndarray, classes: Any) -> None:
-    edges = np.histogram_bin_edges(scores, bins=30)
-    for chosen, name, colour in (
-        (~positive, classes[0], COLOURS[1]),
-        (positive, classes[1], COLOURS[0]),
-    ):
-        ax.hist(scores[chosen], edges, density=True, alpha=0.6, color=colour, label=str(name))
-    ax.set(xlabel="held-out decision value", ylabel="density")
-    ax.legend(frameon=False)
-    ax.spines[["top", "right"]].set_visible(False)
-
-
-def _calibration(ax: Any, scores: np.ndarray, positive: np.ndarray) -> None:
-    chances = cross_val_predict(
-        LogisticRegression(), scores[:, None], positive, method="predict_proba", cv=5
-    )[:, 1]
-    truth, said = calibration_curve(positive, chances, n_bins=BINS, strategy="quantile")
-    _curve(ax, said, truth, "predicted probability", "share that is positive", (0, 1))
-    ax.lines[1].set(marker="o", markersize=4)
-
-
-def _scatter(ax: Any, y: np.ndarray, predicted: np.ndarray) -> None:
-    ends = [min(y.min(), predicted.min()), max(y.max(), predicted.max())]
-    ax.plot(ends, ends, color="grey", linestyle="--", linewidth=1)
-    ax.scatter(y, predicted, s=8, alpha=0.5, color=COLOURS[0], linewidths=0)
-    ax.set(xlabel="true value", ylabel="held-out prediction")
-    ax.spines[["top", "right"]].set_visible(False)
+    data: dict[str, Any] = {"R^2": r2}
+    if len(y) <= MOST_SCORES:
+        data["predicted"] = predicted.tolist()
+    return Section("Held-out examples", text, rows, [figure], data)

@@ -1,15 +1,37 @@
-"""A section of a report, and figures as SVG."""
+"""What a report says, as plain values: sections with texts, tables and figures.
+
+A page is drawn from these alone, and holds them as JSON, so that it can be drawn again.
+"""
 
 from __future__ import annotations
 
-import io
+import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
-INK = "#000000"  # of axes and texts: the page gives them the colour of its own text
-COLOURS = ("#1f77b4", "#d1730a", "#2a9d5c", "#a65fb0")  # readable on light and dark paper
+import numpy as np
+
+DIGITS = 6  # of numbers that are drawn
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A picture, as what is needed to draw it.
+
+    Attributes
+    ----------
+    caption : what it shows, also for those who do not see it.
+    kind : one of the names in `figures.KINDS`.
+    data : what is drawn, as JSON knows it.
+    size : width and height in inches.
+    """
+
+    caption: str
+    kind: str
+    data: dict[str, Any]
+    size: tuple[float, float] = (6.4, 3.6)
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,14 +43,14 @@ class Section:
     title : the heading.
     text : what it says, in sentences.
     rows : a table, the first row its head; may be empty.
-    figures : pairs of what a figure shows, for those who do not see it, and its SVG.
-    data : numbers behind it, as JSON knows them.
+    figures : pictures.
+    data : further numbers for other programs, as JSON knows them.
     """
 
     title: str
     text: str = ""
     rows: list[list[str]] = field(default_factory=list)
-    figures: list[tuple[str, str]] = field(default_factory=list)
+    figures: list[Figure] = field(default_factory=list)
     data: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -36,34 +58,21 @@ class Section:
         """What links to the section are called."""
         return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the section as JSON knows it."""
+        return asdict(self)
 
-def svg(draw: Callable[[Any], object], width: float = 6.4, height: float = 3.6) -> str:
-    """Return what a function draws on the axes of a new figure, as SVG.
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Section:
+        """Return the section that `as_json` has written."""
+        figures = [Figure(**{**one, "size": tuple(one["size"])}) for one in found["figures"]]
+        return cls(**{**found, "figures": figures})
 
-    Texts stay texts. What is black takes the colour of the page's text, and the paper is
-    transparent, so that a figure fits light and dark pages.
-    """
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
-    style: dict[Any, Any] = {
-        "svg.fonttype": "none",
-        "svg.hashsalt": "kernelweave",
-        "font.family": "sans-serif",
-        "text.color": INK,
-        "axes.edgecolor": INK,
-        "axes.labelcolor": INK,
-        "xtick.color": INK,
-        "ytick.color": INK,
-    }
-    with rc_context(style):
-        figure = Figure(figsize=(width, height), layout="constrained")
-        figure.patch.set_alpha(0.0)
-        axes = figure.subplots()
-        axes.patch.set_alpha(0.0)
-        axes.set_prop_cycle(color=COLOURS)
-        draw(axes)
-        file = io.StringIO()
-        figure.savefig(file, format="svg", metadata={"Date": None})
-    text = file.getvalue()
-    return text[text.index("<svg") :].replace(INK, "currentColor")
+def plain(values: Any) -> Any:
+    """Return numbers as JSON knows them: with six digits, None where there is none."""
+    found = np.asarray(values, dtype=float)
+    if found.ndim:
+        return [plain(value) for value in found]
+    number = float(found)
+    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else None

@@ -20,6 +20,11 @@ from .names import Names, joined
 _SAME_CODES = bytes(range(256))
 
 
+def _same(length: int | None, n: int) -> np.ndarray:
+    """Return the length of each of n sequences that are equally long, (n,), in next to no room."""
+    return np.broadcast_to(np.int64(length or 0), n)
+
+
 @stored("Sequences", fields=("alphabet", "n", "length", "data", "unknown", "lengths"))
 class Sequences:
     """n packed sequences over one alphabet.
@@ -36,6 +41,17 @@ class Sequences:
     data : (words,) uint64 bit planes, or (letters,) uint8 codes, one sequence after the other.
     unknown : (words,) mask of unknown letters beside bit planes; None where all are known.
     names : headers of the records of a file; None where there were none or they were dropped.
+
+    Examples
+    --------
+    >>> from kernelweave.sequences import as_sequences
+    >>> sequences = as_sequences(["GATTACA", "GATTTCA", "CCCCCCC"])
+    >>> len(sequences), sequences.length
+    (3, 7)
+    >>> sequences[1]
+    'GATTTCA'
+    >>> sequences[[0, 2]].reverse_complement()[0]
+    'TGTAATC'
     """
 
     def __init__(
@@ -54,7 +70,7 @@ class Sequences:
         self.length = length
         self.data = data
         self.unknown = unknown
-        self.lengths = np.broadcast_to(np.int64(length or 0), n) if lengths is None else lengths
+        self.lengths = _same(length, n) if lengths is None else lengths
         self.names = names
 
     @classmethod
@@ -149,7 +165,13 @@ class Sequences:
         return self.take(np.arange(self.n)[index])
 
     def __getstate__(self) -> dict[str, Any]:
-        return {k: v for k, v in self.__dict__.items() if k not in ("packed", "starts")}
+        state = {k: v for k, v in self.__dict__.items() if k not in ("packed", "starts")}
+        return state | ({} if self.length is None else {"lengths": None})
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        if self.lengths is None:
+            self.lengths = _same(self.length, self.n)
 
     def take(self, index: np.ndarray) -> Sequences:
         """Return the sequences in `index` (integers)."""

@@ -20,6 +20,14 @@ def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch")
     alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters.
     unknown : {"mismatch", "error"}, what to do with letters outside the alphabet, such as N: let
         them match nothing, or refuse them.
+
+    Examples
+    --------
+    >>> from kernelweave.sequences import as_sequences
+    >>> as_sequences(["GATTACA", "GATNACA"])[1]
+    'GATNACA'
+    >>> as_sequences(["MKV", "MRV"], "protein")[0]
+    'MKV'
     """
     alphabet = as_alphabet(alphabet)
     if isinstance(values, Sequences):

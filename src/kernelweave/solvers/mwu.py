@@ -64,6 +64,21 @@ class MWU(Method):
     rho : float, optional
         The width, at least 1 + ||u_m|| of any single round. The bound of the paper, 3/2, needs
         kernels of trace 1 without negative values. By default a bound that holds for all kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.kernels import RBF
+    >>> from kernelweave.solvers.mwu import MWU
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> widths, solver = RBF([0.1, 1.0]), MWU(eps=0.1)
+    >>> model = MKLClassifier(
+    ...     widths, norm=1, loss="squared_hinge", normalize="unit", solver=solver, tol=0.05
+    ... )
+    >>> rough = model.fit(X, X[:, 0] > 0)
+    >>> rough.duality_gap_ <= rough.tol
+    True
     """
 
     eps: float = 0.1

@@ -18,6 +18,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..problem import Certificate, Problem
 from ..training.history import History, Result, ignore
+from ..training.observers import of_kernels
 from ..training.solve import feasible_alpha
 from ..training.violations import every_kth
 
@@ -66,7 +67,7 @@ def sift(
     last = INNER_FALL * history.tol
     tol = max(last, rough)
     while True:
-        observe = history.among(chosen, engine.n_kernels)
+        observe = of_kernels(history.observe, chosen, engine.n_kernels)
         inner = history.inner(tol, history.turns_left, observe=observe)
         norm, part = problem.norm.among(chosen), engine.subset(kernels=chosen)
         theta = weights[chosen] / norm.value(weights[chosen])

@@ -66,6 +66,19 @@ class SKM(Method):
         Whether to remove kernels one by one from the solution as long as it stays a solution.
     block_mb : float
         Memory for the kernels inside a working set, which says how many examples it holds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.kernels import RBF
+    >>> from kernelweave.solvers.skm import SKM
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> widths = RBF([0.01, 0.1, 1.0])
+    >>> model = MKLClassifier(widths, norm=1, solver=SKM(sparsify=True)).fit(X, y)
+    >>> model.duality_gap_ <= model.tol
+    True
     """
 
     eps1: float = np.inf

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from ..digits import rounding
-from ..engines.base import Engine
+from ..engines.base import Engine, Work
 from ..problem import Certificate
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,
@@ -37,12 +37,14 @@ class Progress(Certificate):
     """The state of a solver after some seconds; weights has shape (M,).
 
     `phase` names what the solver was doing. In single precision the last digits of values are not
-    certain; the last entry of a history never is of such a phase.
+    certain; the last entry of a history never is of such a phase. `pairs` says how many pairs of
+    examples the engine has evaluated until then, samples included, for each kind of work.
     """
 
     seconds: float
     weights: np.ndarray
     phase: str = "double precision"
+    pairs: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -83,10 +85,8 @@ class Result(Certificate):
         if len(self.weights) == M:
             return self
 
-        history = [
-            replace(past, weights=_placed(past.weights, kernels, M)) for past in self.history
-        ]
-        return replace(self, weights=_placed(self.weights, kernels, M), history=history)
+        history = [replace(past, weights=placed(past.weights, kernels, M)) for past in self.history]
+        return replace(self, weights=placed(self.weights, kernels, M), history=history)
 
 
 def ignore(*anything: Any) -> None:
@@ -116,6 +116,8 @@ class History:
         Number of inner problems, the last ones in a row, that got stuck.
     phase : str
         What is noted of each entry: what the solver is doing.
+    work : Work
+        What the engine has evaluated, which is noted as well.
     """
 
     phase = "double precision"
@@ -133,7 +135,7 @@ class History:
         self.watch, self.observe = watch, observe
         self.entries: list[Progress] = []
         self.n_iter = 0
-        self.deadline = deadline
+        self.deadline, self.work = deadline, Work()
         self._started = time.monotonic()
         self._fall = 1.0
         self.patience, self.stuck_inner = STUCK_TURNS, 0
@@ -154,7 +156,7 @@ class History:
         """
         watcher = self.observe if observe is None else observe
         other = History(tol, max_iter, self.deadline, observe=watcher)
-        other._started, other._fall = self._started, fall
+        other._started, other._fall, other.work = self._started, fall, self.work
         return other
 
     def absorb(self, other: History) -> None:
@@ -165,28 +167,6 @@ class History:
         self.entries.extend(other.entries[:-1])
         self.n_iter += other.n_iter
 
-    def within(self, examples: np.ndarray, alpha: np.ndarray) -> Observer:
-        """Return an observer of the alphas of some examples, those of the others being as given.
-
-        `alpha` has shape (n,), and what the observer is told the shape of `examples`.
-        """
-        if self.observe is ignore:
-            return ignore
-        outside = alpha.copy()
-
-        def observe(inside: np.ndarray, weights: np.ndarray) -> None:
-            outside[examples] = inside
-            self.observe(outside, weights)
-
-        return observe
-
-    def among(self, kernels: np.ndarray, M: int) -> Observer:
-        """Return an observer of the weights of some of M kernels, those of the others being 0."""
-        if self.observe is ignore:
-            return ignore
-
-        return lambda alpha, weights: self.observe(alpha, _placed(weights, kernels, M))
-
     def add(self, certificate: Certificate, weights: np.ndarray, turns: int = 1) -> None:
         """Note a certified model with weights, shape (M,), that took some turns.
 
@@ -196,7 +176,11 @@ class History:
             raise FloatingPointError("the objective is not finite")
         seconds = time.monotonic() - self._started
         progress = Progress(
-            **vars(certificate), seconds=seconds, weights=weights.copy(), phase=self.phase
+            **vars(certificate),
+            seconds=seconds,
+            weights=weights.copy(),
+            phase=self.phase,
+            pairs=dict(self.work.pairs),
         )
         if not self.entries and self._fall < 1:
             least = ROUNDING * abs(certificate.primal) / max(certificate.scale, TINY)
@@ -247,7 +231,7 @@ class History:
     def _noisy(self, engine: Engine) -> bool:
         """Return whether rounding may be most of the gap of the last model."""
         if self._sizes is None:
-            self._sizes = engine.diagonal().max(axis=1)
+            self._sizes = engine.sizes()
         last = self.entries[-1]
         moved = rounding(engine.alpha, last.weights, self._sizes, last.scale)
         return bool(NOISE * last.gap <= moved)
@@ -292,7 +276,7 @@ class History:
         )
 
 
-def _placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
+def placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
     """Return the weights of some of M kernels, the others being 0, shape (M,)."""
     theta = np.zeros(M)
     theta[kernels] = weights

@@ -18,6 +18,7 @@ from ..engines.base import Engine
 from ..problem import Problem
 from .history import History, Result
 from .loop import train
+from .observers import of_examples
 from .violations import Violations, every_kth
 from .working_sets import WorkingSets
 
@@ -51,7 +52,7 @@ def train_on_active_sets(
         inner = history.inner(
             max(fall * gap, LAST_FALL * history.tol),
             history.turns_left,
-            observe=history.within(active, engine.alpha),
+            observe=of_examples(history.observe, active, engine.alpha),
         )
         restricted = problem.restricted(active, problem.tau)
         result = train(restricted, engine.subset(active), weights, plan, inner)

@@ -23,6 +23,7 @@ from ..problem import Certificate, Problem
 from .history import History
 from .interior_points import interior_points
 from .margin_newton import margin_newton
+from .observers import of_examples
 from .subproblem import Subproblem
 from .violations import Violations, strictly_inside
 
@@ -214,7 +215,8 @@ class WorkingSets:
         active = active + part.start
         set_aside = float(alpha[part].sum() - alpha[active].sum())
         problem = self.problem.restricted(active, self.problem.tau - set_aside)
-        observed = self.history.inner(self.history.tol, observe=self.history.within(active, alpha))
+        observe = of_examples(self.history.observe, active, alpha)
+        observed = self.history.inner(self.history.tol, observe=observe)
         small = WorkingSets(problem, self.engine.subset(active), self.size, observed)
         small.F = small.engine.combined(weights)
         small._improve(small.violations(), target, SHRUNK_TURNS, weights, 0)

@@ -4,25 +4,13 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from ..sequences import Sequences, as_sequences
-from ..sequences.files import opened
-from .model_windows import window_length
-
-LETTERS = set("ACGTUN")
-
-
-class Variant(NamedTuple):
-    """Letters `reference` of a chromosome from `start` on, counted from 0, replaced by others."""
-
-    chromosome: str
-    start: int
-    name: str
-    reference: str
-    alternative: str
+from ..sequences import Sequences, as_sequences, read_sequences
+from .model_windows import alphabet_of, window_length
+from .vcf import Variant, read_vcf
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +22,15 @@ class VariantScores:
     variants : list of n Variant
     reference, alternative : arrays of shape (n,)
         Scores without and with the variant; NaN where the window leaves the chromosome.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.genome import Variant, VariantScores
+    >>> variant = Variant("chr1", 200, "rs1", "G", "A")
+    >>> scores = VariantScores([variant], np.array([0.5]), np.array([-1.0]))
+    >>> print(scores.difference)
+    [-1.5]
     """
 
     variants: list[Variant]
@@ -47,44 +44,14 @@ class VariantScores:
         return effects
 
 
-def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
-    """Read a VCF file, plain or packed: a variant for each alternative allele.
-
-    Returns
-    -------
-    The variants, and how many alleles were left out since they are not written as letters.
-
-    Raises
-    ------
-    ValueError : where a line is no variant; the message names it.
-    """
-    source, found, left_out = os.fspath(path), [], 0
-    with opened(path) as file:
-        for number, line in enumerate(file, start=1):
-            text = line.decode("utf-8", "replace").rstrip("\r\n")
-            if not text.strip() or text.startswith("#"):
-                continue
-            columns = text.split("\t")
-            if len(columns) < 5 or not columns[1].isdigit() or int(columns[1]) < 1:
-                raise ValueError(
-                    f"{source}, line {number}: a variant has the columns CHROM, POS (from 1 on), "
-                    "ID, REF and ALT, separated by tabs"
-                )
-            chromosome, position, name, reference = columns[:4]
-            for allele in columns[4].split(","):
-                if not allele or not set((reference + allele).upper()) <= LETTERS:
-                    left_out += 1
-                    continue
-                found.append(Variant(chromosome, int(position) - 1, name, reference, allele))
-    if not found:
-        raise ValueError(f"{source}: holds no variants that are written as letters")
-    return found, left_out
-
-
-def score_variants(
-    model: Any, variants: list[Variant], genome: Sequences, *, length: int | None = None
+def variants(
+    model: Any,
+    vcf: list[Variant] | str | os.PathLike[str],
+    genome: Sequences | str | os.PathLike[str],
+    *,
+    length: int | None = None,
 ) -> VariantScores:
-    """Return what variants do to the scores of the windows that have them in their middle.
+    r"""Return what variants do to the scores of the windows that have them in their middle.
 
     Letters that a deletion takes away are made up for from the right, and those that an insertion
     pushes out are lost there, so that all windows are equally long.
@@ -92,24 +59,44 @@ def score_variants(
     Parameters
     ----------
     model : a fitted estimator with one decision function, on kernels on sequences.
-    genome : chromosomes with their names.
+    vcf : variants, or a VCF file of them; alleles that are not letters are left out.
+    genome : chromosomes with their names, or a file of them.
     length : letters of a window; None where the kernels know it.
 
     Raises
     ------
     ValueError : where variants are not of this genome; the message counts them and names the first.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.genome import Variant, variants
+    >>> from kernelweave.kernels import Spectrum
+    >>> X, y = make_motifs(300, positive_rate=0.5)
+    >>> model = MKLClassifier(Spectrum(4)).fit(X, y)
+    >>> genome = X[y > 0][0]
+    >>> _ = Path("genome.fa").write_text(">chr1\n" + genome + "\n")
+    >>> variant = Variant("chr1", 20, "one", genome[20], "A" if genome[20] != "A" else "C")
+    >>> scores = variants(model, [variant], "genome.fa", length=30)
+    >>> scores.difference.shape
+    (1,)
     """
     length = window_length(model, length)
+    found = vcf if isinstance(vcf, list) else read_vcf(vcf)[0]
+    if not isinstance(genome, Sequences):
+        genome = read_sequences(genome, alphabet_of(model))
     places = {name.split()[0]: i for i, name in enumerate(genome.names or []) if name.split()}
-    _check_references(variants, genome, places)
-    pairs = [_windows(one, genome, places[one.chromosome], length) for one in variants]
+    _check_references(found, genome, places)
+    pairs = [_windows(one, genome, places[one.chromosome], length) for one in found]
     inside = np.array([pair is not None for pair in pairs])
-    scores = np.full((2, len(variants)), np.nan)
+    scores = np.full((2, len(found)), np.nan)
     texts = [text for pair in pairs if pair is not None for text in pair]
     if texts:
         values = model.decision_function(as_sequences(texts, genome.alphabet))
         scores[:, inside] = values.reshape(-1, 2).T
-    return VariantScores(variants, *scores)
+    return VariantScores(found, *scores)
 
 
 def _windows(

@@ -1,12 +1,10 @@
 """Variants: windows without and with them, scored as any other sequences."""
 
-import gzip
-
 import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier
-from kernelweave.genome import Variant, read_vcf, score_variants
+from kernelweave.genome import Variant, variants
 from kernelweave.kernels import Spectrum, WeightedDegree
 from kernelweave.sequences import as_sequences, read_sequences
 
@@ -39,9 +37,9 @@ def by_hand(letters, start, reference, alternative):
 @pytest.mark.parametrize(("deleted", "inserted"), [(1, "T"), (1, "TTA"), (4, "A"), (1, "A" * 30)])
 def test_windows_without_and_with_a_variant(deleted, inserted, letters, genome, model):
     starts = [30, 63, 64, 120]
-    variants = [Variant("c1", s, "x", letters[s : s + deleted], inserted) for s in starts]
-    found = score_variants(model, variants, genome, length=LENGTH)
-    for i, one in enumerate(variants):
+    given = [Variant("c1", s, "x", letters[s : s + deleted], inserted) for s in starts]
+    found = variants(model, given, genome, length=LENGTH)
+    for i, one in enumerate(given):
         texts = by_hand(letters, one.start, one.reference, one.alternative)
         wanted = model.decision_function(as_sequences(texts))
         assert [found.reference[i], found.alternative[i]] == pytest.approx(wanted.tolist())
@@ -49,35 +47,21 @@ def test_windows_without_and_with_a_variant(deleted, inserted, letters, genome, 
 
 
 def test_windows_that_leave_the_chromosome_have_no_score(letters, genome, model):
-    variants = [Variant("c1", s, "x", letters[s], "A") for s in (0, 9, 10, 189, 190, 199)]
-    found = score_variants(model, variants, genome, length=LENGTH)
+    given = [Variant("c1", s, "x", letters[s], "A") for s in (0, 9, 10, 189, 190, 199)]
+    found = variants(model, given, genome, length=LENGTH)
     assert np.isnan(found.difference).tolist() == [True, True, False, False, True, True]
 
 
 def test_variants_of_another_genome_are_counted_and_named(letters, genome, model):
     other = "A" if letters[50] != "A" else "C"
-    variants = [Variant("c1", 50, "x", other, "G"), Variant("c9", 1, "y", "A", "G")]
+    given = [Variant("c1", 50, "x", other, "G"), Variant("c9", 1, "y", "A", "G")]
     with pytest.raises(ValueError, match=rf"2 of 2 .* first is c1:51 {other}, where the genome"):
-        score_variants(model, variants, genome, length=LENGTH)
+        variants(model, given, genome, length=LENGTH)
 
 
-def test_a_file_of_variants(tmp_path):
-    text = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\nc1\t5\trs1\tA\tG,<DEL>,AT\tq\n"
-    (tmp_path / "a.vcf.gz").write_bytes(gzip.compress(text.encode()))
-    variants, left_out = read_vcf(tmp_path / "a.vcf.gz")
-    assert variants == [Variant("c1", 4, "rs1", "A", "G"), Variant("c1", 4, "rs1", "A", "AT")]
-    assert left_out == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("c1\tx\t.\tA\tG\n", "line 1: a variant"),
-        ("c1 5 . A G\n", "line 1"),
-        ("#x\n", "no variants"),
-    ],
-)
-def test_other_files_are_named(text, message, tmp_path):
-    (tmp_path / "a.vcf").write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_vcf(tmp_path / "a.vcf")
+def test_files_are_taken_as_well(letters, genome, model, tmp_path):
+    path = tmp_path / "a.vcf"
+    path.write_text(f"c1\t51\t.\t{letters[50]}\tT\n")
+    found = variants(model, path, tmp_path / "genome.fa", length=LENGTH)
+    again = variants(model, found.variants, genome, length=LENGTH)
+    assert found.alternative.tolist() == again.alternative.tolist()

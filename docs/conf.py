@@ -1,0 +1,86 @@
+"""The documentation site: `make docs` builds it, without a network, into build/docs."""
+
+import logging
+import os
+import sys
+from pathlib import Path
+
+import kernelweave
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_ext"))
+
+project = "Kernelweave"
+author = "the Kernelweave developers"
+copyright = author
+version = release = kernelweave.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "plain_docstrings",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+toc_object_entries_show_parents = "hide"
+default_role = "py:obj"  # `names` in docstrings
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False  # the templates list them
+numpydoc_validation_checks = {
+    "GL01",
+    "GL03",  # text begins after the quotes, without blank lines to spare
+    "GL06",
+    "GL07",  # known sections, in their order
+    "GL08",  # a docstring
+    "PR02",  # no parameters that there are not
+    "SS01",
+    "SS04",  # a summary, without blanks before it
+}
+numpydoc_validation_exclude = {r"\.(score|get_metadata_routing)$"}  # scikit-learn's
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": os.environ.get("KERNELWEAVE_GALLERY", "/plot_"),  # scripts that are run
+    "backreferences_dir": "api/backreferences",
+    "doc_module": ("kernelweave",),
+    "reference_url": {"kernelweave": None},
+    "show_memory": False,
+    "download_all_examples": False,
+    "min_reported_time": 20,
+    "abort_on_example_error": True,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "Kernelweave"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "header_links_before_dropdown": 8,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+    "show_toc_level": 2,
+    "navbar_align": "left",
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "getting_started": [], "migration": [], "choose": []}
+
+
+def setup(app):
+    """Let a section stand before its first page is there."""
+    logger = logging.getLogger("sphinx.sphinx.directives.other")
+    logger.addFilter(lambda record: "toctree glob pattern" not in record.getMessage())

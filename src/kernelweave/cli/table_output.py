@@ -1,0 +1,74 @@
+"""Tables that commands write: text with tabs, or Parquet, told apart by their names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..whole_file import whole_file
+from .command import text_output
+
+Columns = Mapping[str, Any]
+
+
+@contextmanager
+def table_output(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]:
+    """Give a function that writes rows, as columns of equal length by their names.
+
+    Text begins with a comment, which Parquet keeps in its metadata.
+    """
+    if path is not None and path.lower().endswith(".parquet"):
+        output = _parquet(path, comment)
+    else:
+        output = _text(path, comment)
+    with output as write:
+        yield write
+
+
+@contextmanager
+def _text(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]:
+    with text_output(path) as file:
+        file.write(f"# {comment}\n")
+        begun = False
+
+        def write(columns: Columns) -> None:
+            nonlocal begun
+            if not begun:
+                file.write("\t".join(columns) + "\n")
+                begun = True
+            rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
+            file.writelines("\t".join(map(str, row)) + "\n" for row in rows)
+
+        yield write
+
+
+@contextmanager
+def _parquet(path: str, comment: str) -> Iterator[Callable[[Columns], None]]:
+    arrow, parquet = pyarrow()
+    with whole_file(path) as file:
+        writer = None
+
+        def write(columns: Columns) -> None:
+            nonlocal writer
+            table = arrow.table({name: np.asarray(column) for name, column in columns.items()})
+            if writer is None:
+                schema = table.schema.with_metadata({"kernelweave": comment})
+                writer = parquet.ParquetWriter(file, schema)
+            writer.write_table(table)
+
+        yield write
+        if writer is not None:
+            writer.close()
+
+
+def pyarrow() -> tuple[Any, Any]:
+    """Return the library for Parquet files."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise ImportError("Parquet files need pyarrow: pip install 'kernelweave[frames]'") from None
+    return pyarrow, parquet

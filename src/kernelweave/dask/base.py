@@ -1,0 +1,162 @@
+"""What the estimators on a cluster share: the same problems, solved on an engine of shards."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from distributed import Client
+
+from ..estimators.base import MKLEstimator, Prepared
+from ..kernels import CompiledKernels, Kernel, Linear
+from ..kernels.inputs import is_numeric_array
+from ..kernels.prepare import listed
+from ..norms import Norm
+from ..numeric import thread_count
+from ..progress import live_line
+from ..solvers.base import Method
+from ..training.history import Progress
+from ..validation import check_examples
+from .blame import blamed
+from .cluster import Cluster
+from .collections import is_collection
+from .data import Data
+from .lazy import lazily, local
+from .preparation import far_normalized, far_prepared
+from .resolution import resolved
+from .time_left import TimeLeft
+
+
+class DaskEstimator(MKLEstimator):
+    """What the estimators on a cluster share."""
+
+    plain: type[MKLEstimator]
+
+    _normalize = staticmethod(far_normalized)
+
+    def _checked(self, X: Data, *, reset: bool) -> Data:
+        with blamed(self._readers(X), X):
+            check_examples(self, X.sample, reset=reset)
+        return X
+
+    @staticmethod
+    def _resolve(kernels: Any, X: Data) -> list[Kernel]:
+        with blamed(listed(kernels), X):
+            return resolved(listed(kernels), X)
+
+    def _default_kernels(self, X: Data, costs: np.ndarray) -> list[Kernel]:
+        return super()._default_kernels(X.sample, costs[X.chosen])
+
+    def _readers(self, X: Data) -> list[Kernel]:
+        """Return kernels that read all that is learned from."""
+        if self.kernels is not None:
+            return listed(self.kernels)
+        return [Linear()] if is_numeric_array(X.sample) else []
+
+    def _told(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, Any]:
+        """Return the examples of a fit, looked at, and their targets and weights, fetched.
+
+        A search that would copy them is refused.
+        """
+        if any(frame.function == "_fit_and_score" for frame in inspect.stack(0)):
+            raise TypeError(
+                f"{type(self).__name__} in a search of scikit-learn would copy X for every fold; "
+                "DaskMKLClassifierCV searches over norms and C on the examples where they are"
+            )
+        data = Data.of(X, Cluster(self.client))
+        return data, local(y, data.cluster), local(sample_weight, data.cluster)
+
+    def _prepared(
+        self,
+        compiled: CompiledKernels,
+        examples: Any,
+        costs: np.ndarray,
+        methods: Sequence[Method],
+        norms: Sequence[Norm],
+        *,
+        shared: bool,
+    ) -> Prepared:
+        if not all(method.combines for method in methods):
+            raise ValueError(
+                f"solver={self.solver!r} needs the outputs of every kernel in one place; on a "
+                'cluster take "auto", or another one with weight steps'
+            )
+        keyed = getattr(self, "checkpoint", None) is not None
+        n_jobs = thread_count(self.n_jobs)
+        return far_prepared(
+            compiled, examples, costs, cache_mb=self.cache_mb, n_jobs=n_jobs, keyed=keyed
+        )
+
+    def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
+        """Return a context with what shows progress, bytes and the time left, if anything does."""
+        if not self.verbose or X is None:
+            return super()._live_line()
+        clock = TimeLeft(self.tol)
+
+        def more(progress: Progress) -> str:
+            return f", {X.cluster.sent / 1e6:,.1f} MB sent, {clock.after(progress)}"
+
+        return live_line(type(self).__name__, more)
+
+    def as_plain(self) -> MKLEstimator:
+        """Return the fitted estimator as one that knows nothing of Dask."""
+        parameters = self.get_params(deep=False)
+        del parameters["client"]
+        plain = self.plain(**parameters)
+        for name, value in vars(self).items():
+            if name != "client" and name not in parameters:
+                setattr(plain, name, value)
+        return plain
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted estimator to a file, from which a plain one is loaded."""
+        self.as_plain().save(path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return state | {"client": None}  # which is of no use elsewhere
+
+    def contributions(self, X: Any) -> Any:
+        """Return what each kernel adds to the decision values, lazily for a Dask collection."""
+        return self._ask("contributions", X)
+
+    def _ask(self, what: str, X: Any) -> Any:
+        """Return what a method of the plain estimator says of X."""
+        if is_collection(X):
+            return lazily(self.as_plain(), what, X)
+        method: Callable[[Any], Any] = getattr(super(), what)
+        return method(X)
+
+
+class DaskSearch(DaskEstimator):
+    """A search over norms and costs on a cluster."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> DaskSearch:
+        """Learn from a collection X with targets y; `groups`, an array, are for the splitter."""
+        super().fit(*self._told(X, y, sample_weight), groups=groups)
+        return self
+
+    def _splits(self, X: Any, y: np.ndarray, groups: Any) -> Any:
+        return super()._splits(np.zeros((len(y), 1)), y, groups)  # which splitters only count
+
+
+def with_client(cls: Any) -> Any:
+    """Give an estimator the parameters of the plain one, and a client."""
+    plain: Any = cls.plain.__init__
+
+    def __init__(
+        self: Any, kernels: Any = None, *, client: Client | None = None, **parameters: Any
+    ) -> None:
+        plain(self, kernels, **parameters)
+        self.client = client
+
+    known = inspect.signature(plain)
+    last = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
+    made: Any = __init__
+    made.__signature__ = known.replace(parameters=[*known.parameters.values(), last])
+    cls.__init__ = made
+    return cls

@@ -1,0 +1,133 @@
+"""What X may be on a cluster, as partitions: each is a part of the examples, in Dask's graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from dask import delayed, is_dask_collection
+from dask.array import Array
+from dask.bag import Bag
+from dask.delayed import Delayed
+
+from ..sequences import Sequences
+from ..views import Views
+
+ACCEPTED = (
+    "a Dask array with one chunk of columns, a Dask DataFrame, a bag of texts, the blocks of "
+    "kernelweave.dask.read_sequences, or a dict of these by the names of views"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class SequenceBlocks:
+    """Packed sequences in blocks that are read when they are needed.
+
+    Attributes
+    ----------
+    blocks : the blocks, each a delayed `Sequences`.
+    labels : what messages call them.
+    """
+
+    blocks: tuple[Delayed, ...]
+    labels: tuple[str, ...]
+
+    @property
+    def npartitions(self) -> int:
+        """Number of blocks."""
+        return len(self.blocks)
+
+    def __repr__(self) -> str:
+        return f"<SequenceBlocks: {self.npartitions} blocks>"
+
+
+def is_collection(X: Any) -> bool:
+    """Return whether X is spread over partitions."""
+    if isinstance(X, Mapping):
+        return any(is_collection(table) for table in X.values())
+    return isinstance(X, SequenceBlocks) or is_dask_collection(X)
+
+
+def partitions(X: Any, name: str = "X") -> list[Delayed]:
+    """Return the partitions of a collection.
+
+    Raises
+    ------
+    ValueError : where X is none, or is cut in a way in which no partition holds whole examples.
+    """
+    if isinstance(X, SequenceBlocks):
+        return list(X.blocks)
+    if isinstance(X, Mapping):
+        return _partitions_of_views(X)
+    if isinstance(X, Array):
+        _check_chunks(X, name)
+        return list(X.to_delayed().ravel())
+    if isinstance(X, Bag) or hasattr(X, "to_delayed"):  # bags, frames and series
+        return list(X.to_delayed())
+    raise ValueError(
+        f"{name} must be {ACCEPTED}, not a {type(X).__name__}; what is in the memory of one "
+        "machine is for the plain estimators, such as MKLClassifier"
+    )
+
+
+def labels_of(X: Any, count: int) -> list[str]:
+    """Return what messages call the partitions of X."""
+    known = X.labels if isinstance(X, SequenceBlocks) else ()
+    return [f"partition {k}" + (f" ({known[k]})" if known else "") for k in range(count)]
+
+
+def _check_chunks(X: Array, name: str) -> None:
+    if X.ndim not in (1, 2):
+        raise ValueError(f"{name} must be a Dask array with one row per example, got {X.ndim} axes")
+    if X.ndim == 2 and X.numblocks[1] > 1:
+        raise ValueError(
+            f"{name} is split along its columns into {X.numblocks[1]} chunks, but a partition must "
+            f"hold whole rows: {name}.rechunk({{1: -1}})"
+        )
+    if np.isnan(X.chunks[0]).any():
+        raise ValueError(
+            f"{name} has chunks of unknown sizes: call {name}.compute_chunk_sizes() first"
+        )
+
+
+def _partitions_of_views(X: Mapping[str, Any]) -> list[Delayed]:
+    parts = {view: partitions(table, f"X[{view!r}]") for view, table in X.items()}
+    counts = {view: len(each) for view, each in parts.items()}
+    if len(set(counts.values())) != 1:
+        raise ValueError(
+            f"X: views must have equal partitions, but have different numbers {counts}"
+        )
+    tables = zip(*parts.values(), strict=True)
+    return [delayed(Views)(dict(zip(parts, each, strict=True))) for each in tables]
+
+
+def known_bytes(X: Any) -> int:
+    """Return the size of the largest partition, as far as it is known before it is there."""
+    if isinstance(X, Mapping):
+        return max((known_bytes(table) for table in X.values()), default=0)
+    if not isinstance(X, Array) or np.isnan(X.chunks[0]).any():
+        return 0
+    return int(max(X.chunks[0]) * X.dtype.itemsize * (X.shape[1] if X.ndim == 2 else 1))
+
+
+def concatenated(parts: Sequence[Any]) -> Any:
+    """Return the rows of several partitions, one after the other."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, list):
+        return [row for part in parts for row in part]
+    if isinstance(first, Views):
+        return Views({view: concatenated([part[view] for part in parts]) for view in first.names})
+    if isinstance(first, Sequences):
+        return Sequences.concatenated(list(parts))
+    if hasattr(first, "iloc"):
+        import pandas
+
+        return pandas.concat(parts)
+    if sp.issparse(first):
+        return sp.vstack(parts, format="csr")
+    return np.concatenate(parts)

@@ -1,0 +1,105 @@
+"""The estimators on a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from ..selection import MKLClassifierCV, MKLRegressorCV
+from .base import DaskEstimator, DaskSearch, with_client
+
+
+@with_client
+class DaskMKLClassifier(DaskEstimator, MKLClassifier):
+    """`MKLClassifier` on the examples of a Dask cluster.
+
+    Parameters and attributes are those of `MKLClassifier`, and:
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The cluster; None for the current client.
+    n_jobs : int or None
+        Threads of this process; workers use those that they have.
+    """
+
+    plain = MKLClassifier
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLClassifier:
+        """Learn from a collection X with labels y, a collection or an array, shape (n,)."""
+        super().fit(*self._told(X, y, sample_weight))
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return decision values, lazily for a Dask collection."""
+        return self._ask("decision_function", X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted labels, lazily for a Dask collection."""
+        return self._ask("predict", X)
+
+
+@with_client
+class DaskMKLRegressor(DaskEstimator, MKLRegressor):
+    """`MKLRegressor` on the examples of a Dask cluster; see `DaskMKLClassifier`."""
+
+    plain = MKLRegressor
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLRegressor:
+        """Learn from a collection X with targets y, shape (n,) or (n, outputs)."""
+        super().fit(*self._told(X, y, sample_weight))
+        return self
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted targets, lazily for a Dask collection."""
+        return self._ask("predict", X)
+
+
+@with_client
+class DaskMKLOneClass(DaskEstimator, MKLOneClass):
+    """`MKLOneClass` on the examples of a Dask cluster; see `DaskMKLClassifier`."""
+
+    plain = MKLOneClass
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DaskMKLOneClass:
+        """Learn the region of a collection X; y is ignored."""
+        super().fit(*self._told(X, None, sample_weight))
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        """Return how far inside the region examples lie, lazily for a Dask collection."""
+        return self._ask("decision_function", X)
+
+    def predict(self, X: Any) -> Any:
+        """Return +1 inside the region and -1 outside, lazily for a Dask collection."""
+        return self._ask("predict", X)
+
+
+@with_client
+class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
+    """`MKLClassifierCV` on the examples of a Dask cluster; see `DaskMKLClassifier`.
+
+    Folds are positions among all examples: those that a fold holds out have cost 0, and stay where
+    they are.
+    """
+
+    plain = MKLClassifierCV
+
+    def decision_function(self, X: Any) -> Any:
+        """Return decision values, lazily for a Dask collection."""
+        return self._ask("decision_function", X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted labels, lazily for a Dask collection."""
+        return self._ask("predict", X)
+
+
+@with_client
+class DaskMKLRegressorCV(DaskSearch, MKLRegressorCV):
+    """`MKLRegressorCV` on the examples of a Dask cluster; see `DaskMKLClassifierCV`."""
+
+    plain = MKLRegressorCV
+
+    def predict(self, X: Any) -> Any:
+        """Return the predicted targets, lazily for a Dask collection."""
+        return self._ask("predict", X)

@@ -1,0 +1,104 @@
+"""Sequences in many files, read by many workers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from glob import glob
+from io import BytesIO
+from typing import Any, BinaryIO
+
+from dask import delayed
+
+from ..alphabets import DNA
+from ..sequences import Sequences, read_blocks
+from ..sequences.files import opened
+from .collections import SequenceBlocks
+
+BLOCK = 64 * 2**20  # bytes of a file in a block
+PIECE = 1 << 16  # bytes looked through at a time for the begin of a record
+
+Path = str | os.PathLike[str]
+
+
+def read_sequences(
+    paths: Path | Sequence[Path],
+    alphabet: Any = DNA,
+    *,
+    unknown: str = "mismatch",
+    blocksize: int | None = BLOCK,
+) -> SequenceBlocks:
+    """Return the sequences of FASTA files in blocks, each read by the worker that it is on.
+
+    Parameters
+    ----------
+    paths : a path, a pattern such as ``"chr*.fa"``, or several; workers find the files under the
+        same names. They may be FASTQ, or packed by gzip, bzip2 or xz: such a file is one block.
+    alphabet, unknown : as in `kernelweave.sequences.read_sequences`.
+    blocksize : bytes of a FASTA file in a block, about; None for one block per file.
+    """
+    if blocksize is not None and not blocksize > 0:
+        raise ValueError(f"blocksize must be None or a number of bytes above 0, got {blocksize!r}")
+    blocks, labels = [], []
+    for path in _files(paths):
+        for start, stop in _ranges(path, blocksize):
+            blocks.append(delayed(read_range)(path, start, stop, alphabet, unknown))
+            labels.append(path if stop is None else f"{path}, bytes {start} to {stop}")
+    return SequenceBlocks(tuple(blocks), tuple(labels))
+
+
+def read_range(
+    path: str, start: int, stop: int | None, alphabet: Any = DNA, unknown: str = "mismatch"
+) -> Sequences:
+    """Return the sequences of a file, or of whole records in a range of its bytes."""
+    if stop is None:
+        source: Any = path
+    else:
+        with open(path, "rb") as file:
+            file.seek(start)
+            source = BytesIO(file.read(stop - start))
+        source.name = path
+    (sequences,) = read_blocks(source, alphabet, unknown=unknown, names=False, records=None)
+    return sequences
+
+
+def _files(paths: Path | Sequence[Path]) -> list[str]:
+    """Return the files of paths and patterns, those of a pattern sorted."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
+    files: list[str] = []
+    for path in [os.fspath(one) for one in given]:
+        found = [path] if os.path.exists(path) else sorted(glob(path))
+        if not found:
+            raise FileNotFoundError(f"paths: there is no file {path!r}")
+        files += found
+    if not files:
+        raise ValueError("paths must name at least one file")
+    return files
+
+
+def _ranges(path: str, blocksize: int | None) -> Iterator[tuple[int, int | None]]:
+    """Give where whole records of a file begin and end; None for the end of a file in one block."""
+    size = os.path.getsize(path)
+    with open(path, "rb") as file, opened(path) as unpacked:
+        plain = file.read(1) == b">" == unpacked.read(1)
+        if blocksize is None or not plain or size <= blocksize:
+            yield 0, None
+            return
+        start = 0
+        while start < size:
+            stop = _next_record(file, start + blocksize, size)
+            yield start, stop
+            start = stop
+
+
+def _next_record(file: BinaryIO, start: int, size: int) -> int:
+    """Return where the first record begins at or after a place, or the end of the file."""
+    place, before = start - 1, b""
+    while place < size:
+        file.seek(place)
+        piece = before + file.read(PIECE)
+        found = piece.find(b"\n>")
+        if found >= 0:
+            return place - len(before) + found + 1
+        place, before = place - len(before) + len(piece), piece[-1:]
+    return size

@@ -1,0 +1,139 @@
+"""A part of the examples, and what may be asked of it.
+
+A shard answers questions about its own examples: what they are, and what given examples with given
+alphas add to their outputs. It remembers nothing between two questions, so that an answer depends
+on the shard and on the question alone: one that was lost can be loaded again anywhere, and asked
+again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..cached_property import cached_property
+from ..core import _core, single_threaded_blas
+from ..kernels.examples import Examples
+from ..kernels.joined import joined
+from ..kernels.program import CompiledKernels, Listing
+from .base import TrainingSet
+from .family import FamilyEngine
+
+
+class Work(NamedTuple):
+    """Examples that outputs are sums over, and their alphas or the changes of these, shape (q,)."""
+
+    examples: Examples
+    alpha: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Varying:
+    """Those of some kernels that vary on the training examples: the M kernels of an engine.
+
+    Attributes
+    ----------
+    compiled : all kernels.
+    family : whether those that vary are taken as functions of a few shared quantities.
+    """
+
+    compiled: CompiledKernels
+    family: bool
+
+    @cached_property
+    def listing(self) -> Listing:
+        """The M kernels."""
+        every, chosen = self.compiled.listing, self.compiled.varying
+        return every if len(chosen) == every.n_kernels else every.part(chosen)
+
+    def seen(self, examples: Examples) -> Examples:
+        """Return examples that all kernels have read, as these ones see them."""
+        return examples.part(self.compiled.listing.read_by(self.listing))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"compiled": self.compiled, "family": self.family}
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some of the training examples.
+
+    Attributes
+    ----------
+    kernels : the M kernels.
+    examples : the n examples of this shard, as all kernels read them.
+    n_jobs : number of threads.
+    """
+
+    kernels: Varying
+    examples: Examples
+    n_jobs: int = 1
+
+    @property
+    def n(self) -> int:
+        """Number of examples."""
+        return self.examples.n
+
+    @cached_property
+    def _own(self) -> Examples:
+        """The examples, as the M kernels see them."""
+        return self.kernels.seen(self.examples)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_own"}
+
+    def take(self, idx: np.ndarray) -> Examples:
+        """Return some of its examples, as all kernels read them."""
+        return self.examples.take(idx)
+
+    def part(self, idx: np.ndarray) -> Shard:
+        """Return a shard of some of its examples."""
+        return replace(self, examples=self.examples.take(idx))
+
+    def combined(self, work: Work, theta: np.ndarray, rough: bool) -> np.ndarray:
+        """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over the work's examples j, shape (n,).
+
+        `rough`: to about six digits, where that is quicker.
+        """
+        with single_threaded_blas():
+            if not self.kernels.family:
+                row: np.ndarray = self._decide(work, work.alpha[None], theta[None])[0]
+                return row
+            engine = self._engine(work)
+            engine.rough = rough and engine.has_rough_outputs
+            return engine.combined(theta)[work.examples.n :].copy()
+
+    def outputs(self, work: Work, kernels: np.ndarray) -> np.ndarray:
+        """Return the same for each of k kernels, shape (k, n)."""
+        with single_threaded_blas():
+            if self.kernels.family:
+                return self._engine(work).outputs(kernels)[:, work.examples.n :].copy()
+            chosen = np.eye(self.kernels.listing.n_kernels)[kernels]
+            return self._decide(work, np.repeat(work.alpha[None], len(kernels), axis=0), chosen)
+
+    def diagonal(self) -> np.ndarray:
+        """Return k_m(x_i, x_i), shape (M, n)."""
+        return _core.diagonal(self.kernels.listing.program, self._own.side)
+
+    def sizes(self) -> np.ndarray:
+        """Return the largest k_m(x_i, x_i), shape (M,)."""
+        return TrainingSet(self.kernels.listing, self._own).largest_values()
+
+    def is_quicker_rough(self) -> bool:
+        """Return whether outputs of about six digits are quicker to have."""
+        if not self.kernels.family:
+            return False
+        return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_rough_outputs
+
+    def _engine(self, work: Work) -> FamilyEngine:
+        """Return an engine of the work's examples, then of its own, at the work's alphas."""
+        both = joined([self.kernels.seen(work.examples), self._own])
+        engine = FamilyEngine.of(TrainingSet(self.kernels.listing, both, 0.0, self.n_jobs))
+        engine.move_to(np.concatenate([work.alpha, np.zeros(self.n)]))
+        return engine
+
+    def _decide(self, work: Work, coef: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        program, others = self.kernels.listing.program, self.kernels.seen(work.examples)
+        return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)

@@ -1,0 +1,325 @@
+"""The engine of shards: examples in several places, alpha and the combined outputs here.
+
+A turn sends the examples whose alphas have changed, and by how much, to every shard, and brings
+back what that adds to the combined outputs (Sonnenburg et al. 2006, algorithm 4). All else is done
+with the examples that were worked on: they are fetched once, and ordinary engines evaluate kernels
+between them. A part of the examples that is small is fetched as a whole, and has an ordinary
+engine.
+
+Shards remember nothing. So alpha, the combined outputs and the fetched examples, all of which are
+here, are the truth, whatever becomes of a shard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from ..kernels.examples import Examples
+from ..kernels.joined import joined
+from .base import Engine, Snapshot, TrainingSet
+from .dense import DenseEngine
+from .family import FamilyEngine
+from .linear import LinearEngine
+from .shard import Shard, Varying, Work
+
+NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
+SPARE = 4  # fetched examples that are kept, relative to those that are needed,
+FEW = 20_000  # unless they are few
+
+
+Told = tuple[Any, ...]
+
+
+class Shards(Protocol):
+    """Where shards are, and how they are asked."""
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Number of examples of each shard, (shards,); none is empty."""
+
+    def ask(
+        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
+    ) -> list[Any]:
+        """Return the answers of all shards that are asked, in their order.
+
+        Parameters
+        ----------
+        question : a method of `Shard`, whose arguments are `shared`, then those of `each`.
+        shared : what all shards are told.
+        each : what each shard is told besides, None for one that is not asked; by default nothing.
+        """
+
+    def parts(self, each: Sequence[np.ndarray]) -> Shards:
+        """Return shards of some of the examples of each; none where there are no such examples."""
+
+
+@dataclass(frozen=True, eq=False)
+class NearShards:
+    """Shards in this process."""
+
+    shards: Sequence[Shard]
+
+    @property
+    def sizes(self) -> np.ndarray:
+        return np.array([shard.n for shard in self.shards])
+
+    def ask(
+        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
+    ) -> list[Any]:
+        pairs = zip(self.shards, each or [()] * len(self.shards), strict=True)
+        return [question(shard, *shared, *own) for shard, own in pairs if own is not None]
+
+    def parts(self, each: Sequence[np.ndarray]) -> NearShards:
+        pairs = zip(self.shards, each, strict=True)
+        return NearShards([shard.part(idx) for shard, idx in pairs if len(idx)])
+
+
+@dataclass(frozen=True, eq=False)
+class Near:
+    """How engines for fetched examples are made.
+
+    Attributes
+    ----------
+    kernels : the M kernels.
+    linear : whether their matrices multiply vectors cheaply.
+    cache_mb, n_jobs : memory for rows, number of threads.
+    """
+
+    kernels: Varying
+    linear: bool
+    cache_mb: float = 1024.0
+    n_jobs: int = 1
+
+    def engine(self, examples: Examples) -> Engine:
+        """Return an ordinary engine of examples that all kernels have read, at alpha = 0."""
+        listing, seen = self.kernels.listing, self.kernels.seen(examples)
+        kind: Any = LinearEngine if self.linear else DenseEngine
+        if self.kernels.family:
+            kind = FamilyEngine
+        engine: Engine = kind.of(TrainingSet(listing, seen, self.cache_mb, self.n_jobs))
+        return engine
+
+
+class Fetched:
+    """The examples of shards that were fetched.
+
+    Parameters
+    ----------
+    shards : where the examples are.
+    """
+
+    def __init__(self, shards: Shards):
+        self._shards = shards
+        self._starts = np.concatenate([[0], np.cumsum(shards.sizes)])
+        self._place = np.full(self.n, -1)  # of each example among those that are here
+        self._here: Examples | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of examples of all shards."""
+        return int(self._starts[-1])
+
+    def part(self, shards: Shards, idx: np.ndarray) -> Fetched:
+        """Return the same of shards of some of the examples."""
+        smaller = Fetched(shards)
+        smaller._place, smaller._here = self._place[idx], self._here
+        return smaller
+
+    def split(self, idx: np.ndarray) -> list[np.ndarray]:
+        """Return which of its own examples each shard has among some, which are sorted."""
+        ends = np.searchsorted(idx, self._starts)
+        bounds = zip(ends[:-1], ends[1:], self._starts[:-1], strict=True)
+        return [idx[a:b] - start for a, b, start in bounds]
+
+    def take(self, idx: np.ndarray, needed: np.ndarray) -> Examples:
+        """Return some examples, in any order; `needed` are those that will be asked for again."""
+        missing = np.unique(idx[self._place[idx] < 0])
+        if len(missing):
+            self._forget(np.union1d(needed, idx))
+            parts = [(part,) if len(part) else None for part in self.split(missing)]
+            found = self._shards.ask(Shard.take, (), parts)
+            first = 0 if self._here is None else self._here.n
+            self._place[missing] = first + np.arange(len(missing))
+            self._here = joined([*([self._here] if self._here else []), *found])
+        assert self._here is not None
+        return self._here.take(self._place[idx])
+
+    def _forget(self, needed: np.ndarray) -> None:
+        """Drop examples that are not needed, where they are many."""
+        if self._here is None or self._here.n <= max(SPARE * len(needed), FEW):
+            return
+        kept = needed[self._place[needed] >= 0]
+        self._here = self._here.take(self._place[kept]) if len(kept) else None
+        self._place[:] = -1
+        self._place[kept] = np.arange(len(kept))
+
+
+class ShardedEngine(Engine):
+    """Examples in shards, one after the other, their kernels combined.
+
+    Parameters
+    ----------
+    shards : where the examples are; at least one shard.
+    near : makes engines for those that are fetched.
+    """
+
+    keeps_outputs: ClassVar[bool] = False
+
+    def __init__(self, shards: Shards, near: Near):
+        super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)
+        self._shards, self._near = shards, near
+        self._fetched = Fetched(shards)
+        self._combined = np.zeros(self.n)
+        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs,
+        self._told = np.zeros(self.n)  # and the alpha that they belong to
+        self._stale = True  # whether the combined outputs have to be computed anew
+        self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its alpha' K_m alpha
+        self._rough = False
+        self._rougher: bool | None = None  # whether rough outputs are quicker, once known
+        if near.kernels.family:
+            self.precision = FamilyEngine.precision
+
+    @property
+    def has_rough_outputs(self) -> bool:
+        if self._rougher is None:
+            family = self._near.kernels.family
+            asked = self._shards.ask(Shard.is_quicker_rough) if family else [False]
+            self._rougher = all(asked)
+        return self._rougher
+
+    @property
+    def rough(self) -> bool:
+        return self._rough
+
+    @rough.setter
+    def rough(self, rough: bool) -> None:
+        if rough and not self.has_rough_outputs:
+            raise self._cannot("use single precision on these kernels and examples")
+        self._stale = self._stale or rough < self._rough
+        self._rough = rough
+
+    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
+        self._note(idx, values)  # shards are told when outputs are asked for
+
+    def combined(self, theta: np.ndarray) -> np.ndarray:
+        support = np.flatnonzero(self._alpha)
+        changed = np.flatnonzero(self._alpha != self._told)
+        if self._stale or not np.array_equal(theta, self._theta) or len(changed) > len(support):
+            self._combined = self._sums(support, self._alpha[support], theta)
+            self._theta, self._stale = theta.copy(), False
+            self.travel[:] = np.abs(self._alpha)
+        elif len(changed):
+            delta = self._alpha[changed] - self._told[changed]
+            self._combined = self._combined + self._sums(changed, delta, theta)
+        self._told[changed] = self._alpha[changed]
+        return self._combined
+
+    def _sums(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over some examples j, shape (n,)."""
+        if not len(idx):
+            return np.zeros(self.n)
+        work = Work(self.fetch(idx), alpha)
+        parts = self._shards.ask(Shard.combined, (work, theta, self._rough))
+        return np.concatenate(parts)
+
+    def quadratic(self) -> np.ndarray:
+        if self._known is None or not np.array_equal(self._known[0], self._alpha):
+            self._known = self._alpha.copy(), self._quadratic()
+        return self._known[1].copy()
+
+    def _quadratic(self) -> np.ndarray:
+        support = np.flatnonzero(self._alpha)
+        if not len(support):
+            return np.zeros(self.n_kernels)
+        if self.n_kernels == 1 and not self._rough:  # its outputs will be asked for in any case
+            theta = self._theta if self._theta[0] > 0 else np.ones(1)
+            energies: np.ndarray = self._alpha @ self.combined(theta) / theta
+            return energies
+        engine = self._near.engine(self.fetch(support))
+        engine.move_to(self._alpha[support])
+        return engine.quadratic()
+
+    def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
+        """Return the outputs of all kernels, or of k of them, shape (k, n), anew at each call."""
+        kernels = np.arange(self.n_kernels) if kernels is None else kernels
+        support = np.flatnonzero(self._alpha)
+        if not len(support):
+            return np.zeros((len(kernels), self.n))
+        work = Work(self.fetch(support), self._alpha[support])
+        return np.concatenate(self._shards.ask(Shard.outputs, (work, kernels)), axis=1)
+
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        needed = np.union1d(np.flatnonzero(self._alpha), idx)
+        engine = self._near.engine(self.fetch(needed))
+        engine.move_to(self._alpha[needed])
+        return engine.outputs_at(np.searchsorted(needed, idx))
+
+    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        return self._near.engine(self.fetch(idx)).block(np.arange(len(idx)), theta)
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        return self._near.engine(self.fetch(idx)).blocks(np.arange(len(idx)))
+
+    def diagonal(self) -> np.ndarray:
+        return np.concatenate(self._shards.ask(Shard.diagonal), axis=1)
+
+    def sizes(self) -> np.ndarray:
+        sizes: np.ndarray = np.max(self._shards.ask(Shard.sizes), axis=0)
+        return sizes
+
+    def fetch(self, idx: np.ndarray) -> Examples:
+        """Return some examples, as all kernels read them."""
+        return self._fetched.take(idx, np.flatnonzero(self._alpha))
+
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
+        self._stale = True  # without outputs they are computed when they are asked for
+        if outputs is not None and theta is not None:
+            self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
+            self._told[:] = self._alpha
+
+    def snapshot(self) -> Snapshot:
+        if self._stale or not np.array_equal(self._told, self._alpha):
+            return super().snapshot()
+        return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
+
+    def subset(
+        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
+    ) -> Engine:
+        """Return an engine for some of the examples, near where they are few.
+
+        Its weights may change only where the alphas of the others are 0.
+        """
+        if examples is None or kernels is not None:
+            raise self._cannot("choose among its kernels")
+        alpha = self._alpha[examples]
+        alone = np.count_nonzero(alpha) == np.count_nonzero(self._alpha)
+        if not alone and not self._stale:
+            self.combined(self._theta)  # in which the alphas of the others are contained
+        smaller = self._smaller(examples, alone)
+        if smaller.has_rough_outputs:
+            smaller.rough = self._rough
+        known = not (self._stale or alone)
+        smaller.move_to(alpha, *((self._combined[examples], self._theta) if known else ()))
+        smaller.travel[:] = self.travel[examples]
+        return smaller
+
+    def _smaller(self, examples: np.ndarray, alone: bool) -> Engine:
+        """Return an engine for some examples, at any alpha."""
+        if len(examples) <= NEAR:
+            taken = self.fetch(examples)
+            engine = self._near.engine(taken)
+            # One that keeps the outputs of every kernel has no place for a sum that is given.
+            if alone or self.n_kernels == 1 or not engine.keeps_outputs:
+                return engine
+            shard = Shard(self._near.kernels, taken, self._near.n_jobs)
+            return ShardedEngine(NearShards([shard]), self._near)
+        if np.any(np.diff(examples) <= 0):
+            raise ValueError("examples of shards must be sorted, and none may occur twice")
+        parts = self._shards.parts(self._fetched.split(examples))
+        far = ShardedEngine(parts, self._near)
+        far._fetched = self._fetched.part(parts, examples)
+        return far

@@ -1,0 +1,91 @@
+"""Sequences in a column of X, as string kernels read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kernelweave.alphabets import Alphabet
+from kernelweave.core import _core
+from kernelweave.kernels.columns import Columns, choose
+from kernelweave.kernels.inputs import as_input, column
+from kernelweave.sequences import Sequences, as_sequences
+from kernelweave.stored import stored
+
+
+@dataclass(frozen=True)
+class Strings:
+    """The view of a string kernel: one column of sequences of one length."""
+
+    columns: Columns
+    alphabet: Alphabet
+    unknown: str
+    length: int
+
+    def table(self, X: Any, training: bool) -> PlaneTable:
+        """Return the sequences in X."""
+        sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
+        check_length(sequences, self.length)
+        return PlaneTable(sequences)
+
+
+@stored("PlaneTable")
+@dataclass(frozen=True, eq=False)
+class PlaneTable:
+    """Equally long sequences, which the core compares as bit planes."""
+
+    sequences: Sequences
+
+    def take(self, index: np.ndarray) -> PlaneTable:
+        return PlaneTable(self.sequences.take(index))
+
+    def reference(self) -> PlaneTable:
+        return self
+
+    def add_to(self, side: _core.Side) -> None:
+        _core.add_planes(side, self.sequences.packed)
+
+
+def read_column(
+    X: Any, columns: Columns, alphabet: Alphabet, unknown: str, length: int = 1
+) -> Sequences:
+    """Return the sequences in one column of X.
+
+    Where they are absent any other stands there, or one of some length.
+    """
+    part, rows = columns.present(X)
+    if part is None:
+        part = np.array([[chr(alphabet.letters[0]) * length]], dtype=object)
+    found = part
+    if not isinstance(part, Sequences):
+        (index,) = columns.locate(part)
+        found = column(part, index)
+    sequences = as_sequences(found, alphabet, unknown=unknown)
+    if rows is None:
+        return sequences
+    positions = np.zeros(X.shape[0], dtype=np.int64)
+    positions[rows] = np.arange(len(rows))
+    return sequences.take(positions)
+
+
+def check_length(sequences: Sequences, length: int) -> None:
+    """Refuse sequences of another length; the message names the first one."""
+    odd = np.flatnonzero(sequences.lengths != length)
+    if len(odd):
+        raise ValueError(
+            f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree "
+            f"kernels compare sequences of one length, here {length} (as the first one of the "
+            "training data). Use Spectrum or NGram for sequences of any length."
+        )
+
+
+def resolve_length(kernel: Any, X: Any) -> Any:
+    """Return a kernel with its column, and the length of the first sequence, taken from X."""
+    X = as_input(X)
+    columns = choose(kernel.columns, X, kernel.name)
+    if len(columns.indices) != 1:
+        raise ValueError(f"{type(kernel).__name__}: columns must pick one column of X")
+    sequences = read_column(X, columns, kernel.alphabet, kernel.unknown)
+    return replace(kernel, columns=columns, length=int(sequences.lengths[0]))

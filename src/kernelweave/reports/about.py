@@ -1,0 +1,52 @@
+"""What the data of a report are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..sequences import Sequences
+from ..views import Views
+from .section import Section
+
+MOST_NAMES = 30  # columns and classes that are listed
+
+
+def about(X: Any, y: np.ndarray | None, groups: Any) -> Section:
+    """Return what is known of examples and their targets."""
+    rows = [["", "value"], ["examples", f"{len(X):,}"], *_columns(X)]
+    if y is not None:
+        rows += _targets(np.asarray(y))
+    if groups is not None:
+        names = np.unique(np.asarray(groups)).tolist()
+        rows.append([f"{len(names)} groups, kept whole by folds", _listed(names)])
+    return Section("Data", "", rows, [], {"examples": len(X)})
+
+
+def _columns(X: Any) -> list[list[str]]:
+    if isinstance(X, Sequences):
+        shortest, longest = int(X.lengths.min()), int(X.lengths.max())
+        length = f"{shortest}" if shortest == longest else f"{shortest} to {longest}"
+        return [["alphabet", X.alphabet.name], ["letters of a sequence", length]]
+    if isinstance(X, Views):
+        return [["views", _listed(list(X.views))]]
+    if hasattr(X, "columns"):
+        return [[f"{len(X.columns)} columns", _listed(list(X.columns))]]
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    return [["columns", str(shape[1])]] if len(shape) == 2 else []
+
+
+def _targets(y: np.ndarray) -> list[list[str]]:
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) <= MOST_NAMES:
+        told = [f"{name}: {count:,}" for name, count in zip(classes, counts, strict=True)]
+        return [["targets", ", ".join(told)]]
+    if y.dtype.kind in "iuf":
+        return [["targets", f"{y.min():.6g} to {y.max():.6g}, mean {y.mean():.6g}"]]
+    return [["targets", f"{len(classes)} classes"]]
+
+
+def _listed(names: list[Any]) -> str:
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return ", ".join(map(str, names[:MOST_NAMES])) + more

@@ -1,0 +1,162 @@
+"""Figures of a report: each kind is a function that draws plain values on axes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..plots import AlignmentDisplay, ConvergenceDisplay
+from .section import Figure
+
+INK = "#000000"  # of axes and texts: the page gives them the colour of its own text
+COLOURS = ("#1f77b4", "#d1730a", "#2a9d5c", "#a65fb0")  # readable on light and dark paper
+LONGEST_NAME = 48  # letters of the name of a bar
+
+
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG.
+
+    Texts stay texts. What is black takes the colour of the page's text, and the paper is
+    transparent, so that a figure fits light and dark pages.
+    """
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure as Canvas
+
+    style: dict[Any, Any] = {
+        "svg.fonttype": "none",
+        "svg.hashsalt": f"kernelweave {figure.caption}",  # names in one page must differ
+        "font.family": "sans-serif",
+        "text.color": INK,
+        "axes.edgecolor": INK,
+        "axes.labelcolor": INK,
+        "xtick.color": INK,
+        "ytick.color": INK,
+    }
+    with rc_context(style):
+        canvas = Canvas(figsize=figure.size, layout="constrained")
+        canvas.patch.set_alpha(0.0)
+        axes = canvas.subplots()
+        axes.patch.set_alpha(0.0)
+        axes.set_prop_cycle(color=COLOURS)
+        KINDS[figure.kind](axes, **figure.data)
+        file = io.StringIO()
+        canvas.savefig(file, format="svg", metadata={"Date": None})
+    text = file.getvalue()
+    return text[text.index("<svg") :].replace(INK, "currentColor")
+
+
+def bars(
+    ax: Any,
+    names: list[str],
+    values: list[float],
+    label: str,
+    low: list[float] | None = None,
+    high: list[float] | None = None,
+) -> None:
+    """Draw a bar for each name, with an interval around its end where there are any."""
+    places = np.arange(len(names))
+    ax.barh(places, values, color=COLOURS[0])
+    if low is not None and high is not None:
+        ax.hlines(places, low, high, color=INK, linewidth=1.5)
+    shown = [
+        name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 2]}…" for name in names
+    ]
+    ax.set_yticks(places, shown)
+    ax.invert_yaxis()
+    ax.set_xlabel(label)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def curve(
+    ax: Any,
+    x: list[float],
+    y: list[float],
+    across: str,
+    up: str,
+    chance: list[float],
+    marked: bool = False,
+) -> None:
+    """Draw a curve between 0 and 1, and dashed what chance would give, from left to right."""
+    ax.plot([0, 1], chance, color="grey", linestyle="--", linewidth=1)
+    ax.plot(x, y, marker="o" if marked else None, markersize=4)
+    ax.set(xlabel=across, ylabel=up, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def histograms(ax: Any, edges: list[float], heights: list[list[float]], names: list[str]) -> None:
+    """Draw how values of several kinds are spread."""
+    for values, name, colour in zip(heights, names, (COLOURS[1], COLOURS[0]), strict=True):
+        ax.stairs(values, edges, fill=True, alpha=0.6, color=colour, label=name)
+    ax.set(xlabel="held-out decision value", ylabel="density")
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def scatter(ax: Any, true: list[float], predicted: list[float]) -> None:
+    """Draw predicted against true values."""
+    both = [*true, *predicted]
+    ends = [min(both), max(both)]
+    ax.plot(ends, ends, color="grey", linestyle="--", linewidth=1)
+    ax.scatter(true, predicted, s=8, alpha=0.5, color=COLOURS[0], linewidths=0)
+    ax.set(xlabel="true value", ylabel="held-out prediction")
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def convergence(
+    ax: Any,
+    seconds: list[list[float]],
+    gaps: list[list[float]],
+    tol: float,
+    classes: Sequence[str] | None,
+) -> None:
+    """Draw duality gaps over time."""
+    ConvergenceDisplay(list(map(_array, seconds)), list(map(_array, gaps)), tol, classes).plot(ax)
+
+
+def alignments(ax: Any, matrix: list[list[float]], names: list[str]) -> None:
+    """Draw how alike kernels are."""
+    AlignmentDisplay(_array(matrix), names).plot(ax)
+
+
+def importance(ax: Any, S: list[list[float | None]]) -> None:
+    """Draw the largest weight of any k-mer by length and position."""
+    from ..sequence_plots import ImportanceDisplay
+
+    ImportanceDisplay(_array(S)).plot(ax)
+
+
+def kmers(ax: Any, W: list[list[float]], words: list[str], positions: list[float]) -> None:
+    """Draw the weights of k-mers by position."""
+    from ..sequence_plots import KmerDisplay
+
+    KmerDisplay(_array(W), words, _array(positions)).plot(ax)
+
+
+def logo(ax: Any, heights: list[list[float]], letters: str, positions: list[float]) -> None:
+    """Draw letters as high as their weights."""
+    from ..sequence_plots import LogoDisplay
+
+    LogoDisplay(_array(heights), letters, _array(positions)).plot(ax)
+
+
+def places(ax: Any, weights: list[list[float | None]], labels: list[str]) -> None:
+    """Draw kernel weights by match length and position."""
+    from ..sequence_plots import PositionWeightsDisplay
+
+    PositionWeightsDisplay(_array(weights), labels).plot(ax)
+
+
+def _array(values: Any) -> np.ndarray:
+    """Return numbers as an array, NaN where there is none."""
+    return np.array(values, dtype=float)
+
+
+KINDS: dict[str, Callable[..., None]] = {
+    draw.__name__: draw
+    for draw in (
+        bars, curve, histograms, scatter, convergence, alignments, importance, kmers, logo, places,
+    )
+}  # fmt: skip

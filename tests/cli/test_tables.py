@@ -1,0 +1,59 @@
+"""Tables that commands read and write: text and Parquet hold the same."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from kernelweave import load
+from kernelweave.cli import data
+
+pytest.importorskip("pyarrow")
+KERNELS = ["-k", "rbf(gamma=scale, columns=age)", "-k", "linear(columns=city)"]
+
+
+def test_parquet_in_and_out_is_text_in_and_out(run, table, monkeypatch):
+    pd.read_csv(table).to_parquet("table.parquet")
+    run("fit", table, "--target", "back", *KERNELS, "-q", "-o", "text.kw")
+    run("fit", "table.parquet", "--target", "back", *KERNELS, "-q", "-o", "parquet.kw")
+    assert load("text.kw").weights_.tolist() == load("parquet.kw").weights_.tolist()
+    run("predict", "text.kw", table, "-o", "scores.tsv")
+    monkeypatch.setattr(data, "BLOCK", 50)  # so that there are three
+    run("predict", "parquet.kw", "table.parquet", "-o", "scores.parquet")
+    text = pd.read_csv("scores.tsv", sep="\t", comment="#", dtype={"name": str})
+    packed = pd.read_parquet("scores.parquet")
+    assert list(packed) == list(text)
+    assert packed["name"].tolist() == text["name"].tolist()
+    np.testing.assert_allclose(packed["score"], text["score"], rtol=1e-12)
+    assert packed["prediction"].tolist() == text["prediction"].tolist()
+
+
+def test_polars_reads_what_was_written(run, table):
+    polars = pytest.importorskip("polars")
+    run("fit", table, "--target", "back", *KERNELS, "-q")
+    run("predict", "model.kw", table, "-o", "scores.parquet")
+    found = polars.read_parquet("scores.parquet")
+    assert found.columns == ["name", "score", "prediction"]
+    found.write_parquet("again.parquet")
+    assert "lack columns" in run("predict", "model.kw", "again.parquet", code=2).output
+
+
+@pytest.mark.parametrize("command", ["fit", "predict"])
+def test_files_that_are_no_parquet_are_named(command, run, table, tmp_path):
+    run("fit", table, "--target", "back", *KERNELS, "-q")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 and so on")
+    call = {
+        "fit": ["fit", "bad.parquet", "--target", "back"],
+        "predict": ["predict", "model.kw", "bad.parquet", "-o", "scores.parquet"],
+    }
+    text = run(*call[command], code=2).output
+    assert "bad.parquet: cannot be read as Parquet" in text
+    assert len(text.splitlines()) == 1
+    assert not (tmp_path / "scores.parquet").exists()
+
+
+def test_only_some_columns(run, table):
+    run("fit", table, "--target", "back", "--columns", "age, spend", "-q")
+    assert load("model.kw").feature_names_in_.tolist() == ["age", "spend"]
+    run("predict", "model.kw", table, "-o", "scores.tsv")
+    wrong = ["fit", table, "--target", "back", "--columns", "age,nope"]
+    assert "--columns: there is no column 'nope'" in run(*wrong, code=2).output

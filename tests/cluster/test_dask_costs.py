@@ -1,0 +1,90 @@
+"""The cost model against a fit on many simulated machines, whose every message is counted."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from kernelweave.core import single_threaded_blas
+from kernelweave.dask.costs import Machines, Pass, client_bytes
+from kernelweave.datasets import make_splice
+from kernelweave.engines import sharded
+from kernelweave.engines.shard import Shard, Varying
+from kernelweave.engines.sharded import Near, NearShards, ShardedEngine
+from kernelweave.kernels import RBF, WeightedDegree, prepare
+from kernelweave.losses import Hinge
+from kernelweave.norms import Lp
+from kernelweave.plan import find_method, make_plan
+from kernelweave.problem import Problem
+from kernelweave.training.history import History
+from kernelweave.training.solve import solve
+
+
+class CountedShards(NearShards):
+    """Shards in this process; what would be sent and received is counted."""
+
+    def ask(self, question, shared=(), each=()):
+        answers = super().ask(question, shared, each)
+        if question is Shard.combined:
+            work = shared[0]
+            counted = Pass(sum(self.sizes), work.examples.n, self.example_bytes)
+            sent = len(self.shards) * len(pickle.dumps(shared, protocol=5))
+            received = sum(len(pickle.dumps(answer, protocol=5)) for answer in answers)
+            self.passes.append((counted, sent, received))
+        return answers
+
+    def parts(self, each):
+        smaller = CountedShards(super().parts(each).shards)
+        vars(smaller).update(passes=self.passes, example_bytes=self.example_bytes)
+        return smaller
+
+
+def simulated(kernel, X, y, machines, example_bytes):
+    """Fit on so many machines; return the result, and the passes with their bytes."""
+    with single_threaded_blas():
+        compiled, examples = prepare(kernel, "variance", X)
+    kernels = Varying(compiled, family=False)
+    idx = np.array_split(np.arange(examples.n), machines.workers)
+    shards = CountedShards([Shard(kernels, examples.take(part)) for part in idx])
+    vars(shards).update(passes=[], example_bytes=example_bytes)
+    engine = ShardedEngine(shards, Near(kernels, linear=False))
+    problem = Problem(Hinge(), Lp(2.0), y.astype(float), np.ones(len(y)))
+    plan = make_plan(find_method("auto", problem.norm, problem.loss), problem, engine, "sharded")
+    with single_threaded_blas():
+        return solve(problem, engine, plan, History(1e-3)), shards.passes
+
+
+def sequences():
+    X, y = make_splice(1500, positive_rate=0.2)
+    return WeightedDegree(8), X, y, 48
+
+
+def vectors():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1500, 100))
+    return RBF(0.005), X, np.where(X[:, 0] + X[:, 1] > 0, 1, -1), 800
+
+
+@pytest.mark.parametrize("make", [sequences, vectors])
+def test_fifty_simulated_machines(make, monkeypatch):
+    """What is sent and received is what the model says, to 20 percent."""
+    monkeypatch.setattr("kernelweave.plan.MANY_EXAMPLES", 300)
+    monkeypatch.setattr("kernelweave.training.shrinking.MANY_EXAMPLES", 300)
+    monkeypatch.setattr(sharded, "NEAR", 200)
+    *problem, example_bytes = make()
+    machines = Machines(workers=50)
+    result, passes = simulated(*problem, machines, example_bytes)
+    assert result.gap <= 1e-3
+    assert len(passes) > 2
+    told = sum(one.sent(machines.workers) for one, _, _ in passes)
+    brought = sum(one.received(machines.workers) for one, _, _ in passes)
+    assert sum(sent for _, sent, _ in passes) == pytest.approx(told, rel=0.2)
+    assert sum(received for _, _, received in passes) == pytest.approx(brought, rel=0.2)
+
+
+def test_more_machines_take_less_time_until_the_network_rules():
+    one = Pass(n=1e8, q=1e6, example_bytes=800, pair_seconds=1e-9)
+    seconds = [one.seconds(Machines(count, threads=16)) for count in (1, 10, 50, 10**6)]
+    assert seconds[0] > 9 * seconds[1] > 40 * seconds[2]
+    assert seconds[3] > 0.64 + 8e8 / 1.25e9  # messages and answers do not shrink
+    assert client_bytes(1e9, 1e7, 48) > 160e9

@@ -1,0 +1,155 @@
+"""Workers that die, retire or never come back, schedulers that stop: no wait without end.
+
+KERNELWEAVE_FAULTS=1 (``make faults``) kills at more moments.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import dask.array as da
+import numpy as np
+import pytest
+from distributed import Client, LocalCluster
+
+from kernelweave.dask import ClusterError, DaskMKLClassifier
+from kernelweave.engines import sharded
+from kernelweave.kernels import RBF
+
+MANY = bool(os.environ.get("KERNELWEAVE_FAULTS"))
+FITS = 20 if MANY else 3
+FAMILY = RBF(gamma=list(np.geomspace(0.01, 1, 6)))
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Three workers in processes of their own, which come back when they are killed."""
+    with LocalCluster(
+        n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+    ) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(processes):
+    with Client(processes) as client:
+        client.wait_for_workers(3, timeout=60)
+        yield client
+
+
+def problem():
+    """Return a problem that takes some turns; its partitions are made on workers."""
+    rng = da.random.default_rng(0)
+    X = rng.normal(size=(1500, 4), chunks=(300, 4))
+    y = (X[:, 0] * X[:, 1] + 0.3 * X[:, 2] > 0).astype(int)
+    return X, y
+
+
+def fit(client, **given):
+    X, y = problem()
+    model = DaskMKLClassifier(FAMILY, norm=1, working_set=80, client=client, **given)
+    return model.fit(X, y)
+
+
+def numbers(model):
+    return [model.dual_coef_, model.support_, model.intercept_, model.weights_]
+
+
+def same(one, other):
+    return all(np.array_equal(a, b) for a, b in zip(numbers(one), numbers(other), strict=True))
+
+
+def living(client):
+    """Return the process ids of three workers that are there."""
+    for _ in range(100):
+        client.wait_for_workers(3, timeout=60)
+        found = list(client.run(os.getpid, on_error="ignore").values())
+        if len(found) == 3:
+            return found
+        time.sleep(0.2)
+    raise TimeoutError("workers did not come back")
+
+
+@pytest.fixture(scope="module")
+def undisturbed(processes):
+    with Client(processes) as client:
+        started = time.monotonic()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sharded, "NEAR", 200)
+            model = fit(client)
+        return model, time.monotonic() - started
+
+
+@pytest.mark.parametrize("seed", range(FITS))
+def test_killed_workers_change_nothing(seed, client, undisturbed, monkeypatch):
+    """Two workers are killed at random moments: the model is the same, to the last bit."""
+    monkeypatch.setattr(sharded, "NEAR", 200)  # parts stay on workers, too
+    expected, seconds = undisturbed
+    moments = random.Random(seed)
+    timers = [
+        threading.Timer(moments.uniform(0, seconds), os.kill, (pid, signal.SIGKILL))
+        for pid in moments.sample(living(client), 2)
+    ]
+    for timer in timers:
+        timer.start()
+    model = fit(client)
+    for timer in timers:
+        timer.join()
+    assert same(model, expected)
+
+
+def test_a_worker_that_retires(client, undisturbed, monkeypatch):
+    monkeypatch.setattr(sharded, "NEAR", 200)
+    expected, seconds = undisturbed
+    first = next(iter(client.scheduler_info()["workers"]))
+    timer = threading.Timer(
+        seconds / 3, client.retire_workers, ([first],), {"close_workers": False}
+    )
+    timer.start()
+    model = fit(client)
+    timer.join()
+    assert same(model, expected)
+
+
+def fit_for_ever(client):
+    while True:
+        fit(client)
+
+
+SCHEDULER = """
+import asyncio
+from distributed import Scheduler, Worker
+
+async def main():
+    async with Scheduler(port=0, dashboard_address=":0") as scheduler:
+        async with Worker(scheduler.address, nthreads=1), Worker(scheduler.address, nthreads=1):
+            print(scheduler.address, flush=True)
+            await scheduler.finished()
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def scheduler():
+    """A scheduler with two workers in another process, and its address."""
+    process = subprocess.Popen([sys.executable, "-c", SCHEDULER], stdout=subprocess.PIPE, text=True)
+    yield process, process.stdout.readline().strip()
+    process.kill()
+    process.wait()
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
+def test_a_scheduler_that_is_gone_is_an_error(how, scheduler):
+    process, address = scheduler
+    with Client(address, timeout=5) as client:
+        threading.Timer(0.7, process.send_signal, (how,)).start()
+        started = time.monotonic()
+        with pytest.raises(ClusterError, match="scheduler"):
+            fit_for_ever(client)
+        assert time.monotonic() - started < 60  # far from a wait without end
+        process.kill()

@@ -1,0 +1,73 @@
+"""Variants in VCF files: what is read, and what is written back."""
+
+import gzip
+import io
+
+import numpy as np
+import pytest
+
+from kernelweave.genome import Variant, VariantScores, read_vcf, write_vcf
+
+
+def test_a_file_of_variants(tmp_path):
+    text = "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\nc1\t5\trs1\tA\tG,<DEL>,AT\tq\n"
+    (tmp_path / "a.vcf.gz").write_bytes(gzip.compress(text.encode()))
+    found, left_out = read_vcf(tmp_path / "a.vcf.gz")
+    assert found == [Variant("c1", 4, "rs1", "A", "G"), Variant("c1", 4, "rs1", "A", "AT")]
+    assert left_out == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("c1\tx\t.\tA\tG\n", "line 1: a variant"),
+        ("c1 5 . A G\n", "line 1"),
+        ("#x\n", "no variants"),
+    ],
+)
+def test_other_files_are_named(text, message, tmp_path):
+    (tmp_path / "a.vcf").write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_vcf(tmp_path / "a.vcf")
+
+
+def rewritten(path):
+    found, _ = read_vcf(path)
+    scores = np.arange(len(found), dtype=float)
+    file = io.StringIO()
+    write_vcf(file, path, VariantScores(found, scores, 10 * scores + 0.5))
+    return file.getvalue().splitlines()
+
+
+def test_scores_stand_in_the_column_info(tmp_path):
+    text = (
+        "##fileformat=VCFv4.2\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\tme\n"
+        "c1\t5\trs1\tA\tG\t30\tPASS\tDP=3\tGT\t0/1\n"
+        "c1\t7\trs2\tA\t<DEL>,G,AT\t.\tPASS\t.\tGT\t1/2\n"
+        "c1\t9\trs3\tA\t*\t.\tPASS\t.\tGT\t1/2\n"
+    )
+    (tmp_path / "a.vcf").write_text(text)
+    lines = rewritten(tmp_path / "a.vcf")
+    assert lines[0] == "##fileformat=VCFv4.2"
+    assert [line[:15] for line in lines[1:4]] == [
+        "##INFO=<ID=KW_R",
+        "##INFO=<ID=KW_A",
+        "##INFO=<ID=KW_D",
+    ]
+    rows = [line.split("\t") for line in lines[4:]]
+    assert [row[:7] + row[8:] for row in rows] == [
+        row.split("\t")[:7] + row.split("\t")[8:] for row in text.splitlines()[1:]
+    ]
+    assert [row[7] for row in rows] == [
+        "INFO",
+        "DP=3;KW_REF=0;KW_ALT=0.5;KW_DIFF=0.5",
+        "KW_REF=1;KW_ALT=.,10.5,20.5;KW_DIFF=.,9.5,18.5",
+        "KW_REF=.;KW_ALT=.;KW_DIFF=.",
+    ]
+
+
+def test_missing_columns_are_filled(tmp_path):
+    (tmp_path / "a.vcf").write_text("#CHROM\tPOS\tID\tREF\tALT\nc1\t5\t.\tA\tG\n")
+    head, row = rewritten(tmp_path / "a.vcf")[-2:]
+    assert head == "#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO"
+    assert row == "c1\t5\t.\tA\tG\t.\t.\tKW_REF=0;KW_ALT=0.5;KW_DIFF=0.5"
