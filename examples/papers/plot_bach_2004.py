@@ -29,7 +29,9 @@ def random_kernels(m):
     random = np.random.default_rng(0)
     columns = [random.choice(30, size=random.integers(1, 31), replace=False) for _ in range(m)]
     widths = [10 ** random.uniform(-1.5, 1.5) / len(chosen) for chosen in columns]
-    return [RBF(gamma, columns=chosen.tolist()) for gamma, chosen in zip(widths, columns, strict=True)]
+    return [
+        RBF(gamma, columns=chosen.tolist()) for gamma, chosen in zip(widths, columns, strict=True)
+    ]
 
 
 def seconds(n, m, solver):

@@ -30,10 +30,12 @@ def draw(n, relevant, seed):
 
 
 def one_sample(n, relevant, seed, norm):
-    """Return the test error at the C that is best on other examples, and how far weights are off."""
+    """Return the test error at the C that is best on other examples, and that of the weights."""
     X, y, truth = draw(n, relevant, seed)
     check, test = draw(HELD_OUT, relevant, 1000 + seed), draw(HELD_OUT, relevant, 2000 + seed)
-    models = [MKLClassifier(per_feature(Linear()), norm=norm, C=C, n_jobs=1).fit(X, y) for C in COSTS]
+    models = [
+        MKLClassifier(per_feature(Linear()), norm=norm, C=C, n_jobs=1).fit(X, y) for C in COSTS
+    ]
     best = max(models, key=lambda model: model.score(*check[:2]))
     unit = np.abs(truth) ** 2 / np.linalg.norm(np.abs(truth) ** 2)
     off = np.linalg.norm(best.weights_ / np.linalg.norm(best.weights_) - unit)

@@ -2,8 +2,8 @@
 Weights that follow the problem (Sonnenburg et al., 2006)
 =========================================================
 
-Figures 2 to 4 of *Large scale multiple kernel learning*: two stars that part, a sine wave of growing
-frequency, and two sines on a slope. Each column of a picture is one model; its colours are the
+Figures 2 to 4 of *Large scale multiple kernel learning*: two stars that part, a sine wave of
+growing frequency, and two sines on a slope. Each column of a picture is one model; its colours are the
 weights of kernels from narrow to wide. :doc:`What agrees with the paper </papers/sonnenburg-2006>`.
 """
 
@@ -64,14 +64,16 @@ fig, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 show(ax, frequencies, sine_widths, sines, "frequency")
 
 # %%
-# Two sines on a slope (figure 4): C = 5, ten widths, the frequency of one of the sines grows. A wide
-# kernel takes the slope and the slow sine, a narrow one the fast sine.
+# Two sines on a slope (figure 4): C = 5, ten widths, the frequency of one of the sines grows. A
+# wide kernel takes the slope and the slow sine, a narrow one the fast sine.
 
 wide = [0.001, 0.005, 0.01, 0.05, 0.1, 1, 10, 50, 100, 1000]
 mixed = []
 for frequency in frequencies:
     X, y = make_sines(n, frequencies=[1, frequency], slope=1.0, random_state=0)
-    model = MKLRegressor(RBF(gamma=1 / np.array(wide)), norm=1, C=5, epsilon=0.1, normalize=None, n_jobs=1)
+    model = MKLRegressor(
+        RBF(gamma=1 / np.array(wide)), norm=1, C=5, epsilon=0.1, normalize=None, n_jobs=1
+    )
     mixed.append(model.fit(X, y).weights_)
 
 fig, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
