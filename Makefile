@@ -55,7 +55,7 @@ cross:
 COVERED ?= tests
 coverage: $(BIN)/python
 	$(BIN)/python -m venv build/coverage-venv
-	build/coverage-venv/bin/pip install --quiet gcovr pytest-cov 'scikit-build-core>=0.10' 'nanobind>=2.4' '.[test]' \
+	build/coverage-venv/bin/pip install --quiet gcovr pytest-cov '.[test]' \
 	  -Cbuild-dir=build/coverage/objects -Ccmake.define.KERNELWEAVE_COVERAGE=ON
 	build/coverage-venv/bin/python -m pytest -n 2 --cov=kernelweave --cov-report=html:build/coverage/python --cov-report=term $(COVERED) \
 	  | tee build/coverage/python.txt

@@ -3,8 +3,9 @@ Weights that follow the problem (Sonnenburg et al., 2006)
 =========================================================
 
 Figures 2 to 4 of *Large scale multiple kernel learning*: two stars that part, a sine wave of
-growing frequency, and two sines on a slope. Each column of a picture is one model; its colours are the
-weights of kernels from narrow to wide. :doc:`What agrees with the paper </papers/sonnenburg-2006>`.
+growing frequency, and two sines on a slope. Each column of a picture is one model; its colours are
+the weights of kernels from narrow to wide.
+:doc:`What agrees with the paper </papers/sonnenburg-2006>`.
 """
 
 import os
