@@ -68,8 +68,11 @@ $(VENV)/sphinx: $(VENV)/installed
 	$(BIN)/pip install --quiet '.[docs]'
 	touch $@
 
+docs: SCRIPTS := /plot_
+docs-quick: SCRIPTS := /examples/plot_
 docs docs-quick: $(VENV)/sphinx
-	KERNELWEAVE_GALLERY=$(if $(filter docs,$@),,/examples)/plot_ $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	rm -rf docs/api/generated docs/gallery
+	KERNELWEAVE_GALLERY=$(SCRIPTS) $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-import pkgutil
+import ast
 import time
-from types import ModuleType
+from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
-import benchmarks
 from kernelweave import MKLClassifier, kernels
 
 from . import report, timing
@@ -18,21 +17,22 @@ from .data import MissingData
 from .settings import Settings
 
 
-def find() -> dict[str, ModuleType]:
-    """Return the modules of this package that are benchmarks."""
-    names = [info.name for info in pkgutil.iter_modules(benchmarks.__path__)]
-    modules = {
-        name: importlib.import_module(f"benchmarks.{name}")
-        for name in names
-        if name not in ("__main__", "against")
-    }
-    return {name: module for name, module in modules.items() if hasattr(module, "run")}
+def find() -> dict[str, str]:
+    """Return the modules of this package that are benchmarks, with the first line of each.
+
+    They are read and not imported: one may need what an older version of the library lacks.
+    """
+    found = {}
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        module = ast.parse(path.read_text())
+        if any(isinstance(part, ast.FunctionDef) and part.name == "run" for part in module.body):
+            found[path.stem] = (ast.get_docstring(module) or "").partition("\n")[0]
+    return found
 
 
-def arguments(found: dict[str, ModuleType]) -> argparse.Namespace:
+def arguments(found: dict[str, str]) -> argparse.Namespace:
     """Read the command line."""
-    first = {name: (module.__doc__ or "").partition("\n")[0] for name, module in found.items()}
-    lines = [f"  {name:<18} {line}" for name, line in first.items()]
+    lines = [f"  {name:<18} {line}" for name, line in found.items()]
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description="Tables on the screen, and a JSON file of them under benchmarks/results.",
@@ -63,15 +63,17 @@ def main() -> None:
     chosen = arguments(found)
     if chosen.cpu:
         timing.default_clock = time.process_time
-    quick = [name for name, module in found.items() if getattr(module, "QUICK", True)]
+    modules = {name: import_module(f"benchmarks.{name}") for name in chosen.names or found}
+    if not chosen.names:
+        modules = {name: one for name, one in modules.items() if getattr(one, "QUICK", True)}
     settings = Settings(chosen.tiny, chosen.reduced, chosen.repeats, peers=not chosen.ours)
     warm_up()
     place, tables = report.machine(), {}
     print(report.header(place), end="\n\n", flush=True)
     try:
-        for name in chosen.names or quick:
+        for name, module in modules.items():
             try:
-                tables[name] = found[name].run(settings)
+                tables[name] = module.run(settings)
                 print(tables[name].markdown(), flush=True)
             except MissingData as missing:
                 print(f"{name} is left out: {missing}", end="\n\n", flush=True)

@@ -29,6 +29,7 @@ templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+smartquotes = False  # texts are full of "names"
 toc_object_entries_show_parents = "hide"
 default_role = "py:obj"  # `names` in docstrings
 

@@ -1,16 +1,9 @@
-"""Every loss, its parameters not the defaults."""
+"""Every loss that has a name, its parameters not the defaults."""
 
 import pytest
 
-from kernelweave import losses
+from kernelweave.losses.base import every
 
-LOSSES = [
-    losses.Hinge(),
-    losses.SquaredHinge(),
-    losses.Logistic(),
-    losses.SmoothHinge(sigma=3.0),
-    losses.EpsilonInsensitive(epsilon=0.2),
-    losses.Squared(),
-    losses.OneClass(),
-]
+PARAMETERS = {"smooth_hinge": {"sigma": 3.0}, "epsilon_insensitive": {"epsilon": 0.2}}
+LOSSES = [loss(**PARAMETERS.get(loss.name, {})) for loss in every()]
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

@@ -1,36 +1,16 @@
-// Compiled once per SIMD level (KW_LEVEL). Nothing here may instantiate code that other files share
-// (no standard containers or algorithms): the linker could keep the copy built for a newer machine.
-#include <stdint.h>
-#include <string.h>
-
+// Compiled once per SIMD level; see level.h for what that forbids.
+#include "simd/level.h"
 #include "simd/simd.h"
 
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
 #define KW_NAME2(a) #a
 #define KW_NAME(a) KW_NAME2(a)
 
 namespace kw {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int64_t kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int64_t kLanes = 4;
-#else
-constexpr int64_t kLanes = 2;
-#endif
 typedef double Vec __attribute__((vector_size(kLanes * sizeof(double))));
 typedef int64_t Mask __attribute__((vector_size(kLanes * sizeof(int64_t))));
 constexpr double kInfinity = __builtin_inf();
-
-inline Vec load(const double* p) {
-  Vec v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
-
-inline void store(Vec v, double* p) { memcpy(p, &v, sizeof v); }
 
 inline Vec broadcast(double x) { return x - Vec{}; }
 
@@ -56,11 +36,11 @@ inline Vec exp_vec(Vec x) {
 
 void exp_tile(const double* s, double factor, double* out, int64_t n) {
   int64_t j = 0;
-  for (; j + kLanes <= n; j += kLanes) store(exp_vec(factor * load(s + j)), out + j);
+  for (; j + kLanes <= n; j += kLanes) store(exp_vec(factor * load<Vec>(s + j)), out + j);
   if (j < n) {
     double rest[kLanes] = {};
     for (int64_t l = 0; j + l < n; ++l) rest[l] = s[j + l];
-    store(exp_vec(factor * load(rest)), rest);
+    store(exp_vec(factor * load<Vec>(rest)), rest);
     for (int64_t l = 0; j + l < n; ++l) out[j + l] = rest[l];
   }
 }
@@ -80,7 +60,7 @@ void power_tile(const double* __restrict s, double gamma, double coef0, int degr
                 double* __restrict out, int64_t n) {
   int64_t j = 0;
   for (; j + kLanes <= n; j += kLanes)
-    store(whole_power(gamma * load(s + j) + coef0, degree), out + j);
+    store(whole_power(gamma * load<Vec>(s + j) + coef0, degree), out + j);
   for (; j < n; ++j) out[j] = whole_power(gamma * s[j] + coef0, degree);
 }
 
@@ -162,7 +142,7 @@ inline void sparse_panel_of(const double* panel, const double* data, const int32
     for (int64_t e = indptr[j]; e < indptr[j + 1]; ++e) {
       const double* row = panel + int64_t(indices[e]) * width;
       const Vec x = broadcast(data[e]);
-      for (int64_t v = 0; v < vectors; ++v) sum[v] += x * load(row + v * kLanes);
+      for (int64_t v = 0; v < vectors; ++v) sum[v] += x * load<Vec>(row + v * kLanes);
     }
     for (int64_t v = 0; v < vectors; ++v)
       for (int64_t l = 0; l < kLanes; ++l) out[(v * kLanes + l) * stride + j - j0] = sum[v][l];
@@ -184,7 +164,7 @@ double dot16(const double* a, const double* b, int64_t n) {
   int64_t j = 0;
   for (; j + 16 <= n; j += 16)
     for (int64_t v = 0; v < vectors; ++v)
-      sum[v] += load(a + j + v * kLanes) * load(b + j + v * kLanes);
+      sum[v] += load<Vec>(a + j + v * kLanes) * load<Vec>(b + j + v * kLanes);
   double lanes[16];
   memcpy(lanes, sum, sizeof lanes);
   for (int64_t l = 0; j < n; ++j, ++l) lanes[l] += a[j] * b[j];
@@ -198,7 +178,7 @@ double least_of(const double* values, int64_t n) {
   int64_t j = 0;
   for (; j + 2 * kLanes <= n; j += 2 * kLanes)
     for (int64_t v = 0; v < 2; ++v) {
-      const Vec x = load(values + j + v * kLanes);
+      const Vec x = load<Vec>(values + j + v * kLanes);
       best[v] = x < best[v] ? x : best[v];
     }
   double least = kInfinity;
@@ -217,9 +197,9 @@ PairChoice choose_pair(const double* outputs, const double* slope_up, const doub
   for (int64_t l = 0; l < kLanes; ++l) index[l] = l;
   int64_t j = 0;
   for (; j + kLanes <= n; j += kLanes, index += kLanes) {
-    const Vec out = load(outputs + j);
-    const Vec up = load(slope_up + j) + out;
-    const Vec down = load(slope_down + j) + out;
+    const Vec out = load<Vec>(outputs + j);
+    const Vec up = load<Vec>(slope_up + j) + out;
+    const Vec down = load<Vec>(slope_down + j) + out;
     const Mask lower = up < best_up;
     const Mask higher = down > best_down;
     best_up = lower ? up : best_up;
@@ -264,8 +244,9 @@ int64_t best_partner(const double* outputs, const double* slope_down, const doub
   for (int64_t l = 0; l < kLanes; ++l) index[l] = l;
   int64_t j = 0;
   for (; j + kLanes <= n; j += kLanes, index += kLanes) {
-    const Vec violation = (load(slope_down + j) + load(outputs + j)) - up_i;
-    Vec bend = (curvature_i + load(curvature + j)) + (load(diagonal + j) - 2.0 * load(row + j));
+    const Vec violation = (load<Vec>(slope_down + j) + load<Vec>(outputs + j)) - up_i;
+    Vec bend = (curvature_i + load<Vec>(curvature + j)) +
+               (load<Vec>(diagonal + j) - 2.0 * load<Vec>(row + j));
     bend = bend > floor ? bend : floor;
     const Vec gain = violation > zero ? violation * violation / bend : none;
     const Mask better = gain > best;
@@ -296,6 +277,7 @@ extern const CellLoops KW_JOIN(cells_, KW_LEVEL);
 extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const WordLoops KW_JOIN(words_, KW_LEVEL);
+extern const PairLoops KW_JOIN(pairs_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .name = KW_NAME(KW_LEVEL),
@@ -322,6 +304,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .single = &KW_JOIN(single_, KW_LEVEL),
     .wd = &KW_JOIN(wd_, KW_LEVEL),
     .words = &KW_JOIN(words_, KW_LEVEL),
+    .pairs = &KW_JOIN(pairs_, KW_LEVEL),
 };
 
 }  // namespace kw

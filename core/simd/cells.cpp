@@ -1,11 +1,7 @@
-// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
-// files share.
+// Compiled once per SIMD level; see level.h for what that forbids.
 #include "simd/cells.h"
 
-#include <string.h>
-
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
+#include "simd/level.h"
 
 namespace kw {
 namespace {
@@ -13,12 +9,6 @@ namespace {
 // Four cells at a time, whatever the width of registers: a cell has four coefficients.
 typedef double Four __attribute__((vector_size(32)));
 typedef uint64_t FourInts __attribute__((vector_size(32)));
-
-inline Four load_four(const double* p) {
-  Four v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
 
 struct Places {
   FourInts first;  // number of the first coefficient of the cell
@@ -54,8 +44,8 @@ inline FourRows transpose(Four a, Four b, Four c, Four d) {
 inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
   const Places at = locate(s, grid);
   const FourRows c =
-      transpose(load_four(coefficients + at.first[0]), load_four(coefficients + at.first[1]),
-                load_four(coefficients + at.first[2]), load_four(coefficients + at.first[3]));
+      transpose(load<Four>(coefficients + at.first[0]), load<Four>(coefficients + at.first[1]),
+                load<Four>(coefficients + at.first[2]), load<Four>(coefficients + at.first[3]));
   return c.row[0] + at.t * (c.row[1] + at.t * (c.row[2] + at.t * c.row[3]));
 }
 
@@ -65,14 +55,14 @@ void values_tile(const double* s, const Grid& given, const double* coefficients,
   const Grid grid = given;  // which `out` cannot overlap
   int64_t j = 0;
   for (; j + 4 <= n; j += 4) {
-    const Four f = factor * cubic(load_four(s + j), grid, coefficients);
-    const Four v = kAdd ? load_four(out + j) + f : f;
+    const Four f = factor * cubic(load<Four>(s + j), grid, coefficients);
+    const Four v = kAdd ? load<Four>(out + j) + f : f;
     memcpy(out + j, &v, sizeof v);
   }
   if (j == n) return;
   double rest[4] = {};
   for (int64_t l = 0; j + l < n; ++l) rest[l] = s[j + l];
-  const Four f = factor * cubic(load_four(rest), grid, coefficients);
+  const Four f = factor * cubic(load<Four>(rest), grid, coefficients);
   for (int64_t l = 0; j + l < n; ++l) out[j + l] = kAdd ? out[j + l] + f[l] : f[l];
 }
 
@@ -82,7 +72,7 @@ inline void grow(Four s, const Grid& grid, Four weight, double* moments) {
   const FourRows more = transpose(weight, linear, square, square * at.t);
   for (int64_t l = 0; l < 4; ++l) {
     double* moment = moments + at.first[l];
-    const Four v = load_four(moment) + more.row[l];
+    const Four v = load<Four>(moment) + more.row[l];
     memcpy(moment, &v, sizeof v);
   }
 }
@@ -91,11 +81,12 @@ void moments_tile(const double* s, const Grid& given, double factor, const doubl
                   double* moments, int64_t n) {
   const Grid grid = given;  // which `moments` cannot overlap
   int64_t j = 0;
-  for (; j + 4 <= n; j += 4) grow(load_four(s + j), grid, factor * load_four(weights + j), moments);
+  for (; j + 4 <= n; j += 4)
+    grow(load<Four>(s + j), grid, factor * load<Four>(weights + j), moments);
   if (j == n) return;
   double last[4] = {}, weight[4] = {};
   for (int64_t l = 0; j + l < n; ++l) last[l] = s[j + l], weight[l] = weights[j + l];
-  grow(load_four(last), grid, factor * load_four(weight), moments);
+  grow(load<Four>(last), grid, factor * load<Four>(weight), moments);
 }
 
 void spread_tile(const double* s, const Nodes& nodes, const double* weights, double* sums,

@@ -1,51 +1,35 @@
-// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
-// files share.
+// Compiled once per SIMD level; see level.h for what that forbids.
 #include "simd/single.h"
 
-#include <string.h>
-
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
+#include "simd/level.h"
 
 namespace kw {
 namespace {
 
-#if defined(__AVX512F__)
-constexpr int64_t kLanes = 16, kRowsAtOnce = 4;
-#elif defined(__AVX2__)
-constexpr int64_t kLanes = 8, kRowsAtOnce = 2;
-#else
-constexpr int64_t kLanes = 4, kRowsAtOnce = 2;
-#endif
+constexpr int64_t kFloats = 2 * kLanes;  // in a register
+constexpr int64_t kRowsAtOnce = kLanes == 8 ? 4 : 2;
 constexpr int64_t kVectors = 4;  // of columns at once
-typedef float Vec __attribute__((vector_size(kLanes * sizeof(float))));
-typedef uint32_t Ints __attribute__((vector_size(kLanes * sizeof(uint32_t))));
+typedef float Vec __attribute__((vector_size(kFloats * sizeof(float))));
+typedef uint32_t Ints __attribute__((vector_size(kFloats * sizeof(uint32_t))));
 typedef float Four __attribute__((vector_size(16)));
-
-template <typename V>
-inline V load(const float* p) {
-  V v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
 
 template <int64_t kRows>
 inline void distances_of(const float* rows, const float* row_norms, const float* panel,
                          const float* norms, int64_t d, float* out) {
-  for (int64_t c = 0; c < kPanel; c += kVectors * kLanes) {
+  for (int64_t c = 0; c < kPanel; c += kVectors * kFloats) {
     Vec sum[kRows][kVectors];
     for (int64_t r = 0; r < kRows; ++r)
       for (int64_t v = 0; v < kVectors; ++v)
-        sum[r][v] = load<Vec>(norms + c + v * kLanes) + row_norms[r];
+        sum[r][v] = load<Vec>(norms + c + v * kFloats) + row_norms[r];
     for (int64_t f = 0; f < d; ++f)
       for (int64_t v = 0; v < kVectors; ++v) {
-        const Vec x = load<Vec>(panel + f * kPanel + c + v * kLanes);
+        const Vec x = load<Vec>(panel + f * kPanel + c + v * kFloats);
         for (int64_t r = 0; r < kRows; ++r) sum[r][v] += rows[r * d + f] * x;
       }
     for (int64_t r = 0; r < kRows; ++r)
       for (int64_t v = 0; v < kVectors; ++v) {
         const Vec s = sum[r][v] > 0.0f ? sum[r][v] : Vec{};
-        memcpy(out + r * kPanel + c + v * kLanes, &s, sizeof s);
+        memcpy(out + r * kPanel + c + v * kFloats, &s, sizeof s);
       }
   }
 }
@@ -124,7 +108,7 @@ struct Tables {
   explicit Tables(const float* tables) {
     for (int64_t k = 0; k < Shape::kTerms; ++k)
       for (int64_t p = 0; p < 4; ++p)
-        term[k].part[p] = load<Vec>(tables + k * kValueCells + p * kLanes);
+        term[k].part[p] = load<Vec>(tables + k * kValueCells + p * kFloats);
   }
 
   Vec operator()(int64_t k, Ints cell) const { return lookup(term[k], cell); }
@@ -150,7 +134,7 @@ struct Tables {
 template <typename Shape>
 inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
   Vec values;
-  for (int64_t part = 0; part < kLanes; part += 4) {
+  for (int64_t part = 0; part < kFloats; part += 4) {
     const float* cell[4];
     for (int64_t l = 0; l < 4; ++l) cell[l] = tables.cells + at.cell[part + l] * kCellStride;
     const FourRows low = transpose(load<Four>(cell[0]), load<Four>(cell[1]), load<Four>(cell[2]),
@@ -174,16 +158,16 @@ void add_values(const float* s, int64_t count, const SingleGrid& given, const fl
   const SingleGrid grid = given;
   const Tables<Shape> tables(given_tables);
   const uint32_t base = first_cell<Shape::kTail>(grid);
-  for (int64_t c = 0; c < kPanel; c += kVectors * kLanes) {
+  for (int64_t c = 0; c < kPanel; c += kVectors * kFloats) {
     Vec sum[kVectors] = {};
     for (int64_t r = 0; r < count; ++r)
       for (int64_t v = 0; v < kVectors; ++v) {
-        const Vec values = load<Vec>(s + r * kPanel + c + v * kLanes);
+        const Vec values = load<Vec>(s + r * kPanel + c + v * kFloats);
         const Places at = locate<Shape::kTail>(values, grid, base, Shape::kHalf);
         sum[v] += factors[r] * value_at(at, tables);
       }
     for (int64_t v = 0; v < kVectors; ++v)
-      for (int64_t l = 0; l < kLanes; ++l) out[c + v * kLanes + l] += double(sum[v][l]);
+      for (int64_t l = 0; l < kFloats; ++l) out[c + v * kFloats + l] += double(sum[v][l]);
   }
 }
 
@@ -201,7 +185,7 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
                        float* sums, int64_t size, Range& used) {
   uint32_t first[kPanel];
   float power[kMomentTerms][kPanel];
-  for (int64_t j = 0; j < kPanel; j += kLanes) {
+  for (int64_t j = 0; j < kPanel; j += kFloats) {
     const Places at = locate<kMomentTail>(load<Vec>(s + j), grid, base, kMomentHalf);
     const Ints cell = at.cell * uint32_t(kMomentTerms);
     used.low = cell < used.low ? cell : used.low;
@@ -230,7 +214,7 @@ void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGri
   for (int64_t p = 0; p < panels; ++p)
     moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, size, used);
   uint32_t low = uint32_t(size), high = 0;
-  for (int64_t l = 0; l < kLanes; ++l) {
+  for (int64_t l = 0; l < kFloats; ++l) {
     low = used.low[l] < low ? used.low[l] : low;
     high = used.high[l] > high ? used.high[l] : high;
   }

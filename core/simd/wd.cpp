@@ -1,33 +1,16 @@
-// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
-// files share.
+// Compiled once per SIMD level; see level.h for what that forbids.
 #include "simd/wd.h"
 
-#include <string.h>
+#include "simd/level.h"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
-
 namespace kw {
 namespace {
 
-#if defined(__AVX512BW__)
-constexpr int kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int kLanes = 4;
-#else
-constexpr int kLanes = 2;
-#endif
 typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
 typedef double Real __attribute__((vector_size(kLanes * 8)));
-
-inline Bits load(const uint64_t* p) {
-  Bits v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
 
 inline bool any(Bits v) {
 #if defined(__AVX512BW__)
@@ -98,7 +81,7 @@ inline Real load_some(const double* p, int64_t lanes) {
   return v;
 }
 
-inline void store(double* out, Real v, int64_t lanes) {
+inline void store_some(double* out, Real v, int64_t lanes) {
   if (lanes >= kLanes)
     memcpy(out, &v, sizeof v);
   else
@@ -130,7 +113,7 @@ struct Pass {
 
   inline Bits row_word(const uint64_t* row, int64_t w) const {
     if constexpr (kPaired)
-      return load(row + w * kWdGroup);
+      return load<Bits>(row + w * kWdGroup);
     else
       return Bits{} + row[w];
   }
@@ -140,9 +123,9 @@ struct Pass {
     for (int64_t w = 0; w < words; ++w) {
       Bits differ = {};
       for (int64_t p = 0; p < planes; ++p)
-        differ |= load(column + (p * words + w) * kWdGroup) ^ row_word(row, p * words + w);
+        differ |= load<Bits>(column + (p * words + w) * kWdGroup) ^ row_word(row, p * words + w);
       mask[w] = ~differ & row_word(row, planes * words + w);
-      if (tile.masked) mask[w] &= load(column + (planes * words + w) * kWdGroup);
+      if (tile.masked) mask[w] &= load<Bits>(column + (planes * words + w) * kWdGroup);
     }
   }
 
@@ -227,7 +210,7 @@ struct Pass {
         if (!lengthen(mask)) break;
       }
     }
-    store(out, total, lanes);
+    store_some(out, total, lanes);
   }
 
   inline void split(const uint64_t* row, const uint64_t* column, double* out, int64_t lanes) const {

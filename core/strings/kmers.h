@@ -27,6 +27,8 @@ constexpr int64_t kLongestKmer = 63;  // of an alphabet of two letters; no other
 // number, which maps keep for themselves.
 bool kmers_fit(int64_t k, uint64_t letters);
 
+// The k-mers of letters without unknown ones, in the order of their positions.
+void kmers_of(const std::vector<uint8_t>& codes, const KmerRule& rule, std::vector<uint64_t>& out);
 // The k-mers of sequence i without unknown letters, in the order of their positions.
 void kmers_of(const SequenceView& view, int64_t i, const KmerRule& rule,
               std::vector<uint64_t>& out);

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .inspection import importance, kmer_weights, poim
-from .inspection.letters import word_scores
+from .inspection import importance, kmer_weights, letter_scores, poim
 from .inspection.words import fitted_model, output_of
 from .kernels.wd_quantity import WdQuantity
 from .plots import LINE, _axes, _name_ticks, _open
@@ -267,10 +266,9 @@ class LogoDisplay:
         cls, estimator: Any, sequence: str, *, target: Any = None, ax: Axes | None = None
     ) -> LogoDisplay:
         """Draw what each letter of one sequence adds to its decision value."""
-        (scores,) = word_scores(estimator, [sequence], target=target)
-        letters = "".join(sorted(set(sequence)))
-        heights = np.array([[one == own for one in sequence] for own in letters]) * scores
-        return cls(heights, letters, np.arange(len(sequence))).plot(ax)
+        scores = letter_scores(estimator, [sequence], target=target)
+        heights = scores.contributions[0]
+        return cls(heights, scores.letters, np.arange(len(sequence))).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> LogoDisplay:
         """Draw on `ax`, or on a new figure."""

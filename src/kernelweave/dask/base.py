@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from distributed import Client
 
+from ..documentation import REFERENCE
 from ..estimators.base import MKLEstimator, Prepared
 from ..kernels import CompiledKernels, Kernel, Linear
 from ..kernels.inputs import is_numeric_array
@@ -36,6 +37,7 @@ class DaskEstimator(MKLEstimator):
 
     plain: type[MKLEstimator]
 
+    _doc_link_template = f"{REFERENCE}/kernelweave.dask.{{estimator_name}}.html"
     _normalize = staticmethod(far_normalized)
 
     def _checked(self, X: Data, *, reset: bool) -> Data:
@@ -79,6 +81,7 @@ class DaskEstimator(MKLEstimator):
         norms: Sequence[Norm],
         *,
         shared: bool,
+        fits: int,
     ) -> Prepared:
         if not all(method.combines for method in methods):
             raise ValueError(

@@ -11,7 +11,7 @@ import asyncio
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as Unanswered  # the built-in one from 3.11 on
 from contextlib import contextmanager
@@ -22,13 +22,24 @@ from distributed import Client, Future, KilledWorker, get_client
 from distributed.client import ClosedClientError
 
 LOOK = 0.5  # seconds for which an answer is waited for before the clock is looked at,
-ASK = 2.0  # between two questions to the scheduler,
-ANSWER = 5.0  # in which it has to answer one,
+ASK = 1.0  # between two questions to the scheduler,
+ANSWER = 7.5  # in which it has to answer one: a machine may be busy,
 WORKERS = 60.0  # and without any worker
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot go on: its scheduler is gone, or its workers are."""
+    """The cluster cannot go on: its scheduler is gone, or its workers are.
+
+    Examples
+    --------
+    >>> from kernelweave.dask import ClusterError
+    >>> issubclass(ClusterError, RuntimeError)
+    True
+    """
+
+
+class Lost(ClusterError):
+    """A message was lost with the only worker that had it; what was asked can be asked again."""
 
 
 class Cluster:
@@ -59,11 +70,18 @@ class Cluster:
             warnings.filterwarnings("ignore", "Sending large graph")  # they are data, sent once
             return self.client.submit(function, *arguments, key=key, pure=False)
 
-    def share(self, message: Any, tasks: int) -> Future:
-        """Return a message to several tasks, which is sent once and passed on by workers."""
+    def share(self, message: Any, tasks: int, *, lasting: bool = True) -> Future:
+        """Return a message to several tasks, which is sent once and passed on by workers.
+
+        One that lasts is in Dask's graph, and outlives the workers that have it. Others are quicker
+        to send, and may be `Lost`.
+        """
         packed = pickle.dumps(message, protocol=5)
         self.sent += tasks * len(packed)
-        return self.submit("message", bytes, packed)
+        if lasting:
+            return self.submit("message", bytes, packed)
+        with self._explained():
+            return self._awaited(lambda: self.client.scatter(packed, hash=False, asynchronous=True))
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         """Return the results of tasks.
@@ -72,30 +90,34 @@ class Cluster:
         ------
         ClusterError : where the scheduler or all workers are gone.
         """
-
-        async def results() -> list[Any]:
-            found: list[Any] = await self.client.gather(list(futures), asynchronous=True)
-            return found
-
         with self._explained():
-            waiting = asyncio.run_coroutine_threadsafe(results(), self._loop)
-            asked = idle_since = time.monotonic()
-            while True:
-                try:
-                    return waiting.result(timeout=LOOK)
-                except Unanswered:
-                    if waiting.done():  # the task itself ran out of time
-                        raise
-                if time.monotonic() - asked < ASK:
-                    continue
-                if self._workers():
-                    idle_since = time.monotonic()
-                elif time.monotonic() - idle_since > WORKERS:
-                    raise ClusterError(
-                        f"no worker has been there for {WORKERS:g} seconds; start workers, and go "
-                        "on from a checkpoint (checkpoint=) if there is one"
-                    )
-                asked = time.monotonic()
+            found = self._awaited(lambda: self.client.gather(list(futures), asynchronous=True))
+        return list(found)
+
+    def _awaited(self, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what work in the client's loop gives, as long as the cluster is there."""
+
+        async def done() -> Any:
+            return await work()
+
+        waiting = asyncio.run_coroutine_threadsafe(done(), self._loop)
+        asked = idle_since = time.monotonic()
+        while True:
+            try:
+                return waiting.result(timeout=LOOK)
+            except Unanswered:
+                if waiting.done():  # the task itself ran out of time
+                    raise
+            if time.monotonic() - asked < ASK:
+                continue
+            if self._workers():
+                idle_since = time.monotonic()
+            elif time.monotonic() - idle_since > WORKERS:
+                raise ClusterError(
+                    f"no worker has been there for {WORKERS:g} seconds; start workers, and go on "
+                    "from a checkpoint (checkpoint=) if there is one"
+                )
+            asked = time.monotonic()
 
     def _workers(self) -> dict[str, int]:
         """Return the workers and their threads, as the scheduler knows them."""
@@ -139,7 +161,7 @@ class Cluster:
             if isinstance(error, OSError) and type(error).__module__.split(".")[0] != "distributed":
                 raise  # such as a file that a partition is read from
             if self.client.status == "running":
-                raise ClusterError(f"tasks of this fit were cancelled: {error}") from error
+                raise Lost(f"tasks of this fit were cancelled: {error}") from error
             raise ClusterError(
                 f"the scheduler at {self._address} is gone, or the client was closed: {error}"
             ) from error

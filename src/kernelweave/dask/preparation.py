@@ -52,7 +52,7 @@ class FarExamples:
 
     def take(self, index: np.ndarray) -> Examples:
         """Return some examples."""
-        return self.engine.fetch(index)
+        return self.engine.fetched.take(index, np.flatnonzero(self.engine.alpha))
 
     def part(self, sources: list[int]) -> Examples:
         """Return all examples for some of the sources; models ask where there are few of them."""
@@ -224,7 +224,7 @@ def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
 
 
 def _check_finite(shard: Shard) -> None:
-    sizes = shard.sizes()
+    sizes = shard.largest_values()
     if not np.isfinite(sizes).all():
         raise ValueError(
             f"kernel {int(np.argmin(np.isfinite(sizes)))} has no finite value k(x, x) for some "

@@ -5,6 +5,7 @@ from .dense import DenseEngine
 from .family import FamilyEngine
 from .linear import LinearEngine
 from .outputs import OutputsEngine
+from .stacked import StackedEngine
 from .streamed import StreamedEngine
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "LinearEngine",
     "OutputsEngine",
     "Snapshot",
+    "StackedEngine",
     "StreamedEngine",
     "TrainingSet",
 ]

@@ -153,14 +153,19 @@ class Engine(ABC):
     def __init__(self, n: int, n_kernels: int):
         self.n, self.n_kernels = n, n_kernels
         self._alpha, self.travel = np.zeros(n), np.zeros(n)
+        self._shown = self._alpha.view()
+        self._shown.flags.writeable = False
         self.work = Work()
 
     @property
     def alpha(self) -> np.ndarray:
         """The present alpha, shape (n,): a view that cannot be written to."""
-        view = self._alpha.view()
-        view.flags.writeable = False
-        return view
+        return self._shown
+
+    @property
+    def sampling_pays(self) -> bool:
+        """Whether weights are found faster on some of the examples."""
+        return not self.keeps_outputs
 
     @property
     def has_rough_outputs(self) -> bool:
@@ -242,10 +247,11 @@ class Engine(ABC):
         """Return k_m(x_i, x_i), shape (M, n)."""
         raise self._cannot("evaluate kernels between examples")
 
-    def sizes(self) -> np.ndarray:
-        """Return the largest k_m(x_i, x_i) of each kernel, shape (M,)."""
-        sizes: np.ndarray = self.diagonal().max(axis=1)
-        return sizes
+    @property
+    def largest_values(self) -> np.ndarray:
+        """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
+        largest: np.ndarray = self.diagonal().max(axis=1)
+        return largest
 
     @property
     def largest_block(self) -> int:

@@ -8,6 +8,7 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -113,11 +114,39 @@ class Shard:
             chosen = np.eye(self.kernels.listing.n_kernels)[kernels]
             return self._decide(work, np.repeat(work.alpha[None], len(kernels), axis=0), chosen)
 
+    def energies(self, work: Work, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Return what some of the work's examples add to s = alpha' K_m alpha, shape (M,).
+
+        Any shard can say so of any examples. `slices` are theirs: those of all shards together are
+        all examples.
+        """
+        with single_threaded_blas():
+            if self.kernels.family:
+                return self._family_energies(work, slices)
+            seen, total = self.kernels.seen(work.examples), np.zeros(self.kernels.listing.n_kernels)
+            coef = np.repeat(work.alpha[None], len(total), axis=0)
+            for first, last in slices:
+                own, program = seen.take(np.arange(first, last)), self.kernels.listing.program
+                each = np.eye(len(total))
+                rows = _core.decide(program, seen.side, own.side, coef, each, self.n_jobs)
+                total += rows @ work.alpha[first:last]
+            return total
+
+    def _family_energies(self, work: Work, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        seen = self.kernels.seen(work.examples)
+        family = TrainingSet(self.kernels.listing, seen, 0.0, self.n_jobs).core(_core.Mixture)
+        parts = [
+            family.quadratic_of_rows(np.arange(first, seen.n), last - first, work.alpha[first:])
+            for first, last in slices
+        ]
+        total: np.ndarray = np.sum(parts, axis=0)
+        return total
+
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""
         return _core.diagonal(self.kernels.listing.program, self._own.side)
 
-    def sizes(self) -> np.ndarray:
+    def largest_values(self) -> np.ndarray:
         """Return the largest k_m(x_i, x_i), shape (M,)."""
         return TrainingSet(self.kernels.listing, self._own).largest_values()
 

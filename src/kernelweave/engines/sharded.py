@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -27,6 +28,7 @@ from .linear import LinearEngine
 from .shard import Shard, Varying, Work
 
 NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
+MANY = 20_000  # support examples from which on shards share the pairs of them
 SPARE = 4  # fetched examples that are kept, relative to those that are needed,
 FEW = 20_000  # unless they are few
 
@@ -172,7 +174,7 @@ class ShardedEngine(Engine):
     def __init__(self, shards: Shards, near: Near):
         super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)
         self._shards, self._near = shards, near
-        self._fetched = Fetched(shards)
+        self.fetched = Fetched(shards)
         self._combined = np.zeros(self.n)
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs,
         self._told = np.zeros(self.n)  # and the alpha that they belong to
@@ -222,7 +224,7 @@ class ShardedEngine(Engine):
         """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over some examples j, shape (n,)."""
         if not len(idx):
             return np.zeros(self.n)
-        work = Work(self.fetch(idx), alpha)
+        work = Work(self._fetch(idx), alpha)
         parts = self._shards.ask(Shard.combined, (work, theta, self._rough))
         return np.concatenate(parts)
 
@@ -239,9 +241,21 @@ class ShardedEngine(Engine):
             theta = self._theta if self._theta[0] > 0 else np.ones(1)
             energies: np.ndarray = self._alpha @ self.combined(theta) / theta
             return energies
-        engine = self._near.engine(self.fetch(support))
+        if len(support) > MANY and not self._near.linear:  # which needs no pairs
+            return self._far_quadratic(support)
+        engine = self._near.engine(self._fetch(support))
         engine.move_to(self._alpha[support])
         return engine.quadratic()
+
+    def _far_quadratic(self, support: np.ndarray) -> np.ndarray:
+        """Return the same from all shards: each has rows from both ends, long and short ones."""
+        count = len(self._shards.sizes)
+        ends = np.linspace(0, len(support), 2 * count + 1).astype(int).tolist()
+        rows = list(pairwise(ends))
+        each = [([rows[k], rows[-1 - k]],) for k in range(count)]
+        work = Work(self._fetch(support), self._alpha[support])
+        energies: np.ndarray = np.sum(self._shards.ask(Shard.energies, (work,), each), axis=0)
+        return energies
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n), anew at each call."""
@@ -249,31 +263,32 @@ class ShardedEngine(Engine):
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros((len(kernels), self.n))
-        work = Work(self.fetch(support), self._alpha[support])
+        work = Work(self._fetch(support), self._alpha[support])
         return np.concatenate(self._shards.ask(Shard.outputs, (work, kernels)), axis=1)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
-        engine = self._near.engine(self.fetch(needed))
+        engine = self._near.engine(self._fetch(needed))
         engine.move_to(self._alpha[needed])
         return engine.outputs_at(np.searchsorted(needed, idx))
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self._near.engine(self.fetch(idx)).block(np.arange(len(idx)), theta)
+        return self._near.engine(self._fetch(idx)).block(np.arange(len(idx)), theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        return self._near.engine(self.fetch(idx)).blocks(np.arange(len(idx)))
+        return self._near.engine(self._fetch(idx)).blocks(np.arange(len(idx)))
 
     def diagonal(self) -> np.ndarray:
         return np.concatenate(self._shards.ask(Shard.diagonal), axis=1)
 
-    def sizes(self) -> np.ndarray:
-        sizes: np.ndarray = np.max(self._shards.ask(Shard.sizes), axis=0)
-        return sizes
+    @property
+    def largest_values(self) -> np.ndarray:
+        largest: np.ndarray = np.max(self._shards.ask(Shard.largest_values), axis=0)
+        return largest
 
-    def fetch(self, idx: np.ndarray) -> Examples:
+    def _fetch(self, idx: np.ndarray) -> Examples:
         """Return some examples, as all kernels read them."""
-        return self._fetched.take(idx, np.flatnonzero(self._alpha))
+        return self.fetched.take(idx, np.flatnonzero(self._alpha))
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         self._stale = True  # without outputs they are computed when they are asked for
@@ -310,7 +325,7 @@ class ShardedEngine(Engine):
     def _smaller(self, examples: np.ndarray, alone: bool) -> Engine:
         """Return an engine for some examples, at any alpha."""
         if len(examples) <= NEAR:
-            taken = self.fetch(examples)
+            taken = self._fetch(examples)
             engine = self._near.engine(taken)
             # One that keeps the outputs of every kernel has no place for a sum that is given.
             if alone or self.n_kernels == 1 or not engine.keeps_outputs:
@@ -319,7 +334,7 @@ class ShardedEngine(Engine):
             return ShardedEngine(NearShards([shard]), self._near)
         if np.any(np.diff(examples) <= 0):
             raise ValueError("examples of shards must be sorted, and none may occur twice")
-        parts = self._shards.parts(self._fetched.split(examples))
+        parts = self._shards.parts(self.fetched.split(examples))
         far = ShardedEngine(parts, self._near)
-        far._fetched = self._fetched.part(parts, examples)
+        far.fetched, far._rougher = self.fetched.part(parts, examples), self.has_rough_outputs
         return far

@@ -135,7 +135,9 @@ class MKLEstimator(FittedEstimator):
         chosen = kernels or self._default_kernels(X, costs)
         with single_threaded_blas(), self._live_line(X) as watch:
             ready = self._normalize(chosen, self.normalize, X, weights=costs, n_jobs=self.n_jobs)
-            prepared = self._prepared(*ready, costs, [method], norms, shared=shared)
+            prepared = self._prepared(
+                *ready, costs, [method], norms, shared=shared, fits=len(problems)
+            )
             problems, engine = prepared.suited(problems, shared=shared)
             kept: list[Checkpoint] = []
             if self.checkpoint is not None:
@@ -177,16 +179,18 @@ class MKLEstimator(FittedEstimator):
         norms: Sequence[Norm],
         *,
         shared: bool,
+        fits: int,
     ) -> Prepared:
         """Give kernels an engine that suits the methods and norms that will be asked for.
 
         `shared`: whether outputs share their weights, each with an alpha of its own.
+        `fits`: how many machines will be trained on it.
         """
         n_jobs = thread_count(self.n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
-        name = choose_engine(training_set, methods, norms, shared=shared)
+        name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
         digits = Digits(training_set.kernels, training_set.examples, engine.precision)
         return Prepared(compiled, examples, engine, name, digits, costs / costs.sum())

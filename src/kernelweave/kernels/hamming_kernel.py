@@ -75,6 +75,11 @@ class HammingQuantity:
     centre: tuple[float, float] | None
     store: str
 
+    @property
+    def planes(self) -> int:
+        """The number of members."""
+        return len(self.values)
+
     def source(self) -> _core.Source:
         """Return the quantity for the core."""
         letters = len(self.alphabet.letters)

@@ -244,6 +244,11 @@ def named(cls: Class) -> Class:
     return cls
 
 
+def every() -> list[type[Loss]]:
+    """Return the losses that have a name."""
+    return list(_NAMED.values())
+
+
 def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
     """Return the loss that a name stands for, or the loss object itself.
 

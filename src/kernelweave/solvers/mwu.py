@@ -175,7 +175,8 @@ class Game:
         if not (self.positive.size and self.negative.size):
             raise ValueError("y must have examples of both classes")
         engine.move_to(np.zeros(engine.n))
-        self.s = np.zeros(engine.n_kernels)  # a'G_m a without the ridge
+        self.s = np.zeros(engine.n_kernels)  # a'G_m a without the ridge,
+        self.ridge_part = 0.0  # and what the ridge adds
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
 
@@ -206,7 +207,9 @@ class Game:
         )
         delta = np.array([0.5, -0.5])
         before = outputs[:, pair] @ delta
-        self.engine.change(pair, self.engine.alpha[pair] + delta)
+        alpha = self.engine.alpha[pair]
+        self.ridge_part += float(self.ridge[pair] @ (delta * (2 * alpha + delta)))
+        self.engine.change(pair, alpha + delta)
         after = self.engine.outputs()[:, pair] @ delta
         self.s += (before + after) / self.cost
         self.rounds += 1
@@ -215,7 +218,7 @@ class Game:
 
     def _weights(self, rate: float) -> np.ndarray:
         """mu, scaled so that nothing overflows; weights that underflow are kernels that are out."""
-        length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge @ self.engine.alpha**2)
+        length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())
         exponent = rate * length
         top = rate * self.longest
@@ -234,7 +237,7 @@ class Game:
     def certificate(self) -> Certificate:
         """Certify the model of a and mu, scaled to the best dual value or to margin 1."""
         total = np.abs(self.engine.alpha).sum()
-        value = self.s.max() + self.ridge @ self.engine.alpha**2
+        value = self.s.max() + self.ridge_part
         theta = self.theta()
         F = self.engine.combined(theta)
         margin = 0.5 * (F[self.positive].min() - F[self.negative].max())
