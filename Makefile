@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
 .PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
-	sanitize-threads fuzz faults coverage cross dist clean
+	sanitize-threads fuzz faults coverage cross dist papers clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -55,7 +55,7 @@ cross:
 COVERED ?= tests
 coverage: $(BIN)/python
 	$(BIN)/python -m venv build/coverage-venv
-	build/coverage-venv/bin/pip install --quiet gcovr pytest-cov 'scikit-build-core>=0.10' 'nanobind>=2.4' '.[test]' \
+	build/coverage-venv/bin/pip install --quiet gcovr pytest-cov '.[test]' \
 	  -Cbuild-dir=build/coverage/objects -Ccmake.define.KERNELWEAVE_COVERAGE=ON
 	build/coverage-venv/bin/python -m pytest -n 2 --cov=kernelweave --cov-report=html:build/coverage/python --cov-report=term $(COVERED) \
 	  | tee build/coverage/python.txt
@@ -84,6 +84,10 @@ bench: $(VENV)/installed
 SIZES ?= --reduced
 bench-against: $(VENV)/installed
 	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES) $(if $(LIMIT),--limit $(LIMIT))
+
+# The papers' experiments at full size, for hours; a run that was stopped goes on: PAPERS="kloft_2011" picks.
+papers: $(VENV)/installed
+	$(BIN)/python -m benchmarks.papers $(PAPERS)
 
 # All 60,000 digits: three fits of at most an hour each.
 bench-mnist: $(VENV)/installed

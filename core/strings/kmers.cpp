@@ -101,7 +101,7 @@ bool kmers_fit(int64_t k, uint64_t letters) {
   unsigned __int128 size = 1;
   for (int64_t i = 0; i < k; ++i) {
     size *= letters;
-    if (size >> 63) return false;
+    if (size >> 64) return false;
   }
   return true;
 }

@@ -137,7 +137,7 @@ def test_predictions_are_those_of_the_library(run, table):
     run("fit", table, "--target", "back", *KERNELS, "-q")
     model, frame = load("model.kw"), pd.read_csv(table).drop(columns="back")
     run("predict", "model.kw", table, "-o", "scores.tsv", "--contributions")
-    found = pd.read_csv("scores.tsv", sep="\t", comment="#")
+    found = pd.read_csv("scores.tsv", sep="\t", comment="#", float_precision="round_trip")
     assert found["score"].tolist() == model.decision_function(frame).tolist()
     assert found["prediction"].tolist() == model.predict(frame).tolist()
     parts = found[list(model.kernel_names_)].to_numpy()

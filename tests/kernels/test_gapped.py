@@ -187,7 +187,7 @@ def test_cutting_mismatches_off_is_warned_of():
         ({"l": 4, "k": 5}, "k, which is at most l, must be an integer from 1 to 4"),
         ({"l": 4, "k": 2, "d": 5}, "d, which is at most l, must be an integer from 0 to 4"),
         ({"l": 0}, "l must be an integer from 1"),
-        ({"l": 32}, "fewer than 2\\^63"),
+        ({"l": 32}, "fewer than 2\\^64"),
         ({"l": []}, "empty sequence"),
         ({"l": [5, 6], "k": [3, 3, 3]}, "equal length"),
         ({"filter": "half"}, "filter must be one of"),

@@ -127,7 +127,7 @@ class HammingKernel(OnColumns):
         name, letters = self.kind, len(self.alphabet.letters)
         if not _core.kmers_fit(length, letters):
             raise ValueError(
-                f"{name}: there must be fewer than 2^63 possible words, here there are "
+                f"{name}: there must be fewer than 2^64 possible words, here there are "
                 f"{letters}^{length}"
             )
         if self.store == "table" and letters**length > MOST_PLACES:
