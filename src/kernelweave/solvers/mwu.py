@@ -204,7 +204,8 @@ class Game:
 
     def follow(self, other: Game) -> None:
         """Take over what was played in another game, with the same kernels."""
-        self.s, self.mu, self.step = other.s.copy(), other.mu, other.step
+        self.s, self.ridge_part = other.s.copy(), other.ridge_part
+        self.mu, self.step = other.mu, other.step
         self.rounds, self.longest = other.rounds, other.longest
 
     @cached_property
