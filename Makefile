@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
 
 .PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
-	sanitize-threads fuzz faults coverage cross dist clean
+	sanitize-threads fuzz faults coverage cross dist papers clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -55,7 +55,7 @@ cross:
 COVERED ?= tests
 coverage: $(BIN)/python
 	$(BIN)/python -m venv build/coverage-venv
-	build/coverage-venv/bin/pip install --quiet gcovr pytest-cov 'scikit-build-core>=0.10' 'nanobind>=2.4' '.[test]' \
+	build/coverage-venv/bin/pip install --quiet gcovr pytest-cov '.[test]' \
 	  -Cbuild-dir=build/coverage/objects -Ccmake.define.KERNELWEAVE_COVERAGE=ON
 	build/coverage-venv/bin/python -m pytest -n 2 --cov=kernelweave --cov-report=html:build/coverage/python --cov-report=term $(COVERED) \
 	  | tee build/coverage/python.txt
@@ -68,8 +68,11 @@ $(VENV)/sphinx: $(VENV)/installed
 	$(BIN)/pip install --quiet '.[docs]'
 	touch $@
 
+docs: SCRIPTS := /plot_
+docs-quick: SCRIPTS := /examples/plot_
 docs docs-quick: $(VENV)/sphinx
-	KERNELWEAVE_GALLERY=$(if $(filter docs,$@),,/examples)/plot_ $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
+	rm -rf docs/api/generated docs/gallery
+	KERNELWEAVE_GALLERY=$(SCRIPTS) $(BIN)/python -m sphinx -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
 # All tables but the longest; `python -m benchmarks NAME` gives one of them.
@@ -81,6 +84,10 @@ bench: $(VENV)/installed
 SIZES ?= --reduced
 bench-against: $(VENV)/installed
 	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES) $(if $(LIMIT),--limit $(LIMIT))
+
+# The papers' experiments at full size, for hours; a run that was stopped goes on: PAPERS="kloft_2011" picks.
+papers: $(VENV)/installed
+	$(BIN)/python -m benchmarks.papers $(PAPERS)
 
 # All 60,000 digits: three fits of at most an hour each.
 bench-mnist: $(VENV)/installed
@@ -148,7 +155,7 @@ fuzz: $(VENV)/installed
 
 # Full disks, refused memory, 20 kills and 50 interrupts at random moments; `make test` has fewer.
 faults: $(VENV)/installed
-	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py
+	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py tests/cluster/test_dask_faults.py
 
 clean:
 	rm -rf $(VENV) build dist

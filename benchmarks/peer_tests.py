@@ -18,13 +18,15 @@ from .svm_adapter import SVC, SVR, FitsSeen, OneClassSVM
 QUICK = False
 PRIVATE = "private attributes of LIBSVM's wrapper"
 PLATT = "probability=True, Platt's scaling inside SVC, which scikit-learn is removing too"
-NEGATIVE = "negative sample weights are refused, and the error for zeros has other words"
+WORDS = "the error for weights that leave less than two classes has other words"
+PAIRS = "one class against another: ours is one against the rest"
 FEW_TURNS = "one of our turns solves a problem this small, so that max_iter=1 suffices"
 EXCEPTIONS = {
     "test_tweak_params": PRIVATE,
     "test_immutable_coef_property": PRIVATE,
     "test_n_iter_libsvm": "iterations of LIBSVM for each pair of classes",
-    "test_decision_function_shape": "one class against another: ours is one against the rest",
+    "test_decision_function_shape": PAIRS,
+    "test_precomputed": PAIRS,
     "test_svc_invalid_break_ties_param": "break_ties",
     "test_svc_ovr_tie_breaking": "break_ties",
     "test_svc_nonfinite_params": "the error for a C beyond all numbers has other words",
@@ -36,13 +38,12 @@ EXCEPTIONS = {
     "test_svc_nusvc_probA_probB_deprecated": PLATT,
     "test_unsorted_indices": PLATT,
     "test_sparse_svc_clone_with_callable_kernel": PLATT,
-    "test_negative_sample_weights_mask_all_samples": NEGATIVE,
-    "test_negative_weights_svc_leave_just_one_label": NEGATIVE,
-    "test_negative_weights_svc_leave_two_labels": NEGATIVE,
-    "test_negative_weight_equal_coeffs": NEGATIVE,
+    "test_negative_sample_weights_mask_all_samples": WORDS,
+    "test_negative_weights_svc_leave_just_one_label": WORDS,
+    "test_bad_input": "sparse examples are predicted where dense ones were learned from",
+    "test_svm_with_infinite_C": "a regression without errors is refused: no gap certifies it",
     "test_svr_errors": "a function that gives a matrix of the wrong shape is refused by fit",
     "test_sparse_precomputed": "sparse matrices of similarities are accepted",
-    "test_custom_kernel_not_array_input": "functions are given vectors; texts become categories",
     "test_timeout": FEW_TURNS,
 }
 

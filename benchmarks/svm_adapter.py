@@ -49,10 +49,13 @@ class Adapter(BaseEstimator):
         self.model_ = self.made(
             self._kernel(), norm=np.inf, normalize=None, tol=tol, max_iter=limit, **given
         )
+        if sample_weight is not None:  # LIBSVM leaves out what has a negative one
+            sample_weight = np.maximum(sample_weight, 0.0)
         self.model_.fit(X, y, sample_weight=sample_weight)
         self.X_ = X.tocsr() if sp.issparse(X) else X
         for name in ("support_", "dual_coef_", "intercept_", "n_features_in_"):
-            setattr(self, name, getattr(self.model_, name))
+            if hasattr(self.model_, name):  # texts have no features
+                setattr(self, name, getattr(self.model_, name))
         if sp.issparse(X):  # as LIBSVM's are
             self.dual_coef_ = sp.csr_matrix(self.dual_coef_)
         return self

@@ -29,6 +29,7 @@ templates_path = ["_templates"]
 
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
+smartquotes = False  # texts are full of "names"
 toc_object_entries_show_parents = "hide"
 default_role = "py:obj"  # `names` in docstrings
 
@@ -56,7 +57,7 @@ sphinx_gallery_conf = {
     "reference_url": {"kernelweave": None},
     "show_memory": False,
     "download_all_examples": False,
-    "min_reported_time": 20,
+    "write_computation_times": False,
     "abort_on_example_error": True,
 }
 

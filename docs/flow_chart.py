@@ -51,6 +51,10 @@ QUESTIONS = [
             ("over 100,000 noisy rows", '"auto", tol=1e-2', "large.html"),
             ("kernels by the million", '"mwu"', "solvers.html#multiplicative-weights"),
             ("a check of a small fit", '"qcqp"', "solvers.html"),
+            ("sparse, to many digits", '"skm"', "solvers.html#support-kernel-machine"),
+            ("rough, in linear time", "LinearizedMKL", "large.html#when-something-else-is-better"),
+            ("data on a cluster", "kernelweave.dask", "scale.html"),
+            ("no Python, please", "kernelweave fit", "command_line.html"),
         ],
     ),
 ]

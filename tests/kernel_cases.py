@@ -22,11 +22,14 @@ from kernelweave.engines import (
     FamilyEngine,
     LinearEngine,
     OutputsEngine,
+    StackedEngine,
     StreamedEngine,
     TrainingSet,
 )
+from kernelweave.engines.fetched import Near
 from kernelweave.engines.shard import Shard, Varying
-from kernelweave.engines.sharded import Near, NearShards, ShardedEngine
+from kernelweave.engines.sharded import ShardedEngine
+from kernelweave.engines.shards import NearShards
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -114,6 +117,16 @@ class LinearCase(Case):
         """Return an engine for the examples X."""
         given = training_set(self.kernels, X, self.how, cache_mb=cache_mb, n_jobs=n_jobs)
         return LinearEngine.of(given)
+
+
+class StackedCase(Case):
+    """The kernels of a case, all their values at hand."""
+
+    n: ClassVar[int] = 60
+
+    def engine(self, X: Any, *, cache_mb: float = 100.0, n_jobs: int = 1) -> Engine:
+        """Return an engine for the examples X."""
+        return StackedEngine.of(training_set(self.kernels, X, self.how, n_jobs=n_jobs))
 
 
 class StreamedCase(Case):
@@ -330,6 +343,7 @@ COMBINED = {
     for how in (None, "variance")
 }
 OUTPUTS = {f"outputs of {name}": OutputsCase(**vars(case)) for name, case in CASES.items()}
+STACKED = {f"stacked {name}": StackedCase(**vars(case)) for name, case in CASES.items()}
 STREAMED = {f"streamed {name}": StreamedCase(**vars(case)) for name, case in CASES.items()}
 # Given similarities are those to all examples, which no shard has.
 SHARDED = {
@@ -337,4 +351,4 @@ SHARDED = {
     for name, case in {**CASES, **COMBINED, **LINEAR}.items()
     if name != "given" and not (name in COMBINED and "two quantities" not in name)
 }
-EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STREAMED, **SHARDED}
+EVERY_ENGINE = {**CASES, **SUMS, **COMBINED, **LINEAR, **OUTPUTS, **STACKED, **STREAMED, **SHARDED}

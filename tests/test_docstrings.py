@@ -8,10 +8,11 @@ import pytest
 
 pyplot = pytest.importorskip("matplotlib.pyplot")
 pytest.importorskip("clarabel")
+pytest.importorskip("distributed")
 pytest.importorskip("jinja2")
 pytest.importorskip("pandas")
 
-PACKAGES = ["baselines", "genome", "inspection", "kernels", "losses", "norms", "sequences"]
+PACKAGES = ["baselines", "dask", "genome", "inspection", "kernels", "losses", "norms", "sequences"]
 OTHERS = {
     "bounds": ["Estimate", "MarginBound", "empirical_rademacher", "margin_bound", "rademacher"],
     "comparison": ["Comparison"],

@@ -9,6 +9,7 @@ import pytest
 from test_docstrings import OBJECTS
 
 import kernelweave
+from kernelweave import dask
 from kernelweave.baselines import MarkovChain
 from kernelweave.documentation import REFERENCE, SITE
 
@@ -21,6 +22,8 @@ ESTIMATORS = [
     kernelweave.MKLRegressor,
     kernelweave.MKLRegressorCV,
     MarkovChain,
+    dask.DaskMKLClassifier,
+    dask.DaskMKLRegressorCV,
 ]
 
 

@@ -11,6 +11,7 @@ from kernel_cases import (
     LINEAR,
     OUTPUTS,
     SHARDED,
+    STACKED,
     STREAMED,
     SUMS,
     FamilyCase,
@@ -24,18 +25,28 @@ from kernelweave.engines import (
     LinearEngine,
     OutputsEngine,
     Snapshot,
+    StackedEngine,
     StreamedEngine,
 )
 from kernelweave.engines.sharded import ShardedEngine
 from kernelweave.kernels import WeightedDegree
 
-ENGINES = (DenseEngine, FamilyEngine, LinearEngine, OutputsEngine, ShardedEngine, StreamedEngine)
+ENGINES = (
+    DenseEngine,
+    FamilyEngine,
+    LinearEngine,
+    OutputsEngine,
+    ShardedEngine,
+    StackedEngine,
+    StreamedEngine,
+)
 ONE_OF_EACH = {
     DenseEngine: CASES["distances and dot products"],
     FamilyEngine: COMBINED["family of two quantities, normalised by None"],
     LinearEngine: LINEAR["matches by degree"],
     OutputsEngine: OUTPUTS["outputs of distances and dot products"],
     ShardedEngine: SHARDED["shards of distances and dot products"],
+    StackedEngine: STACKED["stacked distances and dot products"],
     StreamedEngine: STREAMED["streamed distances and dot products"],
 }
 EVALUATING = {
@@ -45,6 +56,7 @@ EVALUATING = {
     **LINEAR,
     **OUTPUTS,
     **SHARDED,
+    **STACKED,
 }  # kernels between any examples
 every_case = pytest.mark.parametrize("case", EVERY_ENGINE.values(), ids=EVERY_ENGINE)
 every_engine = pytest.mark.parametrize("kind", ENGINES, ids=lambda kind: kind.__name__)
@@ -283,6 +295,7 @@ def test_blocks_diagonal_and_outputs_of_some_examples(case, rng):
     idx = some(rng, engine.n)
     close(engine.blocks(idx), naive.inside(idx))
     close(engine.diagonal(), np.einsum("mii->mi", naive.K))
+    close(engine.largest_values, np.einsum("mii->mi", naive.K).max(axis=1))
     change(engine, naive, rng)
     sizes = np.abs(naive.K).max(axis=(1, 2)) * np.abs(naive.alpha).sum()
     accuracy = 1e-6 if naive.largest else 1e-12
@@ -306,6 +319,7 @@ CAPABILITIES = {  # keeps outputs, streams
     LinearEngine: (False, False),
     OutputsEngine: (True, False),
     ShardedEngine: (False, False),
+    StackedEngine: (True, False),
     StreamedEngine: (False, True),
 }
 
@@ -328,6 +342,7 @@ LACKING = {
     LinearEngine: {"subset": (NONE, ONE)},
     OutputsEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     ShardedEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
+    StackedEngine: {"matvec": (ONE, ONE), "subset": (NONE, ONE)},
     StreamedEngine: {
         "matvec": (ONE, ONE),
         "block": (ONE, np.ones(5)),

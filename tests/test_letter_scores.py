@@ -24,7 +24,9 @@ KERNELS = [
     Spectrum(4, both_strands=True),
     WeightedDegree(4),
     WeightedDegree(3, split="degree"),
+    WeightedDegree(3, split="both"),
     WeightedDegreeShift(3, 1),
+    [GappedKmer([5, 5], [3, 4]), Spectrum(2), WeightedDegree(2)],
 ]
 
 
@@ -35,7 +37,7 @@ def data(rng):
 
 
 @pytest.mark.parametrize("normalize", ["unit", "variance"])
-@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.labels[0])
+@pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_contributions_add_up_to_decision_values(kernel, normalize, data):
     X, y, new = data
     model = MKLClassifier(kernel, normalize=normalize).fit(X, y)
@@ -44,9 +46,12 @@ def test_contributions_add_up_to_decision_values(kernel, normalize, data):
     np.testing.assert_allclose(
         scores.contributions.sum(axis=(1, 2)), model.decision_function(new) - model.intercept_
     )
+    near = letter_scores(model, new, near=True)
+    np.testing.assert_allclose(near.contributions, scores.contributions, atol=1e-12)
 
 
-def test_words_share_what_they_count_among_letters_that_agree(data):
+@pytest.mark.parametrize("near", [False, True])
+def test_words_share_what_they_count_among_letters_that_agree(near, data):
     X, y, new = data
     model = MKLClassifier(GappedKmer(5, 3, both_strands=False), normalize=None).fit(X, y)
     (member,) = GappedKmer(5, 3).members
@@ -59,10 +64,39 @@ def test_words_share_what_they_count_among_letters_that_agree(data):
                 for x, coef in zip(support, model.dual_coef_[0], strict=True):
                     for v in (x[j : j + 5] for j in range(len(x) - 4)):
                         m = sum(b != c for b, c in zip(u, v, strict=True))
-                        if u[p] == v[p]:
+                        before = m + (letter != new[0][i + p])
+                        if u[p] == v[p] and (not near or before <= 2):
                             share = float(member.values[m]) / (5 - m)
                             expected[a, i + p] += model.weights_[0] * coef * share
-    np.testing.assert_allclose(letter_scores(model, new[:1]).hypothetical[0], expected, atol=1e-9)
+    found = letter_scores(model, new[:1], near=near).hypothetical[0]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def replaced(text, at, letter):
+    return text[:at] + letter + text[at + 1 :]
+
+
+@pytest.mark.parametrize("kernel", [WeightedDegree(3), WeightedDegreeShift(3, 1)], ids=str)
+def test_hypothetical_scores_are_those_of_the_changed_sequence(kernel, data):
+    """The other letters are as they are, so that a letter has the score it would have."""
+    X, y, new = data
+    model = MKLClassifier(kernel).fit(X, y)
+    hypothetical = letter_scores(model, new[:1]).hypothetical[0]
+    for p in range(14):
+        changed = [replaced(new[0], p, letter) for letter in "ACGT"]
+        own = letter_scores(model, changed).contributions[:, :, p].sum(axis=1)
+        np.testing.assert_allclose(hypothetical[:, p], own, atol=1e-12)
+
+
+def test_one_of_several_classes(data):
+    X, _, new = data
+    y = np.arange(len(X)) % 3
+    model = MKLClassifier(WeightedDegree(3)).fit(X, y)
+    for c in range(3):
+        total = letter_scores(model, new, target=c).contributions.sum(axis=(1, 2))
+        np.testing.assert_allclose(total, model.decision_function(new)[:, c] - model.intercept_[c])
+    with pytest.raises(ValueError, match="target must be one of"):
+        letter_scores(model, new)
 
 
 def test_files_for_motif_discovery(data, tmp_path):

@@ -12,7 +12,7 @@ from kernelweave import (
     norms,
 )
 from kernelweave.datasets import make_splice
-from kernelweave.kernels import RBF, Laplacian, Polynomial, WeightedDegree
+from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial, WeightedDegree
 from kernelweave.plan import AUTO, METHODS, Plan, automatic, find_method, suited_norm
 from kernelweave.solvers.skm import SKM
 from kernelweave.training.loop import COMPLETE
@@ -94,6 +94,20 @@ PLANS = {  # kernels, settings, and the parts of the sentence
 @pytest.mark.parametrize(("kernels", "settings", "parts"), PLANS.values(), ids=PLANS)
 def test_the_plan_of_each_kind_of_problem(kernels, settings, parts, data, plan_of):
     assert plan_of(MKLClassifier(kernels, **settings), *data) == "; ".join(parts)
+
+
+def test_values_of_few_examples_are_kept_for_several_machines(data, plan_of):
+    X, y = data
+    classes = np.where(X[:, 1] > 0, y, 2.0)
+    sentence = "; ".join(["stacked engine", SETS, ANALYTIC])
+    assert plan_of(MKLClassifier(MIXED), X, classes) == sentence
+    assert plan_of(MKLClassifierCV(MIXED, norms=[2.0]), X, y) == sentence
+    for other in (
+        MKLClassifier(MIXED, cache_mb=30),  # three kernels take 33 MB
+        MKLClassifier(RBF(0.1)),
+        MKLClassifier([Linear(columns=[0]), Linear(columns=[1])]),
+    ):
+        assert plan_of(other, X, classes).startswith("dense engine")
 
 
 SKM_SENTENCE = "SKM(eps1=inf, eps2=inf, sparsify=False, block_mb=64.0)"
@@ -206,9 +220,9 @@ def test_the_plan_of_one_class_and_of_a_regression(data, plan_of):
 @pytest.mark.parametrize(
     ("norm", "parts"),
     [
-        (1, ["dense engine", SETS, ACCURATE_NEWTON, DROPPED]),
-        (2, ["dense engine", SETS, ANALYTIC]),
-        (np.inf, ["dense engine", SETS, "given weights"]),
+        (1, ["stacked engine", SETS, ACCURATE_NEWTON, DROPPED]),
+        (2, ["stacked engine", SETS, ANALYTIC]),
+        (np.inf, ["stacked engine", SETS, "given weights"]),
     ],
 )
 def test_the_plan_of_shared_weights(norm, parts, data, plan_of):
@@ -219,12 +233,12 @@ def test_the_plan_of_shared_weights(norm, parts, data, plan_of):
 
 def test_a_fitted_estimator_has_its_plan(data):
     X, y = data[0][:60], data[1][:60]
-    for model in (
-        MKLClassifier(MIXED, norm=2),
-        MKLClassifierCV(MIXED, norms=[2], Cs=[1.0], cv=2),
-        MKLRegressor(MIXED, norm=2),
+    for model, engine in (
+        (MKLClassifier(MIXED, norm=2), "dense"),
+        (MKLClassifierCV(MIXED, norms=[2], Cs=[1.0], cv=2), "stacked"),
+        (MKLRegressor(MIXED, norm=2), "dense"),
     ):
-        assert repr(model.fit(X, y).plan_) == f"dense engine; {SETS}; {ANALYTIC}"
+        assert repr(model.fit(X, y).plan_) == f"{engine} engine; {SETS}; {ANALYTIC}"
         assert model.plan_.certifies == "weights and machine"
     aligned = MKLClassifier(MIXED, norm=2, solver="alignment").fit(X, y)
     assert aligned.plan_.certifies == "machine at given weights"

@@ -5,8 +5,8 @@ import pytest
 
 from kernelweave import MKLClassifier, inspection
 from kernelweave.datasets import make_motifs
+from kernelweave.inspection import letter_scores
 from kernelweave.inspection.bootstrap import BootstrapWeights
-from kernelweave.inspection.letters import word_scores
 from kernelweave.kernels import RBF, WeightedDegree, WeightedDegreeShift
 
 matplotlib = pytest.importorskip("matplotlib")
@@ -101,13 +101,13 @@ def test_letters_of_a_logo_are_as_high_as_their_weights(model):
 def test_letters_of_a_sequence_share_its_score(kernels, data):
     X, y = data
     model = MKLClassifier(kernels).fit(X, y)
-    scores = word_scores(model, X[:5])
+    scores = letter_scores(model, X[:5])
     expected = model.decision_function(X[:5]) - model.intercept_
-    np.testing.assert_allclose(scores.sum(axis=1), expected, atol=1e-10)
+    np.testing.assert_allclose(scores.contributions.sum(axis=(1, 2)), expected, atol=1e-10)
     shown = LogoDisplay.from_sequence(model, str(X[0]))
-    np.testing.assert_allclose(shown.heights.sum(axis=0), scores[0])
-    with pytest.raises(ValueError, match="50 letters"):
-        word_scores(model, ["ACGT"])
+    np.testing.assert_allclose(shown.heights, scores.contributions[0])
+    with pytest.raises(ValueError, match="50"):
+        letter_scores(model, ["ACGT"])
 
 
 def test_intervals_of_weights():

@@ -10,6 +10,7 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.plan import METHODS, find_method
+from kernelweave.steps import analytic
 from kernelweave.steps.newton import Newton
 from kernelweave.training.loop import Turn
 
@@ -193,3 +194,40 @@ def test_rounding_is_no_reason_for_newton_to_go_back():
     assert there[0] > theta[0]
     assert step(turn(1.0 + 1e-15))[0] > theta[0]
     np.testing.assert_array_equal(step(turn(1.01)), theta)
+
+
+def seen(theta, s):
+    """What a step sees that only looks at s."""
+    ends = {"tol": 1e-3, "constant": np.inf}
+    return Turn(theta, s, 0.0, lambda: 1.0, lambda: np.eye(len(s)), seen, **ends)
+
+
+@pytest.mark.parametrize("p", [1.1, 4 / 3, 2.0, 8.0])
+def test_longer_analytic_steps_reach_the_best_response_to_a_constant_s(p, rng):
+    norm, s = norms.Lp(p), rng.exponential(size=7)
+    step, theta = analytic.Analytic(norm), norm.start(7)
+    for _ in range(80):
+        theta = step(seen(theta, s))
+        assert norm.value(theta) == pytest.approx(1.0)
+        assert theta.min() > 0
+    np.testing.assert_allclose(theta, norm.best(s), rtol=1e-6)
+    np.testing.assert_allclose(step(seen(norm.best(s), s)), norm.best(s), rtol=1e-6)
+
+
+def test_analytic_steps_that_turn_back_become_as_short_as_the_formula(rng):
+    norm, theta = norms.Lp(2), norms.Lp(2).start(2)
+    step, ways = analytic.Analytic(norm), [np.array([1.0, 4.0]), np.array([4.0, 1.0])]
+    for turn in range(8):
+        last = step(seen(theta, ways[turn % 2]))
+    np.testing.assert_allclose(last, norm.analytic(theta, ways[1]), rtol=1e-12)
+
+
+def test_longer_analytic_steps_take_fewer_turns(load_real, monkeypatch):
+    case = make_case(load_real("sonar"), "hinge", norms.Lp(4 / 3), n=150, M=12)
+    longer = case.solve("analytic", working_set=150)
+    monkeypatch.setattr(analytic, "FIRST", 1.0)
+    monkeypatch.setattr(analytic, "LONGER", 1.0)
+    formula = case.solve("analytic", working_set=150)
+    assert longer.converged
+    assert longer.n_iter <= 0.7 * formula.n_iter
+    assert longer.primal == pytest.approx(formula.primal, rel=1e-3)

@@ -27,12 +27,14 @@ KERNELS = [
     Spectrum(5, both_strands=True),
     Spectrum(3, alphabet="protein"),
     NGram(2),
+    NGram(8),
 ]
 CASES = [
     replace(kernel, store=kind)
     for kernel in KERNELS
     for kind in KINDS
     if not (kind == "suffix" and kernel.both_strands)
+    and not (kind == "table" and kernel == NGram(8))
 ]
 POSITIONAL = [
     WeightedDegree(1),

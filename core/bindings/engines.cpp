@@ -6,6 +6,7 @@
 #include "engine/engine.h"
 #include "engine/linear_engine.h"
 #include "engine/mixture.h"
+#include "engine/stack.h"
 #include "engine/sum.h"
 
 namespace nb = nanobind;
@@ -19,6 +20,16 @@ std::unique_ptr<SharedRows> rows_of(const Program& program, const Side& side, in
   check_threads(n_jobs);
   return std::make_unique<SharedRows>(std::make_shared<const Program>(program), side, cache_bytes,
                                       n_jobs);
+}
+
+template <typename Kind>
+Out block(Kind& engine, Ids ids, Vector weights) {
+  check_ids(engine.n(), ids);
+  require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
+  Out out = make_array({ids.shape(0), ids.shape(0)});
+  without_lock(
+      [&] { engine.block(ids.data(), int64_t(ids.shape(0)), weights.data(), out.data()); });
+  return out;
 }
 
 template <typename Kind>
@@ -57,7 +68,6 @@ nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) 
   return nb::class_<Kind>(m, name, doc)
       .def_prop_ro("n", &Kind::n)
       .def_prop_ro("n_kernels", &Kind::n_kernels)
-      .def_prop_ro("cached_rows", &Kind::cached_rows)
       .def("blocks", &blocks<Kind>, "ids"_a)
       .def("add", &add<Kind>, "ids"_a, "delta"_a)
       .def("diagonal", &diagonal_of<Kind>)
@@ -123,6 +133,7 @@ void bind_dense(nb::module_& m) {
           [](Engine* engine, const Program& program, const Side& side, int64_t cache_bytes,
              int n_jobs) { new (engine) Engine(rows_of(program, side, cache_bytes, n_jobs)); },
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
+      .def_prop_ro("cached_rows", &Engine::cached_rows)
       .def_prop_ro("reads", &Engine::reads,
                    "The time of a pair, in values that are read from a long row meanwhile.")
       .def_static("of_sum", &engine_of_sum, "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
@@ -137,30 +148,28 @@ void bind_dense(nb::module_& m) {
                 nb::find(engine));
           },
           nb::rv_policy::reference_internal)
-      .def(
-          "block",
-          [](Engine& engine, Ids ids, Vector weights) {
-            check_ids(engine.n(), ids);
-            require(int64_t(weights.shape(0)) == engine.n_kernels(),
-                    "block: one weight per kernel");
-            Out out = make_array({ids.shape(0), ids.shape(0)});
-            without_lock([&] {
-              engine.block(ids.data(), int64_t(ids.shape(0)), weights.data(), out.data());
-            });
-            return out;
-          },
-          "ids"_a, "weights"_a)
+      .def("block", &block<Engine>, "ids"_a, "weights"_a)
       .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
            "The matrices of the kernels; None where products are no cheaper than rows.");
 }
 
-Out linear_block(const LinearEngine& engine, Ids ids, Vector weights) {
-  check_ids(engine.n(), ids);
-  require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
-  Out out = make_array({ids.shape(0), ids.shape(0)});
-  without_lock(
-      [&] { engine.block(ids.data(), int64_t(ids.shape(0)), weights.data(), out.data()); });
-  return out;
+void bind_stack(nb::module_& m) {
+  bind_engine<Stack>(m, "Stack", "The values of all kernels between all examples.")
+      .def(
+          "__init__",
+          [](Stack* stack, const Program& program, const Side& side, int n_jobs) {
+            check_threads(n_jobs);
+            without_lock([&] { new (stack) Stack(program, side, n_jobs); });
+          },
+          "program"_a, "side"_a, "n_jobs"_a = 1)
+      .def_prop_ro(
+          "outputs",
+          [](Stack& stack) {
+            return nb::ndarray<nb::numpy, double, nb::ndim<2>>(
+                stack.outputs(), {size_t(stack.n()), size_t(stack.n_kernels())}, nb::find(stack));
+          },
+          nb::rv_policy::reference_internal)
+      .def("block", &block<Stack>, "ids"_a, "weights"_a);
 }
 
 Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights) {
@@ -190,8 +199,9 @@ void bind_linear(nb::module_& m) {
       .def_static("serves", &LinearEngine::serves, "program"_a, "side"_a)
       .def_prop_ro("n", &LinearEngine::n)
       .def_prop_ro("reads", &LinearEngine::reads)
+      .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
-      .def("block", &linear_block, "ids"_a, "weights"_a)
+      .def("block", &block<LinearEngine>, "ids"_a, "weights"_a)
       .def("blocks", &blocks<LinearEngine>, "ids"_a)
       .def("combined", &linear_sum, "ids"_a, "delta"_a, "weights"_a,
            "The weighted sum of the kernels of some examples, for all examples.")
@@ -208,6 +218,17 @@ Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
   Out out = make_array({size_t(mixture.n_kernels())});
   without_lock(
       [&] { mixture.quadratic(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
+  return out;
+}
+
+Out quadratic_forms_of_rows(const Mixture& mixture, Ids ids, int64_t rows, Vector alpha) {
+  check_ids(mixture.n(), ids);
+  require(ids.shape(0) == alpha.shape(0), "quadratic_of_rows: ids and alpha differ in length");
+  require(0 <= rows && rows <= int64_t(ids.shape(0)), "quadratic_of_rows: too many rows");
+  Out out = make_array({size_t(mixture.n_kernels())});
+  without_lock([&] {
+    mixture.quadratic_of_rows(ids.data(), int64_t(ids.shape(0)), rows, alpha.data(), out.data());
+  });
   return out;
 }
 
@@ -277,6 +298,7 @@ void bind_mixture(nb::module_& m) {
           },
           "program"_a, "side"_a, "cache_bytes"_a, "n_jobs"_a = 1)
       .def_static("serves", &Mixture::serves, "program"_a)
+      .def_prop_ro("cached_rows", &Mixture::cached_rows)
       .def_prop_ro(
           "combined",
           [](Mixture& mixture) {
@@ -302,6 +324,8 @@ void bind_mixture(nb::module_& m) {
           },
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
+      .def("quadratic_of_rows", &quadratic_forms_of_rows, "ids"_a, "rows"_a, "alpha"_a,
+           "What the first rows add to `quadratic`, each with itself and all after it.")
       .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
       .def_prop_ro("has_single_passes", &Mixture::has_single_passes)
       .def("add_single", &add_single, "ids"_a, "delta"_a, "As `add`, in single precision.")
@@ -319,6 +343,7 @@ void bind_mixture(nb::module_& m) {
 void bind_engines(nb::module_& m) {
   bind_products(m);
   bind_dense(m);
+  bind_stack(m);
   bind_linear(m);
   bind_mixture(m);
 }

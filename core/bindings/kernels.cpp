@@ -184,6 +184,16 @@ void bind_evaluate(nb::module_& m) {
         return out;
       },
       "program"_a, "a"_a, "b"_a, "coef"_a, "weights"_a, "n_jobs"_a = 1);
+  m.def(
+      "sum_each",
+      [](const Program& program, const Side& a, const Side& b, Vector coef, int n_jobs) {
+        check_threads(n_jobs);
+        require(int64_t(coef.shape(0)) == a.n, "sum_each: one number per example");
+        Out out = make_array({size_t(program.n_kernels()), size_t(b.n)});
+        without_lock([&] { sum_each(program, a, b, coef.data(), n_jobs, out.data()); });
+        return out;
+      },
+      "program"_a, "a"_a, "b"_a, "coef"_a, "n_jobs"_a = 1);
   nb::class_<Decision>(m, "Decision", "Decision functions of fixed examples and coefficients.")
       .def(nb::new_(&make_decision), "program"_a, "a"_a, "coef"_a, "weights"_a)
       .def(

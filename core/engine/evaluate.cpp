@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "engine/sweep.h"
+#include "kernels/linear.h"
 #include "system/recycled.h"
 
 namespace kw {
@@ -111,6 +112,21 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
             }
           });
         });
+}
+
+void sum_each(const Program& program, const Side& a, const Side& b, const double* coef, int threads,
+              double* out) {
+  program.check(a, b);
+  const int64_t kernels = program.n_kernels();
+  const std::vector<int64_t> rows = all_of(a);
+  std::fill_n(out, kernels * b.n, 0.0);
+  if (LinearPlan(program, a, b).add(rows.data(), coef, a.n, threads, out)) return;
+  std::vector<double> each(kernels * kernels, 0.0), repeated;
+  for (int64_t m = 0; m < kernels; ++m) {
+    each[m * (kernels + 1)] = 1.0;
+    repeated.insert(repeated.end(), coef, coef + a.n);
+  }
+  decide(program, a, b, repeated.data(), each.data(), kernels, threads, out);
 }
 
 }  // namespace kw

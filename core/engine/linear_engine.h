@@ -19,6 +19,8 @@ class LinearEngine {
   int64_t n_kernels() const { return program_->n_kernels(); }
   // The time that the values of a pair take, in values that are read from a long row meanwhile.
   double reads() const { return reads_of(*program_, side_); }
+  // Whether most of the time of a product does not depend on the number of examples.
+  bool products_are_fixed() const { return plan_.products_are_fixed(); }
   // out (count x count): sum_m weights[m] k_m inside a working set.
   void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
   // out (M x count x count): every k_m inside a working set.

@@ -62,35 +62,65 @@ void Mixture::block(const int64_t* ids, int64_t count, double* out) {
   });
 }
 
-void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
-  const int64_t parts = std::clamp<int64_t>(count / kTileColumns, 1, kMostParts);
-  std::vector<std::vector<Buffer<double>>> moments(parts);
+Mixture::Moments Mixture::no_moments(int64_t count) const {
+  Moments moments(std::clamp<int64_t>(count / kTileColumns, 1, kMostParts));
   for (auto& part : moments)
     for (const Profile& profile : profiles_)
       part.emplace_back(profile.grid().cells() * kTerms, 0.0);
-  const std::vector<int64_t> order = rows_->cached_first(ids, count);
-  const std::vector<int64_t> examples = chosen(ids, order);
-  const std::vector<double> factors = chosen(alpha, order);
-  const auto collect = [&](int64_t r, const RowView& view, double*, int64_t part) {
-    for (size_t p = 0; p < profiles_.size(); ++p) {
-      double* sums = moments[part][p].data();
-      const Grid& grid = profiles_[p].grid();
-      // A pair off the diagonal counts twice.
-      const int64_t once = view.j0 == r ? 1 : 0;
-      const double* others = factors.data() + view.j0;
-      simd().cells->moments(view.planes[p], grid, factors[r], others, sums, once);
-      simd().cells->moments(view.planes[p] + once, grid, 2.0 * factors[r], others + once, sums,
-                            view.n - once);
-    }
-  };
-  rows_->each_upper_row(examples.data(), count, collect, parts);
+  return moments;
+}
+
+// The pairs of row r with the columns of a view, which begin at r or after it.
+void Mixture::collect(const RowView& view, int64_t r, const double* alpha,
+                      std::vector<Buffer<double>>& sums) const {
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    const Grid& grid = profiles_[p].grid();
+    // A pair off the diagonal counts twice.
+    const int64_t once = view.j0 == r ? 1 : 0;
+    const double* others = alpha + view.j0;
+    simd().cells->moments(view.planes[p], grid, alpha[r], others, sums[p].data(), once);
+    simd().cells->moments(view.planes[p] + once, grid, 2.0 * alpha[r], others + once,
+                          sums[p].data(), view.n - once);
+  }
+}
+
+void Mixture::integrate(Moments& moments, double* out) const {
   std::fill_n(out, n_kernels(), 0.0);
   for (size_t p = 0; p < profiles_.size(); ++p) {
     Buffer<double>& total = moments[0][p];
-    for (int64_t part = 1; part < parts; ++part)
+    for (size_t part = 1; part < moments.size(); ++part)
       simd().add(moments[part][p].data(), total.data(), int64_t(total.size()));
     profiles_[p].integrate(rows_->program(), total.data(), out);
   }
+}
+
+void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
+  Moments moments = no_moments(count);
+  const std::vector<int64_t> order = rows_->cached_first(ids, count);
+  const std::vector<int64_t> examples = chosen(ids, order);
+  const std::vector<double> factors = chosen(alpha, order);
+  rows_->each_upper_row(
+      examples.data(), count,
+      [&](int64_t r, const RowView& view, double*, int64_t part) {
+        collect(view, r, factors.data(), moments[part]);
+      },
+      int64_t(moments.size()));
+  integrate(moments, out);
+}
+
+void Mixture::quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows,
+                                const double* alpha, double* out) const {
+  Moments moments = no_moments(count);
+  const Side work = rows_->side().subset(ids, count);
+  std::vector<int64_t> first(rows);
+  std::iota(first.begin(), first.end(), 0);
+  sweep(
+      rows_->program(), work, first.data(), rows, work, rows_->threads(),
+      [&](int64_t r, const RowView& view, double*, int64_t part) {
+        collect(view, r, alpha, moments[part]);
+      },
+      Pairs{.upper = true, .parts = int64_t(moments.size())});
+  integrate(moments, out);
 }
 
 void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,

@@ -33,8 +33,11 @@ class Mixture {
   void add(const int64_t* ids, int64_t count, const double* delta);
   // out (count x count): the combined kernel inside a working set.
   void block(const int64_t* ids, int64_t count, double* out);
-  // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]).
+  // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]); or what the first rows add to it,
+  // each with itself and all after it.
   void quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out);
+  void quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows, const double* alpha,
+                         double* out) const;
   // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
   void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* kernels,
                int64_t n_chosen, double* out) const;
@@ -53,6 +56,13 @@ class Mixture {
   std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count);
 
  private:
+  // Sums of pairs, collected in parts and in the cells of each plane.
+  using Moments = std::vector<std::vector<Buffer<double>>>;
+  Moments no_moments(int64_t count) const;
+  void collect(const RowView& view, int64_t r, const double* alpha,
+               std::vector<Buffer<double>>& sums) const;
+  void integrate(Moments& moments, double* out) const;
+
   std::unique_ptr<SharedRows> rows_;
   std::vector<Profile> profiles_;         // one for each plane
   std::unique_ptr<SinglePasses> single_;  // null where they do not serve

@@ -14,7 +14,6 @@ constexpr int64_t kColumns = 65536;            // columns that a thread works on
 constexpr int64_t kValues = int64_t{1} << 24;  // and their values
 constexpr int64_t kBlock = 64;                 // rows and columns of a tile of a block
 constexpr int64_t kPackBytes = int64_t{1} << 26;  // of rows that are packed at a time
-constexpr int64_t kMostBundles = 4;               // of one source: each costs a store of its own
 
 using Terms = std::vector<LinearTerm>;
 
@@ -42,6 +41,11 @@ void fold_constants(LinearTerm& term, const Side& a, const Side& b) {
   }
   term.slots = std::move(varying);
 }
+
+// What kernels without weight add.
+struct NoSums : Sums {
+  void lookup(const Table&, int64_t, int64_t, double*, int64_t) const override {}
+};
 
 // f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
 // of a store, and equally many for every thread.
@@ -111,7 +115,8 @@ LinearPlan::LinearPlan(const Program& program, const Side& a, const Side& b)
   }
   linear_ = std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
     auto shares = [&](const Bundle& other) { return other.source == bundle.source; };
-    return std::count_if(bundles_.begin(), bundles_.end(), shares) <= kMostBundles;
+    return std::count_if(bundles_.begin(), bundles_.end(), shares) <=
+           program.sources()[bundle.source]->most_normalisations();
   });
 }
 
@@ -165,7 +170,9 @@ std::vector<std::unique_ptr<Sums>> LinearPlan::compile(const int64_t* rows, cons
   if (!linear_) return sums;
   for (const Bundle& bundle : bundles_) {
     const std::vector<double> planes = plane_weights(bundle, weights);
-    sums.push_back(sum_up(bundle, rows, delta, count, threads, planes.data()));
+    const bool any = std::any_of(planes.begin(), planes.end(), [](double w) { return w != 0.0; });
+    sums.push_back(any ? sum_up(bundle, rows, delta, count, threads, planes.data())
+                       : std::make_unique<NoSums>());
     if (!sums.back()) return {};
   }
   return sums;
@@ -320,6 +327,12 @@ bool LinearPlan::multiplies() const {
   return linear_ && std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
            return program_.sources()[bundle.source]->multiplies(*a_.tables[bundle.source]);
          });
+}
+
+bool LinearPlan::products_are_fixed() const {
+  return std::any_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
+    return program_.sources()[bundle.source]->product_is_fixed(*a_.tables[bundle.source]);
+  });
 }
 
 int64_t LinearPlan::product_bytes() const {

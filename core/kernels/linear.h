@@ -62,6 +62,8 @@ class LinearPlan {
   std::unique_ptr<Products> products(bool keep, int threads) const;
   // What products keep in memory.
   int64_t product_bytes() const;
+  // Whether most of their time does not depend on the number of examples.
+  bool products_are_fixed() const;
 
  private:
   using Bundle = LinearBundle;

@@ -85,10 +85,14 @@ class Quantity {
                                      const double* /*planes*/) const {
     return nullptr;
   }
+  // Normalisations at most with which sums are cheaper than rows: each costs sums of its own.
+  virtual int64_t most_normalisations() const { return 4; }
   // Whether products with the values of all examples cost about as much as reading the examples.
   virtual bool multiplies(const Table& /*a*/) const { return false; }
   // What such products keep in memory.
   virtual int64_t product_bytes(const Table& /*a*/) const { return 0; }
+  // Whether most of the time of a product does not depend on the number of examples.
+  virtual bool product_is_fixed(const Table& /*a*/) const { return false; }
   // These products; null where they do not. Without `keep` every one costs as much as the first,
   // takes little memory, and reads the table again, which must live as long.
   virtual std::unique_ptr<Product> product(const Table& /*a*/, bool /*keep*/,

@@ -277,6 +277,7 @@ extern const CellLoops KW_JOIN(cells_, KW_LEVEL);
 extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const WordLoops KW_JOIN(words_, KW_LEVEL);
+extern const PairLoops KW_JOIN(pairs_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .name = KW_NAME(KW_LEVEL),
@@ -303,6 +304,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .single = &KW_JOIN(single_, KW_LEVEL),
     .wd = &KW_JOIN(wd_, KW_LEVEL),
     .words = &KW_JOIN(words_, KW_LEVEL),
+    .pairs = &KW_JOIN(pairs_, KW_LEVEL),
 };
 
 }  // namespace kw

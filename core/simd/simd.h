@@ -10,6 +10,7 @@ struct CellLoops;
 struct SingleLoops;
 struct WdLoops;
 struct WordLoops;
+struct PairLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -59,7 +60,8 @@ struct Simd {
   const CellLoops* cells;     // piecewise polynomials, cells.h
   const SingleLoops* single;  // passes in single precision, single.h
   const WdLoops* wd;          // the weighted degree kernel, wd.h
-  const WordLoops* words;     // tables of words and windows of letters, words.h
+  const WordLoops* words;     // tables of words, words.h
+  const PairLoops* pairs;     // words against words, pairs.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

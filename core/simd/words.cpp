@@ -1,41 +1,12 @@
-// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
-// files share.
+// Compiled once per SIMD level; see level.h for what that forbids.
 #include "simd/words.h"
 
-#include <string.h>
-#if defined(__AVX512BW__)
-#include <immintrin.h>
-#endif
-
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
+#include "simd/level.h"
 
 namespace kw {
 namespace {
 
-#if defined(__AVX512BW__)
-constexpr int64_t kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int64_t kLanes = 4;
-#else
-constexpr int64_t kLanes = 2;
-#endif
 typedef double Real __attribute__((vector_size(kLanes * 8)));
-constexpr int64_t kBytes = kLanes * 8;
-typedef uint8_t Bytes __attribute__((vector_size(kBytes)));
-typedef uint16_t Shorts __attribute__((vector_size(kBytes)));
-
-template <typename T>
-inline T load(const void* p) {
-  T v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
-
-template <typename T>
-inline void store(T v, void* p) {
-  memcpy(p, &v, sizeof v);
-}
 
 // Four letters, as DNA has them.
 template <typename T>
@@ -103,106 +74,9 @@ void transpose(double* matrix) {
     }
 }
 
-// counts + 1, or counts - 1, where letters are equal.
-#if defined(__AVX512BW__)
-inline Bytes more_where_equal(Bytes counts, Bytes a, Bytes b) {
-  const __mmask64 equal = _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
-  const __m512i one = _mm512_set1_epi8(1);
-  return (Bytes)_mm512_mask_add_epi8((__m512i)counts, equal, (__m512i)counts, one);
-}
-inline Bytes fewer_where_equal(Bytes counts, Bytes a, Bytes b) {
-  const __mmask64 equal = _mm512_cmpeq_epi8_mask((__m512i)a, (__m512i)b);
-  const __m512i one = _mm512_set1_epi8(1);
-  return (Bytes)_mm512_mask_sub_epi8((__m512i)counts, equal, (__m512i)counts, one);
-}
-#else
-inline Bytes more_where_equal(Bytes counts, Bytes a, Bytes b) { return counts - Bytes(a == b); }
-inline Bytes fewer_where_equal(Bytes counts, Bytes a, Bytes b) { return counts + Bytes(a == b); }
-#endif
-
-// Bytes that count, which are emptied before they overflow into wider numbers.
-struct Tally {
-  Bytes bytes = {};
-  Shorts shorts = {};
-
-  void widen() {
-    const Shorts pairs = (Shorts)bytes;
-    shorts += (pairs & 255) + (pairs >> 8);
-    bytes = Bytes{};
-  }
-  uint64_t total() {
-    uint64_t sum = 0;
-    for (int64_t i = 0; i < kBytes / 2; ++i) sum += shorts[i];
-    shorts = Shorts{};
-    return sum;
-  }
-};
-
-// Classes skipped, skipped + 1, ... of all, with as many diagonals side by side as there are bytes.
-template <int Classes>
-void count_windows(const WindowTask& task, int64_t skipped) {
-  Tally found[Classes];
-  Bytes target[Classes];
-  for (int c = 0; c < Classes; ++c) target[c] = uint8_t(task.length - skipped - c) - Bytes{};
-  int64_t widened = 0;
-  auto empty = [&] {
-    for (int c = 0; c < Classes; ++c) task.found[skipped + c] += found[c].total();
-    widened = 0;
-  };
-  for (int64_t t = task.first; t < task.y_length; t += kBytes) {
-    const int64_t begin = -t - kBytes < 0 ? 0 : -t - kBytes + 1;
-    int64_t end = task.x_length < task.y_length - t ? task.x_length : task.y_length - t;
-    if ((task.last_sum - t) / 2 + 1 < end) end = (task.last_sum - t) / 2 + 1;
-    Bytes counts = {};
-    int64_t room = 255;
-    for (int64_t a = begin; a < end; ++a) {
-      const uint8_t* y = task.y + t + a;
-      const uint8_t left = a < task.length ? 255 : task.x[a - task.length];
-      counts = more_where_equal(counts, load<Bytes>(y), task.x[a] - Bytes{});
-      counts = fewer_where_equal(counts, load<Bytes>(y - task.length), left - Bytes{});
-      if (task.x_no_word[a]) continue;
-      const Bytes words = counts | load<Bytes>(task.y_no_word + t + a) |
-                          load<Bytes>(task.beyond + t + (1 + task.step) * a);
-      for (int c = 0; c < Classes; ++c)
-        found[c].bytes = more_where_equal(found[c].bytes, words, target[c]);
-      if (--room > 0) continue;
-      for (int c = 0; c < Classes; ++c) found[c].widen();
-      room = 255;
-      if (++widened == 120) empty();
-    }
-    for (int c = 0; c < Classes; ++c) found[c].widen();
-    if (++widened >= 120) empty();
-  }
-  empty();
-}
-
-void windows(const WindowTask& task) {
-  for (int64_t skipped = 0; skipped < task.classes; skipped += 6) {
-    switch (task.classes - skipped) {
-      case 1:
-        count_windows<1>(task, skipped);
-        break;
-      case 2:
-        count_windows<2>(task, skipped);
-        break;
-      case 3:
-        count_windows<3>(task, skipped);
-        break;
-      case 4:
-        count_windows<4>(task, skipped);
-        break;
-      case 5:
-        count_windows<5>(task, skipped);
-        break;
-      default:
-        count_windows<6>(task, skipped);
-    }
-  }
-}
-
 }  // namespace
 
 extern const WordLoops KW_JOIN(words_, KW_LEVEL);
-const WordLoops KW_JOIN(words_, KW_LEVEL) = {reflect, reflect_two, transpose, windows};
+const WordLoops KW_JOIN(words_, KW_LEVEL) = {reflect, reflect_two, transpose};
 
 }  // namespace kw

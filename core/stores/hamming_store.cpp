@@ -6,23 +6,37 @@
 #include "simd/simd.h"
 #include "strings/hamming_kernel.h"
 #include "strings/sequence_table.h"
+#include "strings/window_runs.h"
 #include "system/team.h"
 
 namespace kw {
 namespace {
 
+// How much the words of a sequence count.
+const std::vector<double>& weights_of_words(const HammingRule& rule, int64_t count) {
+  thread_local HammingRule last;
+  thread_local std::vector<double> weights;
+  if (int64_t(weights.size()) != count || !(last == rule)) {
+    last = rule;
+    weights.resize(size_t(count));
+    for (int64_t p = 0; p < count; ++p) weights[p] = rule.weight(p, count);
+  }
+  return weights;
+}
+
 // f(word, how much it counts) for the words of a sequence.
 template <typename Visit>
-void each_word(const SequenceView& view, const WordRule& rule, int64_t i, Visit&& visit) {
+void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Visit&& visit) {
   thread_local std::vector<uint64_t> kmers;
   kmers_of(view, i, rule.kmers, kmers);
   if (rule.peak <= 0.0) {
     for (uint64_t kmer : kmers) visit(kmer, 1.0);
     return;
   }
-  const int64_t count = view.length_of(i) - rule.kmers.k + 1;
+  const int64_t count = std::max<int64_t>(0, view.length_of(i) - rule.kmers.k + 1);
+  const std::vector<double>& weights = weights_of_words(rule, count);
   if (int64_t(kmers.size()) == count) {
-    for (int64_t p = 0; p < count; ++p) visit(kmers[p], rule.weight(p, count));
+    for (int64_t p = 0; p < count; ++p) visit(kmers[p], weights[p]);
     return;
   }
   std::vector<uint8_t> codes(size_t(view.length_of(i)));
@@ -31,12 +45,32 @@ void each_word(const SequenceView& view, const WordRule& rule, int64_t i, Visit&
   for (int64_t p = 0; p < count; ++p)
     if (std::find(codes.begin() + p, codes.begin() + p + rule.kmers.k, kUnknown) ==
         codes.begin() + p + rule.kmers.k)
-      visit(kmers[at++], rule.weight(p, count));
+      visit(kmers[at++], weights[p]);
+}
+
+// The sums of the words of windows of one text, with the additions of each in the order of its
+// words: what a window by itself has, to the last bit.
+void sum_windows(const SequenceView& view, const HammingRule& rule, int64_t i, int64_t windows,
+                 const double* table, double* out) {
+  constexpr int64_t kSideBySide = 16;
+  thread_local std::vector<uint64_t> kmers;
+  thread_local std::vector<double> found;
+  kmers_of(text_of_windows(view, i, windows), rule.kmers, kmers);
+  found.assign(kmers.size() + kSideBySide, 0.0);
+  for (size_t p = 0; p < kmers.size(); ++p) found[p] = table[kmers[p]];
+  const int64_t count = std::max<int64_t>(0, view.length_of(i) - rule.kmers.k + 1);
+  const std::vector<double>& weights = weights_of_words(rule, count);
+  for (int64_t w = 0; w < windows; w += kSideBySide) {
+    double totals[kSideBySide] = {};
+    for (int64_t p = 0; p < count; ++p)
+      for (int64_t s = 0; s < kSideBySide; ++s) totals[s] += weights[p] * found[w + p + s];
+    for (int64_t s = 0; s < std::min(kSideBySide, windows - w); ++s) out[w + s] += totals[s];
+  }
 }
 
 }  // namespace
 
-void add_words(const SequenceView& view, const WordRule& rule, const int64_t* rows,
+void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table) {
   for (int64_t r = begin; r < end; ++r) {
     const double factor = factors[r];
@@ -49,7 +83,8 @@ void add_words(const SequenceView& view, const WordRule& rule, const int64_t* ro
   }
 }
 
-double sum_words(const SequenceView& view, const WordRule& rule, int64_t i, const double* table) {
+double sum_words(const SequenceView& view, const HammingRule& rule, int64_t i,
+                 const double* table) {
   double total = 0.0;
   each_word(view, rule, i, [&](uint64_t kmer, double weight) { total += weight * table[kmer]; });
   return total;
@@ -113,23 +148,41 @@ void HammingStore::merge(const Store& other) {
 
 void HammingStore::settle(int threads) {
   if (!weights_.empty()) return;
-  std::vector<Buffer<double>> weights;
-  for (int64_t p = 0; p < parameters_->members(); ++p) {
-    weights.push_back(words_);
-    double* table = weights.back().data();
-    operator_.apply(parameters_->spectra.data() + p * (parameters_->length() + 1), threads, table);
-    if (parameters_->rule.both_strands) add_partners(parameters_->rule.kmers, threads, table);
-  }
-  weights_ = std::move(weights);
+  Buffer<double> words = words_;
+  weights_ = weights_of(words, threads);
+}
+
+void HammingStore::close(int threads) {
+  weights_ = weights_of(words_, threads);
+  words_ = Buffer<double>();
+}
+
+// Overwrites the words.
+std::vector<Buffer<double>> HammingStore::weights_of(Buffer<double>& words, int threads) const {
+  std::vector<Buffer<double>> weights(size_t(parameters_->members() - 1));
+  std::vector<double*> tables;
+  for (Buffer<double>& table : weights) table.resize(words.size());
+  weights.push_back(std::move(words));  // the last one is made in place
+  for (Buffer<double>& table : weights) tables.push_back(table.data());
+  operator_.apply_each(parameters_->spectra.data(), parameters_->members(), threads,
+                       weights.back().data(), tables.data());
+  if (parameters_->rule.both_strands)
+    for (double* table : tables) add_partners(parameters_->rule.kmers, threads, table);
+  return weights;
 }
 
 void HammingStore::lookup(const Table& b, int64_t j0, int64_t j1, double* out,
                           int64_t stride) const {
+  const SequenceView& view = sequences_of(b);
   for (size_t p = 0; p < weights_.size(); ++p)
-    for (int64_t j = j0; j < j1; ++j) {
-      out[int64_t(p) * stride + j - j0] +=
-          sum_words(sequences_of(b), parameters_->rule, j, weights_[p].data());
-      if (j % kSequencesBetweenLooks == 0) check_interrupt();
+    for (int64_t j = j0, run; j < j1; j += run) {
+      double* sums = out + int64_t(p) * stride + j - j0;
+      run = run_of_windows(view, j, j1);
+      if (run == 1)
+        *sums += sum_words(view, parameters_->rule, j, weights_[p].data());
+      else
+        sum_windows(view, parameters_->rule, j, run, weights_[p].data(), sums);
+      if (run > 1 || j % kSequencesBetweenLooks == 0) check_interrupt();
     }
 }
 
@@ -139,7 +192,7 @@ void HammingStore::items(const VisitWord& visit) const {
 }
 
 int64_t HammingStore::bytes() const {
-  return int64_t((words_.size() * (1 + weights_.size())) * sizeof(double));
+  return int64_t((words_.size() + weights_.size() * size_t(operator_.size())) * sizeof(double));
 }
 
 }  // namespace kw

@@ -15,10 +15,10 @@ struct HammingParameters;
 
 // Adds factors[r] times the words of sequences rows[r] (r itself where rows is null) to a table,
 // and those of the other strand if wanted.
-void add_words(const SequenceView& view, const WordRule& rule, const int64_t* rows,
+void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table);
 // The sum of the numbers of the words of a sequence.
-double sum_words(const SequenceView& view, const WordRule& rule, int64_t i, const double* table);
+double sum_words(const SequenceView& view, const HammingRule& rule, int64_t i, const double* table);
 // table[u] += table[partner of u], for all words at once.
 void add_partners(const KmerRule& rule, int threads, double* table);
 
@@ -31,11 +31,15 @@ class HammingStore : public Store {
   void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) override;
   void merge(const Store& other) override;
   void settle(int threads) override;
+  // Settles a store that nothing will be added to: it takes half of the memory.
+  void close(int threads);
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;
   void items(const VisitWord& visit) const override;
   int64_t bytes() const override;
 
  private:
+  std::vector<Buffer<double>> weights_of(Buffer<double>& words, int threads) const;
+
   const std::unique_ptr<const HammingParameters> parameters_;
   const WordOperator operator_;
   Buffer<double> words_;                 // what was added

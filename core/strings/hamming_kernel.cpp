@@ -5,6 +5,7 @@
 
 #include "strings/hamming_product.h"
 #include "strings/sequence_table.h"
+#include "strings/window_runs.h"
 #include "system/team.h"
 
 namespace kw {
@@ -46,7 +47,7 @@ void HammingKernel::check(const Table& a, const Table& b) const {
 std::unique_ptr<Rows> HammingKernel::pack(const Table& a, const int64_t* rows, int64_t count,
                                           const Table&) const {
   auto pack = std::make_unique<StrandRows>();
-  WordRule one_strand = parameters.rule;
+  HammingRule one_strand = parameters.rule;
   one_strand.both_strands = false;  // that of the columns will do
   for (int64_t r = 0; r < count; ++r) pack->rows.emplace_back(sequences_of(a), rows[r], one_strand);
   return pack;
@@ -77,10 +78,17 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
 void HammingKernel::diagonal(const Table& a, double* out) const {
   const SequenceView& view = sequences_of(a);
   WordPairs pairs(parameters.rule, classes_);
-  for (int64_t i = 0; i < view.n; ++i) {
-    const std::vector<double>& found = pairs.count_own(Strands(view, i, parameters.rule));
-    for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i] = value(found, p);
-    if (i % 64 == 0) check_interrupt();
+  const bool slides = parameters.rule.peak <= 0.0;  // words weigh the same wherever they are
+  for (int64_t i = 0, run; i < view.n; i += run) {
+    run = slides ? run_of_windows(view, i, view.n) : 1;
+    auto keep = [&](int64_t w, const std::vector<double>& found) {
+      for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i + w] = value(found, p);
+    };
+    if (run == 1)
+      keep(0, pairs.count_own(Strands(view, i, parameters.rule)));
+    else
+      pairs.count_windows(Strands(text_of_windows(view, i, run), parameters.rule), run, keep);
+    if (run > 1 || i % 64 == 0) check_interrupt();
   }
 }
 
@@ -121,13 +129,11 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
                           kWord * length * double(count + tables * columns);
   const double by_pairs = strands * kPair * length * length * double(count) * double(columns);
   if (parameters.store != StoreKind::kTable && by_pairs < by_table) return nullptr;
-  auto store = std::make_unique<HammingStore>(parameters);
-  if (planes) {
-    const auto one = std::static_pointer_cast<const HammingKernel>(combined(planes));
-    store = std::make_unique<HammingStore>(one->parameters);
-  }
+  std::shared_ptr<const Quantity> one = planes ? combined(planes) : nullptr;
+  auto store = std::make_unique<HammingStore>(
+      one ? static_cast<const HammingKernel&>(*one).parameters : parameters);
   store->add(a, rows, factors, count);
-  store->settle(threads);
+  store->close(threads);
   return store;
 }
 
@@ -138,6 +144,12 @@ bool HammingKernel::multiplies(const Table&) const {
 
 int64_t HammingKernel::product_bytes(const Table& a) const {
   return HammingProduct::bytes(parameters, sequences_of(a));
+}
+
+bool HammingKernel::product_is_fixed(const Table& a) const {
+  const SequenceView& view = sequences_of(a);
+  const double words = 2.0 * kWord * typical_length(view) * double(view.n);
+  return words < kPlace * double(parameters.rule.kmers.space());
 }
 
 std::unique_ptr<Product> HammingKernel::product(const Table& a, bool, int) const {

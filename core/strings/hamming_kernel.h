@@ -12,7 +12,7 @@
 namespace kw {
 
 struct HammingParameters {
-  WordRule rule;
+  HammingRule rule;
   // By member and number of mismatches, l + 1 numbers each: the values h, and the eigenvalues of
   // the operator on tables of words (word_operator.h).
   std::vector<double> values, spectra;
@@ -42,8 +42,10 @@ class HammingKernel : public Quantity {
   std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
                              int64_t count, int64_t columns, int threads,
                              const double* planes) const override;
+  int64_t most_normalisations() const override { return 32; }
   bool multiplies(const Table& a) const override;
   int64_t product_bytes(const Table& a) const override;
+  bool product_is_fixed(const Table& a) const override;
   std::unique_ptr<Product> product(const Table& a, bool keep, int threads) const override;
 
   const HammingParameters parameters;

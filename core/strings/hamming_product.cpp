@@ -12,6 +12,7 @@ constexpr int64_t kManyWords = int64_t{1}
                                << 23;  // from which on parts of them have their own table
 constexpr int64_t kProductParts = 2;   // as many whatever the threads
 constexpr int64_t kSequences = 1024;   // that a thread looks up at a time
+constexpr int64_t kTables = 4;         // of single members that are kept at a time
 
 int64_t letters_of(const SequenceView& view) {
   int64_t total = 0;
@@ -85,13 +86,22 @@ void HammingProduct::quadratic(const double* v, int threads, double* out) const 
 
 void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count, int threads,
                              double* out) const {
-  const int64_t size = parameters_.length() + 1;
-  const Buffer<double> all = words(v, threads);
-  for (int64_t p = 0; p < parameters_.members(); ++p) {
-    Buffer<double> table = all;
-    operator_.apply(parameters_.spectra.data() + p * size, threads, table.data());
-    for (int64_t r = 0; r < count; ++r)
-      out[p * count + r] += sum_words(view_, parameters_.rule, ids[r], table.data());
+  const int64_t size = parameters_.length() + 1, members = parameters_.members();
+  Buffer<double> all = words(v, threads);
+  for (int64_t first = 0; first < members; first += kTables) {
+    const int64_t some = std::min(kTables, members - first);
+    std::vector<Buffer<double>> tables(some, Buffer<double>(all.size()));
+    std::vector<double*> places;
+    for (Buffer<double>& table : tables) places.push_back(table.data());
+    if (first + some < members) tables.push_back(all);  // for those that are left
+    operator_.apply_each(parameters_.spectra.data() + first * size, some, threads, all.data(),
+                         places.data());
+    run_team(threads, some, [&](int64_t p, int) {
+      for (int64_t r = 0; r < count; ++r)
+        out[(first + p) * count + r] +=
+            sum_words(view_, parameters_.rule, ids[r], tables[p].data());
+    });
+    if (first + some < members) all = std::move(tables.back());
   }
 }
 

@@ -101,7 +101,7 @@ bool kmers_fit(int64_t k, uint64_t letters) {
   unsigned __int128 size = 1;
   for (int64_t i = 0; i < k; ++i) {
     size *= letters;
-    if (size >> 63) return false;
+    if (size >> 64) return false;
   }
   return true;
 }
@@ -139,6 +139,10 @@ void kmers_of(const SequenceView& view, int64_t i, const KmerRule& rule,
   thread_local std::vector<uint8_t> codes;
   codes.resize(size_t(view.length_of(i)));
   view.unpack(i, codes.data());
+  kmers_of(codes, rule, out);
+}
+
+void kmers_of(const std::vector<uint8_t>& codes, const KmerRule& rule, std::vector<uint64_t>& out) {
   const bool binary = rule.letters == 4;
   if (rule.folded)
     binary ? collect<BinaryDigits, true>(codes, rule, out)

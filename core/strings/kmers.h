@@ -8,7 +8,7 @@ namespace kw {
 
 struct KmerRule {
   int64_t k = 1;
-  uint64_t letters = 4;      // size of the alphabet; letters^k must fit into 63 bits
+  uint64_t letters = 4;      // size of the alphabet; letters^k must fit into 64 bits
   bool folded = false;       // a k-mer and its reverse complement count as one, the smaller number
   LetterTable partner = {};  // code of the complement of each code
 
@@ -23,9 +23,12 @@ struct KmerRule {
 
 constexpr int64_t kLongestKmer = 63;  // of an alphabet of two letters; no other has longer ones
 
-// Whether k letters are a k-mer: letters^k fits into 63 bits.
+// Whether k letters are a k-mer: letters^k fits into 64 bits, so that no k-mer is the largest
+// number, which maps keep for themselves.
 bool kmers_fit(int64_t k, uint64_t letters);
 
+// The k-mers of letters without unknown ones, in the order of their positions.
+void kmers_of(const std::vector<uint8_t>& codes, const KmerRule& rule, std::vector<uint64_t>& out);
 // The k-mers of sequence i without unknown letters, in the order of their positions.
 void kmers_of(const SequenceView& view, int64_t i, const KmerRule& rule,
               std::vector<uint64_t>& out);

@@ -91,7 +91,7 @@ void WordOperator::reflect_rows(int threads, double* table) const {
 
 // work(part, columns, first, count): columns [first, first + count) of all rows, reflected.
 template <typename Work>
-void WordOperator::for_columns(int threads, double* table, Work&& work) const {
+void WordOperator::for_columns(int threads, const double* table, Work&& work) const {
   run_team(threads, (width_ + kColumns - 1) / kColumns, [&](int64_t part, int) {
     const int64_t first = part * kColumns, count = std::min(kColumns, width_ - first);
     Buffer<double> columns(size_t(rows_ * count));
@@ -113,17 +113,32 @@ std::vector<double> WordOperator::factors(const double* spectrum, int64_t first,
   return values;
 }
 
+void WordOperator::finish_columns(const double* spectrum, double* columns, int64_t first,
+                                  int64_t count, double* table) const {
+  const std::vector<double> factor = factors(spectrum, first, count);
+  for (int64_t r = 0; r < rows_; ++r)
+    simd().mul(factor.data() + row_weight_[r] * count, columns + r * count, count);
+  reflect_columns(columns, count);
+  for (int64_t r = 0; r < rows_; ++r)
+    std::copy_n(columns + r * count, count, table + r * width_ + first);
+}
+
 void WordOperator::apply(const double* spectrum, int threads, double* table) const {
+  apply_each(spectrum, 1, threads, table, &table);
+}
+
+void WordOperator::apply_each(const double* spectra, int64_t count, int threads, double* table,
+                              double* const* tables) const {
   reflect_rows(threads, table);
-  for_columns(threads, table, [&](int64_t, double* columns, int64_t first, int64_t count) {
-    const std::vector<double> factor = factors(spectrum, first, count);
-    for (int64_t r = 0; r < rows_; ++r)
-      simd().mul(factor.data() + row_weight_[r] * count, columns + r * count, count);
-    reflect_columns(columns, count);
-    for (int64_t r = 0; r < rows_; ++r)
-      std::copy_n(columns + r * count, count, table + r * width_ + first);
+  for_columns(threads, table, [&](int64_t, double* columns, int64_t first, int64_t width) {
+    Buffer<double> copy;
+    for (int64_t i = 0; i + 1 < count; ++i) {
+      copy.assign(columns, columns + rows_ * width);
+      finish_columns(spectra + i * (length_ + 1), copy.data(), first, width, tables[i]);
+    }
+    finish_columns(spectra + (count - 1) * (length_ + 1), columns, first, width, tables[count - 1]);
   });
-  reflect_rows(threads, table);
+  for (int64_t i = 0; i < count; ++i) reflect_rows(threads, tables[i]);
 }
 
 void WordOperator::energies(int threads, double* table, double* out) const {

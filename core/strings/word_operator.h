@@ -22,6 +22,10 @@ class WordOperator {
   int64_t size() const { return size_; }
   // table <- A table. spectrum: by w.
   void apply(const double* spectrum, int threads, double* table) const;
+  // The same for several spectra, `count` of them, l + 1 numbers each: tables[i] <- A_i table, each
+  // of which has room for a table. Overwrites the table.
+  void apply_each(const double* spectra, int64_t count, int threads, double* table,
+                  double* const* tables) const;
   // out[w], l + 1 numbers: t'A t is the sum of out[w] times the spectrum. Overwrites the table.
   void energies(int threads, double* table, double* out) const;
 
@@ -31,7 +35,10 @@ class WordOperator {
   void reflect_row(double* row) const;
   void reflect_columns(double* columns, int64_t count) const;
   template <typename Work>
-  void for_columns(int threads, double* table, Work&& work) const;
+  void for_columns(int threads, const double* table, Work&& work) const;
+  // Multiplies reflected columns with the spectrum and reflects them back, into a table.
+  void finish_columns(const double* spectrum, double* columns, int64_t first, int64_t count,
+                      double* table) const;
   void reflect_rows(int threads, double* table) const;
   std::vector<double> factors(const double* spectrum, int64_t first, int64_t count) const;
 

@@ -1,58 +1,106 @@
 #include "strings/word_pairs.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <functional>
-#include <numeric>
+#include <cstring>
 
 #include "simd/simd.h"
-#include "simd/words.h"
 #include "system/team.h"
 
 namespace kw {
 namespace {
 
-constexpr uint8_t kNothing = 254;  // what is no letter
+constexpr int64_t kRanges = 16;    // compared between two looks at signals
+constexpr int64_t kListed = 128;   // lanes of a range whose pairs are listed at a time,
+constexpr int64_t kMostLanes = 8;  // which may be exceeded by those of a vector
+
+std::vector<uint8_t> codes_of_sequence(const SequenceView& view, int64_t i) {
+  std::vector<uint8_t> codes(size_t(view.length_of(i)));
+  view.unpack(i, codes.data());
+  return codes;
+}
+
+// Bit p of row k: bit k of the code of letter p.
+void pack_planes(const std::vector<uint8_t>& codes, int planes, int64_t words, uint64_t* rows) {
+  const int64_t n = int64_t(codes.size());
+  for (int64_t p = 0; p < n; p += 8) {
+    uint64_t eight = 0;
+    std::memcpy(&eight, codes.data() + p, size_t(std::min<int64_t>(8, n - p)));
+    for (int k = 0; k < planes; ++k) {
+      const uint64_t bits = (eight >> k & 0x0101010101010101) * 0x0102040810204080 >> 56;
+      rows[k * words + p / 64] |= bits << (p % 64);
+    }
+  }
+}
+
+// Bit p of the row: a word of l known letters begins at p. Returns how many there are.
+int64_t mark_words(const std::vector<uint8_t>& codes, int64_t l, uint64_t* row) {
+  int64_t words = 0;
+  for (auto from = codes.begin(); from != codes.end();) {  // one run of known letters after another
+    const auto to = std::find(from, codes.end(), kUnknown);
+    const int64_t begin = from - codes.begin(), end = to - codes.begin() - l + 1;
+    for (int64_t p = begin; p < end; p += 64 - p % 64) {
+      const int64_t bits = std::min(end - p, 64 - p % 64);
+      row[p / 64] |= (~uint64_t{0} >> (64 - bits)) << (p % 64);
+      words += bits;
+    }
+    from = to == codes.end() ? to : to + 1;
+  }
+  return words;
+}
 
 }  // namespace
 
-double WordRule::weight(int64_t i, int64_t count) const {
+double HammingRule::weight(int64_t i, int64_t count) const {
   if (peak <= 0.0) return 1.0;
   const double away = double(std::abs(count / 2 - i));
   return std::min(peak, std::floor(peak * std::exp2(-away / half_life) + 1.0));
 }
 
-Strand::Strand(std::vector<uint8_t> codes, const WordRule& rule)
-    : codes_(std::move(codes)), front_(kRoom + rule.kmers.k) {
-  const int64_t n = length(), l = rule.kmers.k, count = n - l + 1;
-  padded_.assign(size_t(front_ + n + kRoom), kNothing);
-  no_word_.assign(size_t(n + 2 * kRoom), 128);
-  if (rule.peak > 0.0) weight_.assign(size_t(n), 0.0);
-  int64_t known = 0;
-  for (int64_t j = 0; j < n; ++j) {
-    known = codes_[j] == kUnknown ? 0 : known + 1;
-    if (known) padded_[front_ + j] = codes_[j];
-    if (known < l) continue;
-    no_word_[kRoom + j] = 0;
-    ++words_;
-    if (rule.peak > 0.0) weight_[j] = rule.weight(j - l + 1, count);
-  }
+int HammingRule::planes() const { return std::max(1, int(std::bit_width(kmers.letters - 1))); }
+
+// Rows of bits have an empty word before them and two behind, so that all offsets that a comparison
+// reads are there.
+Strand::Strand(std::vector<uint8_t> codes, const HammingRule& rule) : codes_(std::move(codes)) {
+  const int64_t n = int64_t(codes_.size()), l = rule.kmers.k, words = words_for(n) + 3;
+  const int planes = planes_ = rule.planes();
+  places_ = std::max<int64_t>(0, n - l + 1);
+  stride_ = 64 * (words - 1);
+  thread_local std::vector<uint64_t> rows;
+  rows.assign(size_t((planes + 1) * words), 0);
+  pack_planes(codes_, planes, words, rows.data() + 1);
+  words_ = mark_words(codes_, l, rows.data() + planes * words + 1);
+  offsets_ = std::make_unique_for_overwrite<uint64_t[]>(size_t((planes + 1) * stride_));
+  for (int k = 0; k <= planes; ++k)
+    simd().pairs->offsets(rows.data() + k * words, words - 1, offsets_.get() + k * stride_);
+  if (rule.peak <= 0.0) return;
+  for (int64_t i = 0; i < places_; ++i) weight_.push_back(rule.weight(i, places_));
 }
 
-Strand Strand::reverse(const WordRule& rule) const {
+Strand Strand::reverse(const HammingRule& rule) const {
   std::vector<uint8_t> other(codes_.rbegin(), codes_.rend());
   for (uint8_t& code : other)
     if (code != kUnknown) code = rule.kmers.partner[code];
   Strand strand(std::move(other), rule);
   // A word weighs what it does on the strand that was read.
-  for (int64_t j = rule.kmers.k - 1; strand.weighted() && j < length(); ++j)
-    strand.weight_[j] = weight_[length() - 1 - j + rule.kmers.k - 1];
+  strand.weight_.assign(weight_.rbegin(), weight_.rend());
   return strand;
 }
 
-Strands::Strands(const SequenceView& view, int64_t i, const WordRule& rule) {
-  std::vector<uint8_t> codes(size_t(view.length_of(i)));
-  view.unpack(i, codes.data());
+PairStrand Strand::pairs() const {
+  PairStrand view = {};
+  const uint64_t* next = offsets_.get() + kPairRoom;
+  for (int k = 0; k < planes_; ++k, next += stride_) view.planes[k] = next;
+  view.words = next;
+  return view;
+}
+
+Strands::Strands(const SequenceView& view, int64_t i, const HammingRule& rule)
+    : Strands(codes_of_sequence(view, i), rule) {}
+
+Strands::Strands(std::vector<uint8_t> codes, const HammingRule& rule) {
+  strands.reserve(2);
   strands.emplace_back(std::move(codes), rule);
   if (rule.both_strands) strands.push_back(strands[0].reverse(rule));
 }
@@ -62,7 +110,7 @@ const std::vector<double>& WordPairs::count(const Strands& x, const Strands& y) 
   std::fill(pairs_.begin(), pairs_.end(), 0);
   for (const Strand& strand : y.strands)
     strand.weighted() ? compare_weighted(x.strands[0], strand)
-                      : compare_from(x.strands[0], strand, 1 - x.strands[0].length());
+                      : compare(x.strands[0], strand, Part::kAll);
   for (size_t c = 0; c < found_.size(); ++c) found_[c] += double(pairs_[c]);
   return found_;
 }
@@ -72,62 +120,119 @@ const std::vector<double>& WordPairs::count_own(const Strands& x) {
   const Strand& own = x.strands[0];
   if (own.weighted()) return count(x, x);
   std::fill(pairs_.begin(), pairs_.end(), 0);
-  for (const Strand& strand : x.strands) compare_half(own, strand, &strand == &own);
+  compare(own, own, Part::kBehind);
+  if (x.strands.size() > 1) compare(own, x.strands[1], Part::kToPartner);
   for (size_t c = 0; c < found_.size(); ++c) found_[c] = 2.0 * double(pairs_[c]);
-  found_[0] -= double(own.words());
-  if (x.strands.size() < 2) return found_;
-  const int64_t l = rule_.kmers.k;  // words and their own partners were met once, and doubled
-  for (int64_t j = l - 1; j < own.length(); ++j) {
-    if (own.no_word()[j]) continue;
-    const uint8_t *word = own.letters() + j - l + 1,
-                  *partner = x.strands[1].letters() + own.length() - 1 - j;
-    const int64_t mismatches = l - std::inner_product(word, word + l, partner, int64_t{0},
-                                                      std::plus<>(), std::equal_to<>());
-    if (mismatches < int64_t(found_.size())) found_[mismatches] -= 1.0;
-  }
+  found_[0] += double(own.words());
+  if (x.strands.size() > 1) leave_out_partners(own, x.strands[1]);
   return found_;
 }
 
-void WordPairs::compare_from(const Strand& x, const Strand& y, int64_t first) {
-  constexpr int64_t kRoom = Strand::kRoom;
-  if (int64_t(beyond_.size()) < y.length() + 3 * kRoom)
-    beyond_.assign(size_t(y.length() + 3 * kRoom), 0);
-  const int64_t no_bound = 4 * (x.length() + y.length());
-  simd().words->windows({x.codes().data(), y.letters(), x.no_word(), y.no_word(), x.length(),
-                         y.length(), first, no_bound, beyond_.data() + kRoom, 0, rule_.kmers.k,
-                         int64_t(pairs_.size()), pairs_.data()});
+PairTask WordPairs::task(const Strand& x, const Strand& y) const {
+  PairTask task = {};
+  task.x = x.pairs();
+  task.y = y.pairs();
+  task.planes = rule_.planes();
+  task.length = rule_.kmers.k;
+  task.classes = int64_t(pairs_.size());
+  return task;
 }
 
-// x with itself: words of y from that of x on. x with its partner: words up to the partner's.
-void WordPairs::compare_half(const Strand& x, const Strand& y, bool same) {
-  constexpr int64_t kRoom = Strand::kRoom;
-  const int64_t n = x.length(), l = rule_.kmers.k, last_sum = n + l - 2;
-  if (!same && later_from_ != last_sum) {
-    later_from_ = last_sum;
-    later_.assign(size_t(2 * n + l + 3 * kRoom), 0);
-    std::fill(later_.begin() + kRoom + last_sum + 1, later_.end(), 128);
+// Words of x in ranges of equal width, as wide as 64 letters allow.
+void WordPairs::cut(const Strand& x, const Strand& y, Part part) {
+  ranges_.clear();
+  const int64_t most = 65 - rule_.kmers.k, count = (x.places() + most - 1) / most;
+  const int64_t width = count ? (x.places() + count - 1) / count : 0;
+  for (int64_t first = 0; first < x.places(); first += width) {
+    const int64_t begin = part == Part::kBehind ? first + 1 : 1 - width;
+    const int64_t end = part == Part::kToPartner ? y.places() - first : y.places();
+    ranges_.push_back({first, std::min(width, x.places() - first), begin, end});
   }
-  if (same) return compare_from(x, y, 0);
-  simd().words->windows({x.codes().data(), y.letters(), x.no_word(), y.no_word(), n, n, -n + 1,
-                         last_sum, later_.data() + kRoom, 1, l, int64_t(pairs_.size()),
-                         pairs_.data()});
+}
+
+void WordPairs::compare(const Strand& x, const Strand& y, Part part) {
+  PairTask all = task(x, y);
+  cut(x, y, part);
+  if (part == Part::kToPartner) {
+    // Words at places a and b of the two strands, a + b being `places` - 1 for partners: bit i of
+    // the number at s = a - i + b - i.
+    if (places_ != x.places()) {
+      places_ = x.places();
+      to_partner_.assign(size_t(places_ + 2 * kPairRoom), 0);
+      for (int64_t s = -kPairRoom; s < places_; ++s) {
+        const int64_t bits = (places_ - 1 - s) / 2 + 1;
+        to_partner_[s + kPairRoom] = bits < 64 ? (uint64_t{1} << bits) - 1 : ~uint64_t{0};
+      }
+    }
+    all.some = to_partner_.data() + kPairRoom;
+  }
+  for (int64_t r = 0; r < int64_t(ranges_.size()); r += kRanges) {
+    all.ranges = ranges_.data() + r;
+    all.n_ranges = std::min(kRanges, int64_t(ranges_.size()) - r);
+    simd().pairs->count(all, pairs_.data());
+    check_interrupt();
+  }
+}
+
+// Words and their own partners were met once, and doubled.
+void WordPairs::leave_out_partners(const Strand& x, const Strand& y) {
+  std::vector<uint64_t> met(size_t(rule_.kmers.k + 1), 0);
+  simd().pairs->partners(task(x, y), x.places(), met.data());
+  for (size_t m = 0; m < found_.size(); ++m) found_[m] -= double(met[m]);
+}
+
+template <typename VisitPair>
+void WordPairs::list(PairTask task, const PairRange& range, VisitPair&& visit) {
+  listed_.resize(size_t(64 * (kListed + kMostLanes)));
+  task.n_ranges = 1;
+  for (int64_t begin = range.begin; begin < range.end; begin += kListed) {
+    const PairRange part = {range.first, range.width, begin, std::min(range.end, begin + kListed)};
+    task.ranges = &part;
+    const int64_t found = simd().pairs->list(task, listed_.data());
+    for (int64_t f = 0; f < found; ++f) visit(listed_[f]);
+    check_interrupt();
+  }
 }
 
 void WordPairs::compare_weighted(const Strand& x, const Strand& y) {
-  const int64_t l = rule_.kmers.k;
-  for (int64_t t = -x.length() + 1; t < y.length(); ++t) {
-    int64_t equal = 0;
-    const int64_t begin = std::max<int64_t>(0, -t), end = std::min(x.length(), y.length() - t);
-    for (int64_t a = begin; a < end; ++a) {
-      equal += x.letters()[a] == y.letters()[a + t] && x.letters()[a] != kNothing;
-      if (a - begin >= l) {
-        const uint8_t left = x.letters()[a - l];
-        equal -= left == y.letters()[a + t - l] && left != kNothing;
-      }
-      if (x.no_word()[a] || y.no_word()[a + t] || l - equal >= int64_t(found_.size())) continue;
-      found_[l - equal] += x.weight(a) * y.weight(a + t);
+  cut(x, y, Part::kAll);
+  for (const PairRange& range : ranges_)
+    list(task(x, y), range, [&](const PairFound& pair) {
+      found_[pair.mismatches] += x.weight(pair.x) * y.weight(pair.y);
+    });
+}
+
+// Words at a <= b of the text are in the windows from b - places + 1 to a.
+void WordPairs::count_windows(const Strands& text, int64_t n, const Visit& visit) {
+  const Strand& own = text.strands[0];
+  const int64_t classes = int64_t(found_.size()), all = own.places(), places = all - n + 1;
+  changes_.assign(size_t((n + 1) * classes), 0.0);
+  auto add = [&](int64_t a, int64_t b, int64_t mismatches, double times) {
+    changes_[std::max<int64_t>(0, b - places + 1) * classes + mismatches] += times;
+    changes_[(std::min(a, n - 1) + 1) * classes + mismatches] -= times;
+  };
+  if (places > 0) changes_[0] = double(places);  // words and themselves
+  cut(own, own, Part::kBehind);
+  for (PairRange range : ranges_) {
+    range.end = std::min(range.end, range.first + places);
+    list(task(own, own), range, [&](const PairFound& pair) {
+      if (pair.y - pair.x < places) add(pair.x, pair.y, pair.mismatches, 2.0);
+    });
+  }
+  if (text.strands.size() > 1) {
+    cut(own, text.strands[1], Part::kToPartner);
+    for (PairRange range : ranges_) {
+      range.begin = std::max(range.begin, all - range.first - 2 * range.width - places);
+      list(task(own, text.strands[1]), range, [&](const PairFound& pair) {
+        const int64_t b = all - 1 - pair.y, apart = b - pair.x;
+        if (apart >= 0 && apart < places) add(pair.x, b, pair.mismatches, apart ? 2.0 : 1.0);
+      });
     }
-    check_interrupt();
+  }
+  std::fill(found_.begin(), found_.end(), 0.0);
+  for (int64_t w = 0; w < n; ++w) {
+    for (int64_t m = 0; m < classes; ++m) found_[m] += changes_[w * classes + m];
+    visit(w, found_);
   }
 }
 

@@ -94,9 +94,11 @@ class Alphabet:
 DNA = Alphabet("DNA", b"ACGT", complement=b"TGCA")
 RNA = Alphabet("RNA", b"ACGU", complement=b"UGCA")
 PROTEIN = Alphabet("protein", b"ACDEFGHIKLMNPQRSTVWY")
+# All but three bytes that no UTF-8 text holds: three codes are the core's own. Eight letters of 253
+# kinds fit into 64 bits.
 BYTES = Alphabet(
-    "bytes", bytes(range(3, 256)), fold_case=False, symbols_only=False
-)  # 0, 1 and 2 do not occur in texts; they count as unknown
+    "bytes", bytes(sorted({*range(256)} - {0xC0, 0xC1, 0xFF})), fold_case=False, symbols_only=False
+)
 
 _NAMED = {alphabet.name.lower(): alphabet for alphabet in (DNA, RNA, PROTEIN, BYTES)}
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .inspection import poim
-from .inspection.letters import word_scores
+from .inspection import letter_scores, poim
 from .plot_axes import axes_of, open_sides
 
 if TYPE_CHECKING:
@@ -72,10 +71,9 @@ class LogoDisplay:
         cls, estimator: Any, sequence: str, *, target: Any = None, ax: Axes | None = None
     ) -> LogoDisplay:
         """Draw what each letter of one sequence adds to its decision value."""
-        (scores,) = word_scores(estimator, [sequence], target=target)
-        letters = "".join(sorted(set(sequence)))
-        heights = np.array([[one == own for one in sequence] for own in letters]) * scores
-        return cls(heights, letters, np.arange(len(sequence))).plot(ax)
+        scores = letter_scores(estimator, [sequence], target=target)
+        heights = scores.contributions[0]
+        return cls(heights, scores.letters, np.arange(len(sequence))).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> LogoDisplay:
         """Draw on `ax`, or on a new figure."""

@@ -158,7 +158,8 @@ class Model:
         if examples.n > MOST_EXAMPLES:
             few = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
             some, shares = examples.take(few), shares[few] / shares[few].sum()
-        linear = _core.Engine.is_linear(self.compiled.program)
+        here = isinstance(examples, Examples)  # and not on other machines
+        linear = here and _core.Engine.is_linear(self.compiled.program)
         if linear and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
             added = _outputs(LinearEngine.of(training_set), alpha, few) * self.weights
         else:
@@ -177,16 +178,14 @@ class Model:
                 continue
             old = TrainingSet(self.compiled.listing, self.examples).part(some)
             fresh = TrainingSet(self.compiled.listing, new).part(some)
+            program, sides = old.kernels.program, (old.examples.side, fresh.examples.side)
+            if outputs == 1:
+                sums = _core.sum_each(program, *sides, self.coef[0], n_jobs)
+                values[:, 0, some] = (self.weights[0, some, None] * sums).T
+                continue
             each = np.einsum("om,mk->omk", self.weights[:, some], np.eye(len(some)))
             coef = np.repeat(self.coef, len(some), axis=0)
-            found = _core.decide(
-                old.kernels.program,
-                old.examples.side,
-                fresh.examples.side,
-                coef,
-                each.reshape(-1, len(some)),
-                n_jobs,
-            )
+            found = _core.decide(program, *sides, coef, each.reshape(-1, len(some)), n_jobs)
             values[:, :, some] = found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
         return values
 

@@ -18,6 +18,7 @@ from .engines import (
     Engine,
     FamilyEngine,
     LinearEngine,
+    StackedEngine,
     StreamedEngine,
     TrainingSet,
 )
@@ -47,6 +48,7 @@ ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "linear": LinearEngine.of,
     "plain sum": DenseEngine.of_sum,
     "streamed": StreamedEngine,
+    "stacked": StackedEngine.of,
     "dense": DenseEngine.of,
 }
 ALIGNMENTS: dict[str, Callable[[Engine, np.ndarray], np.ndarray]] = {
@@ -214,11 +216,19 @@ def find_method(choice: Any, norm: Norm, loss: Loss, *, shared: bool = False) ->
 
 
 def choose_engine(
-    training_set: TrainingSet, methods: Sequence[Method], norms: Sequence[Norm], *, shared: bool
+    training_set: TrainingSet,
+    methods: Sequence[Method],
+    norms: Sequence[Norm],
+    *,
+    shared: bool,
+    fits: int = 1,
 ) -> str:
     """Return the name of the engine that suits kernels and examples, and all of some methods.
 
-    `shared`: whether several outputs share their weights.
+    Parameters
+    ----------
+    shared : whether several outputs share their weights.
+    fits : how many machines will be trained on it.
     """
     M, n = training_set.kernels.n_kernels, training_set.examples.n
     combines = not shared and all(method.combines for method in methods)
@@ -230,7 +240,7 @@ def choose_engine(
         return "plain sum"
     if not shared and all(method.streams(M, n) for method in methods):
         return "streamed"
-    return "dense"
+    return "stacked" if fits > 1 and StackedEngine.serves(training_set) else "dense"
 
 
 def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
@@ -272,7 +282,7 @@ def make_plan(
         working_set=working_set if isinstance(working_set, int) else engine.largest_block,
         conjugate=working_set == "auto" and single and multiplies(problem, engine),
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
-        samples=single and pace is ACCURATE and not engine.keeps_outputs,
+        samples=single and pace is ACCURATE and engine.sampling_pays,
         drops=step is not None and problem.norm.is_sparse,
         rough=engine.has_rough_outputs,
     )

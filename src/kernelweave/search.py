@@ -113,9 +113,10 @@ class Search(MKLEstimator):
             return problems
 
         with single_threaded_blas():
+            fits = len(first) * len(splits) * grid.Cs.size
             chosen = kernels or self._default_kernels(X, every)
             ready = self._normalize(chosen, self.normalize, X, weights=every, n_jobs=self.n_jobs)
-            prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared)
+            prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared, fits=fits)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)
                 best = grid.best(self.scores_.mean(axis=2))

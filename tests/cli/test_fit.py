@@ -74,7 +74,7 @@ def test_labels_in_headers(run, tmp_path, two_files):
     lines = []
     for label, path in enumerate(two_files):
         for i, letters in enumerate(read_sequences(tmp_path / path)):
-            lines.append(f">s{i} chrom=c{i % 4} label={label}\n{letters}\n")
+            lines.append(f"> s{i} chrom=c{i % 4}, label={label}, strand=+\n{letters}\n")
     (tmp_path / "both.fa").write_text("".join(lines))
     found = json.loads(
         run(
@@ -137,7 +137,7 @@ def test_predictions_are_those_of_the_library(run, table):
     run("fit", table, "--target", "back", *KERNELS, "-q")
     model, frame = load("model.kw"), pd.read_csv(table).drop(columns="back")
     run("predict", "model.kw", table, "-o", "scores.tsv", "--contributions")
-    found = pd.read_csv("scores.tsv", sep="\t", comment="#")
+    found = pd.read_csv("scores.tsv", sep="\t", comment="#", float_precision="round_trip")
     assert found["score"].tolist() == model.decision_function(frame).tolist()
     assert found["prediction"].tolist() == model.predict(frame).tolist()
     parts = found[list(model.kernel_names_)].to_numpy()

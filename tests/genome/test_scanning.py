@@ -68,6 +68,14 @@ def test_windows_have_the_scores_that_they_have_alone(kernel, step, examples, ge
     assert [found[key] for key in wanted] == pytest.approx(list(wanted.values()), abs=1e-12)
 
 
+@pytest.mark.parametrize("normalize", ["unit", "variance"])
+def test_gapped_kmers_have_the_very_bits_of_windows_alone(normalize, examples, genome):
+    """Neighbours share words and mismatches; windows by hand are of both strands in turn."""
+    model = MKLClassifier(GappedKmer([5, 6], [3, 4]), normalize=normalize).fit(*examples)
+    found = scanned(model, genome[1], length=LENGTH)
+    assert found == by_hand(model, genome[0], lambda start, read: True)
+
+
 def test_starts_go_from_left_to_right(examples, genome, monkeypatch):
     monkeypatch.setattr("kernelweave.genome.scanning.WINDOWS", 64)
     model = MKLClassifier(WeightedDegree(3)).fit(*examples)

@@ -1,6 +1,7 @@
 """Functions as kernels and the sigmoid: values, repairs, and what cannot be done with them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel, sigmoid_kernel
 
@@ -29,6 +30,27 @@ def test_a_function_that_is_a_kernel(data):
     new = X[:5] + 0.1
     kernel = Function(rbf_kernel, columns=[0, 1]).resolve(X)
     np.testing.assert_allclose(kernel(new, X), rbf_kernel(new[:, :2], X[:, :2]), atol=1e-12)
+
+
+def test_a_function_of_texts(rng):
+    texts = ["".join(rng.choice(list("AB"), size=rng.integers(1, 6))) for _ in range(20)]
+    y = ["B" if text.count("B") > text.count("A") else "A" for text in texts]
+
+    def letters(some, others):
+        assert all(isinstance(text, str) for text in [*some, *others])
+        counts = [np.array([[t.count("A"), t.count("B")] for t in part]) for part in (some, others)]
+        return counts[0] @ counts[1].T
+
+    counts = np.array([[text.count("A"), text.count("B")] for text in texts], dtype=float)
+    model = MKLClassifier(letters, normalize=None, tol=1e-8).fit(texts, y)
+    expected = MKLClassifier(Linear(), normalize=None, tol=1e-8).fit(counts, y)
+    values = model.decision_function(texts[:7])
+    np.testing.assert_allclose(values, expected.decision_function(counts[:7]), atol=1e-4)
+    frame = pd.DataFrame({"size": counts.sum(axis=1), "word": texts})
+    kernel = Function(letters, columns="word").resolve(frame)
+    np.testing.assert_allclose(kernel(frame[:3], frame), counts[:3] @ counts.T, atol=1e-9)
+    encoded = Function(lambda a, b: a @ b.T).resolve(frame)  # words are categories among others
+    assert encoded(frame).shape == (20, 20)
 
 
 def test_the_sigmoid_is_repaired(data):

@@ -187,7 +187,7 @@ def test_cutting_mismatches_off_is_warned_of():
         ({"l": 4, "k": 5}, "k, which is at most l, must be an integer from 1 to 4"),
         ({"l": 4, "k": 2, "d": 5}, "d, which is at most l, must be an integer from 0 to 4"),
         ({"l": 0}, "l must be an integer from 1"),
-        ({"l": 32}, "fewer than 2\\^63"),
+        ({"l": 32}, "fewer than 2\\^64"),
         ({"l": []}, "empty sequence"),
         ({"l": [5, 6], "k": [3, 3, 3]}, "equal length"),
         ({"filter": "half"}, "filter must be one of"),
@@ -229,3 +229,54 @@ def test_products_train_families(rng):
     assert model.plan_.engine == "linear"
     assert model.plan_.conjugate
     assert verify(model, X, y).gap <= 1.1e-3
+
+
+@pytest.mark.parametrize("level", _core.simd_levels())
+@pytest.mark.parametrize(
+    ("letters", "k", "m"),
+    [("ACGT", 16, 9), ("ACGT", 20, 12), ("ACGT", 31, 20), ("HP", 40, 16), ("HP", 62, 30)],
+)
+def test_words_of_any_length(letters, k, m, level, rng):
+    """Few words begin in 64 letters where they are long."""
+    X = texts(rng, 5, letters, longest=150)
+    X.append(X[-1][7:] + X[0])
+    kernel = Mismatch(k, m, alphabet="dna" if letters == "ACGT" else letters)
+    K = expected(kernel, X, X, letters)
+    before = _core.simd_level()
+    try:
+        _core.use_simd(level)
+        np.testing.assert_allclose(kernel(X), K, rtol=1e-12)
+        np.testing.assert_allclose(kernel.diagonal(X), np.diag(K), rtol=1e-12)
+    finally:
+        _core.use_simd(before)
+
+
+WINDOWED = [
+    GappedKmer(6, 4),
+    GappedKmer(5, 3, both_strands=False),
+    GappedKmer(4, 2, filter="full"),
+    GappedKmer(5, 3, centre=(20, 6)),
+    GappedKmer([5, 7], [3, 4]),
+    Mismatch(3, 1, alphabet="protein"),
+]
+
+
+@pytest.mark.parametrize("kernel", WINDOWED, ids=str)
+@pytest.mark.parametrize("length", [4, 30, 65, 130])
+def test_windows_of_a_text_have_the_values_that_they_have_alone(kernel, length, rng):
+    """To the last bit, with unknown letters, repeats and a break between two texts."""
+    letters = kernel.alphabet.letters.decode()
+    text = "".join(rng.choice(list(letters), 420))
+    text = text[:150] + "A" * 20 + text[170:300] + "?" + text[301:]
+    starts = [*range(len(text) - length + 1), *range(40), *range(60, 100, 7)]
+    windows = [text[s : s + length] for s in starts]
+    some = np.arange(0, len(windows), 7)
+    alone = np.stack([np.ravel(kernel.diagonal([windows[w]])) for w in some], axis=1)
+    found = np.atleast_2d(kernel.diagonal(windows))
+    np.testing.assert_array_equal(found[:, some], alone)
+    X = ["".join(rng.choice(list(letters), 60)) for _ in range(20)]
+    store = WeightStore(kernel) if not kernel.is_family else None
+    if store is not None:
+        store.add(X, rng.normal(size=20))
+        one = np.array([store.lookup([windows[w]])[0] for w in some])
+        np.testing.assert_array_equal(store.lookup(windows)[some], one)

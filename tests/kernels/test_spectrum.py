@@ -44,9 +44,10 @@ def test_families_of_lengths(rng):
         np.testing.assert_allclose(value, Spectrum(k)(X))
 
 
-@pytest.mark.parametrize("k", [1, 3, 7])
+@pytest.mark.parametrize("k", [1, 3, 7, 8])
 def test_ngrams_count_every_byte(k):
     X = ["to be, or not to be", "To be or not", "nothing?", "ü", "no to no to no"]
+    X += ["\x00\x01\x02" * 4, "\x01\x02\x00\x01\x02\x00\x01\x02\x00", "\U0010ffff" * 3]
     raw = [x.encode().decode("latin-1") for x in X]
     expected = [[naive.spectrum(x, y, k, letters=None) for y in raw] for x in raw]
     np.testing.assert_allclose(NGram(k)(X), expected)
@@ -74,13 +75,13 @@ def test_blocks_of_many_columns(how, rng):
     ("make", "message"),
     [
         (lambda: Spectrum(0), "k must be an integer >= 1"),
-        (lambda: Spectrum(32), "fewer than 2\\^63"),
+        (lambda: Spectrum(32), "fewer than 2\\^64"),
         (lambda: Spectrum(2**70), "k must be an integer >= 1"),
         (lambda: Spectrum(10**9), "k must be .* at most 63"),
         (lambda: Spectrum("3"), "k must be"),
         (lambda: Spectrum([3, 2.5]), "k must be"),
         (lambda: Spectrum([]), "k must be"),
-        (lambda: NGram(8), "n must be"),
+        (lambda: NGram(9), "n must be"),
         (lambda: Spectrum(3, alphabet="protein", both_strands=True), "no complement"),
         (lambda: Spectrum(3)(["ACGT", ""]), "sequence 1 is empty"),
     ],

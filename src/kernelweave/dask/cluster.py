@@ -11,7 +11,7 @@ import asyncio
 import pickle
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from concurrent.futures import TimeoutError as Unanswered  # the built-in one from 3.11 on
 from contextlib import contextmanager
@@ -22,13 +22,25 @@ from distributed import Client, Future, KilledWorker, get_client
 from distributed.client import ClosedClientError
 
 LOOK = 0.5  # seconds for which an answer is waited for before the clock is looked at,
-ASK = 2.0  # between two questions to the scheduler,
-ANSWER = 5.0  # in which it has to answer one,
+ASK = 1.0  # between two questions to the scheduler,
+ANSWER, SLOWER = 7.5, 10.0  # in which it has to answer one, and so many times its slowest answer:
+# on a busy machine all take long,
 WORKERS = 60.0  # and without any worker
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot go on: its scheduler is gone, or its workers are."""
+    """The cluster cannot go on: its scheduler is gone, or its workers are.
+
+    Examples
+    --------
+    >>> from kernelweave.dask import ClusterError
+    >>> issubclass(ClusterError, RuntimeError)
+    True
+    """
+
+
+class Lost(ClusterError):
+    """A message was lost with the only worker that had it; what was asked can be asked again."""
 
 
 class Cluster:
@@ -50,6 +62,7 @@ class Cluster:
         self.sent, self.received = 0, 0
         self._token, self._count = token_hex(4), 0
         self._loop = self.client.loop.asyncio_loop
+        self._slowest = 0.0  # answer of the scheduler, in seconds
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Future:
         """Start a task, which the dashboard shows under a name; arguments may be futures."""
@@ -59,11 +72,23 @@ class Cluster:
             warnings.filterwarnings("ignore", "Sending large graph")  # they are data, sent once
             return self.client.submit(function, *arguments, key=key, pure=False)
 
-    def share(self, message: Any, tasks: int) -> Future:
-        """Return a message to several tasks, which is sent once and passed on by workers."""
+    def compute(self, parts: Sequence[Any]) -> list[Future]:
+        """Start what is delayed."""
+        with self._explained():
+            return list(self.client.compute(list(parts)))
+
+    def share(self, message: Any, tasks: int, *, lasting: bool = True) -> Future:
+        """Return a message to several tasks, which is sent once and passed on by workers.
+
+        One that lasts is in Dask's graph, and outlives the workers that have it. Others are quicker
+        to send, and may be `Lost`.
+        """
         packed = pickle.dumps(message, protocol=5)
         self.sent += tasks * len(packed)
-        return self.submit("message", bytes, packed)
+        if lasting:
+            return self.submit("message", bytes, packed)
+        with self._explained():
+            return self._awaited(lambda: self.client.scatter(packed, hash=False, asynchronous=True))
 
     def gather(self, futures: Sequence[Future]) -> list[Any]:
         """Return the results of tasks.
@@ -72,30 +97,34 @@ class Cluster:
         ------
         ClusterError : where the scheduler or all workers are gone.
         """
-
-        async def results() -> list[Any]:
-            found: list[Any] = await self.client.gather(list(futures), asynchronous=True)
-            return found
-
         with self._explained():
-            waiting = asyncio.run_coroutine_threadsafe(results(), self._loop)
-            asked = idle_since = time.monotonic()
-            while True:
-                try:
-                    return waiting.result(timeout=LOOK)
-                except Unanswered:
-                    if waiting.done():  # the task itself ran out of time
-                        raise
-                if time.monotonic() - asked < ASK:
-                    continue
-                if self._workers():
-                    idle_since = time.monotonic()
-                elif time.monotonic() - idle_since > WORKERS:
-                    raise ClusterError(
-                        f"no worker has been there for {WORKERS:g} seconds; start workers, and go "
-                        "on from a checkpoint (checkpoint=) if there is one"
-                    )
-                asked = time.monotonic()
+            found = self._awaited(lambda: self.client.gather(list(futures), asynchronous=True))
+        return list(found)
+
+    def _awaited(self, work: Callable[[], Awaitable[Any]]) -> Any:
+        """Return what work in the client's loop gives, as long as the cluster is there."""
+
+        async def done() -> Any:
+            return await work()
+
+        waiting = asyncio.run_coroutine_threadsafe(done(), self._loop)
+        asked = idle_since = time.monotonic()
+        while True:
+            try:
+                return waiting.result(timeout=LOOK)
+            except Unanswered:
+                if waiting.done():  # the task itself ran out of time
+                    raise
+            if time.monotonic() - asked < ASK:
+                continue
+            if self._workers():
+                idle_since = time.monotonic()
+            elif time.monotonic() - idle_since > WORKERS:
+                raise ClusterError(
+                    f"no worker has been there for {WORKERS:g} seconds; start workers, and go on "
+                    "from a checkpoint (checkpoint=) if there is one"
+                )
+            asked = time.monotonic()
 
     def _workers(self) -> dict[str, int]:
         """Return the workers and their threads, as the scheduler knows them."""
@@ -104,14 +133,17 @@ class Cluster:
             workers: dict[str, int] = await self.client.scheduler.ncores()
             return workers
 
-        question = asyncio.run_coroutine_threadsafe(ask(), self._loop)
+        question, asked = asyncio.run_coroutine_threadsafe(ask(), self._loop), time.monotonic()
+        patience = ANSWER + SLOWER * self._slowest
         try:
-            return question.result(timeout=ANSWER)
+            workers = question.result(timeout=patience)
         except Unanswered:
             question.cancel()
             raise ClusterError(
-                f"the scheduler at {self._address} has not answered for {ANSWER:g} seconds"
+                f"the scheduler at {self._address} has not answered for {patience:.1f} seconds"
             ) from None
+        self._slowest = max(self._slowest, time.monotonic() - asked)
+        return workers
 
     @property
     def threads(self) -> int:
@@ -122,7 +154,8 @@ class Cluster:
     @property
     def memory(self) -> float:
         """The bytes that a worker may use, the least of all; infinity without a limit."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        with self._explained():
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return min((one["memory_limit"] or float("inf") for one in workers), default=float("inf"))
 
     @property
@@ -136,10 +169,12 @@ class Cluster:
         try:
             yield
         except (CancelledError, asyncio.CancelledError, ClosedClientError, OSError) as error:
-            if isinstance(error, OSError) and type(error).__module__.split(".")[0] != "distributed":
+            running = self.client.status == "running"
+            theirs = type(error).__module__.split(".")[0] == "distributed"
+            if isinstance(error, OSError) and running and not theirs:
                 raise  # such as a file that a partition is read from
-            if self.client.status == "running":
-                raise ClusterError(f"tasks of this fit were cancelled: {error}") from error
+            if running:
+                raise Lost(f"tasks of this fit were cancelled: {error}") from error
             raise ClusterError(
                 f"the scheduler at {self._address} is gone, or the client was closed: {error}"
             ) from error

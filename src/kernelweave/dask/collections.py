@@ -30,6 +30,18 @@ class SequenceBlocks:
     ----------
     blocks : the blocks, each a delayed `Sequences`.
     labels : what messages call them.
+
+    Examples
+    --------
+    >>> from kernelweave.dask import read_sequences
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.sequences import write_sequences
+    >>> write_sequences("many.fa", make_motifs(300)[0])
+    >>> blocks = read_sequences("many.fa", blocksize=8000)
+    >>> blocks.npartitions
+    3
+    >>> sum(len(block.compute()) for block in blocks.blocks)
+    300
     """
 
     blocks: tuple[Delayed, ...]

@@ -21,6 +21,22 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
         The cluster; None for the current client.
     n_jobs : int or None
         Threads of this process; workers use those that they have.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from kernelweave.dask import DaskMKLClassifier
+    >>> from kernelweave.kernels import RBF
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(400, 3), chunks=(200, 3))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = DaskMKLClassifier(RBF(gamma=[0.1, 1.0]), norm=1, client=client).fit(X, y)
+    >>> model.duality_gap_ <= model.tol
+    True
+    >>> model.predict(X).shape
+    (400,)
+    >>> client.close()
     """
 
     plain = MKLClassifier
@@ -41,7 +57,21 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
 
 @with_client
 class DaskMKLRegressor(DaskEstimator, MKLRegressor):
-    """`MKLRegressor` on the examples of a Dask cluster; see `DaskMKLClassifier`."""
+    """`MKLRegressor` on the examples of a Dask cluster; see `DaskMKLClassifier`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from kernelweave.dask import DaskMKLRegressor
+    >>> from kernelweave.kernels import RBF
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 2), chunks=(100, 2))
+    >>> model = DaskMKLRegressor(RBF(gamma=[0.1, 1.0]), client=client).fit(X, X[:, 0] ** 2)
+    >>> model.duality_gap_ <= model.tol
+    True
+    >>> client.close()
+    """
 
     plain = MKLRegressor
 
@@ -57,7 +87,20 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
 
 @with_client
 class DaskMKLOneClass(DaskEstimator, MKLOneClass):
-    """`MKLOneClass` on the examples of a Dask cluster; see `DaskMKLClassifier`."""
+    """`MKLOneClass` on the examples of a Dask cluster; see `DaskMKLClassifier`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from kernelweave.dask import DaskMKLOneClass
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 2), chunks=(100, 2))
+    >>> model = DaskMKLOneClass(nu=0.2, client=client).fit(X)
+    >>> print(f"{(model.predict(X) < 0).mean().compute():.1f} of the examples are outside")
+    0.2 of the examples are outside
+    >>> client.close()
+    """
 
     plain = MKLOneClass
 
@@ -81,6 +124,19 @@ class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
 
     Folds are positions among all examples: those that a fold holds out have cost 0, and stay where
     they are.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from kernelweave.dask import DaskMKLClassifierCV
+    >>> from kernelweave.kernels import RBF
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 2), chunks=(100, 2))
+    >>> search = DaskMKLClassifierCV(RBF(1.0), norms=[2], Cs=[0.1, 1.0], cv=2, client=client)
+    >>> search.fit(X, X[:, 0] > 0).scores_.shape
+    (1, 2, 2)
+    >>> client.close()
     """
 
     plain = MKLClassifierCV
@@ -96,7 +152,21 @@ class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
 
 @with_client
 class DaskMKLRegressorCV(DaskSearch, MKLRegressorCV):
-    """`MKLRegressorCV` on the examples of a Dask cluster; see `DaskMKLClassifierCV`."""
+    """`MKLRegressorCV` on the examples of a Dask cluster; see `DaskMKLClassifierCV`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from kernelweave.dask import DaskMKLRegressorCV
+    >>> from kernelweave.kernels import RBF
+    >>> client = Client(processes=False, n_workers=1, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 2), chunks=(100, 2))
+    >>> search = DaskMKLRegressorCV(RBF(1.0), norms=[2], Cs=[0.1, 1.0], cv=2, client=client)
+    >>> search.fit(X, X[:, 0] ** 2).scores_.shape
+    (1, 2, 2)
+    >>> client.close()
+    """
 
     plain = MKLRegressorCV
 

@@ -15,8 +15,9 @@ from ..checkpoint import digest
 from ..core import single_threaded_blas
 from ..digits import Bounds, Digits
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
+from ..engines.fetched import Near
 from ..engines.shard import Shard, Varying
-from ..engines.sharded import Near, ShardedEngine
+from ..engines.sharded import ShardedEngine
 from ..estimators.base import Prepared
 from ..kernels import CompiledKernels
 from ..kernels.absent import absent_of_all
@@ -52,7 +53,7 @@ class FarExamples:
 
     def take(self, index: np.ndarray) -> Examples:
         """Return some examples."""
-        return self.engine.fetch(index)
+        return self.engine.fetched.take(index, np.flatnonzero(self.engine.alpha))
 
     def part(self, sources: list[int]) -> Examples:
         """Return all examples for some of the sources; models ask where there are few of them."""
@@ -136,6 +137,7 @@ def far_prepared(
     cache_mb: float,
     n_jobs: int,
     keyed: bool,
+    combines: bool,
 ) -> FarPrepared:
     """Read all examples where they are, and give them an engine.
 
@@ -144,12 +146,13 @@ def far_prepared(
     costs : of all examples, shape (n,).
     cache_mb, n_jobs : for examples that are fetched.
     keyed : whether a checkpoint needs to know the examples.
+    combines : whether methods ask little of single kernels.
     """
     data, sample = examples.data, examples.sample
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
-    chosen = replace(chosen, family=FamilyEngine.serves(on_sample))
-    near = Near(chosen, LinearEngine.serves(on_sample), cache_mb, n_jobs)
+    chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
+    near = Near(chosen, combines and LinearEngine.serves(on_sample), cache_mb, n_jobs)
     shards = DaskShards(data.cluster, _loaded(data, chosen), data.sizes)
     engine = ShardedEngine(shards, near)
     worst = np.max(shards.ask(worst_digits, (engine.precision,)), axis=0)
@@ -224,7 +227,7 @@ def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
 
 
 def _check_finite(shard: Shard) -> None:
-    sizes = shard.sizes()
+    sizes = shard.largest_values()
     if not np.isfinite(sizes).all():
         raise ValueError(
             f"kernel {int(np.argmin(np.isfinite(sizes)))} has no finite value k(x, x) for some "

@@ -36,6 +36,15 @@ def read_sequences(
         same names. They may be FASTQ, or packed by gzip, bzip2 or xz: such a file is one block.
     alphabet, unknown : as in `kernelweave.sequences.read_sequences`.
     blocksize : bytes of a FASTA file in a block, about; None for one block per file.
+
+    Examples
+    --------
+    >>> from kernelweave.dask import read_sequences
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.sequences import write_sequences
+    >>> write_sequences("many.fa", make_motifs(300)[0])
+    >>> read_sequences("many.fa").npartitions
+    1
     """
     if blocksize is not None and not blocksize > 0:
         raise ValueError(f"blocksize must be None or a number of bytes above 0, got {blocksize!r}")

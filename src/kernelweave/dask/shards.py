@@ -11,8 +11,10 @@ import numpy as np
 from distributed import Future
 
 from ..engines.shard import Shard
-from ..engines.sharded import Told
-from .cluster import Cluster
+from ..engines.shards import Told
+from .cluster import Cluster, Lost
+
+AGAIN = 5  # times that a question is asked whose message was lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +35,23 @@ class DaskShards:
     def ask(
         self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
     ) -> list[Any]:
-        told = each or [()] * len(self.futures)
-        asked = [(one, own) for one, own in zip(self.futures, told, strict=True) if own is not None]
-        message = self.cluster.share(shared, len(asked))
+        for _ in range(AGAIN):
+            try:
+                return self._ask(question, shared, each or [()] * len(self.futures))
+            except Lost as error:
+                lost = error
+        raise lost
+
+    def _ask(
+        self, question: Callable[..., Any], shared: Told, each: Sequence[Told | None]
+    ) -> list[Any]:
+        pairs = zip(self.futures, each, strict=True)
+        asked = [(one, pickle.dumps(own)) for one, own in pairs if own is not None]
+        message = self.cluster.share(shared, len(asked), lasting=False)
         name = question.__name__.replace("_", "-")
-        tasks = [
-            self.cluster.submit(name, answer, question, shard, message, pickle.dumps(own))
-            for shard, own in asked
-        ]
+        tasks = [self.cluster.submit(name, answer, question, *one, message) for one in asked]
         packed = self.cluster.gather(tasks)
-        self.cluster.sent += sum(len(pickle.dumps(own)) for _, own in asked)
+        self.cluster.sent += sum(len(own) for _, own in asked)
         self.cluster.received += sum(map(len, packed))
         return [pickle.loads(one) for one in packed]
 
@@ -53,7 +62,7 @@ class DaskShards:
         return DaskShards(self.cluster, futures, np.array([len(idx) for _, idx in chosen]))
 
 
-def answer(question: Callable[..., Any], shard: Shard, message: bytes, own: bytes) -> bytes:
+def answer(question: Callable[..., Any], shard: Shard, own: bytes, message: bytes) -> bytes:
     """Return what a shard says to a question, packed."""
     found = question(shard, *pickle.loads(message), *pickle.loads(own))
     return pickle.dumps(found, protocol=5)

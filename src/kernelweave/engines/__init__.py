@@ -6,6 +6,7 @@ from .family import FamilyEngine
 from .linear import LinearEngine
 from .outputs import OutputsEngine
 from .snapshot import Snapshot
+from .stacked import StackedEngine
 from .streamed import StreamedEngine
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "LinearEngine",
     "OutputsEngine",
     "Snapshot",
+    "StackedEngine",
     "StreamedEngine",
     "TrainingSet",
 ]

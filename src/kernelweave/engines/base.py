@@ -117,6 +117,8 @@ class Engine(ABC):
     streams : bool
         Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
         by block when it is asked for them.
+    far : bool
+        Whether examples are elsewhere: what is asked of all of them is a message and an answer.
     precision : float
         How exactly kernels are evaluated, relative to their largest values.
     travel : array of shape (n,)
@@ -128,6 +130,7 @@ class Engine(ABC):
 
     keeps_outputs: ClassVar[bool]
     streams: ClassVar[bool] = False
+    far: ClassVar[bool] = False
     precision: float = float(np.finfo(float).eps)
 
     def __init__(self, n: int, n_kernels: int):
@@ -141,6 +144,11 @@ class Engine(ABC):
     def alpha(self) -> np.ndarray:
         """The present alpha, shape (n,): a view that cannot be written to."""
         return self._shown
+
+    @property
+    def sampling_pays(self) -> bool:
+        """Whether weights are found faster on some of the examples."""
+        return not self.keeps_outputs
 
     @property
     def has_rough_outputs(self) -> bool:
@@ -222,10 +230,11 @@ class Engine(ABC):
         """Return k_m(x_i, x_i), shape (M, n)."""
         raise self._cannot("evaluate kernels between examples")
 
-    def sizes(self) -> np.ndarray:
-        """Return the largest k_m(x_i, x_i) of each kernel, shape (M,)."""
-        sizes: np.ndarray = self.diagonal().max(axis=1)
-        return sizes
+    @property
+    def largest_values(self) -> np.ndarray:
+        """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
+        largest: np.ndarray = self.diagonal().max(axis=1)
+        return largest
 
     @property
     def largest_block(self) -> int:

@@ -143,6 +143,8 @@ class FamilyEngine(Engine):
         smaller = FamilyEngine(self._core.subset(examples))
         smaller._theta, smaller._stale = self._theta, self._stale
         smaller._rough = self._rough
+        if self._outputs is not None:
+            smaller._outputs = self._outputs[:, examples]
         return smaller
 
     def _combine(self, theta: np.ndarray) -> None:

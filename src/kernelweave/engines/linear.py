@@ -56,6 +56,11 @@ class LinearEngine(Engine):
         return self._largest_block(self._core.reads)
 
     @property
+    def sampling_pays(self) -> bool:
+        """Whether products cost less on some of the examples."""
+        return not self._core.products_are_fixed
+
+    @property
     def multiplies(self) -> bool:
         """Whether there is memory for products."""
         return self._products is not None

@@ -8,6 +8,7 @@ again.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -18,6 +19,7 @@ from ..core import _core, single_threaded_blas
 from ..kernels.examples import Examples
 from ..kernels.joined import joined
 from ..kernels.program import CompiledKernels, Listing
+from ..sequences import Sequences
 from .base import TrainingSet
 from .family import FamilyEngine
 
@@ -84,6 +86,11 @@ class Shard:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_own"}
 
+    def __sizeof__(self) -> int:
+        """The bytes of its examples: who places shards has to know what it costs to move one."""
+        arrays = [array for table in self.examples.tables for array in _arrays(table)]
+        return self.examples.vectors.nbytes + sum(array.nbytes for array in arrays)
+
     def take(self, idx: np.ndarray) -> Examples:
         """Return some of its examples, as all kernels read them."""
         return self.examples.take(idx)
@@ -113,11 +120,39 @@ class Shard:
             chosen = np.eye(self.kernels.listing.n_kernels)[kernels]
             return self._decide(work, np.repeat(work.alpha[None], len(kernels), axis=0), chosen)
 
+    def energies(self, work: Work, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Return what some of the work's examples add to s = alpha' K_m alpha, shape (M,).
+
+        Any shard can say so of any examples. `slices` are theirs: those of all shards together are
+        all examples.
+        """
+        with single_threaded_blas():
+            if self.kernels.family:
+                return self._family_energies(work, slices)
+            seen, total = self.kernels.seen(work.examples), np.zeros(self.kernels.listing.n_kernels)
+            coef = np.repeat(work.alpha[None], len(total), axis=0)
+            for first, last in slices:
+                own, program = seen.take(np.arange(first, last)), self.kernels.listing.program
+                each = np.eye(len(total))
+                rows = _core.decide(program, seen.side, own.side, coef, each, self.n_jobs)
+                total += rows @ work.alpha[first:last]
+            return total
+
+    def _family_energies(self, work: Work, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        seen = self.kernels.seen(work.examples)
+        family = TrainingSet(self.kernels.listing, seen, 0.0, self.n_jobs).core(_core.Mixture)
+        parts = [
+            family.quadratic_of_rows(np.arange(first, seen.n), last - first, work.alpha[first:])
+            for first, last in slices
+        ]
+        total: np.ndarray = np.sum(parts, axis=0)
+        return total
+
     def diagonal(self) -> np.ndarray:
         """Return k_m(x_i, x_i), shape (M, n)."""
         return _core.diagonal(self.kernels.listing.program, self._own.side)
 
-    def sizes(self) -> np.ndarray:
+    def largest_values(self) -> np.ndarray:
         """Return the largest k_m(x_i, x_i), shape (M,)."""
         return TrainingSet(self.kernels.listing, self._own).largest_values()
 
@@ -137,3 +172,12 @@ class Shard:
     def _decide(self, work: Work, coef: np.ndarray, weights: np.ndarray) -> np.ndarray:
         program, others = self.kernels.listing.program, self.kernels.seen(work.examples)
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
+
+
+def _arrays(table: Any) -> Iterator[np.ndarray]:
+    """Give the arrays that a table consists of."""
+    for value in vars(table).values():
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, Sequences):
+            yield from _arrays(value)

@@ -12,151 +12,21 @@ here, are the truth, whatever becomes of a shard.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 
 from ..kernels.examples import Examples
-from ..kernels.joined import joined
-from .base import Engine, TrainingSet
-from .dense import DenseEngine
+from .base import Engine
 from .family import FamilyEngine
-from .linear import LinearEngine
-from .shard import Shard, Varying, Work
+from .fetched import Fetched, Near
+from .shard import Shard, Work
+from .shards import NearShards, Shards
 from .snapshot import Snapshot
 
 NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
-SPARE = 4  # fetched examples that are kept, relative to those that are needed,
-FEW = 20_000  # unless they are few
-
-
-Told = tuple[Any, ...]
-
-
-class Shards(Protocol):
-    """Where shards are, and how they are asked."""
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Number of examples of each shard, (shards,); none is empty."""
-
-    def ask(
-        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
-    ) -> list[Any]:
-        """Return the answers of all shards that are asked, in their order.
-
-        Parameters
-        ----------
-        question : a method of `Shard`, whose arguments are `shared`, then those of `each`.
-        shared : what all shards are told.
-        each : what each shard is told besides, None for one that is not asked; by default nothing.
-        """
-
-    def parts(self, each: Sequence[np.ndarray]) -> Shards:
-        """Return shards of some of the examples of each; none where there are no such examples."""
-
-
-@dataclass(frozen=True, eq=False)
-class NearShards:
-    """Shards in this process."""
-
-    shards: Sequence[Shard]
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return np.array([shard.n for shard in self.shards])
-
-    def ask(
-        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
-    ) -> list[Any]:
-        pairs = zip(self.shards, each or [()] * len(self.shards), strict=True)
-        return [question(shard, *shared, *own) for shard, own in pairs if own is not None]
-
-    def parts(self, each: Sequence[np.ndarray]) -> NearShards:
-        pairs = zip(self.shards, each, strict=True)
-        return NearShards([shard.part(idx) for shard, idx in pairs if len(idx)])
-
-
-@dataclass(frozen=True, eq=False)
-class Near:
-    """How engines for fetched examples are made.
-
-    Attributes
-    ----------
-    kernels : the M kernels.
-    linear : whether their matrices multiply vectors cheaply.
-    cache_mb, n_jobs : memory for rows, number of threads.
-    """
-
-    kernels: Varying
-    linear: bool
-    cache_mb: float = 1024.0
-    n_jobs: int = 1
-
-    def engine(self, examples: Examples) -> Engine:
-        """Return an ordinary engine of examples that all kernels have read, at alpha = 0."""
-        listing, seen = self.kernels.listing, self.kernels.seen(examples)
-        kind: Any = LinearEngine if self.linear else DenseEngine
-        if self.kernels.family:
-            kind = FamilyEngine
-        engine: Engine = kind.of(TrainingSet(listing, seen, self.cache_mb, self.n_jobs))
-        return engine
-
-
-class Fetched:
-    """The examples of shards that were fetched.
-
-    Parameters
-    ----------
-    shards : where the examples are.
-    """
-
-    def __init__(self, shards: Shards):
-        self._shards = shards
-        self._starts = np.concatenate([[0], np.cumsum(shards.sizes)])
-        self._place = np.full(self.n, -1)  # of each example among those that are here
-        self._here: Examples | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of examples of all shards."""
-        return int(self._starts[-1])
-
-    def part(self, shards: Shards, idx: np.ndarray) -> Fetched:
-        """Return the same of shards of some of the examples."""
-        smaller = Fetched(shards)
-        smaller._place, smaller._here = self._place[idx], self._here
-        return smaller
-
-    def split(self, idx: np.ndarray) -> list[np.ndarray]:
-        """Return which of its own examples each shard has among some, which are sorted."""
-        ends = np.searchsorted(idx, self._starts)
-        bounds = zip(ends[:-1], ends[1:], self._starts[:-1], strict=True)
-        return [idx[a:b] - start for a, b, start in bounds]
-
-    def take(self, idx: np.ndarray, needed: np.ndarray) -> Examples:
-        """Return some examples, in any order; `needed` are those that will be asked for again."""
-        missing = np.unique(idx[self._place[idx] < 0])
-        if len(missing):
-            self._forget(np.union1d(needed, idx))
-            parts = [(part,) if len(part) else None for part in self.split(missing)]
-            found = self._shards.ask(Shard.take, (), parts)
-            first = 0 if self._here is None else self._here.n
-            self._place[missing] = first + np.arange(len(missing))
-            self._here = joined([*([self._here] if self._here else []), *found])
-        assert self._here is not None
-        return self._here.take(self._place[idx])
-
-    def _forget(self, needed: np.ndarray) -> None:
-        """Drop examples that are not needed, where they are many."""
-        if self._here is None or self._here.n <= max(SPARE * len(needed), FEW):
-            return
-        kept = needed[self._place[needed] >= 0]
-        self._here = self._here.take(self._place[kept]) if len(kept) else None
-        self._place[:] = -1
-        self._place[kept] = np.arange(len(kept))
+MANY = 20_000  # support examples from which on shards share the pairs of them
 
 
 class ShardedEngine(Engine):
@@ -169,11 +39,12 @@ class ShardedEngine(Engine):
     """
 
     keeps_outputs: ClassVar[bool] = False
+    far: ClassVar[bool] = True
 
     def __init__(self, shards: Shards, near: Near):
         super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)
         self._shards, self._near = shards, near
-        self._fetched = Fetched(shards)
+        self.fetched = Fetched(shards)
         self._combined = np.zeros(self.n)
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs,
         self._told = np.zeros(self.n)  # and the alpha that they belong to
@@ -223,7 +94,7 @@ class ShardedEngine(Engine):
         """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over some examples j, shape (n,)."""
         if not len(idx):
             return np.zeros(self.n)
-        work = Work(self.fetch(idx), alpha)
+        work = Work(self._fetch(idx), alpha)
         parts = self._shards.ask(Shard.combined, (work, theta, self._rough))
         return np.concatenate(parts)
 
@@ -240,9 +111,21 @@ class ShardedEngine(Engine):
             theta = self._theta if self._theta[0] > 0 else np.ones(1)
             energies: np.ndarray = self._alpha @ self.combined(theta) / theta
             return energies
-        engine = self._near.engine(self.fetch(support))
+        if len(support) > MANY and not self._near.linear:  # which needs no pairs
+            return self._far_quadratic(support)
+        engine = self._near.engine(self._fetch(support))
         engine.move_to(self._alpha[support])
         return engine.quadratic()
+
+    def _far_quadratic(self, support: np.ndarray) -> np.ndarray:
+        """Return the same from all shards: each has rows from both ends, long and short ones."""
+        count = len(self._shards.sizes)
+        ends = np.linspace(0, len(support), 2 * count + 1).astype(int).tolist()
+        rows = list(pairwise(ends))
+        each = [([rows[k], rows[-1 - k]],) for k in range(count)]
+        work = Work(self._fetch(support), self._alpha[support])
+        energies: np.ndarray = np.sum(self._shards.ask(Shard.energies, (work,), each), axis=0)
+        return energies
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n), anew at each call."""
@@ -250,31 +133,32 @@ class ShardedEngine(Engine):
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros((len(kernels), self.n))
-        work = Work(self.fetch(support), self._alpha[support])
+        work = Work(self._fetch(support), self._alpha[support])
         return np.concatenate(self._shards.ask(Shard.outputs, (work, kernels)), axis=1)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
-        engine = self._near.engine(self.fetch(needed))
+        engine = self._near.engine(self._fetch(needed))
         engine.move_to(self._alpha[needed])
         return engine.outputs_at(np.searchsorted(needed, idx))
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self._near.engine(self.fetch(idx)).block(np.arange(len(idx)), theta)
+        return self._near.engine(self._fetch(idx)).block(np.arange(len(idx)), theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        return self._near.engine(self.fetch(idx)).blocks(np.arange(len(idx)))
+        return self._near.engine(self._fetch(idx)).blocks(np.arange(len(idx)))
 
     def diagonal(self) -> np.ndarray:
         return np.concatenate(self._shards.ask(Shard.diagonal), axis=1)
 
-    def sizes(self) -> np.ndarray:
-        sizes: np.ndarray = np.max(self._shards.ask(Shard.sizes), axis=0)
-        return sizes
+    @property
+    def largest_values(self) -> np.ndarray:
+        largest: np.ndarray = np.max(self._shards.ask(Shard.largest_values), axis=0)
+        return largest
 
-    def fetch(self, idx: np.ndarray) -> Examples:
+    def _fetch(self, idx: np.ndarray) -> Examples:
         """Return some examples, as all kernels read them."""
-        return self._fetched.take(idx, np.flatnonzero(self._alpha))
+        return self.fetched.take(idx, np.flatnonzero(self._alpha))
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         self._stale = True  # without outputs they are computed when they are asked for
@@ -311,7 +195,7 @@ class ShardedEngine(Engine):
     def _smaller(self, examples: np.ndarray, alone: bool) -> Engine:
         """Return an engine for some examples, at any alpha."""
         if len(examples) <= NEAR:
-            taken = self.fetch(examples)
+            taken = self._fetch(examples)
             engine = self._near.engine(taken)
             # One that keeps the outputs of every kernel has no place for a sum that is given.
             if alone or self.n_kernels == 1 or not engine.keeps_outputs:
@@ -320,7 +204,7 @@ class ShardedEngine(Engine):
             return ShardedEngine(NearShards([shard]), self._near)
         if np.any(np.diff(examples) <= 0):
             raise ValueError("examples of shards must be sorted, and none may occur twice")
-        parts = self._shards.parts(self._fetched.split(examples))
+        parts = self._shards.parts(self.fetched.split(examples))
         far = ShardedEngine(parts, self._near)
-        far._fetched = self._fetched.part(parts, examples)
+        far.fetched, far._rougher = self.fetched.part(parts, examples), self.has_rough_outputs
         return far

@@ -31,6 +31,7 @@ from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
+from ..time_left import TimeLeft
 from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples
@@ -135,7 +136,9 @@ class MKLEstimator(FittedEstimator):
         chosen = kernels or self._default_kernels(X, costs)
         with single_threaded_blas(), self._live_line(X) as watch:
             ready = self._normalize(chosen, self.normalize, X, weights=costs, n_jobs=self.n_jobs)
-            prepared = self._prepared(*ready, costs, [method], norms, shared=shared)
+            prepared = self._prepared(
+                *ready, costs, [method], norms, shared=shared, fits=len(problems)
+            )
             problems, engine = prepared.suited(problems, shared=shared)
             kept: list[Checkpoint] = []
             if self.checkpoint is not None:
@@ -158,7 +161,10 @@ class MKLEstimator(FittedEstimator):
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, if anything does."""
-        return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
+        if not self.verbose:
+            return nullcontext(ignore)
+        clock = TimeLeft(self.tol)
+        return live_line(type(self).__name__, lambda progress: f", {clock.after(progress)}")
 
     def _deadline(self) -> float:
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
@@ -177,16 +183,18 @@ class MKLEstimator(FittedEstimator):
         norms: Sequence[Norm],
         *,
         shared: bool,
+        fits: int,
     ) -> Prepared:
         """Give kernels an engine that suits the methods and norms that will be asked for.
 
         `shared`: whether outputs share their weights, each with an alpha of its own.
+        `fits`: how many machines will be trained on it.
         """
         n_jobs = thread_count(self.n_jobs)
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
-        name = choose_engine(training_set, methods, norms, shared=shared)
+        name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
         digits = Digits(training_set.kernels, training_set.examples, engine.precision)
         return Prepared(compiled, examples, engine, name, digits, costs / costs.sum())
@@ -228,7 +236,12 @@ class MKLEstimator(FittedEstimator):
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, plan, history, weights, digits)
+        try:
+            result = solve(problem, engine, plan, history, weights, digits)
+        except KeyboardInterrupt:
+            if checkpoint:
+                checkpoint.keep_last()
+            raise
         if self.verbose >= 2 and engine.work.pairs:
             print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
         if checkpoint:

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from ..kernels.program import Listing
 from ..model import Model
 from .word_scores import UNKNOWN, coded, word_scores
+from .words import fitted_model, output_of, terms_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +19,7 @@ class LetterScores:
 
     Attributes
     ----------
+    letters : the letters, in their order.
     one_hot : (N, letters, L) which letter there is; zeros where it is unknown or missing.
     hypothetical : (N, letters, L) the score that each letter would have in its place.
 
@@ -35,6 +35,7 @@ class LetterScores:
     ((5, 4, 50), (5, 4, 50))
     """
 
+    letters: str
     one_hot: np.ndarray
     hypothetical: np.ndarray
 
@@ -53,14 +54,17 @@ class LetterScores:
         np.savez_compressed(scores, self.hypothetical)
 
 
-def letter_scores(model: Any, X: Any) -> LetterScores:
+def letter_scores(model: Any, X: Any, *, target: Any = None, near: bool = False) -> LetterScores:
     """Return how much each letter of N sequences adds to their decision values.
 
     Parameters
     ----------
-    model : fitted estimator with one decision function, of sums of `Spectrum`, `GappedKmer`,
+    model : fitted estimator, of sums of `Spectrum`, `GappedKmer`,
         `Mismatch`, `WeightedDegree` and `WeightedDegreeShift` on one column of sequences.
     X : N sequences.
+    target : the class whose decision function is read, where there are several.
+    near : whether hypothetical scores leave out words that come near enough only by the letter in
+        question (mode 1 of gkmexplain; mode 2 is False). Contributions are the same.
 
     Raises
     ------
@@ -80,38 +84,41 @@ def letter_scores(model: Any, X: Any) -> LetterScores:
     >>> np.allclose(total, model.decision_function(X[:5]))
     True
     """
-    check_is_fitted(model)
-    fitted: Model = model._model
-    if len(fitted.intercept) != 1:
-        raise ValueError("model must have one decision function")
-    listing, old, new = fitted.compiled.listing, fitted.examples, fitted.compiled.examples(X)
-    sources = list(listing.layout.sources.items())
+    fitted, output = fitted_model(model), output_of(model, target)
+    old, new = fitted.examples, fitted.compiled.examples(X)
+    sources = [quantity for quantity, _ in fitted.compiled.listing.layout.sources]
     total = np.zeros(1)
-    for m in np.flatnonzero(fitted.weights[0]):
-        number, plane, slots, factor = _term(listing, int(m))
-        quantity, before = sources[number][0][0], old.tables[old.sources[number]]
-        coef = factor * fitted.weights[0, m] * fitted.coef[0] * old.vectors[slots].prod(axis=0)
-        scores = word_scores(quantity, plane, before, coef, new.tables[new.sources[number]])
-        total = total + scores * new.vectors[slots].prod(axis=0)[:, None, None]
+    for (number, slots), planes in _parts(fitted, output).items():
+        table = old.tables[old.sources[number]]
+        coef = fitted.coef[output] * old.vectors[list(slots)].prod(axis=0)
+        fresh = new.tables[new.sources[number]]
+        scores = word_scores(sources[number], planes, table, coef, fresh, near)
+        total = total + scores * new.vectors[list(slots)].prod(axis=0)[:, None, None]
     tables: list[Any] = list(new.tables)
     codes = coded(tables[0].sequences)
-    letters = len(tables[0].sequences.alphabet.letters)
-    one_hot = (codes[:, None, :] == np.arange(letters)[None, :, None]).astype(np.float64)
+    letters = tables[0].sequences.alphabet.letters.decode("latin-1")
+    one_hot = (codes[:, None, :] == np.arange(len(letters))[None, :, None]).astype(np.float64)
     known = (codes != UNKNOWN)[:, None, :]
-    return LetterScores(one_hot, np.where(known, total, 0.0))
+    return LetterScores(letters, one_hot, np.where(known, total, 0.0))
 
 
-def _term(listing: Listing, m: int) -> tuple[int, int, list[int], float]:
-    """Return a kernel as source, plane of it, slots of normalisations, and factor."""
-    first, *rest = listing.expressions[m]
-    names = {step[0] for step in rest}
-    if first[0] != "copy" or names - {"unit", "scale"}:
-        raise ValueError(
-            "model: a decision value must be a sum over words; exponentials, products and centred "
-            "kernels are not"
-        )
+def _parts(model: Model, output: int) -> dict[tuple[int, tuple[int, ...]], np.ndarray]:
+    """Return how much the planes of each source count, by source and normalisations."""
+    listing, theta = model.compiled.listing, model.weights[output]
     starts = np.array([*listing.layout.sources.values()])
-    number = int(np.searchsorted(starts, first[1], side="right")) - 1
-    slots = [step[1] for step in rest if step[0] == "unit"]
-    factor = float(np.prod([step[1] for step in rest if step[0] == "scale"]))
-    return number, int(first[1] - starts[number]), slots, factor
+    quantities = [quantity for quantity, _ in listing.layout.sources]
+    parts: dict[tuple[int, tuple[int, ...]], np.ndarray] = {}
+    for m in np.flatnonzero(theta):
+        expression = listing.expressions[m]
+        terms = terms_of(expression)
+        if terms is None or any(step[0] == "center" for step in expression):
+            raise ValueError(
+                "model: a decision value must be a sum over words; exponentials, products and "
+                "centred kernels are not"
+            )
+        for term in terms:
+            number = int(np.searchsorted(starts, term.plane, side="right")) - 1
+            empty = np.zeros(getattr(quantities[number], "planes", 1))
+            planes = parts.setdefault((number, term.slots), empty)
+            planes[term.plane - starts[number]] += theta[m] * term.factor
+    return parts

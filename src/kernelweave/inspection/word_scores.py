@@ -3,13 +3,13 @@
 A sum of string kernels is a sum over words: those of a sequence, each with a weight. The weight of
 a word is shared by its letters; of words that are compared by their mismatches, by the letters that
 agree. Hypothetical scores are those that a letter would have in the place of another one, the rest
-of the sequence being as it is (Shrikumar, Prakash and Kundaje, 2019).
+of the sequence being as it is (Shrikumar, Prakash and Kundaje, 2019). `near` leaves out words that
+count only because of that letter: those with one mismatch too many as the sequence is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import singledispatch
 from typing import Any
@@ -22,6 +22,7 @@ from ..kernels.hamming_kernel import HammingQuantity
 from ..kernels.spectrum import SpectrumQuantity
 from ..kernels.wd_quantity import WdQuantity
 from ..sequences import Sequences
+from .words import combined_weights
 
 UNKNOWN = 255
 
@@ -35,14 +36,17 @@ def coded(sequences: Sequences) -> np.ndarray:
 
 
 @singledispatch
-def word_scores(quantity: Any, plane: int, table: Any, coef: np.ndarray, new: Any) -> np.ndarray:
+def word_scores(
+    quantity: Any, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any, near: bool
+) -> np.ndarray:
     """Return hypothetical scores, shape (n, letters, L), of new sequences.
 
     Parameters
     ----------
-    quantity, plane : what is summed up, and which of its values.
+    quantity, planes : what is summed up, and how much each of its planes counts, shape (planes,).
     table, coef : the sequences in the sum, and their coefficients, shape (n_support,).
     new : table of n sequences.
+    near : whether only words count that do as the sequence is.
     """
     raise ValueError(
         "model: letters have scores in sums of Spectrum, GappedKmer, Mismatch, WeightedDegree and "
@@ -52,7 +56,12 @@ def word_scores(quantity: Any, plane: int, table: Any, coef: np.ndarray, new: An
 
 @word_scores.register
 def _hamming(
-    quantity: HammingQuantity, plane: int, table: Any, coef: np.ndarray, new: Any
+    quantity: HammingQuantity,
+    planes: np.ndarray,
+    table: Any,
+    coef: np.ndarray,
+    new: Any,
+    near: bool,
 ) -> np.ndarray:
     length, letters = quantity.length, len(quantity.alphabet.letters)
     codes = coded(new.sequences)
@@ -60,24 +69,31 @@ def _hamming(
     weights = _position_weights(quantity, new.sequences, codes.shape[1])
     side = _core.Side(table.sequences.n)
     table.add_to(side)
-    source, values = quantity.source(), quantity.values[plane]
-    shared = tuple(value / (length - m) for m, value in enumerate(values[:-1]))
+    source = quantity.source()
+    shared = [
+        tuple(value / (length - m) for m, value in enumerate(h[:-1])) for h in quantity.values
+    ]
+    functions = [shared, [_nearer(values) for values in shared]] if near else [shared]
+    spectra = [_combined(members, planes, letters) for members in functions]
     for place in range(length):
-        tables = _core.place_weights(source, side, coef, place, _floats(shared, letters), 1)
+        tables = [_core.place_weights(source, side, coef, place, one, 1) for one in spectra]
         step = letters ** (length - 1 - place)
         for rows, start, words in _words(codes, length, letters):
             digit = words // step % letters
             for letter in range(letters):
-                found = tables[words + (letter - digit.astype(np.int64)) * step]
+                changed = words + (letter - digit.astype(np.int64)) * step
+                found = tables[-1][changed]
+                if near:
+                    found = np.where(digit == letter, tables[0][changed], found)
                 scores[rows, letter, start + place] += weights[rows, start] * found
-    if values[-1]:
-        _share_rest(quantity, values, side, coef, codes, weights, scores)
+    if any(values[-1] for values in quantity.values):
+        _share_rest(quantity, planes, side, coef, codes, weights, scores)
     return scores
 
 
 def _share_rest(
     quantity: HammingQuantity,
-    values: Values,
+    planes: np.ndarray,
     side: _core.Side,
     coef: np.ndarray,
     codes: np.ndarray,
@@ -86,16 +102,26 @@ def _share_rest(
 ) -> None:
     """Add what words count that agree nowhere: every letter of a word has the same share of it."""
     length, letters = quantity.length, len(quantity.alphabet.letters)
-    last = (*[Fraction(0)] * length, values[-1] / length)
-    table = _core.place_weights(quantity.source(), side, coef, -1, _floats(last, letters), 1)
+    last = [(*[Fraction(0)] * length, values[-1] / length) for values in quantity.values]
+    eigenvalues = _combined(last, planes, letters)
+    table = _core.place_weights(quantity.source(), side, coef, -1, eigenvalues, 1)
     for rows, start, words in _words(codes, length, letters):
         for place in range(length):
             at = codes[rows, start + place].astype(np.int64)
             scores[rows, at, start + place] += weights[rows, start] * table[words]
 
 
-def _floats(values: Values, letters: int) -> np.ndarray:
-    return np.array([float(value) for value in spectrum(values, letters)])
+def _nearer(values: Values) -> Values:
+    """Return a function of the mismatches that ends one mismatch earlier."""
+    last = max((m for m, value in enumerate(values) if value), default=0)
+    return tuple(value if m < last else Fraction(0) for m, value in enumerate(values))
+
+
+def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np.ndarray:
+    """Return the eigenvalues of a weighted sum of functions of the mismatches."""
+    each = [[float(value) for value in spectrum(values, letters)] for values in members]
+    eigenvalues: np.ndarray = planes @ np.array(each)
+    return eigenvalues
 
 
 def _words(
@@ -122,34 +148,34 @@ def _position_weights(quantity: HammingQuantity, sequences: Sequences, width: in
 
 @word_scores.register
 def _spectrum(
-    quantity: SpectrumQuantity, plane: int, table: Any, coef: np.ndarray, new: Any
+    quantity: SpectrumQuantity,
+    planes: np.ndarray,
+    table: Any,
+    coef: np.ndarray,
+    new: Any,
+    near: bool,
 ) -> np.ndarray:
-    weights = {codes: w for _, codes, w in _stored_words(quantity, table, coef)}
+    words = _stored_words(quantity, table, planes[0] * coef)
+    weights = {codes: w for _, codes, w in words}
     if quantity.both_strands:
         partner = quantity.alphabet.strand_codes
         weights |= {codes[::-1].translate(partner): w for codes, w in weights.items()}
     codes = coded(new.sequences)
-    starts = range(codes.shape[1] - quantity.k + 1)
-    occurring = dict.fromkeys(starts, weights)
-    return _share(codes, len(quantity.alphabet.letters), {quantity.k: occurring})
+    n, width = codes.shape
+    scores = np.zeros((n, len(quantity.alphabet.letters), width))
+    for i, start, place in np.ndindex(n, max(0, width - quantity.k + 1), quantity.k):
+        word = bytearray(codes[i, start : start + quantity.k].tobytes())
+        for letter in range(scores.shape[1]):
+            word[place] = letter
+            found = weights.get(bytes(word), 0.0)
+            scores[i, letter, start + place] += found / quantity.k
+    return _of_own_letters(scores, codes) if near else scores
 
 
-@word_scores.register
-def _weighted_degree(
-    quantity: WdQuantity, plane: int, table: Any, coef: np.ndarray, new: Any
-) -> np.ndarray:
-    chosen: Any = quantity.split
-    if chosen not in (None, "degree", "position"):
-        raise ValueError(f"model: letters have no scores in a family with split={chosen!r}")
-    whole = replace(quantity, split=None)
-    if chosen == "degree":
-        alone = tuple(w if k == plane else 0.0 for k, w in enumerate(quantity.weights))
-        whole = replace(whole, weights=alone)
-    words: dict[int, dict[int, dict[bytes, float]]] = {}
-    for position, word, weight in _stored_words(whole, table, coef):
-        if chosen != "position" or position == plane:
-            words.setdefault(len(word), {}).setdefault(position, {})[word] = weight
-    return _share(coded(new.sequences), len(new.sequences.alphabet.letters), words)
+def _of_own_letters(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the scores, shape (n, letters, L), of the letters that there are; 0 for others."""
+    own: np.ndarray = scores * (codes[:, None, :] == np.arange(scores.shape[1])[None, :, None])
+    return own
 
 
 def _stored_words(quantity: Any, table: Any, coef: np.ndarray) -> list[tuple[int, bytes, float]]:
@@ -161,20 +187,57 @@ def _stored_words(quantity: Any, table: Any, coef: np.ndarray) -> list[tuple[int
     return store.items()
 
 
-def _share(
-    codes: np.ndarray, letters: int, words: dict[int, dict[int, dict[bytes, float]]]
+@word_scores.register
+def _weighted_degree(
+    quantity: WdQuantity, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any, near: bool
 ) -> np.ndarray:
-    """Share the weights of words, by length and start, among the letters of sequences."""
-    n, width = codes.shape
-    scores = np.zeros((n, letters, width))
-    for length, by_start in words.items():
-        for start, weights in by_start.items():
-            for i in range(n):
-                word = codes[i, start : start + length]
-                for place in range(length):
-                    changed = bytearray(word.tobytes())
-                    for letter in range(letters):
-                        changed[place] = letter
-                        found = weights.get(bytes(changed), 0.0)
-                        scores[i, letter, start + place] += found / length
+    shifts, weights = combined_weights([(quantity, planes)])
+    support, codes = coded(table.sequences), coded(new.sequences)
+    scores = np.zeros((len(codes), len(table.sequences.alphabet.letters), codes.shape[1]))
+    for shift, of_words in zip(shifts, weights, strict=True):
+        around = _around(of_words)
+        moved = np.full_like(support, UNKNOWN)
+        kept = slice(max(0, -shift), support.shape[1] - max(0, shift))
+        moved[:, kept] = support[:, kept.start + shift : kept.stop + shift]
+        for i, x in enumerate(codes):
+            scores[i] += _at_positions(around, moved, coef, x, scores.shape[1])
+    return _of_own_letters(scores, codes) if near else scores
+
+
+def _around(weights: np.ndarray) -> np.ndarray:
+    """Return what the words around a letter give it, (length, degree, degree).
+
+    They have up to so many letters before it, and up to so many behind it. `weights` has shape
+    (length, degree), by where words start and by their letters less one.
+    """
+    length, degree = weights.shape
+    each = np.zeros((length, degree, degree))
+    for before, behind in np.ndindex(degree, degree):
+        letters = before + behind + 1
+        if letters <= degree:
+            each[before:, before, behind] = weights[: length - before, letters - 1] / letters
+    around: np.ndarray = each.cumsum(axis=1).cumsum(axis=2)
+    return around
+
+
+def _at_positions(
+    around: np.ndarray, support: np.ndarray, coef: np.ndarray, x: np.ndarray, letters: int
+) -> np.ndarray:
+    """Return hypothetical scores of one sequence, shape (letters, length)."""
+    length, degree, _ = around.shape
+    agrees = (support == x) & (x != UNKNOWN)
+    before, behind = _runs(agrees, degree - 1), _runs(agrees[:, ::-1], degree - 1)[:, ::-1]
+    scores = np.zeros((letters, length))
+    for p in range(length):
+        known = support[:, p] != UNKNOWN
+        added = coef[known] * around[p, before[known, p], behind[known, p]]
+        scores[:, p] = np.bincount(support[known, p], added, minlength=letters)
     return scores
+
+
+def _runs(agrees: np.ndarray, most: int) -> np.ndarray:
+    """Return how many letters before each one agree in a row, up to `most`, shape (n, length)."""
+    runs = np.zeros(agrees.shape, dtype=np.int64)
+    for p in range(1, agrees.shape[1]):
+        runs[:, p] = np.where(agrees[:, p - 1], np.minimum(runs[:, p - 1] + 1, most), 0)
+    return runs

@@ -17,10 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, found
+from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.encoding import Encoded, encode
 from kernelweave.kernels.examples import Given, Table
-from kernelweave.kernels.inputs import as_input
+from kernelweave.kernels.inputs import as_input, column, items_or_none
 from kernelweave.kernels.parameters import checked, members
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import Expression, Layout
@@ -49,16 +49,24 @@ class Evaluated(OnColumns):
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
-        kernel = self.concrete(encode(self.columns, X, self.name), X)
-        training = _dense(found(kernel, Encoded).values(X))
+        kernel = self.found_in(X)
+        training = kernel._read(X)
         kernel = replace(kernel, reference=training)
         title = f"kernel {kernel.labels[0]!r}"
         negative = find_negative(kernel._matrix(training), self.repair, title)
         return replace(kernel, negative=negative)
 
-    def concrete(self, columns: Encoded, X: Any) -> Evaluated:
+    def found_in(self, X: Any) -> Evaluated:
         """Return the kernel on columns of X, with parameters that are numbers."""
-        return replace(self, columns=columns)
+        return replace(self, columns=encode(self.columns, X, self.name))
+
+    def _read(self, X: Any) -> np.ndarray:
+        """Return what the function is given of X: vectors, or the texts of one column."""
+        columns = found(self, Columns)
+        if not isinstance(columns, Encoded):
+            return np.array(columns.texts(X), dtype=object)
+        values: Any = columns.values(X)
+        return np.asarray(values.toarray() if sp.issparse(values) else values)
 
     @property
     def is_family(self) -> bool:
@@ -69,12 +77,12 @@ class Evaluated(OnColumns):
         return (self.label({}),)
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        _ = found(self, Encoded)
+        _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:
         """Return the repaired values of X and the training examples."""
-        matrix = self._matrix(_dense(found(self, Encoded).values(X)))
+        matrix = self._matrix(self._read(X))
         if not training:
             return Given(np.ascontiguousarray(projected(matrix, self.negative)), np.arange(0))
         matrix = repaired(matrix, self.negative)
@@ -97,6 +105,9 @@ class Evaluated(OnColumns):
 @dataclass(frozen=True)
 class Function(Evaluated):
     """Any function ``f(X, Y)`` of vectors, shapes (n, d) and (m, d), that gives a matrix (n, m).
+
+    Where X is a list of texts, or `columns` names one column of them, the function is given arrays
+    of texts, shapes (n,) and (m,); categories among several columns are encoded.
 
     A function in place of a kernel is made one: ``kernels=[RBF(), f]``. Models that have one cannot
     be saved.
@@ -126,6 +137,10 @@ class Function(Evaluated):
     """
 
     function: Callable[[np.ndarray, np.ndarray], Any]
+
+    def found_in(self, X: Any) -> Evaluated:
+        columns = choose(self.columns, X, self.name)
+        return replace(self, columns=columns) if _are_texts(columns, X) else super().found_in(X)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -197,14 +212,19 @@ class Sigmoid(Evaluated):
             return super().resolve(X)
         return Stack(tuple(replace(self, **one).resolve(X) for one in self.members))
 
-    def concrete(self, columns: Encoded, X: Any) -> Evaluated:
-        gamma = concrete_gamma(self.gamma, columns, X)
-        return replace(self, columns=columns, gamma=gamma)
+    def found_in(self, X: Any) -> Evaluated:
+        columns = encode(self.columns, X, self.name)
+        return replace(self, columns=columns, gamma=concrete_gamma(self.gamma, columns, X))
 
     def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         values: np.ndarray = np.tanh(self.gamma * (X @ Y.T) + self.coef0)
         return values
 
 
-def _dense(values: Any) -> np.ndarray:
-    return np.asarray(values.toarray() if sp.issparse(values) else values)
+def _are_texts(columns: Columns, X: Any) -> bool:
+    """Return whether columns of X are a single one, of strings."""
+    part, _ = columns.present(X)
+    if part is None or sp.issparse(part) or len(columns.indices) > 1:
+        return False
+    values = column(part, columns.locate(part)[0])
+    return all(isinstance(value, str) for value in items_or_none(values))

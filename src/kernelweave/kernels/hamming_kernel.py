@@ -75,6 +75,11 @@ class HammingQuantity:
     centre: tuple[float, float] | None
     store: str
 
+    @property
+    def planes(self) -> int:
+        """The number of members."""
+        return len(self.values)
+
     def source(self) -> _core.Source:
         """Return the quantity for the core."""
         letters = len(self.alphabet.letters)
@@ -122,7 +127,7 @@ class HammingKernel(OnColumns):
         name, letters = self.kind, len(self.alphabet.letters)
         if not _core.kmers_fit(length, letters):
             raise ValueError(
-                f"{name}: there must be fewer than 2^63 possible words, here there are "
+                f"{name}: there must be fewer than 2^64 possible words, here there are "
                 f"{letters}^{length}"
             )
         if self.store == "table" and letters**length > MOST_PLACES:

@@ -53,11 +53,8 @@ class Sample:
 
     def means_with(self, examples: Examples) -> np.ndarray:
         """Return the mean of k_m(x_i, x) over the sample for m = 1, ..., M and x, shape (M, n)."""
-        each = np.eye(self.compiled.n_kernels)
-        coef = np.repeat(self.shares[None, :], self.compiled.n_kernels, axis=0)
-        return _core.decide(
-            self.compiled.program, self.examples.side, examples.side, coef, each, self.n_jobs
-        )
+        program, side = self.compiled.program, self.examples.side
+        return _core.sum_each(program, side, examples.side, self.shares, self.n_jobs)
 
     def mean_of_pairs(self) -> np.ndarray:
         """Return the mean of k_m over all pairs of the sample, shape (M,)."""

@@ -111,7 +111,7 @@ class Spectrum(OnColumns):
         if not found or not all(is_whole(k) and self._countable(k) for k in found):
             raise ValueError(
                 f"{type(self).__name__}: {self.parameter} must be an integer >= 1 or a sequence of "
-                f"them, at most {LONGEST} and with fewer than 2^63 possible k-mers, not {self.k!r}"
+                f"them, at most {LONGEST} and with fewer than 2^64 possible k-mers, not {self.k!r}"
             )
         object.__setattr__(self, "k", tuple(map(int, found)) if several else int(self.k))
         if self.both_strands:

@@ -231,7 +231,7 @@ class History:
     def _noisy(self, engine: Engine) -> bool:
         """Return whether rounding may be most of the gap of the last model."""
         if self._sizes is None:
-            self._sizes = engine.sizes()
+            self._sizes = engine.largest_values
         last = self.entries[-1]
         moved = rounding(engine.alpha, last.weights, self._sizes, last.scale)
         return bool(NOISE * last.gap <= moved)

@@ -19,7 +19,7 @@ from ..norms import Norm
 from ..problem import Problem
 from .history import Result
 
-FRESH = 1e-3  # share of equal weights in a start: a weight of 0 could never come back
+FRESH = 1e-6  # share of equal weights in a start with zeros: a weight of 0 could never come back
 MOST, LEAST = 1e4, np.exp(-10.0)  # factors of alpha that are considered
 
 
@@ -80,8 +80,12 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     factor = best_factor(problem, engine.alpha, engine.quadratic())
     alpha, outputs, theta = engine.snapshot().scaled(factor)
     engine.move_to(np.clip(alpha, term.lo, term.hi), outputs, theta)
-    weights = (1 - FRESH) * weights / norm.value(weights) + FRESH * norm.start(len(weights))
-    return weights / norm.value(weights)
+    weights = weights / norm.value(weights)
+    if not norm.is_sparse and weights.all():  # where costs are high, small changes cost much
+        return weights
+    weights = (1 - FRESH) * weights + FRESH * norm.start(len(weights))
+    started: np.ndarray = weights / norm.value(weights)
+    return started
 
 
 def best_factor(problem: Problem, alpha: np.ndarray, s: np.ndarray) -> float:

@@ -1,0 +1,104 @@
+"""The papers' experiments at full size: ``python -m benchmarks.papers [NAME ...]``.
+
+A step is a script of ``examples/papers``, run at the paper's sizes, or a table of benchmarks. Each
+leaves its numbers (and pictures) in ``benchmarks/results/papers`` when it ends; what is there is
+not run again, so that a run that was stopped goes on where it was. ``--again`` starts anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import runpy
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .report import RESULTS, header, machine
+
+ROOT = Path(__file__).parents[1]
+FOLDER = RESULTS / "papers"
+# Tables that hold experiments of a paper on real data, or at sizes of hours.
+TABLES = {
+    "bach_2004": ("solvers_skm",),
+    "sonnenburg_2006": ("mkl_interleaved", "strings_mkl"),
+    "sonnenburg_2007": ("strings_stores", "strings_crossover", "strings_real", "strings_sizes"),
+    "kloft_2011": ("toy_sparsity", "mkl_growth"),
+    "moeller_2018": ("solvers_accuracy", "solvers_mwu"),
+}
+
+
+def plain(value: Any) -> Any:
+    """Return arrays and NumPy's numbers as what JSON knows."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | np.ndarray):
+        return [plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def run_script(name: str) -> Any:
+    """Run a script of the gallery at full size; save its pictures and return its results."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    from matplotlib import pyplot as plt
+
+    os.environ["KERNELWEAVE_PAPERS"] = "full"
+    plt.close("all")
+    found = runpy.run_path(str(ROOT / "examples" / "papers" / f"plot_{name}.py"))
+    for number in plt.get_fignums():
+        plt.figure(number).savefig(FOLDER / f"{name}-{number}.png", dpi=120)
+    return plain(found["results"])
+
+
+def run_table(name: str) -> Any:
+    """Run a table of benchmarks in a process of its own and return it."""
+    command = [sys.executable, "-m", "benchmarks", name]
+    run = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)
+    print(run.stdout, flush=True)
+    path = Path(run.stdout.rpartition("Written to ")[2].strip())
+    return json.loads(path.read_text())["tables"]
+
+
+def steps(papers: list[str]) -> list[tuple[str, Callable[[], Any]]]:
+    """Return the steps of some papers, each with the name of its file."""
+    found: list[tuple[str, Callable[[], Any]]] = []
+    for paper in papers:
+        found.append((paper, lambda paper=paper: run_script(paper)))
+        found += [(f"{paper}-{name}", lambda name=name: run_table(name)) for name in TABLES[paper]]
+    return found
+
+
+def main() -> None:
+    """Run the steps that have not been run."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
+    parser.add_argument("papers", nargs="*", choices=[*TABLES, []], metavar="NAME", help="papers")
+    parser.add_argument("--again", action="store_true", help="also what has been run")
+    chosen = parser.parse_args()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    planned = steps(chosen.papers or list(TABLES))
+    for number, (name, run) in enumerate(planned, 1):
+        path = FOLDER / f"{name}.json"
+        if path.exists() and not chosen.again:
+            print(f"[{number}/{len(planned)}] {name}: done before ({path.name})", flush=True)
+            continue
+        print(f"[{number}/{len(planned)}] {name} ...", flush=True)
+        started = time.process_time(), time.time()
+        results = run()
+        spent = time.process_time() - started[0], time.time() - started[1]
+        document = {"machine": header(machine()), "seconds": spent[1], "results": results}
+        part = path.with_suffix(".part")
+        part.write_text(json.dumps(document, indent=1))
+        part.replace(path)
+        print(f"    {spent[1]:.0f} s, {spent[0]:.0f} CPU s in this process: {path}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

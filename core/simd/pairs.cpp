@@ -1,0 +1,291 @@
+// Compiled once per SIMD level; see level.h for what that forbids.
+//
+// Mismatches of words are sums of bits along a diagonal. They are kept as bits, too: a number for
+// each weight of a binary digit, so that logical operations add 64 of them in every lane. A word of
+// 11 letters is one of 5, the next 5, and one letter; one of 5 is 2 + 2 + 1: the carry of a sum
+// takes the odd letter in.
+#include "simd/pairs.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "simd/level.h"
+
+namespace kw {
+namespace {
+
+typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
+constexpr int kBatch = 8;       // vectors of pairs that are counted together
+constexpr int kMostDigits = 6;  // of numbers up to 63
+
+// Sums of three bits: the digit, and the carry.
+#if defined(__AVX512BW__)
+inline Bits odd(Bits a, Bits b, Bits c) {
+  return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
+}
+inline Bits most(Bits a, Bits b, Bits c) {
+  return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xe8);
+}
+// Where three digits, the first one lowest, are M.
+template <int M>
+inline Bits equal(Bits a, Bits b, Bits c) {
+  return (Bits)_mm512_ternarylogic_epi64((__m512i)c, (__m512i)b, (__m512i)a, 1 << M);
+}
+#else
+inline Bits odd(Bits a, Bits b, Bits c) { return a ^ b ^ c; }
+inline Bits most(Bits a, Bits b, Bits c) { return (a & b) | ((a ^ b) & c); }
+template <int M>
+inline Bits equal(Bits a, Bits b, Bits c) {
+  return (M & 1 ? a : ~a) & (M & 2 ? b : ~b) & (M & 4 ? c : ~c);
+}
+#endif
+
+constexpr int digits_of(int number) { return number ? 1 + digits_of(number / 2) : 0; }
+
+template <int N>
+struct Number {
+  Bits digit[N];
+};
+
+// The mismatches in L letters from each one on.
+template <int L>
+inline Number<digits_of(L)> window(Bits differ) {
+  if constexpr (L == 1) {
+    return {{differ}};
+  } else {
+    constexpr int kHalf = L / 2, kDigits = digits_of(kHalf);
+    const auto half = window<kHalf>(differ);
+    Number<digits_of(L)> sum;
+    Bits carry = {};
+    if constexpr (L % 2) carry = differ >> (L - 1);
+    for (int d = 0; d < kDigits; ++d) {
+      const Bits a = half.digit[d], b = a >> kHalf;
+      sum.digit[d] = odd(a, b, carry);
+      carry = most(a, b, carry);
+    }
+    sum.digit[kDigits] = carry;
+    return sum;
+  }
+}
+
+// Some vectors of pairs, one after another.
+struct Batch {
+  Bits digit[kMostDigits][kBatch];
+  Bits counts[kBatch];  // the pairs that count
+  int64_t first[kBatch], lane[kBatch];
+  int filled = 0;
+};
+
+// What is done with a batch.
+struct Visitor {
+  virtual void visit(Batch& batch) = 0;
+};
+
+// Visits a batch whenever it is full, and at the end.
+template <int L>
+void compare(const PairTask& task, Visitor& visitor) {
+  constexpr int kDigits = digits_of(L);
+  Batch batch;
+  for (int64_t r = 0; r < task.n_ranges; ++r) {
+    const PairRange range = task.ranges[r];
+    Bits x[kMostPlanes];
+    for (int k = 0; k < task.planes; ++k) x[k] = task.x.planes[k][range.first] - Bits{};
+    const uint64_t all = range.width == 64 ? ~uint64_t{0} : (uint64_t{1} << range.width) - 1;
+    const Bits words = (task.x.words[range.first] & all) - Bits{};
+    for (int64_t p = range.begin; p < range.end; p += kLanes) {
+      Bits differ = x[0] ^ load<Bits>(task.y.planes[0] + p);
+      for (int k = 1; k < task.planes; ++k) differ |= x[k] ^ load<Bits>(task.y.planes[k] + p);
+      const auto sum = window<L>(differ);
+      const int slot = batch.filled++;
+      for (int d = 0; d < kDigits; ++d) batch.digit[d][slot] = sum.digit[d];
+      Bits counts = words & load<Bits>(task.y.words + p);
+      if (task.some) counts &= load<Bits>(task.some + range.first + p);
+      batch.counts[slot] = counts;
+      batch.first[slot] = range.first;
+      batch.lane[slot] = p;
+      if (batch.filled == kBatch) {
+        visitor.visit(batch);
+        batch.filled = 0;
+      }
+    }
+  }
+  if (batch.filled) visitor.visit(batch);
+}
+
+// The loops for words of 1, 2, ..., Last letters.
+template <int Last, int... Lengths>
+struct Upto : Upto<Last - 1, Last, Lengths...> {};
+template <int... Lengths>
+struct Upto<0, Lengths...> {
+  static void run(const PairTask& task, Visitor& visitor) {
+    static constexpr void (*of[])(const PairTask&, Visitor&) = {compare<Lengths>...};
+    of[task.length - 1](task, visitor);
+  }
+};
+
+// How many bits are set in each lane.
+inline Bits ones(Bits v) {
+#if defined(__AVX512BW__)
+  Bits of_nibble;  // bits set in 0, 1, ..., 15, a byte each
+  for (int lane = 0; lane < kLanes; ++lane)
+    of_nibble[lane] = lane % 2 ? 0x0403030203020201ull : 0x0302020102010100ull;
+  const Bits low = v & 0x0f0f0f0f0f0f0f0full, high = (v >> 4) & 0x0f0f0f0f0f0f0f0full;
+  const __m512i bytes = _mm512_add_epi8(_mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)low),
+                                        _mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)high));
+  return (Bits)_mm512_sad_epu8(bytes, _mm512_setzero_si512());
+#else
+  v = v - ((v >> 1) & 0x5555555555555555ull);
+  v = (v & 0x3333333333333333ull) + ((v >> 2) & 0x3333333333333333ull);
+  v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0full;
+  v += v >> 8;
+  v += v >> 16;
+  v += v >> 32;
+  return v & 127;
+#endif
+}
+
+// How many bits were set in all vectors, as bits: only every eighth vector is counted one by one
+// (Harley and Seal, in Warren, 2007).
+struct Tally {
+  Bits one, two, four, eights;
+
+  uint64_t total() const {
+    const Bits lanes = 8 * eights + 4 * ones(four) + 2 * ones(two) + ones(one);
+    uint64_t total = 0;
+    for (int lane = 0; lane < kLanes; ++lane) total += lanes[lane];
+    return total;
+  }
+};
+
+// Adds two vectors to a sum of bits; returns the carry.
+inline Bits add(Bits& sum, Bits a, Bits b) {
+  const Bits carry = most(sum, a, b);
+  sum = odd(sum, a, b);
+  return carry;
+}
+
+// Pairs of a batch whose last three digits are M.
+template <int M>
+void tally(const Batch& batch, const Bits* counts, Tally& found) {
+  Tally sum = found;
+  auto pairs = [&](int slot) {
+    return equal<M>(batch.digit[0][slot], batch.digit[1][slot], batch.digit[2][slot]) &
+           counts[slot];
+  };
+  Bits two[4], four[2];
+  for (int i = 0; i < 4; ++i) two[i] = add(sum.one, pairs(2 * i), pairs(2 * i + 1));
+  for (int i = 0; i < 2; ++i) four[i] = add(sum.two, two[2 * i], two[2 * i + 1]);
+  sum.eights += ones(add(sum.four, four[0], four[1]));
+  found = sum;
+}
+
+using TallyOf = void (*)(const Batch&, const Bits*, Tally&);
+constexpr TallyOf kTally[8] = {tally<0>, tally<1>, tally<2>, tally<3>,
+                               tally<4>, tally<5>, tally<6>, tally<7>};
+
+struct Counting : Visitor {
+  explicit Counting(const PairTask& task)
+      : classes(task.classes), digits(digits_of(int(task.length))) {
+    for (int64_t m = 0; m < classes; ++m) tallies[m] = Tally{};
+  }
+
+  void visit(Batch& batch) override {
+    for (int slot = batch.filled; slot < kBatch; ++slot) batch.counts[slot] = Bits{};
+    for (int d = digits; d < 3; ++d)
+      for (int slot = 0; slot < kBatch; ++slot) batch.digit[d][slot] = Bits{};
+    for (int64_t eight = 0; eight < classes; eight += 8) {  // by the digits before the last three
+      Bits counts[kBatch];
+      memcpy(counts, batch.counts, sizeof counts);
+      for (int d = 3; d < digits; ++d)
+        for (int slot = 0; slot < kBatch; ++slot)
+          counts[slot] &= eight >> d & 1 ? batch.digit[d][slot] : ~batch.digit[d][slot];
+      for (int64_t m = eight; m < eight + 8 && m < classes; ++m)
+        kTally[m % 8](batch, counts, tallies[m]);
+    }
+  }
+
+  const int64_t classes;
+  const int digits;
+  Tally tallies[64];
+};
+
+void count(const PairTask& task, uint64_t* found) {
+  Counting counting(task);
+  Upto<63>::run(task, counting);
+  for (int64_t m = 0; m < task.classes; ++m) found[m] += counting.tallies[m].total();
+}
+
+struct Listing : Visitor {
+  Listing(const PairTask& task, PairFound* found)
+      : classes(task.classes), digits(digits_of(int(task.length))), next(found) {}
+
+  // Pairs with fewer mismatches than there are classes, as bits.
+  Bits near(const Batch& batch, int slot) const {
+    Bits less = {}, equal = ~Bits{};
+    if (classes >> digits) return equal;
+    for (int d = digits - 1; d >= 0; --d) {
+      const Bits digit = batch.digit[d][slot];
+      if (classes >> d & 1) {
+        less |= equal & ~digit;
+        equal &= digit;
+      } else {
+        equal &= ~digit;
+      }
+    }
+    return less;
+  }
+
+  void visit(Batch& batch) override {
+    for (int slot = 0; slot < batch.filled; ++slot) {
+      const Bits pairs = batch.counts[slot] & near(batch, slot);
+      for (int lane = 0; lane < kLanes; ++lane)
+        for (uint64_t left = pairs[lane]; left; left &= left - 1) {
+          const int i = __builtin_ctzll(left);
+          uint64_t mismatches = 0;
+          for (int d = 0; d < digits; ++d) mismatches |= (batch.digit[d][slot][lane] >> i & 1) << d;
+          *next++ = {int32_t(batch.first[slot] + i), int32_t(batch.lane[slot] + lane + i),
+                     int32_t(mismatches)};
+        }
+    }
+  }
+
+  const int64_t classes;
+  const int digits;
+  PairFound* next;
+};
+
+int64_t list(const PairTask& task, PairFound* found) {
+  Listing listing(task, found);
+  Upto<63>::run(task, listing);
+  return listing.next - found;
+}
+
+void partners(const PairTask& task, int64_t places, uint64_t* found) {
+  const uint64_t letters = (uint64_t{1} << task.length) - 1;
+  for (int64_t i = 0, j = places - 1; i < places; ++i, --j) {
+    if (!(task.x.words[i] & 1)) continue;
+    uint64_t differ = 0;
+    for (int k = 0; k < task.planes; ++k) differ |= task.x.planes[k][i] ^ task.y.planes[k][j];
+    ++found[__builtin_popcountll(differ & letters)];
+  }
+}
+
+void offsets(const uint64_t* bits, int64_t count, uint64_t* out) {
+  Bits before[64 / kLanes];
+  for (int s = 0; s < 64; ++s) before[s / kLanes][s % kLanes] = uint64_t(s);
+  for (int64_t w = 0; w < count; ++w)
+    for (int s = 0; s < 64; s += kLanes) {
+      const Bits shift = before[s / kLanes];
+      const Bits v =
+          ((bits[w] - Bits{}) >> shift) | (((bits[w + 1] - Bits{}) << 1) << (63 - shift));
+      store(v, out + 64 * w + s);
+    }
+}
+
+}  // namespace
+
+extern const PairLoops KW_JOIN(pairs_, KW_LEVEL);
+const PairLoops KW_JOIN(pairs_, KW_LEVEL) = {offsets, count, list, partners};
+
+}  // namespace kw

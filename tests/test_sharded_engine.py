@@ -1,0 +1,123 @@
+"""What is particular to the engine of shards: what it fetches, and what shards share."""
+
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from kernel_cases import SHARDED
+
+from kernelweave.engines import fetched, sharded
+from kernelweave.engines.shard import Shard
+from kernelweave.engines.shards import NearShards
+
+FAMILY = "shards of family of two quantities, normalised by variance"
+EACH = [FAMILY, "shards of distances and dot products", "shards of normalised by unit"]
+
+
+class Watched(NearShards):
+    """Shards whose questions are noted."""
+
+    def ask(self, question, shared=(), each=()):
+        self.asked.append((question, shared, each))
+        return super().ask(question, shared, each)
+
+
+def watched(engine):
+    """Note what an engine asks its shards from now on."""
+    shards = Watched(engine._shards.shards)
+    vars(shards)["asked"] = []
+    engine._shards = engine.fetched._shards = shards
+    return shards.asked
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_energies_by_all_shards_are_those_of_one_engine(name, rng, monkeypatch):
+    case = SHARDED[name]
+    X, alpha = case.data(rng, case.n), rng.normal(size=case.n)
+    near, far = case.engine(X), case.engine(X)
+    for engine in (near, far):
+        engine.move_to(alpha)
+    expected = near.quadratic()
+    monkeypatch.setattr(sharded, "MANY", 5)
+    asked = watched(far)
+    np.testing.assert_allclose(far.quadratic(), expected, rtol=1e-10)
+    assert Shard.energies in [question for question, _, _ in asked]
+
+
+def test_examples_are_fetched_once(rng):
+    case = SHARDED[FAMILY]
+    engine = case.engine(case.data(rng, case.n))
+    asked, idx, theta = watched(engine), np.array([70, 3, 40]), np.ones(engine.n_kernels)
+    engine.block(idx, theta)
+    fetched = [part for _, _, each in asked for part in each if part is not None]
+    assert sum(len(part[0]) for part in fetched) == len(idx)
+    del asked[:]
+    engine.block(idx[::-1], theta)
+    engine.change(idx, np.ones(3))
+    engine.combined(theta)
+    assert [question for question, _, _ in asked] == [Shard.combined]
+
+
+def test_a_turn_tells_what_has_changed(rng):
+    case = SHARDED[FAMILY]
+    engine, theta = case.engine(case.data(rng, case.n)), np.ones(10)
+    engine.move_to(rng.normal(size=case.n))
+    engine.combined(theta)
+    asked = watched(engine)
+    engine.change(np.array([4, 9]), np.zeros(2))
+    engine.change(np.array([9, 50]), np.ones(2))
+    engine.combined(theta)
+    ((work, *_),) = [shared for question, shared, _ in asked if question is Shard.combined]
+    assert work.examples.n == 3
+    engine.combined(theta)
+    assert len([question for question, _, _ in asked if question is Shard.combined]) == 1
+
+
+def test_what_is_not_needed_is_forgotten(rng, monkeypatch):
+    monkeypatch.setattr(fetched, "FEW", 4)
+    case = SHARDED[FAMILY]
+    engine = case.engine(case.data(rng, case.n))
+    theta, expected = np.ones(engine.n_kernels), []
+    for start in range(0, 80, 10):
+        idx = np.arange(start, start + 2)
+        expected.append(engine.block(idx, theta))
+        assert engine.fetched._here.n <= fetched.SPARE * 4 + 2
+    np.testing.assert_array_equal(engine.block(np.arange(2), theta), expected[0])
+
+
+def test_shards_tell_their_size(rng):
+    """Dask moves what it takes for small."""
+    for name in ("shards of sparse", FAMILY, "shards of matches by degree"):
+        case = SHARDED[name]
+        for shard in case.engine(case.data(rng, case.n))._shards.shards:
+            size = len(pickle.dumps(shard.examples, protocol=5))
+            assert 0.3 * size - 1000 < sys.getsizeof(shard) < size
+
+
+def test_far_parts_are_sorted(rng, monkeypatch):
+    monkeypatch.setattr(sharded, "NEAR", 5)
+    case = SHARDED[FAMILY]
+    engine = case.engine(case.data(rng, case.n))
+    with pytest.raises(ValueError, match="sorted"):
+        engine.subset(np.array([5, 4, 3, 2, 1, 0]))
+
+
+@pytest.mark.parametrize("name", EACH)
+def test_far_parts_are_engines_of_shards(name, rng, monkeypatch):
+    """Some examples keep their outputs, and follow changes, wherever they are."""
+    case = SHARDED[name]
+    X, alpha = case.data(rng, case.n), rng.normal(size=case.n)
+    engine = case.engine(X)
+    theta, idx = rng.exponential(size=engine.n_kernels), np.arange(3, case.n, 2)
+    engine.move_to(alpha)
+    engine.combined(theta)
+    near = engine.subset(idx)
+    monkeypatch.setattr(sharded, "NEAR", 5)
+    far = engine.subset(idx)
+    assert type(far) is sharded.ShardedEngine
+    for values in (alpha[idx[:9]], np.zeros(9), np.ones(9)):
+        for one in (near, far):
+            one.change(np.arange(9), values)
+        np.testing.assert_allclose(far.combined(theta), near.combined(theta), atol=1e-9)
+    np.testing.assert_array_equal(far.alpha, near.alpha)
