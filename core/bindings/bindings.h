@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "bindings/lock.h"
 #include "kernels/examples.h"
 #include "system/team.h"
 
@@ -46,7 +47,7 @@ void interruptible(Work&& work) {
 template <typename Work>
 void without_lock(Work&& work) {
   interruptible([&] {
-    nanobind::gil_scoped_release unlock;
+    WithoutLock unlock;
     work();
   });
 }

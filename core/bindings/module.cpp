@@ -17,7 +17,7 @@ namespace {
 
 // Signals can only be looked at with the lock of the interpreter held.
 bool python_interrupt() {
-  nb::gil_scoped_acquire lock;
+  WithLock lock;
   return PyErr_CheckSignals() != 0;
 }
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 
+#include "bindings/lock.h"
 #include "bindings/packed.h"
 #include "kernels/program.h"
 #include "strings/hamming_kernel.h"
@@ -191,7 +192,7 @@ void bind_sequences(nb::module_& m) {
       .def("feed",
            [](SequenceParser& parser, const nb::bytes& text) {
              const std::string_view view(text.c_str(), text.size());
-             nb::gil_scoped_release unlock;
+             WithoutLock unlock;
              parser.feed(view);
            })
       .def_prop_ro("n", [](const SequenceParser& parser) { return parser.builder.size(); })

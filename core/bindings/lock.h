@@ -1,0 +1,52 @@
+// The interpreter's lock, given back and taken again.
+//
+// When a process ends, Python ends its other threads as soon as they ask for the lock: it unwinds
+// their stacks, and C++ ends the process where a frame may not be left in this way. Here such a
+// thread waits for the end instead, as Python itself lets it from version 3.14 on.
+#pragma once
+#include <Python.h>
+#include <cxxabi.h>
+#include <unistd.h>
+
+namespace kw {
+
+template <typename Take>
+void take_lock(Take&& take) noexcept {
+#if defined(__GLIBCXX__)
+  try {
+    take();
+  } catch (abi::__forced_unwind&) {
+    for (;;) pause();
+  }
+#else
+  take();
+#endif
+}
+
+class WithoutLock {
+ public:
+  WithoutLock() : state_(PyEval_SaveThread()) {}
+  ~WithoutLock() {
+    take_lock([this] { PyEval_RestoreThread(state_); });
+  }
+  WithoutLock(const WithoutLock&) = delete;
+  WithoutLock& operator=(const WithoutLock&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+class WithLock {
+ public:
+  WithLock() {
+    take_lock([this] { state_ = PyGILState_Ensure(); });
+  }
+  ~WithLock() { PyGILState_Release(state_); }
+  WithLock(const WithLock&) = delete;
+  WithLock& operator=(const WithLock&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
+}  // namespace kw
