@@ -155,7 +155,7 @@ fuzz: $(VENV)/installed
 
 # Full disks, refused memory, 20 kills and 50 interrupts at random moments; `make test` has fewer.
 faults: $(VENV)/installed
-	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py
+	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py tests/cluster/test_dask_faults.py
 
 clean:
 	rm -rf $(VENV) build dist

@@ -45,6 +45,8 @@ def arguments(found: dict[str, str]) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="how often each side is timed")
     parser.add_argument("--ours", action="store_true", help="without peers that take minutes")
     parser.add_argument("--cpu", action="store_true", help="CPU seconds, not those of the clock")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], help="of large_noisy")
+    parser.add_argument("--jobs", type=int, default=1, help="threads of our fits in large_noisy")
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.names) - set(found)):
         parser.error(f"no such table: {', '.join(unknown)}; there are {', '.join(found)}")
@@ -66,7 +68,14 @@ def main() -> None:
     modules = {name: import_module(f"benchmarks.{name}") for name in chosen.names or found}
     if not chosen.names:
         modules = {name: one for name, one in modules.items() if getattr(one, "QUICK", True)}
-    settings = Settings(chosen.tiny, chosen.reduced, chosen.repeats, peers=not chosen.ours)
+    settings = Settings(
+        chosen.tiny,
+        chosen.reduced,
+        chosen.repeats,
+        peers=not chosen.ours,
+        sizes=tuple(chosen.sizes),
+        jobs=chosen.jobs,
+    )
     warm_up()
     place, tables = report.machine(), {}
     print(report.header(place), end="\n\n", flush=True)

@@ -35,6 +35,13 @@ class Data:
         """Return the first n examples, or all of them."""
         return Data(self.name, self.X[:n], self.y[:n])
 
+    def some(self, n: int | None) -> Data:
+        """Return n random examples, or all of them."""
+        if n is None:
+            return self
+        chosen = np.random.default_rng(0).permutation(len(self.y))[:n]
+        return Data(self.name, self.X[chosen], self.y[chosen])
+
     def standardised_targets(self) -> Data:
         """Return the same problem with targets of mean 0 and variance 1."""
         return Data(self.name, self.X, (self.y - self.y.mean()) / self.y.std())

@@ -22,12 +22,18 @@ class Settings:
         How often each side is timed.
     peers : bool
         Whether peers that take minutes are run.
+    sizes : tuple of int
+        Numbers of examples, in place of those that a table has of its own; empty for these.
+    jobs : int
+        Threads of our fits, in tables of growing sizes.
     """
 
     tiny: bool = False
     reduced: bool = False
     repeats: int = 3
     peers: bool = True
+    sizes: tuple[int, ...] = ()
+    jobs: int = 1
 
     def size(self, full: T, tiny: T, reduced: T | None = None) -> T:
         """Return the size to use: `full`, or in such runs `tiny`, or `reduced` if there is one."""

@@ -57,7 +57,7 @@ sphinx_gallery_conf = {
     "reference_url": {"kernelweave": None},
     "show_memory": False,
     "download_all_examples": False,
-    "min_reported_time": 20,
+    "write_computation_times": False,
     "abort_on_example_error": True,
 }
 

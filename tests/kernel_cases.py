@@ -26,8 +26,10 @@ from kernelweave.engines import (
     StreamedEngine,
     TrainingSet,
 )
+from kernelweave.engines.fetched import Near
 from kernelweave.engines.shard import Shard, Varying
-from kernelweave.engines.sharded import Near, NearShards, ShardedEngine
+from kernelweave.engines.sharded import ShardedEngine
+from kernelweave.engines.shards import NearShards
 from kernelweave.kernels import (
     RBF,
     ChiSquared,

@@ -52,6 +52,21 @@ MODELS = {
 }
 
 
+LOST = """
+X = rng.normal(size=(300, 5))
+model = MKLClassifier(RBF([0.1, 1.0])).fit(X, labels)
+def repeat(model):
+    while True:
+        model.predict(X)
+threading.Thread(target=repeat, args=(model,), daemon=True).start()
+pid = os.fork()
+if pid == 0:
+    model.predict(X)
+    {child}
+os.waitpid(pid, 0)
+"""
+
+
 def run(script):
     done = subprocess.run(
         [sys.executable, "-c", PREAMBLE + script],
@@ -98,3 +113,16 @@ before = threads()
 fork_while(lambda: model.predict(X), lambda: threads() == before, times=10)
 print(threads() == before)
 """) == ["0", "0", "True"]
+
+
+@pytest.mark.parametrize("child", ["sys.exit(0)", "os._exit(0)"])
+def test_what_a_lost_thread_holds_is_no_leak(child):
+    """A child never frees what other threads held, nor does a process what daemons hold."""
+    done = subprocess.run(
+        [sys.executable, "-c", PREAMBLE + LOST.format(child=child)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("", "")

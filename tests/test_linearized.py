@@ -9,7 +9,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelweave import MKLClassifier, kernels
-from kernelweave.baselines.linearized import Fourier, LinearizedMKL, Nystroem
+from kernelweave.baselines.feature_maps import Fourier, Nystroem
+from kernelweave.baselines.linearized import LinearizedMKL
 
 FAMILY = [kernels.RBF(gamma=[0.1, 1.0]), kernels.Linear(), kernels.per_feature(kernels.RBF(0.5))]
 WIDTHS = kernels.RBF(gamma=[0.1, 1.0])

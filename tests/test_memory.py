@@ -1,5 +1,7 @@
 """Outputs that memory cannot hold are refused with their size, or not kept at all."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
@@ -105,3 +107,22 @@ def test_free_memory_is_unknown_where_nothing_tells(tmp_path):
 )
 def test_free_memory_is_what_a_control_group_allows(cgroup, groups, left, tmp_path):
     assert system(tmp_path, 5000, cgroup, **groups) == left
+
+
+def test_numbers_of_any_type_are_copied_once_at_most(rng):
+    X = rng.integers(0, 2, size=(600, 1000)).astype(float)
+    y, size = X[:, 0] > 0, X.nbytes
+
+    def peak(kind):
+        examples = X.astype(kind)
+        tracemalloc.start()
+        model = MKLClassifier(kernels.RBF(1e-3), cache_mb=1, C=0.1).fit(examples, y)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        return most, model.decision_function(examples[:5])
+
+    usual, expected = peak(float)
+    for kind in (np.float32, np.int8, bool):
+        most, values = peak(kind)
+        assert most <= usual + 1.1 * size
+        np.testing.assert_array_equal(values, expected)

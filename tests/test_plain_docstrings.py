@@ -17,6 +17,7 @@ SPEC.loader.exec_module(EXTENSION)
         ("the weights_ of `weights_` and |y - f|", r"the weights\_ of `weights_` and \|y - f\|"),
         ("``a * b`` is a * b", r"``a * b`` is a \* b"),
         ("sum_i x_i", "sum_i x_i"),
+        (":math:`R^2` of :ref:`this page <page>`", "``R^2`` of this page "),
     ],
 )
 def test_marks_mean_themselves_outside_of_code(written, shown):

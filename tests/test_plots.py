@@ -14,8 +14,8 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
+from kernelweave.plot_axes import LONGEST_NAME  # noqa: E402
 from kernelweave.plots import (  # noqa: E402
-    LONGEST_NAME,
     AlignmentDisplay,
     ComparisonDisplay,
     ConvergenceDisplay,

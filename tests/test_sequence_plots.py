@@ -14,10 +14,10 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
+from kernelweave.logo_plot import LogoDisplay  # noqa: E402
 from kernelweave.sequence_plots import (  # noqa: E402
     ImportanceDisplay,
     KmerDisplay,
-    LogoDisplay,
     PositionWeightsDisplay,
 )
 from kernelweave.stability_plot import StabilityDisplay  # noqa: E402

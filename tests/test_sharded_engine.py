@@ -1,12 +1,15 @@
 """What is particular to the engine of shards: what it fetches, and what shards share."""
 
+import pickle
+import sys
+
 import numpy as np
 import pytest
 from kernel_cases import SHARDED
 
-from kernelweave.engines import sharded
+from kernelweave.engines import fetched, sharded
 from kernelweave.engines.shard import Shard
-from kernelweave.engines.sharded import NearShards
+from kernelweave.engines.shards import NearShards
 
 FAMILY = "shards of family of two quantities, normalised by variance"
 EACH = [FAMILY, "shards of distances and dot products", "shards of normalised by unit"]
@@ -24,7 +27,7 @@ def watched(engine):
     """Note what an engine asks its shards from now on."""
     shards = Watched(engine._shards.shards)
     vars(shards)["asked"] = []
-    engine._shards = engine._fetched._shards = shards
+    engine._shards = engine.fetched._shards = shards
     return shards.asked
 
 
@@ -72,15 +75,24 @@ def test_a_turn_tells_what_has_changed(rng):
 
 
 def test_what_is_not_needed_is_forgotten(rng, monkeypatch):
-    monkeypatch.setattr(sharded, "FEW", 4)
+    monkeypatch.setattr(fetched, "FEW", 4)
     case = SHARDED[FAMILY]
     engine = case.engine(case.data(rng, case.n))
     theta, expected = np.ones(engine.n_kernels), []
     for start in range(0, 80, 10):
         idx = np.arange(start, start + 2)
         expected.append(engine.block(idx, theta))
-        assert engine._fetched._here.n <= sharded.SPARE * 4 + 2
+        assert engine.fetched._here.n <= fetched.SPARE * 4 + 2
     np.testing.assert_array_equal(engine.block(np.arange(2), theta), expected[0])
+
+
+def test_shards_tell_their_size(rng):
+    """Dask moves what it takes for small."""
+    for name in ("shards of sparse", FAMILY, "shards of matches by degree"):
+        case = SHARDED[name]
+        for shard in case.engine(case.data(rng, case.n))._shards.shards:
+            size = len(pickle.dumps(shard.examples, protocol=5))
+            assert 0.3 * size - 1000 < sys.getsizeof(shard) < size
 
 
 def test_far_parts_are_sorted(rng, monkeypatch):

@@ -174,6 +174,19 @@ def test_a_way_back_costs_no_pass(rng):
     assert not engine.work.pairs
 
 
+def test_a_subset_with_the_support_keeps_what_is_known(rng):
+    engine, part = rough_engine(WIDTHS, vectors(rng)), np.arange(0, 331, 3)
+    engine.change(part[:50], rng.normal(size=50))
+    energies = engine.quadratic()
+    engine.work.clear()
+    smaller = engine.subset(part)
+    np.testing.assert_allclose(smaller.quadratic(), energies, rtol=1e-12)
+    assert not engine.work.pairs
+    smaller.change(np.arange(3), np.zeros(3))  # what it knew is of no use then
+    assert np.all(smaller.quadratic() != energies)
+    assert smaller.work.pairs["every kernel"] == 47 * len(part)
+
+
 def test_the_history_of_a_fit_says_what_was_evaluated(rng, capsys):
     X = vectors(rng)
     y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=len(X)) > 0

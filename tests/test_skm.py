@@ -14,7 +14,8 @@ from kernelweave.core import _core
 from kernelweave.problem import Problem
 from kernelweave.solvers.optimality import best_weights, optimality
 from kernelweave.solvers.qcqp import QCQP
-from kernelweave.solvers.skm import SKM, SmoothedProblem, smoothed
+from kernelweave.solvers.skm import SKM
+from kernelweave.solvers.smoothed_problem import SmoothedProblem, smoothed
 from kernelweave.training.history import History
 
 KERNELS = [

@@ -1,11 +1,12 @@
 """Whole files: a name shows the old contents or the new ones, and nothing else stays behind."""
 
 import os
+import threading
 import time
 
 import pytest
 
-from kernelweave.whole_file import whole_file
+from kernelweave.whole_file import check_writable, whole_file
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):
@@ -78,3 +79,35 @@ def test_what_a_killed_process_has_left_goes_after_a_day(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["m[1].kw", new.name, other.name]
     )
+
+
+def test_links_are_followed(tmp_path):
+    (tmp_path / "a").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("a")
+    with whole_file(tmp_path / "link") as file:
+        file.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a").read_bytes() == b"new"
+
+
+def test_pipes_are_written_to_and_stay(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    found = []
+    reader = threading.Thread(target=lambda: found.append(path.read_bytes()))
+    reader.start()
+    with whole_file(path) as file:
+        file.write(b"new")
+    reader.join()
+    assert found == [b"new"]
+    assert path.is_fifo()
+
+
+@pytest.mark.parametrize(("name", "error"), [("no/a", FileNotFoundError), (".", IsADirectoryError)])
+def test_places_where_nothing_can_be_written_are_named_as_they_were_given(name, error, tmp_path):
+    path = tmp_path / name
+    with pytest.raises(error) as caught, whole_file(path) as file:
+        file.write(b"new")
+    assert caught.value.filename == str(path)
+    with pytest.raises(error):
+        check_writable(path)

@@ -27,6 +27,11 @@ bool python_interrupt() {
 NB_MODULE(_core, m) {
   using namespace kw;
   m.doc() = "The compiled core of kernelweave.";
+#if !defined(KW_LEAK_WARNINGS)
+  // Objects of a thread that a fork, or the end of the process, has left behind are never freed,
+  // and no leaks. Builds with sanitizers report all the same.
+  nb::set_leak_warnings(false);
+#endif
   set_interrupt_hook(python_interrupt);
   m.def(
       "use_blas", [](nb::capsule dgemm) { set_dgemm(reinterpret_cast<Dgemm>(dgemm.data())); },

@@ -1,5 +1,4 @@
-// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
-// files share.
+// Compiled once per SIMD level; see level.h for what that forbids.
 //
 // Mismatches of words are sums of bits along a diagonal. They are kept as bits, too: a number for
 // each weight of a binary digit, so that logical operations add 64 of them in every lane. A word of
@@ -7,33 +6,18 @@
 // takes the odd letter in.
 #include "simd/pairs.h"
 
-#include <string.h>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
 
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
+#include "simd/level.h"
 
 namespace kw {
 namespace {
 
-#if defined(__AVX512BW__)
-constexpr int kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int kLanes = 4;
-#else
-constexpr int kLanes = 2;
-#endif
 typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
 constexpr int kBatch = 8;       // vectors of pairs that are counted together
 constexpr int kMostDigits = 6;  // of numbers up to 63
-
-inline Bits load(const uint64_t* p) {
-  Bits v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
 
 // Sums of three bits: the digit, and the carry.
 #if defined(__AVX512BW__)
@@ -93,9 +77,14 @@ struct Batch {
   int filled = 0;
 };
 
-// visit(batch) whenever a batch is full, and at the end.
-template <int L, typename Visit>
-void compare(const PairTask& task, Visit&& visit) {
+// What is done with a batch.
+struct Visitor {
+  virtual void visit(Batch& batch) = 0;
+};
+
+// Visits a batch whenever it is full, and at the end.
+template <int L>
+void compare(const PairTask& task, Visitor& visitor) {
   constexpr int kDigits = digits_of(L);
   Batch batch;
   for (int64_t r = 0; r < task.n_ranges; ++r) {
@@ -105,34 +94,45 @@ void compare(const PairTask& task, Visit&& visit) {
     const uint64_t all = range.width == 64 ? ~uint64_t{0} : (uint64_t{1} << range.width) - 1;
     const Bits words = (task.x.words[range.first] & all) - Bits{};
     for (int64_t p = range.begin; p < range.end; p += kLanes) {
-      Bits differ = x[0] ^ load(task.y.planes[0] + p);
-      for (int k = 1; k < task.planes; ++k) differ |= x[k] ^ load(task.y.planes[k] + p);
+      Bits differ = x[0] ^ load<Bits>(task.y.planes[0] + p);
+      for (int k = 1; k < task.planes; ++k) differ |= x[k] ^ load<Bits>(task.y.planes[k] + p);
       const auto sum = window<L>(differ);
       const int slot = batch.filled++;
       for (int d = 0; d < kDigits; ++d) batch.digit[d][slot] = sum.digit[d];
-      Bits counts = words & load(task.y.words + p);
-      if (task.some) counts &= load(task.some + range.first + p);
+      Bits counts = words & load<Bits>(task.y.words + p);
+      if (task.some) counts &= load<Bits>(task.some + range.first + p);
       batch.counts[slot] = counts;
       batch.first[slot] = range.first;
       batch.lane[slot] = p;
       if (batch.filled == kBatch) {
-        visit(batch);
+        visitor.visit(batch);
         batch.filled = 0;
       }
     }
   }
-  if (batch.filled) visit(batch);
+  if (batch.filled) visitor.visit(batch);
 }
+
+// The loops for words of 1, 2, ..., Last letters.
+template <int Last, int... Lengths>
+struct Upto : Upto<Last - 1, Last, Lengths...> {};
+template <int... Lengths>
+struct Upto<0, Lengths...> {
+  static void run(const PairTask& task, Visitor& visitor) {
+    static constexpr void (*of[])(const PairTask&, Visitor&) = {compare<Lengths>...};
+    of[task.length - 1](task, visitor);
+  }
+};
 
 // How many bits are set in each lane.
 inline Bits ones(Bits v) {
 #if defined(__AVX512BW__)
-  const __m512i low = _mm512_set1_epi8(15), bits = (__m512i)v;
-  const __m512i of_nibble =
-      _mm512_broadcast_i32x4(_mm_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4));
-  const __m512i bytes = _mm512_add_epi8(
-      _mm512_shuffle_epi8(of_nibble, _mm512_and_si512(bits, low)),
-      _mm512_shuffle_epi8(of_nibble, _mm512_and_si512(_mm512_srli_epi64(bits, 4), low)));
+  Bits of_nibble;  // bits set in 0, 1, ..., 15, a byte each
+  for (int lane = 0; lane < kLanes; ++lane)
+    of_nibble[lane] = lane % 2 ? 0x0403030203020201ull : 0x0302020102010100ull;
+  const Bits low = v & 0x0f0f0f0f0f0f0f0full, high = (v >> 4) & 0x0f0f0f0f0f0f0f0full;
+  const __m512i bytes = _mm512_add_epi8(_mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)low),
+                                        _mm512_shuffle_epi8((__m512i)of_nibble, (__m512i)high));
   return (Bits)_mm512_sad_epu8(bytes, _mm512_setzero_si512());
 #else
   v = v - ((v >> 1) & 0x5555555555555555ull);
@@ -148,7 +148,7 @@ inline Bits ones(Bits v) {
 // How many bits were set in all vectors, as bits: only every eighth vector is counted one by one
 // (Harley and Seal, in Warren, 2007).
 struct Tally {
-  Bits one = {}, two = {}, four = {}, eights = {};
+  Bits one, two, four, eights;
 
   uint64_t total() const {
     const Bits lanes = 8 * eights + 4 * ones(four) + 2 * ones(two) + ones(one);
@@ -184,79 +184,82 @@ using TallyOf = void (*)(const Batch&, const Bits*, Tally&);
 constexpr TallyOf kTally[8] = {tally<0>, tally<1>, tally<2>, tally<3>,
                                tally<4>, tally<5>, tally<6>, tally<7>};
 
-template <int L>
-void count_words(const PairTask& task, uint64_t* found) {
-  constexpr int kDigits = digits_of(L);
-  Tally tallies[L + 1];
-  compare<L>(task, [&](Batch& batch) {
+struct Counting : Visitor {
+  explicit Counting(const PairTask& task)
+      : classes(task.classes), digits(digits_of(int(task.length))) {
+    for (int64_t m = 0; m < classes; ++m) tallies[m] = Tally{};
+  }
+
+  void visit(Batch& batch) override {
     for (int slot = batch.filled; slot < kBatch; ++slot) batch.counts[slot] = Bits{};
-    for (int d = kDigits; d < 3; ++d)
+    for (int d = digits; d < 3; ++d)
       for (int slot = 0; slot < kBatch; ++slot) batch.digit[d][slot] = Bits{};
-    for (int64_t eight = 0; eight < task.classes; eight += 8) {  // by the digits before the last
+    for (int64_t eight = 0; eight < classes; eight += 8) {  // by the digits before the last three
       Bits counts[kBatch];
       memcpy(counts, batch.counts, sizeof counts);
-      for (int d = 3; d < kDigits; ++d)
+      for (int d = 3; d < digits; ++d)
         for (int slot = 0; slot < kBatch; ++slot)
           counts[slot] &= eight >> d & 1 ? batch.digit[d][slot] : ~batch.digit[d][slot];
-      for (int64_t m = eight; m < eight + 8 && m < task.classes; ++m)
+      for (int64_t m = eight; m < eight + 8 && m < classes; ++m)
         kTally[m % 8](batch, counts, tallies[m]);
     }
-  });
-  for (int64_t m = 0; m < task.classes; ++m) found[m] += tallies[m].total();
-}
-
-// Pairs with fewer than so many mismatches, as bits.
-template <int kDigits>
-inline Bits fewer(const Batch& batch, int slot, int64_t classes) {
-  Bits less = {}, equal = ~Bits{};
-  if (classes >> kDigits) return equal;
-  for (int d = kDigits - 1; d >= 0; --d) {
-    const Bits digit = batch.digit[d][slot];
-    if (classes >> d & 1) {
-      less |= equal & ~digit;
-      equal &= digit;
-    } else {
-      equal &= ~digit;
-    }
   }
-  return less;
+
+  const int64_t classes;
+  const int digits;
+  Tally tallies[64];
+};
+
+void count(const PairTask& task, uint64_t* found) {
+  Counting counting(task);
+  Upto<63>::run(task, counting);
+  for (int64_t m = 0; m < task.classes; ++m) found[m] += counting.tallies[m].total();
 }
 
-template <int L>
-int64_t list_words(const PairTask& task, PairFound* found) {
-  constexpr int kDigits = digits_of(L);
-  PairFound* next = found;
-  compare<L>(task, [&](Batch& batch) {
+struct Listing : Visitor {
+  Listing(const PairTask& task, PairFound* found)
+      : classes(task.classes), digits(digits_of(int(task.length))), next(found) {}
+
+  // Pairs with fewer mismatches than there are classes, as bits.
+  Bits near(const Batch& batch, int slot) const {
+    Bits less = {}, equal = ~Bits{};
+    if (classes >> digits) return equal;
+    for (int d = digits - 1; d >= 0; --d) {
+      const Bits digit = batch.digit[d][slot];
+      if (classes >> d & 1) {
+        less |= equal & ~digit;
+        equal &= digit;
+      } else {
+        equal &= ~digit;
+      }
+    }
+    return less;
+  }
+
+  void visit(Batch& batch) override {
     for (int slot = 0; slot < batch.filled; ++slot) {
-      const Bits pairs = batch.counts[slot] & fewer<kDigits>(batch, slot, task.classes);
+      const Bits pairs = batch.counts[slot] & near(batch, slot);
       for (int lane = 0; lane < kLanes; ++lane)
         for (uint64_t left = pairs[lane]; left; left &= left - 1) {
           const int i = __builtin_ctzll(left);
           uint64_t mismatches = 0;
-          for (int d = 0; d < kDigits; ++d)
-            mismatches |= (batch.digit[d][slot][lane] >> i & 1) << d;
+          for (int d = 0; d < digits; ++d) mismatches |= (batch.digit[d][slot][lane] >> i & 1) << d;
           *next++ = {int32_t(batch.first[slot] + i), int32_t(batch.lane[slot] + lane + i),
                      int32_t(mismatches)};
         }
     }
-  });
-  return next - found;
-}
+  }
 
-// The loops for words of 1, 2, ..., Last letters.
-template <int Last, int... Lengths>
-struct Upto : Upto<Last - 1, Last, Lengths...> {};
-template <int... Lengths>
-struct Upto<0, Lengths...> {
-  static void count(const PairTask& task, uint64_t* found) {
-    constexpr void (*of[])(const PairTask&, uint64_t*) = {count_words<Lengths>...};
-    of[task.length - 1](task, found);
-  }
-  static int64_t list(const PairTask& task, PairFound* found) {
-    constexpr int64_t (*of[])(const PairTask&, PairFound*) = {list_words<Lengths>...};
-    return of[task.length - 1](task, found);
-  }
+  const int64_t classes;
+  const int digits;
+  PairFound* next;
 };
+
+int64_t list(const PairTask& task, PairFound* found) {
+  Listing listing(task, found);
+  Upto<63>::run(task, listing);
+  return listing.next - found;
+}
 
 void partners(const PairTask& task, int64_t places, uint64_t* found) {
   const uint64_t letters = (uint64_t{1} << task.length) - 1;
@@ -276,13 +279,13 @@ void offsets(const uint64_t* bits, int64_t count, uint64_t* out) {
       const Bits shift = before[s / kLanes];
       const Bits v =
           ((bits[w] - Bits{}) >> shift) | (((bits[w + 1] - Bits{}) << 1) << (63 - shift));
-      memcpy(out + 64 * w + s, &v, sizeof v);
+      store(v, out + 64 * w + s);
     }
 }
 
 }  // namespace
 
 extern const PairLoops KW_JOIN(pairs_, KW_LEVEL);
-const PairLoops KW_JOIN(pairs_, KW_LEVEL) = {offsets, Upto<63>::count, Upto<63>::list, partners};
+const PairLoops KW_JOIN(pairs_, KW_LEVEL) = {offsets, count, list, partners};
 
 }  // namespace kw

@@ -1,35 +1,12 @@
-// Compiled once per SIMD level (KW_LEVEL); like body.cpp it must not instantiate code that other
-// files share.
+// Compiled once per SIMD level; see level.h for what that forbids.
 #include "simd/words.h"
 
-#include <string.h>
-
-#define KW_JOIN2(a, b) a##b
-#define KW_JOIN(a, b) KW_JOIN2(a, b)
+#include "simd/level.h"
 
 namespace kw {
 namespace {
 
-#if defined(__AVX512BW__)
-constexpr int64_t kLanes = 8;
-#elif defined(__AVX2__)
-constexpr int64_t kLanes = 4;
-#else
-constexpr int64_t kLanes = 2;
-#endif
 typedef double Real __attribute__((vector_size(kLanes * 8)));
-
-template <typename T>
-inline T load(const void* p) {
-  T v;
-  memcpy(&v, p, sizeof v);
-  return v;
-}
-
-template <typename T>
-inline void store(T v, void* p) {
-  memcpy(p, &v, sizeof v);
-}
 
 // Four letters, as DNA has them.
 template <typename T>

@@ -15,14 +15,14 @@ constexpr int64_t kRanges = 16;    // compared between two looks at signals
 constexpr int64_t kListed = 128;   // lanes of a range whose pairs are listed at a time,
 constexpr int64_t kMostLanes = 8;  // which may be exceeded by those of a vector
 
-std::vector<uint8_t> unpacked(const SequenceView& view, int64_t i) {
+std::vector<uint8_t> codes_of_sequence(const SequenceView& view, int64_t i) {
   std::vector<uint8_t> codes(size_t(view.length_of(i)));
   view.unpack(i, codes.data());
   return codes;
 }
 
 // Bit p of row k: bit k of the code of letter p.
-void pack(const std::vector<uint8_t>& codes, int planes, int64_t words, uint64_t* rows) {
+void pack_planes(const std::vector<uint8_t>& codes, int planes, int64_t words, uint64_t* rows) {
   const int64_t n = int64_t(codes.size());
   for (int64_t p = 0; p < n; p += 8) {
     uint64_t eight = 0;
@@ -69,7 +69,7 @@ Strand::Strand(std::vector<uint8_t> codes, const HammingRule& rule) : codes_(std
   stride_ = 64 * (words - 1);
   thread_local std::vector<uint64_t> rows;
   rows.assign(size_t((planes + 1) * words), 0);
-  pack(codes_, planes, words, rows.data() + 1);
+  pack_planes(codes_, planes, words, rows.data() + 1);
   words_ = mark_words(codes_, l, rows.data() + planes * words + 1);
   offsets_ = std::make_unique_for_overwrite<uint64_t[]>(size_t((planes + 1) * stride_));
   for (int k = 0; k <= planes; ++k)
@@ -97,7 +97,7 @@ PairStrand Strand::pairs() const {
 }
 
 Strands::Strands(const SequenceView& view, int64_t i, const HammingRule& rule)
-    : Strands(unpacked(view, i), rule) {}
+    : Strands(codes_of_sequence(view, i), rule) {}
 
 Strands::Strands(std::vector<uint8_t> codes, const HammingRule& rule) {
   strands.reserve(2);

@@ -8,6 +8,7 @@ the file.``, where numpydoc expects a type.
 import re
 
 REFERENCE = re.compile(r":ref:`([^`<]*)<[^`]*`")  # to pages of other projects
+MATH = re.compile(r":math:(`[^`]*`)")  # needs MathJax, which is fetched
 CODE = re.compile(r"(``.*?``|`.*?`)")
 UNDERSCORE = re.compile(r"(?<=\w)_(?!\w)")
 FIRST = re.compile(r"^(?:[a-z](?=[a-z])|a(?= ))")  # of a word, not of a symbol
@@ -29,7 +30,7 @@ def sections(lines: list[str]) -> list[tuple[str, list[str]]]:
 
 def escaped(line: str) -> str:
     """Return a line whose underscores, bars and stars mean themselves, outside of code."""
-    parts = CODE.split(REFERENCE.sub(r"\1", line))
+    parts = CODE.split(MATH.sub(r"`\1`", REFERENCE.sub(r"\1", line)))
     parts[::2] = [
         UNDERSCORE.sub(r"\\_", part).replace("|", r"\|").replace("*", r"\*") for part in parts[::2]
     ]

@@ -3,12 +3,13 @@ from .alignment import kernel_alignment
 from .baselines import LinearizedMKL
 from .comparison import compare
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from .logo_plot import LogoDisplay
 from .lsgkm import export_lsgkm
 from .model_file import load
 from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
 from .reports import report
 from .selection import MKLClassifierCV, MKLRegressorCV
-from .sequence_plots import ImportanceDisplay, KmerDisplay, LogoDisplay, PositionWeightsDisplay
+from .sequence_plots import ImportanceDisplay, KmerDisplay, PositionWeightsDisplay
 from .stability_plot import StabilityDisplay
 from .verification import Verification, verify
 from .views import Grams, Views

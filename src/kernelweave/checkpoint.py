@@ -48,6 +48,7 @@ class Checkpoint:
         self._key = problem_key(problem, data)
         self._M = M
         self._written = time.monotonic()
+        self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def load(self) -> tuple[np.ndarray, np.ndarray] | None:
         """Return the alpha, shape (n,), and the weights, shape (M,), of an earlier run, if any.
@@ -83,8 +84,15 @@ class Checkpoint:
 
         A file is whole or not there at all.
         """
-        if time.monotonic() - self._written < SECONDS:
+        self._last = alpha.copy(), weights.copy()
+        if time.monotonic() - self._written >= SECONDS:
+            self.keep_last()
+
+    def keep_last(self) -> None:
+        """Write what `keep` was told last, as when a fit is interrupted."""
+        if self._last is None:
             return
+        alpha, weights = self._last
         document = {"kernelweave-checkpoint": FORMAT, "key": self._key}
         try:
             with whole_file(self.path) as file:

@@ -13,18 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from .plot_axes import LINE, axes_of, name_ticks, names_width, open_sides
 from .weights import heaviest, weights_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.axis import Axis
     from matplotlib.text import Text
 
 MOST_NAMES = 40  # kernels for which a figure grows; of more, every second, third, ... is named
 MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
-LONGEST_NAME = 48  # letters
-LINE = 13 / 72  # height of a tick label with the space around it, in inches
-LETTER = 6 / 72  # width of a letter of a tick label, in inches
 
 
 class WeightsDisplay:
@@ -77,13 +74,13 @@ class WeightsDisplay:
     def plot(self, ax: Axes | None = None) -> WeightsDisplay:
         """Draw on `ax`, or on a new figure that has room for the names."""
         room = LINE * 1.3 * min(len(self.kernel_names), MOST_NAMES)
-        names = _width(self.kernel_names)
+        names = names_width(self.kernel_names)
         if self.weights.ndim == 1:
-            self.ax_ = _axes(ax, 4.5 + names, 0.9 + room)
+            self.ax_ = axes_of(ax, 4.5 + names, 0.9 + room)
             self._draw_bars()
         else:
             rows = LINE * 1.6 * len(self.weights)
-            self.ax_ = _axes(ax, 2.0 + 0.4 * names + room, 0.6 + 0.7 * names + rows)
+            self.ax_ = axes_of(ax, 2.0 + 0.4 * names + room, 0.6 + 0.7 * names + rows)
             self._draw_rows()
         self.figure_ = self.ax_.figure
         return self
@@ -96,14 +93,14 @@ class WeightsDisplay:
         self.ax_.set_ylim(M - 0.5, -0.5)
         self.ax_.set_xlim(0.0, 1.05 * self.weights.max() if self.weights.any() else 1.0)
         self.ax_.set_xlabel("weight")
-        _open(self.ax_)
-        _name_ticks(self.ax_.yaxis, self.kernel_names)
+        open_sides(self.ax_)
+        name_ticks(self.ax_.yaxis, self.kernel_names)
 
     def _draw_rows(self) -> None:
         self.image_ = self.ax_.imshow(self.weights, cmap="Blues", vmin=0.0, aspect="auto")
         self.ax_.set_ylabel("class")
-        _name_ticks(self.ax_.xaxis, self.kernel_names)
-        _name_ticks(self.ax_.yaxis, _line_names(self.classes, len(self.weights)))
+        name_ticks(self.ax_.xaxis, self.kernel_names)
+        name_ticks(self.ax_.yaxis, _line_names(self.classes, len(self.weights)))
         self.ax_.figure.colorbar(self.image_, ax=self.ax_, label="weight")
 
 
@@ -163,7 +160,7 @@ class ConvergenceDisplay:
 
     def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:
         """Draw on `ax`, or on a new figure."""
-        self.ax_ = _axes(ax, 6.4, 4.0)
+        self.ax_ = axes_of(ax, 6.4, 4.0)
         self.figure_ = self.ax_.figure
         names = ["gap"] if len(self.gaps) == 1 else _line_names(self.classes, len(self.gaps))
         self.lines_ = [
@@ -175,7 +172,7 @@ class ConvergenceDisplay:
                 self.tol, color="grey", linestyle="--", linewidth=1, label=f"tol = {self.tol:g}"
             )
         self.ax_.set(yscale="log", xlabel="seconds", ylabel="relative duality gap")
-        _open(self.ax_)
+        open_sides(self.ax_)
         self.ax_.legend(frameon=False, ncols=math.ceil(len(self.lines_) / 8))
         return self
 
@@ -223,14 +220,14 @@ class AlignmentDisplay:
         """Draw on `ax`, or on a new figure that has room for the names."""
         M = len(self.kernel_names)
         side = LINE * (2.6 if M <= MOST_NUMBERS else 1.3) * min(max(M, 3), MOST_NAMES)
-        names = _width(self.kernel_names)
-        self.ax_ = _axes(ax, side + names + 1.4, side + 0.7 * names + 0.4)
+        names = names_width(self.kernel_names)
+        self.ax_ = axes_of(ax, side + names + 1.4, side + 0.7 * names + 0.4)
         self.figure_ = self.ax_.figure
         lowest = min(0.0, float(self.alignments.min()))
         self.image_ = self.ax_.imshow(self.alignments, cmap="Blues", vmin=lowest, vmax=1.0)
         self.texts_ = self._numbers() if M <= MOST_NUMBERS else []
-        _name_ticks(self.ax_.xaxis, self.kernel_names)
-        _name_ticks(self.ax_.yaxis, self.kernel_names)
+        name_ticks(self.ax_.xaxis, self.kernel_names)
+        name_ticks(self.ax_.yaxis, self.kernel_names)
         self.figure_.colorbar(self.image_, ax=self.ax_, label="alignment")
         return self
 
@@ -275,7 +272,7 @@ class ComparisonDisplay:
 
     def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
         """Draw on `ax`, or on a new figure."""
-        self.ax_ = _axes(ax, 1.6 + 1.5 * len(self.scores), 4.0)
+        self.ax_ = axes_of(ax, 1.6 + 1.5 * len(self.scores), 4.0)
         self.figure_ = self.ax_.figure
         values = np.array(list(self.scores.values()))
         means = values.mean(axis=1)
@@ -286,7 +283,7 @@ class ComparisonDisplay:
         names = [name.replace(" ", "\n", 1) for name in self.scores]
         self.ax_.set_xticks(np.arange(len(values)), names)
         self.ax_.set(xlim=(-0.5, len(values) - 0.4), ylabel=f"{self.scoring}, by fold and mean")
-        _open(self.ax_)
+        open_sides(self.ax_)
         return self
 
     def _write(self, position: int, mean: float) -> None:
@@ -298,42 +295,5 @@ class ComparisonDisplay:
         )  # fmt: skip
 
 
-def _axes(ax: Axes | None, width: float, height: float) -> Axes:
-    """Return `ax`, or the axes of a new figure of this size in inches."""
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
-
-
-def _open(ax: Axes) -> None:
-    """Take away the lines above and to the right of a curve."""
-    ax.spines[["top", "right"]].set_visible(False)
-
-
 def _line_names(classes: Sequence[Any] | None, count: int) -> list[str]:
     return [str(name) for name in (range(count) if classes is None else classes)]
-
-
-def _name_ticks(axis: Axis, names: Sequence[str]) -> None:
-    """Write as many of the names along an axis as it has room for, evenly spaced."""
-    extent = axis.axes.get_window_extent().transformed(axis.figure.dpi_scale_trans.inverted())
-    slanted = axis is axis.axes.xaxis
-    room = extent.width / (1.2 * LINE) if slanted else extent.height / LINE
-    positions = range(0, len(names), math.ceil(len(names) / max(1, int(room))))
-    axis.set_ticks(positions, [_short(names[position]) for position in positions])
-    if slanted:
-        for label in axis.get_ticklabels():
-            label.set(rotation=45, ha="right", rotation_mode="anchor")
-
-
-def _width(names: Sequence[str]) -> float:
-    """Return how much room the longest of the names needs, in inches."""
-    return LETTER * max(len(_short(name)) for name in names)
-
-
-def _short(name: str) -> str:
-    """Leave out the middle of a long name."""
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .inspection import BootstrapWeights, bootstrap_weights
-from .plots import LINE, MOST_NAMES, _axes, _name_ticks, _open, _width
+from .plot_axes import LINE, axes_of, name_ticks, names_width, open_sides
+from .plots import MOST_NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +77,7 @@ class StabilityDisplay:
         """Draw on `ax`, or on a new figure that has room for the names."""
         names, M = self.result.kernel_names, len(self.result.kernel_names)
         room = LINE * 1.3 * min(M, MOST_NAMES)
-        self.ax_ = _axes(ax, 4.5 + _width(names), 0.9 + room)
+        self.ax_ = axes_of(ax, 4.5 + names_width(names), 0.9 + room)
         self.figure_ = self.ax_.figure
         low, high = self.result.quantiles(self.interval)
         rows = np.arange(M)
@@ -90,8 +91,8 @@ class StabilityDisplay:
         share = round(100 * (self.interval[1] - self.interval[0]))
         marked = f"; filled: p ≤ {self.level:g}" if len(self.result.permuted) else ""
         self.ax_.set_xlabel(f"weight, mean and {share} % interval{marked}")
-        _open(self.ax_)
-        _name_ticks(self.ax_.yaxis, names)
+        open_sides(self.ax_)
+        name_ticks(self.ax_.yaxis, names)
         return self
 
     def _significant(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import secrets
@@ -9,6 +10,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import BinaryIO
 
 STALE = 24 * 3600.0  # seconds after which nobody is still writing a part
@@ -20,9 +23,17 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     Until then it has a name of its own beside it, which no other process has. What was written is
     on the disk before the older file is gone, so that neither a crash nor a loss of power leaves
-    half a file. What a process that was killed has left of its own is removed after a day.
+    half a file. What a process that was killed has left of its own is removed after a day. Links
+    are followed, and what is no file, such as a device or a pipe, is written to when all is there.
     """
-    path = Path(path)
+    check_writable(path)
+    path = Path(os.path.realpath(path))
+    if path.exists() and not path.is_file():
+        with open(path, "wb") as device, TemporaryFile() as file:
+            yield file
+            file.seek(0)
+            copyfileobj(file, device)
+        return
     _remove_stale(path)
     partial = path.with_name(f"{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
@@ -36,6 +47,19 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
         raise
     _sync_directory(path.parent)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Raise OSError, naming the path, where no file can be written: sooner than after the work."""
+    place = Path(os.path.realpath(path))
+    if place.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder", os.fspath(path))
+    if place.exists() and not place.is_file():
+        return  # a device or a pipe tells itself
+    if not place.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {place.parent}", os.fspath(path))
+    if not os.access(place.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, f"cannot write to {place.parent}", os.fspath(path))
 
 
 def _remove_stale(path: Path) -> None:

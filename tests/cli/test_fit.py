@@ -74,7 +74,7 @@ def test_labels_in_headers(run, tmp_path, two_files):
     lines = []
     for label, path in enumerate(two_files):
         for i, letters in enumerate(read_sequences(tmp_path / path)):
-            lines.append(f">s{i} chrom=c{i % 4} label={label}\n{letters}\n")
+            lines.append(f"> s{i} chrom=c{i % 4}, label={label}, strand=+\n{letters}\n")
     (tmp_path / "both.fa").write_text("".join(lines))
     found = json.loads(
         run(

@@ -26,7 +26,7 @@ def test_bad_data_leave_no_page(run, table, tmp_path):
 
 def test_a_page_is_drawn_again(run, table, tmp_path):
     run("fit", table, "--target", "back", *KERNELS, "-q")
-    run("report", "model.kw", table, "--target", "back", "--cv", 2, "--bootstrap", 2, "--compare")
+    run("report", "model.kw", table, "--target", "back", "--cv", 2, "--bootstrap", 2)
     run("report", "report.html", "-o", "again.html")
     assert (tmp_path / "again.html").read_text() == (tmp_path / "report.html").read_text()
     assert "need DATA" in run("report", "model.kw", "--compare", code=2).output

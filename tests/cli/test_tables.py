@@ -6,6 +6,7 @@ import pytest
 
 from kernelweave import load
 from kernelweave.cli import data
+from kernelweave.sequences import read_sequences
 
 pytest.importorskip("pyarrow")
 KERNELS = ["-k", "rbf(gamma=scale, columns=age)", "-k", "linear(columns=city)"]
@@ -57,3 +58,36 @@ def test_only_some_columns(run, table):
     run("predict", "model.kw", table, "-o", "scores.tsv")
     wrong = ["fit", table, "--target", "back", "--columns", "age,nope"]
     assert "--columns: there is no column 'nope'" in run(*wrong, code=2).output
+
+
+def test_a_column_of_sequences_is_what_counts(run, two_files):
+    texts = [*read_sequences(two_files[0]), *read_sequences(two_files[1])]
+    first = len(read_sequences(two_files[0]))
+    y = np.repeat([1, 0], [first, len(texts) - first])
+    pd.DataFrame({"y": y, "id": range(len(y)), "letters": texts}).to_csv("s.csv", index=False)
+    remark = run("fit", "s.csv", "--target", "y").stderr
+    assert "sequences are in letters; without --kernel other columns are not used: id" in remark
+    assert load("model.kw").kernel_names_ == ("WeightedDegree degree=20",)
+    cut = [text[: 30 + i % 50] for i, text in enumerate(texts)]
+    pd.DataFrame({"y": y, "letters": cut}).to_csv("cut.csv", index=False)
+    run("fit", "cut.csv", "--target", "y", "-q")
+    assert load("model.kw").kernel_names_[0].startswith("GappedKmer")
+    run("predict", "model.kw", "cut.csv", "-o", "scores.tsv")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "t.csv: No columns to parse from file"),
+        ("a,y\n1,0\n1,2,3\n", "t.csv: Error tokenizing data. C error: Expected 2 fields in line 3"),
+        (
+            "a,y\n" + "1,0\n2,1\n" * 6 + "x7,1\n",
+            "t.csv: column 'a' holds numbers, but 1 texts too; the first is 'x7', 13 rows below",
+        ),
+    ],
+)
+def test_tables_that_are_none_are_named(text, message, run, tmp_path):
+    (tmp_path / "t.csv").write_text(text)
+    found = run("fit", "t.csv", "--target", "y", "-q", code=2).output
+    assert message in found
+    assert len(found.splitlines()) == 1

@@ -9,8 +9,10 @@ from kernelweave.core import single_threaded_blas
 from kernelweave.dask.costs import Machines, Pass, client_bytes
 from kernelweave.datasets import make_splice
 from kernelweave.engines import sharded
+from kernelweave.engines.fetched import Near
 from kernelweave.engines.shard import Shard, Varying
-from kernelweave.engines.sharded import Near, NearShards, ShardedEngine
+from kernelweave.engines.sharded import ShardedEngine
+from kernelweave.engines.shards import NearShards
 from kernelweave.kernels import RBF, WeightedDegree, prepare
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp

@@ -1,8 +1,10 @@
 """Estimators on a cluster: the model of one machine, whatever the number of workers."""
 
+import gc
 import subprocess
 import sys
 import threading
+import time
 import warnings
 
 import dask.array as da
@@ -11,7 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
+from distributed import Client, LocalCluster, wait
 
 from kernelweave import (
     MKLClassifier,
@@ -136,6 +138,36 @@ def test_two_fits_at_the_same_time(client, parts):
     for k in range(2):
         for mine, theirs in zip(alone[k], together[k], strict=True):
             np.testing.assert_array_equal(mine, theirs)
+
+
+def test_nothing_is_left_behind(client, cluster_of_threads, parts):
+    """After a fit no task of it is known to the scheduler, and no memory is taken."""
+    DaskMKLClassifier(FAMILY, norm=1).fit(*parts)
+    gc.collect()
+    for _ in range(100):
+        left = [key for key in cluster_of_threads.scheduler.tasks if "kernelweave" in str(key)]
+        if not left:
+            break
+        time.sleep(0.1)
+    assert left == []
+
+
+def test_workers_without_data_take_no_part(client, cluster_of_threads):
+    """One partition is on one worker, and stays there."""
+    X = da.random.default_rng(0).normal(size=(5000, 4), chunks=(5000, 4)).persist()
+    wait(X)
+    (home,) = {worker for workers in client.who_has(X).values() for worker in workers}
+    y = (X[:, 0] > 0).astype(int)
+    for worker in cluster_of_threads.workers.values():
+        worker.state.log.clear()
+    DaskMKLClassifier(RBF(0.2)).fit(X, y)
+    ran = {
+        worker.address
+        for worker in cluster_of_threads.workers.values()
+        for event in worker.state.log
+        if "kernelweave-combined" in str(event[0]) and "executing" in event
+    }
+    assert ran == {home}
 
 
 def test_active_sets_far_and_near(client, monkeypatch):
@@ -269,6 +301,20 @@ def test_searches_over_folds(client, table, parts, tmp_path):
     ours = DaskMKLRegressorCV(RBF(0.1), norms=[2], Cs=[1.0, 10.0], cv=2).fit(parts[0], y)
     assert ours.best_score_ > 0.8
     assert isinstance(ours.predict(parts[0]), da.Array)
+
+
+def test_multiplicative_weights_in_batches(client, table, parts, monkeypatch):
+    """Rounds on candidates: as good a certificate as that of one machine, in few passes."""
+    X, y = table
+    monkeypatch.setattr("kernelweave.solvers.mwu_batches.CANDIDATES", 20)
+    given = {"kernels": MIXED, "norm": 1, "loss": "squared_hinge", "solver": "mwu", "tol": 0.1}
+    ours = DaskMKLClassifier(**given).fit(*parts)
+    plain = MKLClassifier(**given).fit(X, y)
+    assert plain.duality_gap_ <= 0.1
+    assert ours.duality_gap_ <= 0.1
+    assert len(ours.history_) < 60
+    assert abs(ours.primal_objective_ / plain.primal_objective_ - 1) < 0.1
+    assert verify(ours.as_plain(), X, y).agree
 
 
 def test_parameters_are_those_of_the_plain_estimators():

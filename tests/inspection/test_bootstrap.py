@@ -1,5 +1,10 @@
 """Weights of many fits: what is drawn, what is tested, and what an interruption leaves."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LinearRegression
@@ -80,6 +85,36 @@ def test_a_killed_run_goes_on(data, tmp_path, monkeypatch):
     np.testing.assert_array_equal(again.samples, whole.samples)
     np.testing.assert_array_equal(again.permuted, whole.permuted)
     assert again.kernel_names == whole.kernel_names
+
+
+KILLED = """
+import sys
+import numpy as np
+from kernelweave import MKLClassifier
+from kernelweave.inspection import bootstrap_weights
+from kernelweave.kernels import RBF
+X = np.random.default_rng(0).normal(size=(40, 3))
+y = np.where(X[:, 0] > 0, 1, -1)
+model = MKLClassifier([RBF(1.0, columns=[c]) for c in range(3)], norm=1)
+found = bootstrap_weights(model, X, y, n=int(sys.argv[2]), n_permutations=0, checkpoint=sys.argv[1])
+np.save(sys.argv[1] + ".npy", found.samples)
+"""
+
+
+def test_a_run_ended_by_sigkill_goes_on(tmp_path):
+    folder = tmp_path / "run"
+    call = [sys.executable, "-c", KILLED, str(folder)]
+    with subprocess.Popen([*call, "100000"]) as running:
+        while not (folder / "sample-3.npz").exists() and running.poll() is None:
+            time.sleep(0.01)
+        running.kill()
+    assert running.returncode == -signal.SIGKILL
+    kept = {path.name: path.stat().st_mtime_ns for path in folder.glob("sample-*.npz")}
+    subprocess.run([*call, "6"], check=True)
+    assert all((folder / name).stat().st_mtime_ns == stamp for name, stamp in kept.items())
+    other = tmp_path / "whole"
+    subprocess.run([*call[:-1], str(other), "6"], check=True)
+    np.testing.assert_array_equal(np.load(f"{folder}.npy"), np.load(f"{other}.npy"))
 
 
 def test_checkpoints_of_others_and_damaged_ones_are_refused(data, tmp_path):

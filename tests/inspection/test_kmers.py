@@ -199,7 +199,7 @@ def test_models_without_words(rng):
         kmer_weights(MKLClassifier(RBF(1.0)).fit(X, y), 2)
     with pytest.raises(ValueError, match="no weighted degree kernel"):
         kmer_weights(fitted(Spectrum(2), rng), 2)
-    with pytest.raises(ValueError, match="no spectrum kernel"):
+    with pytest.raises(ValueError, match="no spectrum or gapped k-mer kernel"):
         top_kmers(MKLClassifier(Linear()).fit(X, y), 2)
     with pytest.raises(ValueError, match="no sum of matches"):
         kmer_weights(fitted(WeightedDegree(2) * WeightedDegree(3), rng), 2)

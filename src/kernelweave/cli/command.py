@@ -18,6 +18,7 @@ import click
 
 ANSWERABLE = (ValueError, TypeError, OSError, ImportError, MemoryError)
 INTERRUPTED = 130
+QUIET = "No progress and no remarks."
 
 
 class Command(click.Command):
@@ -25,6 +26,9 @@ class Command(click.Command):
 
     def __init__(self, *args: Any, **settings: Any):
         super().__init__(*args, **settings)
+        if all(option.name != "quiet" for option in self.params):  # scripts may always say it
+            said = click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, help=QUIET)
+            self.params.append(said)
         self.params.append(
             click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.")
         )
@@ -71,7 +75,7 @@ def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
     return add
 
 
-quiet = click.option("-q", "--quiet", is_flag=True, help="No progress and no remarks.")
+quiet = click.option("-q", "--quiet", is_flag=True, help=QUIET)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 jobs = click.option("-j", "--jobs", type=int, default=None, help="Threads; -1 for all cores.")
 

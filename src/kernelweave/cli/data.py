@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -22,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from ..genome import cut_out, read_bed
+from ..genome.model_windows import on_sequences
 from ..sequences import Sequences, read_blocks, read_sequences
-from .table_output import pyarrow
+from .tables import parquet_blocks, read_frame, text_blocks
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
@@ -73,8 +73,7 @@ def read_examples(path: str, *, genome: str | None = None, alphabet: str = "dna"
     """Read all examples of a file."""
     kind = kind_of(path)
     if kind == "table":
-        frame = _read_frame(path)
-        return Data(frame, [str(name) for name in frame.index])
+        return _rows(read_frame(path, SEPARATORS.get(_suffix(path))))
     if kind == "sequences":
         found = read_sequences(path, alphabet)
         return Data(found, list(found.names or []))
@@ -151,9 +150,9 @@ def read_in_blocks(
     elif kind_of(path) == "sequences":
         yield from _sequence_blocks(path, alphabet)
     elif _suffix(path) == ".parquet":
-        yield from _parquet_blocks(path)
+        yield from map(_rows, parquet_blocks(path, BLOCK))
     elif kind_of(path) == "table":
-        yield from _frame_blocks(path, SEPARATORS[_suffix(path)])
+        yield from map(_rows, text_blocks(path, SEPARATORS[_suffix(path)], BLOCK))
     else:
         yield read_examples(path, genome=genome, alphabet=alphabet)
 
@@ -162,57 +161,16 @@ def _standard_input(alphabet: Any) -> Iterator[Data]:
     stream = BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]
     if stream.peek(1)[:1] in (b">", b"@", b"\x1f"):
         return _sequence_blocks(stream, alphabet)
-    return _frame_blocks(stream, "\t")
+    return map(_rows, text_blocks(stream, "\t", BLOCK))
+
+
+def _rows(frame: Any) -> Data:
+    return Data(frame, [str(name) for name in frame.index])
 
 
 def _sequence_blocks(source: Any, alphabet: Any) -> Iterator[Data]:
     for block in read_blocks(source, alphabet, records=BLOCK):
         yield Data(block, list(block.names or []))
-
-
-def _frame_blocks(source: Any, separator: str) -> Iterator[Data]:
-    for frame in _pandas().read_csv(source, sep=separator, comment="#", chunksize=BLOCK):
-        yield Data(frame, [str(name) for name in frame.index])
-
-
-def _parquet_blocks(path: str) -> Iterator[Data]:
-    arrow, parquet = pyarrow()
-    done = 0
-    with open(path, "rb") as file, _readable(path, arrow):
-        for batch in parquet.ParquetFile(file).iter_batches(BLOCK):
-            frame = batch.to_pandas()
-            yield Data(frame, [str(done + row) for row in range(len(frame))])
-            done += len(frame)
-
-
-@contextmanager
-def _readable(path: str, arrow: Any) -> Iterator[None]:
-    """Let errors name the file that is no whole Parquet file."""
-    try:
-        yield
-    except arrow.ArrowException as error:
-        raise ValueError(f"{path}: cannot be read as Parquet: {error}") from None
-
-
-def _read_frame(path: str) -> Any:
-    pandas = _pandas()
-    if _suffix(path) == ".parquet":
-        arrow, _ = pyarrow()
-        with _readable(path, arrow):
-            frame = pandas.read_parquet(path)
-    else:
-        frame = pandas.read_csv(path, sep=SEPARATORS[_suffix(path)], comment="#")
-    if not len(frame):
-        raise ValueError(f"{path}: holds no rows")
-    return frame
-
-
-def _pandas() -> Any:
-    try:
-        import pandas
-    except ImportError:
-        raise ImportError("tables need pandas: pip install 'kernelweave[frames]'") from None
-    return pandas
 
 
 def _column(frame: Any, name: str, option: str) -> np.ndarray:
@@ -224,7 +182,7 @@ def _column(frame: Any, name: str, option: str) -> np.ndarray:
 
 def _from_headers(names: Sequence[str], field: str, path: str) -> np.ndarray:
     """Return what headers say of a field, written ``field=value``."""
-    pattern = re.compile(rf"(?:^|\s|;|\|){re.escape(field)}=([^\s;|]+)")
+    pattern = re.compile(rf"(?:^|[\s;|,]){re.escape(field)}=([^\s;|,]+)")
     found = [match[1] if (match := pattern.search(name)) else None for name in names]
     if None in found:
         record = found.index(None)
@@ -246,10 +204,21 @@ def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | 
 
 
 def known_columns(model: Any, X: Any) -> Any:
-    """Return the columns of X that the model was trained on: targets and the like may be there."""
+    """Return the columns of X that the model was trained on: targets and the like may be there.
+
+    Raises
+    ------
+    ValueError : where they are not there, or where the model is for other things than X.
+    """
     names = getattr(model, "feature_names_in_", None)
-    if names is None or not hasattr(X, "columns"):
+    table = hasattr(X, "columns")
+    if names is None:
+        if table and on_sequences(model):
+            raise ValueError("the model was trained on sequences, not on a table")
         return X
+    if not table:
+        listed = ", ".join(map(str, names[:20]))
+        raise ValueError(f"the model was trained on a table with the columns {listed}")
     if missing := [name for name in names if name not in X.columns]:
         raise ValueError(f"the data lack columns of the training data: {', '.join(missing)}")
     return X[list(names)]

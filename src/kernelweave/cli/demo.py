@@ -1,8 +1,9 @@
-"""`kernelweave demo`: which columns of a table matter? Learn it together with the machine.
+"""`kernelweave demo`: which columns of a table matter, and which letters of a sequence?
 
 A generated table of 1,000 customers has numbers, categories and texts. Who comes back depends on
 three columns; twelve are noise. Every column gets a kernel of its own, and multiple kernel learning
-finds the weights of the kernels.
+finds the weights of the kernels. Then 1,000 sequences of DNA, some of which hold two noisy motifs:
+a weighted degree kernel finds them, and a page shows it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,23 @@ from .command import Command
 @click.option(
     "-o", "--out", type=click.Path(), default="demo.png", show_default=True, help="The picture."
 )
-def command(out: str) -> None:
-    """Learn which columns of a generated table matter, and draw what was found."""
+@click.option(
+    "--page", type=click.Path(), default="demo.html", show_default=True, help="The report."
+)
+def command(out: str, page: str) -> None:
+    """Learn which columns of a generated table matter, and which motifs of sequences.
+
+    Draws what was found, and writes a report about the second model.
+
+    \b
+    Example:
+      kernelweave demo -o demo.png --page demo.html
+    """
+    _table(out)
+    _sequences(page)
+
+
+def _table(out: str) -> None:
     import numpy as np
     from sklearn.model_selection import train_test_split
 
@@ -47,6 +63,22 @@ def command(out: str) -> None:
     click.echo(f"accuracy on new customers, plain sum:       {plain.score(test, y_test):.3f}")
     _draw(learned, out)
     click.echo(f"\nThe weights and the way there are drawn in {out}")
+
+
+def _sequences(page: str) -> None:
+    """Find motifs in sequences, and write a page about them."""
+    from .. import MKLClassifier, datasets, inspection, report
+    from ..kernels import WeightedDegree
+
+    X, y = datasets.make_motifs(1000, replaced=2)
+    model = MKLClassifier(WeightedDegree(20)).fit(X, y)
+    click.echo("\n1,000 sequences, some with GATTACA at 10 and AGTAGTG at 30, two letters of each")
+    click.echo("drawn anew. The words of seven letters that speak most for them:")
+    for word, position, weight in inspection.kmer_weights(model, 7).top(2):
+        click.echo(f"  {word} at {position}, weight {weight:.2f}")
+    command = "kernelweave demo"
+    report(model, page, X, y, cv=3, title="Motifs in generated sequences", command=command)
+    click.echo(f"\nA report with a logo of them is in {page}")
 
 
 def _print_weights(model: Any) -> None:

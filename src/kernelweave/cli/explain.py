@@ -48,12 +48,13 @@ def command(
 
     fitted = load(model).set_params(n_jobs=jobs)
     support_sequences(fitted)  # refuses models on other things
+    if input is not None:  # first, so that a bad file leaves nothing behind
+        sequences = read_sequences(input, alphabet_of(fitted))
+        scores = inspection.letter_scores(fitted, sequences)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     written = _write_words(fitted, folder, k, top)
     if input is not None:
-        sequences = read_sequences(input, alphabet_of(fitted))
-        scores = inspection.letter_scores(fitted, sequences)
         scores.save(folder / "letters_onehot.npz", folder / "letters_hypothetical.npz")
         _write_letters(folder / "letters.tsv", sequences, scores)
         written += ["letters.tsv", "letters_onehot.npz", "letters_hypothetical.npz"]

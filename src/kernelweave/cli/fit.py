@@ -93,9 +93,11 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       kernelweave fit --positive sites.fa --negative decoys.fa -k 'wd(20)' -o sites.kw
       kernelweave fit --positive peaks.bed --negative other.bed --genome hg.fa --cv-groups chrom
     """
+    from ..whole_file import check_writable
     from .summary import describe, print_summary
     from .training import cross_validated, make_estimator, read_data
 
+    check_writable(options["out"])
     if options["config_out"]:
         save_config(ctx, options["config_out"])
     data = read_data(options)

@@ -47,9 +47,11 @@ def command(
         --cv-groups chrom --bootstrap 20 --compare
     """
     from .. import load, report
+    from ..whole_file import check_writable
     from .data import known_columns
     from .training import folds, read_data, task_of
 
+    check_writable(out)
     if model.lower().endswith((".html", ".htm")):
         from ..reports import redraw
 

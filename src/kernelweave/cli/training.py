@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+import click
 import numpy as np
 from sklearn.metrics import average_precision_score
 from sklearn.model_selection import (
@@ -16,10 +18,12 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from .. import MKLClassifier, MKLOneClass, MKLRegressor
+from ..alphabets import as_alphabet
 from ..kernels import GappedKmer, Spectrum, WeightedDegree
 from ..sequences import Sequences
 from .data import Data, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
+from .tables import sequence_columns
 
 
 def _precision(model: Any, X: Any, y: np.ndarray) -> float:
@@ -48,7 +52,25 @@ def read_data(options: dict[str, Any]) -> Data:
     if options["target"] is None and options["task"] != "one-class":
         raise ValueError("--target is missing: the column (or header field) with the targets")
     chosen = {name: options[name] for name in ("target", "columns")}
-    return read_labelled(options["data"], groups=options["cv_groups"], **chosen, **where)
+    data = read_labelled(options["data"], groups=options["cv_groups"], **chosen, **where)
+    if options.get("kernels") != () or isinstance(data.X, Sequences):
+        return data
+    return _sequences_only(data, options)
+
+
+def _sequences_only(data: Data, options: dict[str, Any]) -> Data:
+    """Return the sequences of a table, if it has any: they count more than other columns."""
+    found = sequence_columns(data.X, as_alphabet(options["alphabet"]))
+    others = [str(name) for name in data.X.columns if name not in found]
+    if not found:
+        return data
+    if others and not options["quiet"]:
+        click.echo(
+            f"sequences are in {', '.join(found)}; without --kernel other columns are not used: "
+            f"{', '.join(others)}",
+            err=True,
+        )
+    return replace(data, X=data.X[found])
 
 
 def task_of(data: Data, options: dict[str, Any]) -> str:
@@ -69,14 +91,14 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
     if unfit:
         raise ValueError(f"{unfit[0]} is not for the task {task}")
     return kind(
-        kernels=kernels_for(options["kernels"], data),
+        kernels=kernels_for(options["kernels"], data, as_alphabet(options["alphabet"])),
         n_jobs=options["jobs"],
         verbose=0 if options["quiet"] or options["as_json"] else 1,
         **parameters,
     )
 
 
-def kernels_for(specs: tuple[str, ...], data: Data) -> Any:
+def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Any) -> Any:
     """Return the kernels of some texts, or those that suit the data.
 
     In sequences of one length the same position means the same, but not in regions of a genome.
@@ -86,7 +108,12 @@ def kernels_for(specs: tuple[str, ...], data: Data) -> Any:
     if isinstance(data.X, Sequences):
         aligned = data.X.length is not None and not data.regions
         return [_for_sequences(data.X.alphabet, aligned)]
-    return None
+    found = sequence_columns(data.X, alphabet)
+    same = [data.X[name].str.len().nunique() == 1 for name in found]
+    return [
+        _for_sequences(alphabet, aligned, columns=name)
+        for name, aligned in zip(found, same, strict=True)
+    ] or None
 
 
 def _for_sequences(alphabet: Any, aligned: bool, **where: Any) -> Any:

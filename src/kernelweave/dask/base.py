@@ -20,6 +20,7 @@ from ..norms import Norm
 from ..numeric import thread_count
 from ..progress import live_line
 from ..solvers.base import Method
+from ..time_left import TimeLeft
 from ..training.history import Progress
 from ..validation import check_examples
 from .blame import blamed
@@ -29,7 +30,6 @@ from .data import Data
 from .lazy import lazily, local
 from .preparation import far_normalized, far_prepared
 from .resolution import resolved
-from .time_left import TimeLeft
 
 
 class DaskEstimator(MKLEstimator):
@@ -83,15 +83,20 @@ class DaskEstimator(MKLEstimator):
         shared: bool,
         fits: int,
     ) -> Prepared:
-        if not all(method.combines for method in methods):
+        if not all(method.far for method in methods):
             raise ValueError(
                 f"solver={self.solver!r} needs the outputs of every kernel in one place; on a "
-                'cluster take "auto", or another one with weight steps'
+                'cluster take "auto", "mwu", or another one with weight steps'
             )
         keyed = getattr(self, "checkpoint", None) is not None
-        n_jobs = thread_count(self.n_jobs)
         return far_prepared(
-            compiled, examples, costs, cache_mb=self.cache_mb, n_jobs=n_jobs, keyed=keyed
+            compiled,
+            examples,
+            costs,
+            cache_mb=self.cache_mb,
+            n_jobs=thread_count(self.n_jobs),
+            keyed=keyed,
+            combines=all(method.combines for method in methods),
         )
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:

@@ -23,7 +23,8 @@ from distributed.client import ClosedClientError
 
 LOOK = 0.5  # seconds for which an answer is waited for before the clock is looked at,
 ASK = 1.0  # between two questions to the scheduler,
-ANSWER = 7.5  # in which it has to answer one: a machine may be busy,
+ANSWER, SLOWER = 7.5, 10.0  # in which it has to answer one, and so many times its slowest answer:
+# on a busy machine all take long,
 WORKERS = 60.0  # and without any worker
 
 
@@ -61,6 +62,7 @@ class Cluster:
         self.sent, self.received = 0, 0
         self._token, self._count = token_hex(4), 0
         self._loop = self.client.loop.asyncio_loop
+        self._slowest = 0.0  # answer of the scheduler, in seconds
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Future:
         """Start a task, which the dashboard shows under a name; arguments may be futures."""
@@ -69,6 +71,11 @@ class Cluster:
         with self._explained(), warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # they are data, sent once
             return self.client.submit(function, *arguments, key=key, pure=False)
+
+    def compute(self, parts: Sequence[Any]) -> list[Future]:
+        """Start what is delayed."""
+        with self._explained():
+            return list(self.client.compute(list(parts)))
 
     def share(self, message: Any, tasks: int, *, lasting: bool = True) -> Future:
         """Return a message to several tasks, which is sent once and passed on by workers.
@@ -126,14 +133,17 @@ class Cluster:
             workers: dict[str, int] = await self.client.scheduler.ncores()
             return workers
 
-        question = asyncio.run_coroutine_threadsafe(ask(), self._loop)
+        question, asked = asyncio.run_coroutine_threadsafe(ask(), self._loop), time.monotonic()
+        patience = ANSWER + SLOWER * self._slowest
         try:
-            return question.result(timeout=ANSWER)
+            workers = question.result(timeout=patience)
         except Unanswered:
             question.cancel()
             raise ClusterError(
-                f"the scheduler at {self._address} has not answered for {ANSWER:g} seconds"
+                f"the scheduler at {self._address} has not answered for {patience:.1f} seconds"
             ) from None
+        self._slowest = max(self._slowest, time.monotonic() - asked)
+        return workers
 
     @property
     def threads(self) -> int:
@@ -144,7 +154,8 @@ class Cluster:
     @property
     def memory(self) -> float:
         """The bytes that a worker may use, the least of all; infinity without a limit."""
-        workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+        with self._explained():
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return min((one["memory_limit"] or float("inf") for one in workers), default=float("inf"))
 
     @property
@@ -158,9 +169,11 @@ class Cluster:
         try:
             yield
         except (CancelledError, asyncio.CancelledError, ClosedClientError, OSError) as error:
-            if isinstance(error, OSError) and type(error).__module__.split(".")[0] != "distributed":
+            running = self.client.status == "running"
+            theirs = type(error).__module__.split(".")[0] == "distributed"
+            if isinstance(error, OSError) and running and not theirs:
                 raise  # such as a file that a partition is read from
-            if self.client.status == "running":
+            if running:
                 raise Lost(f"tasks of this fit were cancelled: {error}") from error
             raise ClusterError(
                 f"the scheduler at {self._address} is gone, or the client was closed: {error}"

@@ -99,7 +99,7 @@ class Data:
                 f"{cluster.memory / 2**30:.2g} GB that a worker may use: make partitions smaller "
                 "(rechunk, repartition), or give workers more memory"
             )
-        futures = cluster.client.compute(parts)
+        futures = cluster.compute(parts)
         reports = cluster.gather([cluster.submit("report", report, one) for one in futures])
         _check_alike(reports, labels)
         sizes = np.array([one.n for one in reports])

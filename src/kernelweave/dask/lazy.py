@@ -65,5 +65,5 @@ def local(values: Any, cluster: Cluster) -> Any:
     """Return targets or weights of examples as an array here, wherever they are."""
     if not is_collection(values):
         return values
-    parts = cluster.gather(cluster.client.compute(partitions(values, "y")))
+    parts = cluster.gather(cluster.compute(partitions(values, "y")))
     return np.concatenate([np.asarray(part) for part in parts])

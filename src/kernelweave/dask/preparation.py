@@ -15,8 +15,9 @@ from ..checkpoint import digest
 from ..core import single_threaded_blas
 from ..digits import Bounds, Digits
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
+from ..engines.fetched import Near
 from ..engines.shard import Shard, Varying
-from ..engines.sharded import Near, ShardedEngine
+from ..engines.sharded import ShardedEngine
 from ..estimators.base import Prepared
 from ..kernels import CompiledKernels
 from ..kernels.absent import absent_of_all
@@ -136,6 +137,7 @@ def far_prepared(
     cache_mb: float,
     n_jobs: int,
     keyed: bool,
+    combines: bool,
 ) -> FarPrepared:
     """Read all examples where they are, and give them an engine.
 
@@ -144,12 +146,13 @@ def far_prepared(
     costs : of all examples, shape (n,).
     cache_mb, n_jobs : for examples that are fetched.
     keyed : whether a checkpoint needs to know the examples.
+    combines : whether methods ask little of single kernels.
     """
     data, sample = examples.data, examples.sample
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
-    chosen = replace(chosen, family=FamilyEngine.serves(on_sample))
-    near = Near(chosen, LinearEngine.serves(on_sample), cache_mb, n_jobs)
+    chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
+    near = Near(chosen, combines and LinearEngine.serves(on_sample), cache_mb, n_jobs)
     shards = DaskShards(data.cluster, _loaded(data, chosen), data.sizes)
     engine = ShardedEngine(shards, near)
     worst = np.max(shards.ask(worst_digits, (engine.precision,)), axis=0)

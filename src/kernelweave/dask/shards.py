@@ -11,7 +11,7 @@ import numpy as np
 from distributed import Future
 
 from ..engines.shard import Shard
-from ..engines.sharded import Told
+from ..engines.shards import Told
 from .cluster import Cluster, Lost
 
 AGAIN = 5  # times that a question is asked whose message was lost

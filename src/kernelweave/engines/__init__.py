@@ -1,10 +1,11 @@
 """Who holds the examples: engines evaluate kernels, and hold an alpha and what follows from it."""
 
-from .base import Engine, Snapshot, TrainingSet
+from .base import Engine, TrainingSet
 from .dense import DenseEngine
 from .family import FamilyEngine
 from .linear import LinearEngine
 from .outputs import OutputsEngine
+from .snapshot import Snapshot
 from .stacked import StackedEngine
 from .streamed import StreamedEngine
 

@@ -15,13 +15,14 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
+from .snapshot import Snapshot
 
 LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
@@ -104,27 +105,6 @@ class Work:
         return "; ".join(each)
 
 
-class Snapshot(NamedTuple):
-    """An alpha, and what an engine keeps of its outputs.
-
-    Attributes
-    ----------
-    alpha : array of shape (n,)
-    outputs : array of shape (M, n), of shape (n,) where outputs are combined, or None
-    theta : array of shape (M,) or None
-        The weights under which outputs are combined.
-    """
-
-    alpha: np.ndarray
-    outputs: np.ndarray | None = None
-    theta: np.ndarray | None = None
-
-    def scaled(self, factor: float) -> Snapshot:
-        """Return the snapshot at factor * alpha."""
-        outputs = None if self.outputs is None else factor * self.outputs
-        return Snapshot(factor * self.alpha, outputs, self.theta)
-
-
 class Engine(ABC):
     """n examples, M kernels, one alpha and its outputs g[m, i] = sum_j alpha_j k_m(x_j, x_i).
 
@@ -137,6 +117,8 @@ class Engine(ABC):
     streams : bool
         Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
         by block when it is asked for them.
+    far : bool
+        Whether examples are elsewhere: what is asked of all of them is a message and an answer.
     precision : float
         How exactly kernels are evaluated, relative to their largest values.
     travel : array of shape (n,)
@@ -148,6 +130,7 @@ class Engine(ABC):
 
     keeps_outputs: ClassVar[bool]
     streams: ClassVar[bool] = False
+    far: ClassVar[bool] = False
     precision: float = float(np.finfo(float).eps)
 
     def __init__(self, n: int, n_kernels: int):

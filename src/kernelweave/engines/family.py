@@ -15,7 +15,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..core import _core
-from .base import Engine, Snapshot, TrainingSet
+from .base import Engine, TrainingSet
+from .snapshot import Snapshot
 
 MANY_KERNELS = 4  # kernels of one shared quantity from which on this engine is faster
 MANY_EXAMPLES = 1000  # examples from which on a pass takes longer than tabulating a function
@@ -142,6 +143,8 @@ class FamilyEngine(Engine):
         smaller = FamilyEngine(self._core.subset(examples))
         smaller._theta, smaller._stale = self._theta, self._stale
         smaller._rough = self._rough
+        if self._outputs is not None:
+            smaller._outputs = self._outputs[:, examples]
         return smaller
 
     def _combine(self, theta: np.ndarray) -> None:

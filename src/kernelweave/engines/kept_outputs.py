@@ -7,7 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Engine, Snapshot
+from .base import Engine
+from .snapshot import Snapshot
 
 
 class KeptOutputs(Engine):

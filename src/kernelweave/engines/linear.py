@@ -12,7 +12,8 @@ import numpy as np
 
 from ..cached_property import cached_property
 from ..core import _core
-from .base import Engine, Snapshot, TrainingSet
+from .base import Engine, TrainingSet
+from .snapshot import Snapshot
 
 FEW = 32  # changed alphas below which sums over them are cheaper than a product
 

@@ -8,7 +8,7 @@ again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ..core import _core, single_threaded_blas
 from ..kernels.examples import Examples
 from ..kernels.joined import joined
 from ..kernels.program import CompiledKernels, Listing
+from ..sequences import Sequences
 from .base import TrainingSet
 from .family import FamilyEngine
 
@@ -84,6 +85,11 @@ class Shard:
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_own"}
+
+    def __sizeof__(self) -> int:
+        """The bytes of its examples: who places shards has to know what it costs to move one."""
+        arrays = [array for table in self.examples.tables for array in _arrays(table)]
+        return self.examples.vectors.nbytes + sum(array.nbytes for array in arrays)
 
     def take(self, idx: np.ndarray) -> Examples:
         """Return some of its examples, as all kernels read them."""
@@ -166,3 +172,12 @@ class Shard:
     def _decide(self, work: Work, coef: np.ndarray, weights: np.ndarray) -> np.ndarray:
         program, others = self.kernels.listing.program, self.kernels.seen(work.examples)
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
+
+
+def _arrays(table: Any) -> Iterator[np.ndarray]:
+    """Give the arrays that a table consists of."""
+    for value in vars(table).values():
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, Sequences):
+            yield from _arrays(value)

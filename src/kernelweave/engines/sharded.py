@@ -12,152 +12,21 @@ here, are the truth, whatever becomes of a shard.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
 from ..kernels.examples import Examples
-from ..kernels.joined import joined
-from .base import Engine, Snapshot, TrainingSet
-from .dense import DenseEngine
+from .base import Engine
 from .family import FamilyEngine
-from .linear import LinearEngine
-from .shard import Shard, Varying, Work
+from .fetched import Fetched, Near
+from .shard import Shard, Work
+from .shards import NearShards, Shards
+from .snapshot import Snapshot
 
 NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
 MANY = 20_000  # support examples from which on shards share the pairs of them
-SPARE = 4  # fetched examples that are kept, relative to those that are needed,
-FEW = 20_000  # unless they are few
-
-
-Told = tuple[Any, ...]
-
-
-class Shards(Protocol):
-    """Where shards are, and how they are asked."""
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Number of examples of each shard, (shards,); none is empty."""
-
-    def ask(
-        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
-    ) -> list[Any]:
-        """Return the answers of all shards that are asked, in their order.
-
-        Parameters
-        ----------
-        question : a method of `Shard`, whose arguments are `shared`, then those of `each`.
-        shared : what all shards are told.
-        each : what each shard is told besides, None for one that is not asked; by default nothing.
-        """
-
-    def parts(self, each: Sequence[np.ndarray]) -> Shards:
-        """Return shards of some of the examples of each; none where there are no such examples."""
-
-
-@dataclass(frozen=True, eq=False)
-class NearShards:
-    """Shards in this process."""
-
-    shards: Sequence[Shard]
-
-    @property
-    def sizes(self) -> np.ndarray:
-        return np.array([shard.n for shard in self.shards])
-
-    def ask(
-        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
-    ) -> list[Any]:
-        pairs = zip(self.shards, each or [()] * len(self.shards), strict=True)
-        return [question(shard, *shared, *own) for shard, own in pairs if own is not None]
-
-    def parts(self, each: Sequence[np.ndarray]) -> NearShards:
-        pairs = zip(self.shards, each, strict=True)
-        return NearShards([shard.part(idx) for shard, idx in pairs if len(idx)])
-
-
-@dataclass(frozen=True, eq=False)
-class Near:
-    """How engines for fetched examples are made.
-
-    Attributes
-    ----------
-    kernels : the M kernels.
-    linear : whether their matrices multiply vectors cheaply.
-    cache_mb, n_jobs : memory for rows, number of threads.
-    """
-
-    kernels: Varying
-    linear: bool
-    cache_mb: float = 1024.0
-    n_jobs: int = 1
-
-    def engine(self, examples: Examples) -> Engine:
-        """Return an ordinary engine of examples that all kernels have read, at alpha = 0."""
-        listing, seen = self.kernels.listing, self.kernels.seen(examples)
-        kind: Any = LinearEngine if self.linear else DenseEngine
-        if self.kernels.family:
-            kind = FamilyEngine
-        engine: Engine = kind.of(TrainingSet(listing, seen, self.cache_mb, self.n_jobs))
-        return engine
-
-
-class Fetched:
-    """The examples of shards that were fetched.
-
-    Parameters
-    ----------
-    shards : where the examples are.
-    """
-
-    def __init__(self, shards: Shards):
-        self._shards = shards
-        self._starts = np.concatenate([[0], np.cumsum(shards.sizes)])
-        self._place = np.full(self.n, -1)  # of each example among those that are here
-        self._here: Examples | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of examples of all shards."""
-        return int(self._starts[-1])
-
-    def part(self, shards: Shards, idx: np.ndarray) -> Fetched:
-        """Return the same of shards of some of the examples."""
-        smaller = Fetched(shards)
-        smaller._place, smaller._here = self._place[idx], self._here
-        return smaller
-
-    def split(self, idx: np.ndarray) -> list[np.ndarray]:
-        """Return which of its own examples each shard has among some, which are sorted."""
-        ends = np.searchsorted(idx, self._starts)
-        bounds = zip(ends[:-1], ends[1:], self._starts[:-1], strict=True)
-        return [idx[a:b] - start for a, b, start in bounds]
-
-    def take(self, idx: np.ndarray, needed: np.ndarray) -> Examples:
-        """Return some examples, in any order; `needed` are those that will be asked for again."""
-        missing = np.unique(idx[self._place[idx] < 0])
-        if len(missing):
-            self._forget(np.union1d(needed, idx))
-            parts = [(part,) if len(part) else None for part in self.split(missing)]
-            found = self._shards.ask(Shard.take, (), parts)
-            first = 0 if self._here is None else self._here.n
-            self._place[missing] = first + np.arange(len(missing))
-            self._here = joined([*([self._here] if self._here else []), *found])
-        assert self._here is not None
-        return self._here.take(self._place[idx])
-
-    def _forget(self, needed: np.ndarray) -> None:
-        """Drop examples that are not needed, where they are many."""
-        if self._here is None or self._here.n <= max(SPARE * len(needed), FEW):
-            return
-        kept = needed[self._place[needed] >= 0]
-        self._here = self._here.take(self._place[kept]) if len(kept) else None
-        self._place[:] = -1
-        self._place[kept] = np.arange(len(kept))
 
 
 class ShardedEngine(Engine):
@@ -170,6 +39,7 @@ class ShardedEngine(Engine):
     """
 
     keeps_outputs: ClassVar[bool] = False
+    far: ClassVar[bool] = True
 
     def __init__(self, shards: Shards, near: Near):
         super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)

@@ -31,6 +31,7 @@ from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
+from ..time_left import TimeLeft
 from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples
@@ -160,7 +161,10 @@ class MKLEstimator(FittedEstimator):
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
         """Return a context with what shows progress, if anything does."""
-        return live_line(type(self).__name__) if self.verbose else nullcontext(ignore)
+        if not self.verbose:
+            return nullcontext(ignore)
+        clock = TimeLeft(self.tol)
+        return live_line(type(self).__name__, lambda progress: f", {clock.after(progress)}")
 
     def _deadline(self) -> float:
         """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
@@ -232,7 +236,12 @@ class MKLEstimator(FittedEstimator):
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        result = solve(problem, engine, plan, history, weights, digits)
+        try:
+            result = solve(problem, engine, plan, history, weights, digits)
+        except KeyboardInterrupt:
+            if checkpoint:
+                checkpoint.keep_last()
+            raise
         if self.verbose >= 2 and engine.work.pairs:
             print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
         if checkpoint:

@@ -21,6 +21,11 @@ def support_sequences(model: Any) -> Sequences:
     return found
 
 
+def on_sequences(model: Any) -> bool:
+    """Return whether a model compares sequences."""
+    return _sequences(model) is not None
+
+
 def alphabet_of(model: Any) -> Alphabet:
     """Return the alphabet of a model, DNA where it has none."""
     found = _sequences(model)

@@ -108,15 +108,17 @@ def scan(
         raise ValueError(f"strands must be 'both', '+' or '-', got {strands!r}")
     if step < 1:
         raise ValueError(f"step must be at least 1, got {step}")
+    support_sequences(model)  # refuses models on other things
     length = window_length(model, length)
     place = None if anchor is None else anchor_offset(model, anchor, offset, length)
     chosen = "+-" if strands == "both" else strands
-    missing = dict.fromkeys(chromosomes or ())
+    missing, longest = dict.fromkeys(chromosomes or ()), 0
     for chromosome in _chromosomes(model, genome):
         if chromosomes is not None:
             if (name := _name(chromosome)) not in chromosomes:
                 continue
             missing.pop(name, None)
+        longest = max(longest, int(chromosome.lengths[0]))
         reads = {strand: _Read.of(chromosome, strand) for strand in chosen}
         for first in range(0, int(chromosome.lengths[0]) - length + 1, WINDOWS):
             for read in reads.values():
@@ -125,6 +127,8 @@ def scan(
                     yield found
     if missing:
         raise ValueError(f"chromosomes: the genome has no {', '.join(missing)}")
+    if longest < length:
+        raise ValueError(f"genome: no chromosome has the {length} letters of a window")
 
 
 @dataclass(frozen=True, eq=False)

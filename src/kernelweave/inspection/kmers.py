@@ -27,6 +27,7 @@ from ..core import _core
 from ..kernels.spectrum import Spectrum
 from ..numeric import is_whole, thread_count
 from ..stores import WeightStore
+from .gapped_words import gapped_words
 from .words import PositionalWords, fitted_model, output_of, positional_words, spectrum_parts
 
 MOST_BYTES = 2**30  # of W, or of what the weights of a few positions are made from
@@ -180,13 +181,13 @@ def top_kmers(
     n : number of k-mers.
     k : for weighted degree kernels the number of letters. W is made position by position, so that
         k may be larger than for `kmer_weights`. Not to be given for spectrum kernels, whose k-mers
-        of all lengths are ranked together.
+        of all lengths are ranked together, nor for gapped k-mers, whose l-mers are.
     background, target, n_jobs : as for `kmer_weights`.
 
     Returns
     -------
-    Tuples (k-mer, position, weight) for weighted degree kernels, (k-mer, weight) for spectrum
-    kernels: a k-mer adds its weight to the decision value each time it occurs.
+    Tuples (k-mer, position, weight) for weighted degree kernels, (k-mer, weight) for the others:
+    a k-mer adds its weight to the decision value each time it occurs.
 
     Examples
     --------
@@ -212,7 +213,7 @@ def top_kmers(
 
 
 def _top_counted(model: Any, n: int, target: Any) -> list[tuple[str, float]]:
-    """Return the k-mers of spectrum kernels with the largest weights."""
+    """Return the k-mers of spectrum and gapped k-mer kernels with the largest weights."""
     weights: dict[str, float] = {}
     for quantity, sequences, delta in spectrum_parts(model, target):
         kernel = Spectrum(
@@ -222,11 +223,15 @@ def _top_counted(model: Any, n: int, target: Any) -> list[tuple[str, float]]:
         store.add(sequences, delta)
         for word, weight in store.items().items():
             weights[word] = weights.get(word, 0.0) + weight
+    for gapped, values in gapped_words(model, target):
+        for number in np.argpartition(-values, min(n, len(values)) - 1)[:n].tolist():
+            word = _word(gapped.alphabet, gapped.length, number)
+            weights[word] = weights.get(word, 0.0) + float(values[number])
     if not weights:
         _ = fitted_model(model), output_of(model, target)
         raise ValueError(
-            "model has no spectrum kernel with a weight, so that k-mers have none apart from their "
-            "position; give k= for weighted degree kernels"
+            "model has no spectrum or gapped k-mer kernel with a weight, so that k-mers have none "
+            "apart from their position; give k= for weighted degree kernels"
         )
     return heapq.nlargest(n, weights.items(), key=lambda item: item[1])
 

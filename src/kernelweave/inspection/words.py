@@ -111,7 +111,7 @@ def output_of(estimator: Any, target: Any) -> int:
     return classes.index(target)
 
 
-def _sources(model: Model, kind: type) -> Iterator[tuple[int, Any, Any, int]]:
+def sources_of(model: Model, kind: type) -> Iterator[tuple[int, Any, Any, int]]:
     """Give number, quantity, view and first plane of the sources of one kind."""
     for number, ((quantity, view), first) in enumerate(
         model.compiled.listing.layout.sources.items()
@@ -193,7 +193,7 @@ def positional_words(estimator: Any, target: Any = None) -> PositionalWords:
     ValueError : where the model has no weighted degree kernels, or those of several columns.
     """
     model, output = fitted_model(estimator), output_of(estimator, target)
-    sources = list(_sources(model, WdQuantity))
+    sources = list(sources_of(model, WdQuantity))
     if not sources:
         raise ValueError(
             "model has no weighted degree kernel, so that words have no weight by position; "
@@ -252,7 +252,7 @@ def spectrum_parts(
 ) -> Iterator[tuple[SpectrumQuantity, Sequences, np.ndarray]]:
     """Give the spectrum kernels of a model with their support sequences and what these count."""
     model, output = fitted_model(estimator), output_of(estimator, target)
-    for number, quantity, view, first in _sources(model, SpectrumQuantity):
+    for number, quantity, view, first in sources_of(model, SpectrumQuantity):
         assert isinstance(view, Texts)
         planes, delta = weighted_terms(model, output, first, 1)
         table: Any = model.examples.tables[model.examples.sources[number]]

@@ -8,6 +8,7 @@ from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.exponential import Exponential
 from kernelweave.kernels.function import Function, Sigmoid
 from kernelweave.kernels.gapped import GappedKmer, Mismatch
+from kernelweave.kernels.histograms import ChiSquared, Intersection
 from kernelweave.kernels.identity import Identity
 from kernelweave.kernels.locality import LocalityImproved
 from kernelweave.kernels.normalize import normalize
@@ -18,14 +19,7 @@ from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import NGram, Spectrum
 from kernelweave.kernels.strings import WeightedDegree, WeightedDegreeShift
 from kernelweave.kernels.text import BagOfWords
-from kernelweave.kernels.vectors import (
-    RBF,
-    ChiSquared,
-    Intersection,
-    Laplacian,
-    Linear,
-    Polynomial,
-)
+from kernelweave.kernels.vectors import RBF, Laplacian, Linear, Polynomial
 
 __all__ = [
     "RBF",

@@ -75,10 +75,7 @@ class Kernel(Nested, ABC):
         return Named(self, name)
 
     def row_means(self, reading: Reading) -> np.ndarray:
-        """Return the mean of each row of the kernel matrix of training examples, shape (M, n).
-
-        They are computed once; see `kernelweave.kernels.means`.
-        """
+        """Return the mean of each row of the kernel matrix of training examples, (M, n); kept."""
         from kernelweave.kernels.means import Sample
 
         if self not in reading.slots:
@@ -292,9 +289,7 @@ class Wrapper(Kernel):
 
 def all_pairwise(kernels: Any) -> bool:
     """Return whether all of what a user gave for kernels read X as a matrix of similarities."""
-    if isinstance(kernels, Kernel):
-        return kernels.pairwise
-    each = by_name(kernels).values()
+    each = [kernels] if isinstance(kernels, Kernel) else list(by_name(kernels).values())
     return len(each) > 0 and all(isinstance(one, Kernel) and one.pairwise for one in each)
 
 

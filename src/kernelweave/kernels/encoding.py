@@ -156,23 +156,6 @@ class Encoded(Columns):
         return len(self.fill) > 0
 
 
-@dataclass(frozen=True)
-class NonNegative:
-    """A view of columns whose values may not be negative (counts, histograms)."""
-
-    columns: Encoded
-
-    def table(self, X: Any, training: bool) -> Table:
-        """Return the vectors as a table."""
-        values = self.columns.values(X)
-        if values.min() < 0:
-            raise ValueError(
-                f"Negative values in data: X holds {values.min():g}, and the ChiSquared and "
-                "Intersection kernels accept values >= 0 only"
-            )
-        return vector_table(values)
-
-
 def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
     """Return the columns of X that a selection means, with the categories that X holds."""
     columns = choose(selection, X, name)

@@ -47,9 +47,15 @@ class Exponential(Wrapper):
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
             raise ValueError(f"Exponential: kernel must be a kernel, not {self.kernel!r}")
-        gamma = checked("Exponential", "gamma", self.gamma)
+        try:
+            gamma = checked("Exponential", "gamma", self.gamma)
+        except ValueError:
+            gamma = None
         if gamma is None or isinstance(gamma, str):
-            raise ValueError(f"Exponential: gamma must be a positive number, not {gamma!r}")
+            raise ValueError(
+                "Exponential: gamma must be a positive number, or a sequence of them, not "
+                f"{self.gamma!r}"
+            )
         object.__setattr__(self, "gamma", gamma)
         if {self.kernel.size, len(self._gammas)} - {1, None} not in ({self.size}, set()):
             raise ValueError(

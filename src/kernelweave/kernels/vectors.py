@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, found
-from kernelweave.kernels.encoding import Encoded, NonNegative, encode
+from kernelweave.kernels.encoding import Encoded, encode
 from kernelweave.kernels.examples import Dense, Reading, View, vector_table
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.parameters import checked, members
@@ -232,65 +232,6 @@ class Laplacian(Exponential):
     """
 
     quantity = "l1"
-
-
-@stored("ChiSquared")
-@dataclass(frozen=True)
-class ChiSquared(Exponential):
-    """exp(-gamma sum_f (x_f - y_f)^2 / (x_f + y_f)) of non-negative vectors, with 0 / 0 = 0.
-
-    Parameters
-    ----------
-    gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
-    columns : the part of X to use; all of it by default.
-    name : what to call the kernel.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelweave.kernels import ChiSquared
-    >>> histograms = np.array([[3.0, 1.0, 0.0], [2.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
-    >>> print(ChiSquared(0.5)(histograms).round(2))
-    [[1.   0.77 0.05]
-     [0.77 1.   0.07]
-     [0.05 0.07 1.  ]]
-    """
-
-    gamma: Any = 1.0
-
-    quantity = "chi2"
-
-    @property
-    def view(self) -> View:
-        return NonNegative(found(self, Encoded))
-
-
-@stored("Intersection")
-@dataclass(frozen=True)
-class Intersection(VectorKernel):
-    """sum_f min(x_f, y_f) of non-negative vectors, such as histograms.
-
-    Parameters
-    ----------
-    columns : the part of X to use; all of it by default.
-    name : what to call the kernel.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelweave.kernels import Intersection
-    >>> histograms = np.array([[3.0, 1.0, 0.0], [2.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
-    >>> print(Intersection()(histograms))
-    [[4. 3. 1.]
-     [3. 4. 1.]
-     [1. 1. 4.]]
-    """
-
-    quantity = "min"
-
-    @property
-    def view(self) -> View:
-        return NonNegative(found(self, Encoded))
 
 
 def concrete_gamma(gamma: Any, columns: Encoded, X: Any, quantity: str = "dot") -> Any:

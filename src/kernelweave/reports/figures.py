@@ -137,7 +137,7 @@ def kmers(ax: Any, W: list[list[float]], words: list[str], positions: list[float
 
 def logo(ax: Any, heights: list[list[float]], letters: str, positions: list[float]) -> None:
     """Draw letters as high as their weights."""
-    from ..sequence_plots import LogoDisplay
+    from ..logo_plot import LogoDisplay
 
     LogoDisplay(_array(heights), letters, _array(positions)).plot(ax)
 

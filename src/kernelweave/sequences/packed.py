@@ -150,6 +150,9 @@ class Sequences:
     def __len__(self) -> int:
         return self.n
 
+    def __sizeof__(self) -> int:
+        return self.nbytes  # for programs that place or move data
+
     def __repr__(self) -> str:
         length = f"length {self.length}" if self.length is not None else "varying lengths"
         return f"<Sequences: {self.n} of {self.alphabet.name}, {length}>"

@@ -21,6 +21,11 @@ class Method(ABC):
         """Whether it asks little of single kernels, so that a family engine suits it."""
         return False
 
+    @property
+    def far(self) -> bool:
+        """Whether it serves examples that are elsewhere."""
+        return self.combines
+
     @abstractmethod
     def serves(self, norm: Norm) -> bool:
         """Return whether it can solve problems with this norm."""

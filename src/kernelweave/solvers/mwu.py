@@ -95,6 +95,11 @@ class MWU(Method):
         if self.rho is not None and not 1 < as_number(self.rho) < np.inf:
             raise ValueError(f"rho must be None or a finite number above 1, got {self.rho!r}")
 
+    @property
+    def far(self) -> bool:
+        """Games are played near, on some of the examples at a time."""
+        return True
+
     def streams(self, M: int, n: int) -> bool:
         """Whether outputs of all kernels would take much memory."""
         return 8 * M * n > LARGE
@@ -111,17 +116,21 @@ class MWU(Method):
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
     ) -> Result:
         """Solve a problem; where it starts makes no difference."""
+        if engine.far:
+            from .mwu_batches import play_batches  # which is made of games
+
+            return play_batches(self, problem, engine, history)
         if engine.streams:
             first = spread(np.arange(engine.n_kernels), FIRST)
             return sift(self.solve, problem, engine, weights, history, first, _some, looks=LOOKS)
         game = Game(problem, engine)
-        rate, rounds = self._rate(game), self.rounds(game)
+        rate, rounds = self.rate(game), self.rounds(game)
         rounds = min(rounds, history.turns_left or rounds)
         while True:
             before = game.rounds
             for _ in range(min(max(1, rounds // CERTIFIED), rounds - before)):
                 game.play(rate(game))
-                self._check_width(game)
+                self.check_width(game)
                 if history.out_of_time:
                     break
             certificate = game.certificate()
@@ -140,7 +149,8 @@ class MWU(Method):
         """1 + ||u||, and ||u||^2 is at most the largest diagonal element, in the units chosen."""
         return self.rho or 1.0 + math.sqrt(game.largest / game.unit(self.scaling))
 
-    def _rate(self, game: Game) -> Callable[[Game], float]:
+    def rate(self, game: Game) -> Callable[[Game], float]:
+        """Return what gives the rate of each round."""
         if self.scaling == "value":
             top = 2 * math.log(game.engine.n) / self.eps
             return lambda game: top / max(game.longest, 1e-300)
@@ -148,7 +158,8 @@ class MWU(Method):
         rate = -math.log(1 - self.eps / (2 * rho)) / (2 * rho) / math.sqrt(unit)
         return lambda game: rate
 
-    def _check_width(self, game: Game) -> None:
+    def check_width(self, game: Game) -> None:
+        """Raise where the last round was wider than `rho` allows."""
         if self.rho is None or self.scaling == "value":
             return
         width = 1.0 + math.sqrt(game.step / game.unit(self.scaling))
@@ -165,20 +176,36 @@ def _some(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
 
 
 class Game:
-    """The state of the game: a as signed alpha, its outputs in the engine, and the weights mu."""
+    """The state of the game: a as signed alpha, its outputs in the engine, and the weights mu.
 
-    def __init__(self, problem: Problem, engine: Engine):
+    Parameters
+    ----------
+    problem : what is solved.
+    engine : the examples.
+    before : a game that goes on, whose a the engine has; by default a new one, of which nothing was
+        played.
+    """
+
+    def __init__(self, problem: Problem, engine: Engine, before: Game | None = None):
         self.problem, self.engine = problem, engine
         self.cost = problem.norm.costs(engine.n_kernels)
         self.ridge = problem.term.curv
         self.positive, self.negative = (np.flatnonzero(problem.y * sign > 0) for sign in (1, -1))
         if not (self.positive.size and self.negative.size):
             raise ValueError("y must have examples of both classes")
+        if before is not None:
+            self.follow(before)
+            return
         engine.move_to(np.zeros(engine.n))
         self.s = np.zeros(engine.n_kernels)  # a'G_m a without the ridge,
         self.ridge_part = 0.0  # and what the ridge adds
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
+
+    def follow(self, other: Game) -> None:
+        """Take over what was played in another game, with the same kernels."""
+        self.s, self.mu, self.step = other.s.copy(), other.mu, other.step
+        self.rounds, self.longest = other.rounds, other.longest
 
     @cached_property
     def _diagonal(self) -> np.ndarray:

@@ -13,7 +13,8 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ..engines.base import Engine, Snapshot
+from ..engines.base import Engine
+from ..engines.snapshot import Snapshot
 from ..norms import Norm
 from ..problem import Problem
 from .history import Result

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..training.history import Progress
+from .training.history import Progress
 
 LATELY = 10  # certified models from which it is told
 
@@ -23,6 +23,8 @@ class TimeLeft:
 
     def after(self, progress: Progress) -> str:
         """Return what to say of the time left after one more certified model."""
+        if self._past and progress.seconds < self._past[-1][0]:
+            self._past = []  # another output, with a clock of its own
         best = min(np.log(max(progress.gap, 1e-300)), *(gap for _, gap in self._past), np.inf)
         self._past = [*self._past, (progress.seconds, float(best))][-LATELY:]
         (before, high), (now, low) = self._past[0], self._past[-1]

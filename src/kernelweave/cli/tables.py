@@ -1,0 +1,111 @@
+"""Tables that commands read: text with commas or tabs, and Parquet, whole or in blocks of rows."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from .table_output import pyarrow
+
+MOSTLY = 0.9  # part of a column that must be numbers before its texts are taken for mistakes
+SHORTEST = 20  # letters of a sequence, by the median of a column
+
+
+def read_frame(path: str, separator: str | None) -> Any:
+    """Read a table; without a separator it is Parquet."""
+    if separator is None:
+        arrow, _ = pyarrow()
+        with open(path, "rb") as file, _parquet_errors(path, arrow):
+            frame = pandas().read_parquet(file)
+    else:
+        with _text_errors(path):
+            frame = pandas().read_csv(path, sep=separator, comment="#")
+    if not len(frame):
+        raise ValueError(f"{path}: holds no rows")
+    _refuse_mixed(frame, path)
+    return frame
+
+
+def text_blocks(source: Any, separator: str, rows: int) -> Iterator[Any]:
+    """Give the rows of a text, some at a time."""
+    with _text_errors(source if isinstance(source, str) else "standard input"):
+        yield from pandas().read_csv(source, sep=separator, comment="#", chunksize=rows)
+
+
+def parquet_blocks(path: str, rows: int) -> Iterator[Any]:
+    """Give the rows of a Parquet file, some at a time."""
+    arrow, parquet = pyarrow()
+    done = 0
+    with open(path, "rb") as file, _parquet_errors(path, arrow):
+        for batch in parquet.ParquetFile(file).iter_batches(rows):
+            frame = batch.to_pandas()
+            frame.index = range(done, done + len(frame))
+            yield frame
+            done += len(frame)
+
+
+def sequence_columns(frame: Any, alphabet: Any) -> list[str]:
+    """Return the columns of strings that are long, and have nearly no letters but those."""
+    return [str(name) for name in frame.columns if _holds_sequences(frame[name], alphabet)]
+
+
+def _holds_sequences(column: Any, alphabet: Any) -> bool:
+    if column.dtype.kind in "biufcmM" or column.isna().any():
+        return False
+    texts = column.iloc[:: max(1, len(column) // 1000)]
+    if not all(isinstance(text, str) for text in texts) or not len(texts):
+        return False
+    joined = "".join(texts).encode("utf-8", "replace")
+    known = sum(map(joined.translate(alphabet.codes).count, range(len(alphabet.letters))))
+    return bool(np.median(texts.str.len()) >= SHORTEST and known >= MOSTLY * len(joined))
+
+
+@contextmanager
+def _text_errors(name: str) -> Iterator[None]:
+    """Let errors of what pandas reads name the file."""
+    errors = pandas().errors
+    try:
+        yield
+    except (errors.EmptyDataError, errors.ParserError) as error:
+        raise ValueError(f"{name}: {error}") from None
+    except (EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError) as error:
+        raise ValueError(f"{name}: cannot be read as a table: {error}") from None
+
+
+@contextmanager
+def _parquet_errors(path: str, arrow: Any) -> Iterator[None]:
+    try:
+        yield
+    except arrow.ArrowException as error:
+        raise ValueError(f"{path}: cannot be read as Parquet: {error}") from None
+
+
+def _refuse_mixed(frame: Any, path: str) -> None:
+    """Raise where a column holds numbers, but for a few texts."""
+    for name in frame.columns:
+        column = frame[name]
+        if column.dtype.kind in "biufcmM":
+            continue
+        given = column.notna().to_numpy()
+        numbers = pandas().to_numeric(column, errors="coerce").notna().to_numpy()
+        if MOSTLY * given.sum() <= numbers.sum() < given.sum():
+            odd = np.flatnonzero(given & ~numbers)
+            raise ValueError(
+                f"{path}: column {str(name)!r} holds numbers, but {len(odd)} texts too; the first "
+                f"is {str(column.iloc[odd[0]])!r}, {odd[0] + 1} rows below the header. Missing "
+                "values are empty, or NA"
+            )
+
+
+def pandas() -> Any:
+    """Return the library for tables."""
+    try:
+        import pandas
+    except ImportError:
+        raise ImportError("tables need pandas: pip install 'kernelweave[frames]'") from None
+    return pandas
