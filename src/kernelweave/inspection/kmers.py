@@ -24,11 +24,9 @@ import numpy as np
 
 from ..alphabets import Alphabet
 from ..core import _core
-from ..kernels.spectrum import Spectrum
 from ..numeric import is_whole, thread_count
-from ..stores import WeightStore
-from .gapped_words import gapped_words
-from .words import PositionalWords, fitted_model, output_of, positional_words, spectrum_parts
+from .counted_kmers import top_counted, word_at
+from .words import PositionalWords, positional_words
 
 MOST_BYTES = 2**30  # of W, or of what the weights of a few positions are made from
 
@@ -75,7 +73,7 @@ class KmerWeights:
 
     def _named(self, index: int, value: float) -> tuple[str, int, float]:
         position, word = divmod(index, len(self.W))
-        return _word(self.alphabet, self.k, word), int(self.positions[position]), float(value)
+        return word_at(self.alphabet, self.k, word), int(self.positions[position]), float(value)
 
 
 def kmer_weights(
@@ -201,7 +199,7 @@ def top_kmers(
     """
     n = _count(n)
     if k is None:
-        return _top_counted(model, n, target)
+        return top_counted(model, n, target)
     words = positional_words(model, target)
     k = _checked_k(words, k)
     best: list[tuple[float, int, int]] = []
@@ -209,31 +207,7 @@ def top_kmers(
         some = np.argpartition(-values, min(n, len(values)) - 1)[:n]
         found = [(float(values[word]), -p, -int(word)) for word in some]
         best = heapq.nlargest(n, best + found)
-    return [(_word(words.alphabet, k, -word), -p, value) for value, p, word in best]
-
-
-def _top_counted(model: Any, n: int, target: Any) -> list[tuple[str, float]]:
-    """Return the k-mers of spectrum and gapped k-mer kernels with the largest weights."""
-    weights: dict[str, float] = {}
-    for quantity, sequences, delta in spectrum_parts(model, target):
-        kernel = Spectrum(
-            quantity.k, alphabet=quantity.alphabet, both_strands=quantity.both_strands
-        )
-        store = WeightStore(kernel)
-        store.add(sequences, delta)
-        for word, weight in store.items().items():
-            weights[word] = weights.get(word, 0.0) + weight
-    for gapped, values in gapped_words(model, target):
-        for number in np.argpartition(-values, min(n, len(values)) - 1)[:n].tolist():
-            word = _word(gapped.alphabet, gapped.length, number)
-            weights[word] = weights.get(word, 0.0) + float(values[number])
-    if not weights:
-        _ = fitted_model(model), output_of(model, target)
-        raise ValueError(
-            "model has no spectrum or gapped k-mer kernel with a weight, so that k-mers have none "
-            "apart from their position; give k= for weighted degree kernels"
-        )
-    return heapq.nlargest(n, weights.items(), key=lambda item: item[1])
+    return [(word_at(words.alphabet, k, -word), -p, value) for value, p, word in best]
 
 
 def word_tables(
@@ -318,12 +292,3 @@ def _count(n: int) -> int:
 def _kmers(alphabet: Alphabet, k: int) -> tuple[str, ...]:
     letters = alphabet.letters.decode("latin-1")
     return tuple(map("".join, product(letters, repeat=k)))
-
-
-def _word(alphabet: Alphabet, k: int, number: int) -> str:
-    """Return a k-mer from its place in the order of a dictionary."""
-    letters, text = alphabet.letters.decode("latin-1"), ""
-    for _ in range(k):
-        number, code = divmod(number, len(letters))
-        text = letters[code] + text
-    return text
