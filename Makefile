@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' 2>/dev/null)
+SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' -not -name '_core.pyi' 2>/dev/null)
 
 .PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
 	sanitize-threads fuzz faults coverage cross dist papers clean
