@@ -21,8 +21,8 @@ KERNELS = {
     "ranges": WeightedDegree(3, split=[(4, 6), (0, 3)]),
     "weights by position": WeightedDegree(3, position_weights=[1, 0, 2, 0.5, 3, 1]),
     "shifts": WeightedDegreeShift(3, 2),
-    "shifts by position": WeightedDegreeShift(3, [0, 1, 2, 3, 0, 1], split="position"),
-    "shifts by both": WeightedDegreeShift(2, 1, split="both"),
+    "shifts by position": WeightedDegreeShift(3, [0, 1, 2, 3, 0, 1]),
+    "shifts in ranges": WeightedDegreeShift(2, 1, split=[(0, 2), (2, 6)]),
     "a sum": WeightedDegree(4) + WeightedDegreeShift(2, 1),
     "two": [WeightedDegree(4, split="both"), WeightedDegreeShift(2, 1)],
 }

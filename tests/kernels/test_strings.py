@@ -104,34 +104,66 @@ def position_part_shift(x, y, weights, shifts, i):
     return total
 
 
+def shifted_parts(X, kernel, stop=70):
+    """The matrices of all positions of a shifted kernel whose matches end before `stop`."""
+    shifts = [min(s, stop - 1 - i) for i, s in enumerate(kernel.shifts)]
+    return np.array(
+        [
+            pairwise(position_part_shift, X, kernel.match_weights, shifts, i)
+            for i in range(min(stop, 70))
+        ]
+    )
+
+
 @pytest.mark.parametrize("shift", [3, [0, 1, 2, 5, 9, 0, 70] * 10])
-def test_members_by_position_of_shifted_kernels(shift, level, rng):
+def test_ranges_of_shifted_kernels_count_the_matches_inside_them(shift, level, rng):
     X = texts(rng, 70, n=6)
     whole = WeightedDegreeShift(3, shift).resolve(X)
-    positions = WeightedDegreeShift(3, shift, split="position")(X)
-    for i in range(70):
-        expected = pairwise(position_part_shift, X, whole.match_weights, whole.shifts, i)
-        np.testing.assert_allclose(positions[i], expected, rtol=1e-12)
-    both = WeightedDegreeShift(3, shift, split="both")(X)
-    np.testing.assert_allclose(both.sum(axis=0), whole(X), rtol=1e-12)
+    np.testing.assert_allclose(shifted_parts(X, whole).sum(axis=0), whole(X), rtol=1e-12)
+    ranges = WeightedDegreeShift(3, shift, split=[(25, 70), (0, 20)])(X)
+    expected = [
+        shifted_parts(X, whole, stop)[start:].sum(axis=0) for start, stop in [(25, 70), (0, 20)]
+    ]
+    np.testing.assert_allclose(ranges, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("shift", [1, 2, 5, 11])
+@pytest.mark.parametrize("split", [None, "degree", [(0, 3), (3, 12)], [(1, 3), (5, 9), (0, 1)]])
+def test_members_of_shifted_kernels_are_positive_semidefinite(split, shift, rng):
+    X = texts(rng, 12, n=200)
+    for K in np.reshape(WeightedDegreeShift(3, shift, split=split)(X), (-1, 200, 200)):
+        eigenvalues = np.linalg.eigvalsh(K)
+        assert eigenvalues[0] >= -1e-12 * eigenvalues[-1]
+
+
+@pytest.mark.parametrize("split", ["position", "both"])
+def test_single_positions_have_no_room_for_shifts(split):
+    with pytest.raises(ValueError, match=r"no room for shifts.*ranges of positions"):
+        WeightedDegreeShift(3, 1, split=split)
 
 
 @pytest.mark.parametrize("kind", [WeightedDegree, WeightedDegreeShift])
-def test_positions_have_weights_and_ranges(kind, level, rng):
+def test_positions_have_weights(kind, level, rng):
     X = texts(rng, 70, n=9, letters="ACGTN")
-    parts = kind(4, split="position")(X)
+    whole = kind(4).resolve(X)
+    parts = shifted_parts(X, whole) if whole.shifts else kind(4, split="position")(X)
     factors = rng.random(70) * rng.choice([0, 1], 70)
     weighed = kind(4, position_weights=factors)
     np.testing.assert_allclose(weighed(X), np.tensordot(factors, parts, 1), rtol=1e-12)
     np.testing.assert_allclose(weighed.diagonal(X), np.diag(weighed(X)), rtol=1e-12)
     degrees = kind(4, position_weights=factors, split="degree")(X)
     np.testing.assert_allclose(degrees.sum(axis=0), weighed(X), rtol=1e-12)
-    ranges = kind(4, split=[(60, 70), (3, 40), (40, 41)])
+    each = kind(4, split=[(3, 70)], position_weights=factors)(X)[0]
+    np.testing.assert_allclose(each, np.tensordot(factors[3:], parts[3:], 1), rtol=1e-12)
+
+
+def test_ranges_of_positions(level, rng):
+    X = texts(rng, 70, n=9, letters="ACGTN")
+    parts = WeightedDegree(4, split="position")(X)
+    ranges = WeightedDegree(4, split=[(60, 70), (3, 40), (40, 41)])
     expected = [parts[60:].sum(axis=0), parts[3:40].sum(axis=0), parts[40]]
     np.testing.assert_allclose(ranges(X), expected, rtol=1e-12)
     assert "positions=(3, 40)" in ranges.resolve(X).names[1]
-    each = kind(4, split=[(3, 40)], position_weights=factors)(X)[0]
-    np.testing.assert_allclose(each, np.tensordot(factors[3:40], parts[3:40], 1), rtol=1e-12)
 
 
 def test_positions_that_do_not_fit_are_refused(rng):

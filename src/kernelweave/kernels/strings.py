@@ -203,15 +203,19 @@ class WeightedDegreeShift(PositionalKernel):
     """The weighted degree kernel that also counts matches a few positions apart.
 
     Matches `s` positions apart count with weight 1 / (2 (s + 1)) (Rätsch, Sonnenburg and
-    Schölkopf, 2005).
+    Schölkopf, 2005). These weights make it positive semidefinite for every shift, by an inequality
+    of Rogosinski and Szegö (1928): 1/2 + sum_s cos(s t) / (s + 1) >= 0.
 
     Parameters
     ----------
     degree : as for `WeightedDegree`.
     shift : farthest distance between matches, or one for each position; what would lead beyond
         the end of the sequences changes nothing.
-    columns, name, weights, position_weights, split, store, alphabet, unknown, length : as for
-        `WeightedDegree`. The position of a match is the first one of the two.
+    split : {None, "degree"} or ranges of positions. A range counts the matches whose positions are
+        both in it; then it is positive semidefinite, too. A single position has no room for shifts.
+    columns, name, weights, store, alphabet, unknown, length : as for `WeightedDegree`.
+    position_weights : as for `WeightedDegree`. The position of a match is the first one of the two;
+        where these weights vary the kernel need not be positive semidefinite.
 
     Examples
     --------
@@ -238,6 +242,12 @@ class WeightedDegreeShift(PositionalKernel):
         check = partial(whole, self.kind, "shift", least=0, most=MOST)
         shift = tuple(check(s) for s in self.shift) if several else check(self.shift)
         object.__setattr__(self, "shift", shift)
+        if self.split in ("position", "both"):
+            raise ValueError(
+                f"{self.kind}: split={self.split!r} leaves no room for shifts, since matches at "
+                "two positions belong to neither; split by 'degree' or by ranges of positions such "
+                "as [(0, 30), (30, 60)], or take WeightedDegree"
+            )
 
     def resolve(self, X: Any) -> PositionalKernel:
         resolved = super().resolve(X)
@@ -251,7 +261,11 @@ class WeightedDegreeShift(PositionalKernel):
     def shifts(self) -> tuple[int, ...]:
         length = self.length or 0
         shift = self.shift if isinstance(self.shift, tuple) else (self.shift,) * length
-        return tuple(min(s, length - 1) for s in shift)
+        farthest = np.minimum(shift, length - 1)
+        for start, stop in self.split if isinstance(self.split, tuple) else ():
+            inside = np.arange(stop - start)[::-1]  # positions that are left in the range
+            farthest[start:stop] = np.minimum(farthest[start:stop], inside)
+        return tuple(farthest.tolist())
 
     def label_parameters(self) -> dict[str, Any]:
         shift = max(self.shift) if isinstance(self.shift, tuple) else self.shift
