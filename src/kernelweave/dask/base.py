@@ -128,6 +128,10 @@ class DaskEstimator(MKLEstimator):
         state: dict[str, Any] = super().__getstate__()
         return state | {"client": None}  # which is of no use elsewhere
 
+    def predict(self, X: Any) -> Any:
+        """Return what the plain estimator predicts, lazily for a Dask collection."""
+        return self._ask("predict", X)
+
     def contributions(self, X: Any) -> Any:
         """Return what each kernel adds to the decision values, lazily for a Dask collection."""
         return self._ask("contributions", X)

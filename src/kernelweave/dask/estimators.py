@@ -50,10 +50,6 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
         """Return decision values, lazily for a Dask collection."""
         return self._ask("decision_function", X)
 
-    def predict(self, X: Any) -> Any:
-        """Return the predicted labels, lazily for a Dask collection."""
-        return self._ask("predict", X)
-
 
 @with_client
 class DaskMKLRegressor(DaskEstimator, MKLRegressor):
@@ -79,10 +75,6 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
         """Learn from a collection X with targets y, shape (n,) or (n, outputs)."""
         super().fit(*self._told(X, y, sample_weight))
         return self
-
-    def predict(self, X: Any) -> Any:
-        """Return the predicted targets, lazily for a Dask collection."""
-        return self._ask("predict", X)
 
 
 @with_client
@@ -113,10 +105,6 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
         """Return how far inside the region examples lie, lazily for a Dask collection."""
         return self._ask("decision_function", X)
 
-    def predict(self, X: Any) -> Any:
-        """Return +1 inside the region and -1 outside, lazily for a Dask collection."""
-        return self._ask("predict", X)
-
 
 @with_client
 class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
@@ -145,10 +133,6 @@ class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
         """Return decision values, lazily for a Dask collection."""
         return self._ask("decision_function", X)
 
-    def predict(self, X: Any) -> Any:
-        """Return the predicted labels, lazily for a Dask collection."""
-        return self._ask("predict", X)
-
 
 @with_client
 class DaskMKLRegressorCV(DaskSearch, MKLRegressorCV):
@@ -169,7 +153,3 @@ class DaskMKLRegressorCV(DaskSearch, MKLRegressorCV):
     """
 
     plain = MKLRegressorCV
-
-    def predict(self, X: Any) -> Any:
-        """Return the predicted targets, lazily for a Dask collection."""
-        return self._ask("predict", X)
