@@ -218,14 +218,7 @@ class MKLEstimator(FittedEstimator):
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        plan = make_plan(
-            method,
-            problem,
-            engine,
-            name,
-            interleaved=self.interleaved,
-            working_set=self.working_set,
-        )
+        plan = make_plan(method, problem, engine, name, self.interleaved, self.working_set)
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan

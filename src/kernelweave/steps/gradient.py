@@ -12,15 +12,11 @@ or less far where J has not fallen as it should.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..norms import Norm
+from ..training.loop import Turn
 from .master import least_weights, model_minimum
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
 
 DECREASE = 1e-4  # part of the decrease that the slope promises, which a step must bring
 TRIES = 10  # shorter steps before a step is taken as it is

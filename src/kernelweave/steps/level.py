@@ -7,16 +7,12 @@ nearest of those.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..norms import Norm
+from ..training.loop import Turn
 from .cuts import Cuts
 from .master import Master
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
 
 LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1)
 

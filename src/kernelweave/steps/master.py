@@ -19,16 +19,13 @@ keeps weights positive, as J has kinks where kernels of low rank lose their whol
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..kkt_system import longest_step
 from ..norms import Norm
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
+from ..training.loop import Turn
 
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1

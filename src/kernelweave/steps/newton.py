@@ -12,16 +12,12 @@ ball of the norm otherwise. The inner problem need not be solved exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from ..norms import Norm
+from ..training.loop import Turn
 from .master import least_weights, model_minimum
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..alignment import WEIGHTS
 from ..digits import Digits
 from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
@@ -61,7 +62,7 @@ def solve(
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.alignment is not None:
-        weights = plan.align(problem, engine, weights)
+        weights = aligned_weights(problem, engine, plan.alignment, weights)
         problem = problem.given(weights)
     tol, attempts = history.tol, 1 if digits is None else ATTEMPTS
     for _ in range(attempts):
@@ -120,6 +121,16 @@ def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History
     weights = first_weights(small, part, plan, history)
     inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter, observe=ignore)
     return train(small, part, weights, plan, inner).weights
+
+
+def aligned_weights(
+    problem: Problem, engine: Engine, alignment: str, weights: np.ndarray
+) -> np.ndarray:
+    """Return the weights of an alignment by its name, shape (M,); `weights` where these are 0."""
+    counted = np.flatnonzero(problem.C)
+    targets = problem.y[counted] + problem.centre
+    aligned = WEIGHTS[alignment](engine.subset(counted), targets)
+    return aligned / problem.norm.value(aligned) if aligned.any() else weights
 
 
 def feasible_alpha(problem: Problem) -> np.ndarray:
