@@ -7,7 +7,7 @@ between them. A part of the examples that is small is fetched as a whole, and ha
 engine.
 
 Shards remember nothing. So alpha, the combined outputs and the fetched examples, all of which are
-here, are the truth, whatever becomes of a shard.
+here, are all that a fit consists of, whatever becomes of a shard.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ class StreamedEngine(Engine):
         super().__init__(training_set.examples.n, training_set.kernels.n_kernels)
         self._training_set = training_set
         self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its alpha' K_m alpha
+        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # alpha, theta, F
 
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
@@ -67,9 +68,13 @@ class StreamedEngine(Engine):
         return self.subset(kernels=kernels).outputs() if len(kernels) else np.zeros((0, self.n))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        weighted = np.flatnonzero(theta)
-        combined: np.ndarray = theta[weighted] @ self.outputs(weighted)
-        return combined
+        if self._last is None or not (
+            np.array_equal(self._last[0], self._alpha) and np.array_equal(self._last[1], theta)
+        ):
+            weighted = np.flatnonzero(theta)
+            combined = theta[weighted] @ self.outputs(weighted)
+            self._last = self._alpha.copy(), theta.copy(), combined
+        return self._last[2]
 
     def quadratic(self) -> np.ndarray:
         if self._known is None or not np.array_equal(self._known[0], self._alpha):

@@ -51,7 +51,7 @@ LOOKS = 4  # of which there are so many at most
 @stored("MWU")
 @dataclass(frozen=True)
 class MWU(Method):
-    """The solver, and what it can be told.
+    """The solver and its parameters.
 
     Parameters
     ----------

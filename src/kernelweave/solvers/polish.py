@@ -1,7 +1,7 @@
 """Newton's method on the conditions of optimality, from a solution that is nearly exact.
 
 An interior point method stops a little inside the feasible set, and the gap of a loss with kinks
-is proportional to that distance. But it tells which alphas lie at a bound (or at a kink) and which
+is proportional to that distance. But it shows which alphas lie at a bound (or at a kink) and which
 kernels have no weight. With those left where they are, the others satisfy smooth equations: for
 free examples i and kernels m with weight,
 

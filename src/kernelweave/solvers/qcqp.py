@@ -142,7 +142,7 @@ def _refined(
 
 
 def _placed(problem: Problem, engine: Engine, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make alpha feasible, tell the engine, and return it with its s, (M,)."""
+    """Make alpha feasible, move the engine to it, and return it with its s, (M,)."""
     alpha = feasible(problem, alpha)
     engine.move_to(alpha)
     return alpha, engine.quadratic()

@@ -60,9 +60,9 @@ def sift(
     chosen : the first sample, sorted.
     join : from kernels beyond the sample and their s_m / c_m to those that join it.
     looks : at all kernels, at most.
-    rough : gap that will do for a sample as long as the gap among all kernels is wider.
+    rough : gap to which a sample is solved as long as the gap among all kernels is wider.
     enough : says of the result of a sample, and of how far s_m / c_m of other kernels exceeds that
-        of the sample, whether it will do where the gap does.
+        of the sample, whether it is good enough once the gap is.
     """
     last = INNER_FALL * history.tol
     tol = max(last, rough)

@@ -1,4 +1,4 @@
-"""The level step: the nearest weights that the cuts still believe to be good (Xu et al., 2009).
+"""The level step: the nearest weights at which all cuts are below a level (Xu et al., 2009).
 
 Cutting planes alone jump from corner to corner. Here the cuts only say which weights may reach a
 level between the lowest value that they allow and the best primal value; the step goes to the

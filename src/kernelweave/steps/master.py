@@ -125,7 +125,7 @@ class _Point:
 
     def advance(self) -> bool:
         """Take one Newton step; return False when none is possible."""
-        if not self.room.all():  # rounding has used up the distance to a bound
+        if not self.room.all():  # rounding has made the distance to a bound 0
             return False
         target = CENTRE * self.complementarity()
         with np.errstate(divide="ignore", invalid="ignore"):  # a weight has reached its bound
@@ -165,7 +165,7 @@ class _Point:
         right -= ball_right * self.ball_slope
         step: np.ndarray
         _, step, failed = dposv(system, right)  # cho_factor and cho_solve would take twice as long
-        return None if failed else step  # not positive definite, or not finite: rounding rules
+        return None if failed else step  # not positive definite, or not finite: rounding prevails
 
 
 def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:

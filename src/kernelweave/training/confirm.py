@@ -78,8 +78,8 @@ def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Dig
     energy = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
     regular = abs(result.primal - problem.C @ losses - problem.tau * np.sum(result.bias))
     # What outputs that are off cost to both sides adds up, and what is a gain to one side need not.
-    bent, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
-    above = bent.sum() + root_of_squares(slope) + 0.5 * energy
+    second, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
+    above = second.sum() + root_of_squares(slope) + 0.5 * energy
     below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
     sizes = terms + 2 * regular + _conjugate_sizes(problem, alpha)
     return float(above + below + growth * sizes)

@@ -31,7 +31,7 @@ TINY = np.finfo(float).tiny
 
 @dataclass(eq=False)
 class Descent:
-    """alpha on its way downhill.
+    """An alpha that descends.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Descent:
         return slope
 
     def towards(self, change: np.ndarray) -> np.ndarray:
-        """Return the change, shape (n,), that leads to the feasible alpha nearest to the wish."""
+        """Return the change, shape (n,), to the feasible alpha nearest to alpha + change."""
         term, alpha = self.problem.term, self.engine.alpha
         nearest: np.ndarray = project(alpha + change, term.lo, term.hi, self.problem.tau) - alpha
         return nearest
@@ -82,7 +82,7 @@ class Descent:
         return self.go(length, move, change, bent)
 
     def settle(self) -> bool:
-        """Make a gradient step without a cut, so short that it leads downhill."""
+        """Make a gradient step without a cut, so short that the value falls."""
         slope = self.slope()
         while True:
             move = self.towards(-self.step * slope)
@@ -149,12 +149,12 @@ def slow(history: History) -> bool:
     return min(gaps[-PATIENCE:]) > 0.5 * min(gaps[:-PATIENCE])
 
 
-def project(wish: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float) -> np.ndarray:
+def project(point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float) -> np.ndarray:
     """Return the nearest point with lo <= alpha <= hi and a given sum, all of shape (n,)."""
 
     def excess(shift: float) -> tuple[float, float]:
-        alpha = np.clip(wish + shift, lo, hi)
+        alpha = np.clip(point + shift, lo, hi)
         free = np.count_nonzero((alpha > lo) & (alpha < hi))
         return float(alpha.sum()) - total, float(free)
 
-    return np.clip(wish + root(excess, -1.0, 1.0), lo, hi)
+    return np.clip(point + root(excess, -1.0, 1.0), lo, hi)
