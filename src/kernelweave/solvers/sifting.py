@@ -72,9 +72,10 @@ def sift(
         norm, part = problem.norm.among(chosen), engine.subset(kernels=chosen)
         theta = weights[chosen] / norm.value(weights[chosen])
         result = solve(replace(problem, norm=norm), part, theta, inner)
-        engine.move_to(result.alpha)
-        s, F = engine.quadratic(), part.combined(result.weights)
-        weights = placed(result.weights, chosen, engine.n_kernels)
+        F, weights = part.combined(result.weights), placed(result.weights, chosen, engine.n_kernels)
+        engine.move_to(result.alpha, F, weights)
+        engine.travel[:] = part.travel
+        s = engine.quadratic()
         certificate = problem.certificate(result.alpha, F, s, weights)
         history.add(certificate, weights, result.n_iter)
         height = s / problem.norm.costs(len(s))
