@@ -17,7 +17,6 @@ import numpy as np
 
 from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
-from ..norms import Block
 from ..problem import Problem
 from .history import Result
 
@@ -66,8 +65,7 @@ def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Dig
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
     dF, ds = digits.moves(theta, parts, engine.travel.reshape(outputs, -1))
-    # The energies of most norms are bounded without s itself: their terms are no more than linear.
-    s = engine.quadratic() if isinstance(problem.norm, Block) else np.zeros_like(ds)
+    s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
     bias = np.repeat(result.bias, len(alpha) // outputs)
     f = F + bias
