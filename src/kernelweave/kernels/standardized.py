@@ -102,8 +102,8 @@ class Standardized(Encoded):
         if far.any():
             position = int(np.broadcast_to(positions, scaled.shape)[far][0])
             raise ValueError(
-                f"X: column {self.label_of(position)} has values too far from those of the training "
-                "data for floating point numbers"
+                f"X: column {self.label_of(position)} has values too far from those of training "
+                "for floating point numbers"
             )
         return rounded(scaled)
 
