@@ -102,9 +102,7 @@ def _off_sum(problem: Problem, alpha: np.ndarray, bias: np.ndarray) -> float:
 def _certified(problem: Problem, engine: Engine, result: Result) -> Result:
     """Return a result with the values that the engine gives it now."""
     theta = result.weights
-    certificate = problem.certificate(
-        engine.alpha, engine.combined(theta), engine.quadratic(), theta
-    )
+    certificate = problem.certified(engine, theta)
     if problem.nothing_to_learn(certificate.dual):
         theta = np.zeros_like(theta)
     return replace(result, **vars(certificate), weights=theta)

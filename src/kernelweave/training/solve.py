@@ -15,7 +15,7 @@ from ..alignment import WEIGHTS
 from ..digits import Digits
 from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
-from ..problem import Certificate, Problem
+from ..problem import Problem
 from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
@@ -210,10 +210,10 @@ def _adapted(
     before, left = engine.snapshot(), history.turns_left
     turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
     inner = history.inner(ADAPTED * history.tol, turns)
-    certificate, n_iter = _certified(theta, problem, engine), result.n_iter
+    certificate, n_iter = problem.certified(engine, theta), result.n_iter
     if certificate.gap > history.tol:
         n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
-        certificate = _certified(theta, problem, engine)
+        certificate = problem.certified(engine, theta)
     if certificate.gap <= history.tol:
         return replace(
             result,
@@ -226,12 +226,6 @@ def _adapted(
     engine.move_to(*before)
     history.observe(engine.alpha, result.weights)
     return None
-
-
-def _certified(theta: np.ndarray, problem: Problem, engine: Engine) -> Certificate:
-    """Certify the engine's alpha with weights theta, shape (M,)."""
-    s, F = engine.quadratic(), engine.combined(theta)
-    return problem.certificate(engine.alpha, F, s, theta)
 
 
 def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:
