@@ -2,6 +2,7 @@
 
 `solver=` names a method (`METHODS`). The method, the norm and the data give the engine
 (`choose_engine`). These and the problem give the plan (`make_plan`), whose `repr` is a sentence.
+`training.solve` follows it; the attributes of `Plan` say where each part of the sentence is done.
 """
 
 from __future__ import annotations
@@ -113,11 +114,11 @@ class Plan:
     step : name of the weight step, a key of `STEPS`; None where the weights are given.
     pace : what the step asks of the inner problem; None where it acts on every turn.
     alignment : what gives the weights before the loop, a key of `alignment.WEIGHTS`, or None.
-    working_set : number of examples worked on in a turn.
-    conjugate : whether conjugate gradients are tried before working sets.
-    grows : whether working sets come from an active set that grows from a sample.
-    samples : whether weights start from those of a sample.
-    drops : whether small weights are dropped at the end.
+    working_set : number of examples worked on in a turn (`training.working_sets`).
+    conjugate : whether `training.conjugate_gradients` are tried before working sets.
+    grows : whether working sets come from an active set that grows (`training.shrinking`).
+    samples : whether weights start from those of a sample (`training.solve.first_weights`).
+    drops : whether small weights are dropped at the end (`training.solve.drop_small_weights`).
     rough : whether the engine works in single precision until the gap is small.
     """
 
