@@ -39,7 +39,8 @@ class Model:
     weights : shape (outputs, M).
     intercept : shape (outputs,).
     means, deviations : shape (outputs, M), mean and standard deviation of what each kernel adds to
-        the decision values of the training examples; None in files that are older than they.
+        the decision values of the training examples, to six digits at least (see
+        `Engine.outputs_at`); None in files that are older than they.
     view_deviations : shape (outputs, views), of what the kernels of each view add together.
     """
 
