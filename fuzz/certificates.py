@@ -25,6 +25,7 @@ from naive_normalize import normalised
 
 TWO_STAGE = ("alignment", "centered-alignment")
 TINY = float(np.finfo(float).tiny)
+ROUNDING = 1e-14  # of a sum of losses, in the checker and in the library
 SLACK = 1e-12  # of a gap, that rounding of the checker itself may be
 
 
@@ -51,8 +52,9 @@ def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> Non
     apart = np.asarray(apart)
     if any("nothing to learn" in line for line in told):  # there the difference itself is told
         constant = ~np.atleast_2d(model.weights_).any(axis=1)
-        told_gain = np.atleast_1d(model.constant_objective_) - np.atleast_1d(model.dual_objective_)
-        if np.any(constant & (apart > (1 + SLACK) * np.maximum(told_gain, 0.0) + TINY)):
+        cost = np.atleast_1d(model.constant_objective_)
+        gain = np.maximum(cost - np.atleast_1d(model.dual_objective_), 0.0)
+        if np.any(constant & (apart > (1 + SLACK) * gain + ROUNDING * cost + TINY)):
             raise _lie(told)(f"{apart} is more than what is told: {told}")
         gaps = np.where(constant, 0.0, gaps)
     words = f"gaps {gaps}, but reported {said} with tol={model.tol:g}; {who}; told {told}"
