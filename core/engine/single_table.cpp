@@ -8,7 +8,7 @@ namespace kw {
 namespace {
 
 // Values of a row that are read for each panel, beyond which cached distances are cheaper.
-constexpr int64_t kMostValues = 64;
+constexpr int64_t kMostValues = 80;
 // Columns of sparse vectors, whose panels stay in the second-level cache, and bytes of all panels.
 constexpr int64_t kMostColumns = 1024, kMostBytes = int64_t(1) << 30;
 constexpr double kUsual = 0.99;
