@@ -22,7 +22,8 @@ GAP = 1e-3
 WIDTHS = np.logspace(-2, 2, 20)  # times one over the number of columns
 NOTE = (
     f"Standardised columns (adult, w8a: 0 and 1), tol = {GAP:g} (scikit-learn: its own), C = 1, "
-    "p = 1, 4 GB of cache, one thread, CPU seconds of one fit each. casp_protein has the squared loss."
+    "p = 1, 4 GB of cache, one thread, CPU seconds of one fit each. casp_protein has the "
+    "squared loss."
 )
 
 
