@@ -73,6 +73,12 @@ def adult() -> Data:
     return Data("adult a9a", found["X_train"].astype(float), found["y_train"].astype(float))
 
 
+def w8a() -> Data:
+    """Return web pages: 300 binary features, 3 of 100 examples are positive."""
+    found = arrays("w8a")
+    return Data("w8a", found["X"].astype(float), found["y"].astype(float))
+
+
 def mnist_odd_even() -> Data:
     """Return the training digits, scaled to [0, 1]: odd (+1) against even (-1)."""
     found = arrays("mnist")

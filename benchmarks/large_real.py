@@ -21,8 +21,9 @@ QUICK = False
 GAP = 1e-3
 WIDTHS = np.logspace(-2, 2, 20)  # times one over the number of columns
 NOTE = (
-    f"Standardised columns (adult: 0 and 1), tol = {GAP:g} (scikit-learn: its own), C = 1, p = 1, "
-    "4 GB of cache, one thread, CPU seconds of one fit each. casp_protein has the squared loss."
+    f"Standardised columns (adult, w8a: 0 and 1), tol = {GAP:g} (scikit-learn: its own), C = 1, "
+    "p = 1, 4 GB of cache, one thread, CPU seconds of one fit each. casp_protein has the "
+    "squared loss."
 )
 
 
@@ -30,7 +31,7 @@ def problems(n: int | None) -> Iterator[tuple[data.Data, type, type, dict[str, A
     """Yield the tables, or n of their examples, with scikit-learn's estimator and ours."""
     casp = data.real("casp_protein").some(n).standardised_targets()
     yield casp, SVR, MKLRegressor, {"loss": "squared"}
-    for problem in (data.adult(), data.real("cod_rna")):
+    for problem in (data.adult(), data.w8a(), data.real("cod_rna")):
         yield problem.some(n), SVC, MKLClassifier, {}
 
 

@@ -8,6 +8,7 @@ from mkl_cases import begin, make_case
 
 from kernelweave import norms
 from kernelweave.plan import Plan
+from kernelweave.training import solve
 from kernelweave.training.history import History, ignore
 from kernelweave.training.loop import ACCURATE, train
 from kernelweave.training.solve import SMALL_WEIGHTS, drop_small_weights
@@ -93,3 +94,15 @@ def test_the_way_there_is_that_of_the_result(case, result):
     dropped = drop(case, result, 1.01 * result.gap)
     assert dropped.history == result.history
     assert dropped.n_iter >= result.n_iter
+
+
+def test_the_same_weights_are_not_dropped_twice(case, result, monkeypatch):
+    tried = []
+    monkeypatch.setattr(solve, "_adapted", lambda theta, *_: tried.append(theta))
+    sizes = result.weights / result.weights.max()
+    for tiny, attempts in ((1e-4, 1), (5e-3, 2)):  # all small ones are tiny, or one is not
+        weights = np.where(sizes < SMALL_WEIGHTS[0], 1e-4, sizes)
+        weights[weights.argmin()] = tiny
+        tried.clear()
+        drop(case, replace(result, weights=weights / weights.sum()), 0.0)
+        assert len(tried) == attempts

@@ -43,10 +43,16 @@ def vectors(rng, n=331, d=6):
     return X
 
 
+def few_values(rng, n=331, d=300):
+    X = np.where(rng.random((n, d)) < 0.03, rng.normal(size=(n, d)), 0.0)
+    X[7], X[11] = X[3], 0.0
+    return X
+
+
 @pytest.mark.parametrize("kernels", [WIDTHS, TWO], ids=["one distance", "two distances"])
-@pytest.mark.parametrize("d", [5, 64])
+@pytest.mark.parametrize("d", [5, 80, "sparse"])
 def test_rough_outputs_are_close(rng, level, kernels, d):
-    X = vectors(rng, d=d) * np.sqrt(5 / d)
+    X = few_values(rng) if d == "sparse" else vectors(rng, d=d) * np.sqrt(5 / d)
     exact, rough = engine_of(kernels, X), rough_engine(kernels, X)
     theta, other = rng.random((2, exact.n_kernels))
     for _ in range(3):
@@ -109,14 +115,20 @@ def test_an_engine_that_was_rough_forgets_it(rng):
     ("kernels", "d"),
     [
         (Polynomial(degree=[1, 2, 3, 4]), 5),  # no distances
-        (WIDTHS, 65),  # longer vectors: distances are cheaper to keep
+        (WIDTHS, 81),  # longer vectors: distances are cheaper to keep
+        (WIDTHS, "many"),
+        (WIDTHS, "wide"),
         (RBF(np.geomspace(1e-3, 1e5, 9)), 5),  # rounding of distances would move the narrow ones
         ([WIDTHS, RBF(np.geomspace(1e4, 1e5, 9), columns=[0])], 5),
     ],
-    ids=["dot products", "long vectors", "narrow", "one narrow family"],
+    ids=["dot products", "long vectors", "many values", "wide", "narrow", "one narrow family"],
 )
 def test_other_families_have_no_rough_outputs(rng, kernels, d):
-    engine = engine_of(kernels, vectors(rng, d=d))
+    if d == "many":
+        X = few_values(rng, d=1000) + np.tile(np.arange(1000) < 80, (331, 1))
+    else:
+        X = few_values(rng, d=1025) if d == "wide" else vectors(rng, d=d)
+    engine = engine_of(kernels, X)
     assert not engine.has_rough_outputs
     with pytest.raises(TypeError, match="single precision"):
         engine.rough = True

@@ -2,18 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "simd/simd.h"
 
 namespace kw {
 namespace {
 
-constexpr int64_t kMostFeatures = 64;  // beyond which cached distances are cheaper
 // A change of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
 constexpr double kSlightSingle = 0.5, kRounding = 1e-3;
-// Rounding of a distance, relative to the norms of the two, and how many norms are usual: what is
-// said of the others is rougher, and corrected when the double precision passes come.
-constexpr double kDistanceError = 0x1p-20, kUsual = 0.99;
+// Rounding of a distance, relative to the norms of the two, where these are usual: what is said of
+// the others is rougher, and corrected when the double precision passes come.
+constexpr double kDistanceError = 0x1p-20;
 constexpr int64_t kPanelsAtOnce = 8;  // before single sums are added up
 
 const CellBasis<kNarrowTerms> kNarrowBasis(kNarrowHalf);
@@ -41,24 +41,24 @@ class MomentPass {
  public:
   MomentPass(const SingleTable& table, const int64_t* ids, int64_t count, const double* alpha,
              const SingleGrid& grid)
-      : table_(table), support_(table, ids, count), grid_(grid), position_(table.n(), -1) {
+      : table_(table), support_(table.subset(ids, count)), grid_(grid), position_(table.n(), -1) {
     for (int64_t k = 0; k < count; ++k) position_[ids[k]] = k;
-    weights_.assign(support_.panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
+    weights_.assign(support_->panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
     std::copy_n(alpha, count, weights_.begin());
   }
 
   // moments (width x grid.moments()) of examples [first, first + width), at most kStrip of them.
   void collect(int64_t first, int64_t width, double* moments) const {
     const auto& loops = *simd().single;
-    const int64_t d = table_.d(), tile = kStrip * kPanel;
-    Buffer<float> rows(kStrip * d), norms(kStrip), s(kPanelsAtOnce * tile);
-    Buffer<float> sums(kApart * grid_.moments(), 0.0f);
-    for (int64_t r = 0; r < width; ++r) table_.row(first + r, rows.data() + r * d, &norms[r]);
-    for (int64_t p0 = 0; p0 < support_.panels(); p0 += kPanelsAtOnce) {
-      const int64_t p1 = std::min(p0 + kPanelsAtOnce, support_.panels());
+    const int64_t tile = kStrip * kPanel, panels = support_->panels();
+    std::vector<int64_t> ids(width);
+    std::iota(ids.begin(), ids.end(), first);
+    const SingleRows rows(table_, ids.data(), width);
+    Buffer<float> s(kPanelsAtOnce * tile), sums(kApart * grid_.moments(), 0.0f);
+    for (int64_t p0 = 0; p0 < panels; p0 += kPanelsAtOnce) {
+      const int64_t p1 = std::min(p0 + kPanelsAtOnce, panels);
       for (int64_t p = p0; p < p1; ++p)
-        loops.distances(rows.data(), norms.data(), width, support_.panel(p), support_.norms(p), d,
-                        s.data() + (p - p0) * tile);
+        rows.distances(0, width, *support_, p, s.data() + (p - p0) * tile);
       for (int64_t r = 0; r < width; ++r) {
         const int64_t self = position_[first + r];
         if (self >= p0 * kPanel && self < p1 * kPanel)  // no distance from itself
@@ -71,7 +71,7 @@ class MomentPass {
 
  private:
   const SingleTable& table_;
-  const SingleTable support_;
+  const std::shared_ptr<const SingleTable> support_;
   const SingleGrid grid_;
   std::vector<int64_t> position_;  // of each example among those summed over, or -1
   Buffer<float> weights_;
@@ -86,55 +86,6 @@ std::pair<int64_t, int64_t> used_moments(const double* moments, int64_t size) {
 }
 
 }  // namespace
-
-SingleTable::SingleTable(const DenseTable& table) : n_(table.n), d_(table.d) {
-  resize();
-  std::vector<double> mean(d_, 0.0);
-  for (int64_t i = 0; i < n_; ++i)
-    for (int64_t f = 0; f < d_; ++f) mean[f] += table.x[i * d_ + f] / double(n_);
-  for (int64_t i = 0; i < n_; ++i) {
-    float* values = values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
-    double norm = 0.0;
-    for (int64_t f = 0; f < d_; ++f) {
-      const float x = values[f * kPanel] = float(table.x[i * d_ + f] - mean[f]);
-      norm += double(x) * double(x);
-    }
-    norms_[i] = float(norm);
-  }
-}
-
-SingleTable::SingleTable(const SingleTable& all, const int64_t* ids, int64_t count)
-    : n_(count), d_(all.d_) {
-  resize();
-  for (int64_t i = 0; i < n_; ++i) {
-    const float* from = all.values_.data() + ids[i] / kPanel * kPanel * d_ + ids[i] % kPanel;
-    float* to = values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
-    for (int64_t f = 0; f < d_; ++f) to[f * kPanel] = from[f * kPanel];
-    norms_[i] = all.norms_[ids[i]];
-  }
-}
-
-void SingleTable::resize() {
-  values_.assign(panels() * kPanel * d_, 0.0f);
-  norms_.assign(panels() * kPanel, 0.0f);
-}
-
-double SingleTable::largest_norm() const {
-  return n_ ? double(*std::max_element(norms_.begin(), norms_.begin() + n_)) : 0.0;
-}
-
-double SingleTable::usual_norm() const {
-  std::vector<float> norms(norms_.begin(), norms_.begin() + n_);
-  const auto place = norms.begin() + int64_t(kUsual * double(n_ - 1));
-  if (n_) std::nth_element(norms.begin(), place, norms.end());
-  return n_ ? double(*place) : 0.0;
-}
-
-void SingleTable::row(int64_t i, float* values, float* norm) const {
-  const float* from = values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
-  for (int64_t f = 0; f < d_; ++f) values[f] = -2.0f * from[f * kPanel];
-  *norm = norms_[i];
-}
 
 SingleFamily::SingleFamily(const Program& program, int64_t plane,
                            std::shared_ptr<const SingleTable> table)
@@ -162,7 +113,7 @@ bool SingleFamily::serves(const Program& program) const {
 
 SingleFamily SingleFamily::subset(const int64_t* ids, int64_t count) const {
   SingleFamily smaller = *this;  // with the cells and weights of all examples
-  smaller.table_ = std::make_shared<const SingleTable>(*table_, ids, count);
+  smaller.table_ = table_->subset(ids, count);
   return smaller;
 }
 
@@ -211,10 +162,10 @@ std::unique_ptr<SinglePasses> SinglePasses::of(const Program& program, const Sid
   auto passes = std::make_unique<SinglePasses>();
   int64_t plane = 0;
   for (size_t s = 0; s < program.sources().size(); ++s, ++plane) {
-    const auto* table = dynamic_cast<const DenseTable*>(side.tables[s].get());
-    if (!table || table->d > kMostFeatures || !program.sources()[s]->is_squared_distance())
-      return nullptr;
-    SingleFamily family(program, plane, std::make_shared<const SingleTable>(*table));
+    if (!program.sources()[s]->is_squared_distance()) return nullptr;
+    auto table = SingleTable::of(*side.tables[s]);
+    if (!table) return nullptr;
+    SingleFamily family(program, plane, std::move(table));
     if (!family.serves(program)) return nullptr;
     passes->families_.push_back(std::move(family));
   }
@@ -238,16 +189,13 @@ void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, i
   const auto& loops = *simd().single;
   for (const SingleFamily& family : families_) {
     const SingleTable& table = family.table();
-    const int64_t d = table.d();
-    Buffer<float> rows(count * d), norms(count);
-    for (int64_t r = 0; r < count; ++r) table.row(ids[r], rows.data() + r * d, norms.data() + r);
+    const SingleRows rows(table, ids, count);
     run_team(threads, table.panels(), [&](int64_t p, int) {
       alignas(64) float s[kStrip * kPanel];
       double sums[kPanel] = {};
       for (int64_t r = 0; r < count; r += kStrip) {
         const int64_t strip = std::min(kStrip, count - r);
-        loops.distances(rows.data() + r * d, norms.data() + r, strip, table.panel(p),
-                        table.norms(p), d, s);
+        rows.distances(r, strip, table, p, s);
         for (int64_t k = 0; k < strip; ++k)  // an example is at no distance from itself
           if (ids[r + k] / kPanel == p) s[k * kPanel + ids[r + k] % kPanel] = 0.0f;
         loops.add(s, strip, family.grid(), family.values(), factors.data() + r, sums);

@@ -1,42 +1,20 @@
 // Passes over pairs of examples in single precision, for optimisers that need no more digits.
 //
-// Where kernels are functions of the squared distance of short vectors, distances are cheaper to
-// compute than to keep, and a register holds twice as many single numbers. A weighted sum of
-// kernels is a polynomial in each of at most 64 cells (simd/single.h), whose coefficients are found
-// in registers. Sums over examples are double numbers. Values are within about
-// 1e-6 of the kernels' sizes; a certificate needs the mixture's own passes.
+// Where kernels are functions of the squared distance of vectors with few values, distances are
+// cheaper to compute than to keep, and a register holds twice as many single numbers. A weighted
+// sum of kernels is a polynomial in each of at most 64 cells (simd/single.h), whose coefficients
+// are found in registers. Sums over examples are double numbers. Values are within about 1e-6 of
+// the kernels' sizes; a certificate needs the mixture's own passes.
 #pragma once
 #include <memory>
 #include <vector>
 
 #include "engine/functions.h"
+#include "engine/single_table.h"
 #include "simd/single.h"
 #include "system/recycled.h"
 
 namespace kw {
-
-// Vectors as panels of single numbers, moved to their mean, and their squared norms.
-class SingleTable {
- public:
-  explicit SingleTable(const DenseTable& table);
-  SingleTable(const SingleTable& all, const int64_t* ids, int64_t count);
-
-  int64_t n() const { return n_; }
-  int64_t d() const { return d_; }
-  int64_t panels() const { return (n_ + kPanel - 1) / kPanel; }
-  const float* panel(int64_t p) const { return values_.data() + p * kPanel * d_; }
-  const float* norms(int64_t p) const { return norms_.data() + p * kPanel; }
-  double largest_norm() const;
-  double usual_norm() const;  // that nearly all examples do not exceed
-  // Example i as the row of distances: its values times -2, and its norm.
-  void row(int64_t i, float* values, float* norm) const;
-
- private:
-  void resize();
-
-  int64_t n_, d_;
-  Buffer<float> values_, norms_;
-};
 
 // The functions of one plane, tabulated for single precision.
 class SingleFamily {

@@ -83,7 +83,12 @@ class Dot : public Quantity {
   int64_t row_bytes(const Table& a) const override {
     return vectors(a).d * int64_t(sizeof(double));
   }
-  double reads(const Table& a) const override { return double(vectors(a).d) / 16.0; }
+  double reads(const Table& a) const override {
+    const double dense = double(vectors(a).d) / 16.0;
+    const auto* sparse = dynamic_cast<const SparseTable*>(&a);
+    if (!sparse || sparse->d > kDensePanel || sparse->n == 0) return dense;
+    return std::min(dense, double(sparse->indptr[sparse->n]) / double(sparse->n) / 8.0);
+  }
   bool bounded() const override { return true; }
   double bound(const Table& a) const override { return largest_norm(a); }
 

@@ -43,6 +43,25 @@ void distances_tile(const float* rows, const float* row_norms, int64_t count, co
     distances_of<1>(rows + r * d, row_norms + r, panel, norms, d, out + r * kPanel);
 }
 
+void sparse_distances_tile(const float* values, const int32_t* columns, const int64_t* starts,
+                           const float* row_norms, int64_t count, const float* panel,
+                           const float* norms, float* out) {
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t c = 0; c < kPanel; c += kVectors * kFloats) {
+      Vec sum[kVectors];
+      for (int64_t v = 0; v < kVectors; ++v)
+        sum[v] = load<Vec>(norms + c + v * kFloats) + row_norms[r];
+      for (int64_t e = starts[r]; e < starts[r + 1]; ++e) {
+        const float* x = panel + columns[e] * kPanel + c;
+        for (int64_t v = 0; v < kVectors; ++v) sum[v] += values[e] * load<Vec>(x + v * kFloats);
+      }
+      for (int64_t v = 0; v < kVectors; ++v) {
+        const Vec s = sum[v] > 0.0f ? sum[v] : Vec{};
+        memcpy(out + r * kPanel + c + v * kFloats, &s, sizeof s);
+      }
+    }
+}
+
 struct Places {
   Ints cell;
   Vec t;
@@ -228,6 +247,7 @@ void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGri
 }  // namespace
 
 extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
-const SingleLoops KW_JOIN(single_, KW_LEVEL) = {distances_tile, add_tile, moments_row};
+const SingleLoops KW_JOIN(single_, KW_LEVEL) = {distances_tile, sparse_distances_tile, add_tile,
+                                                moments_row};
 
 }  // namespace kw

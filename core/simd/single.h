@@ -35,6 +35,11 @@ struct SingleLoops {
   // examples of a panel: out[r * kPanel + j].
   void (*distances)(const float* rows, const float* row_norms, int64_t count, const float* panel,
                     const float* norms, int64_t d, float* out);
+  // The same for rows with few values that are not zero: values[e], of column columns[e], for e in
+  // [starts[r], starts[r + 1]).
+  void (*sparse_distances)(const float* values, const int32_t* columns, const int64_t* starts,
+                           const float* row_norms, int64_t count, const float* panel,
+                           const float* norms, float* out);
   // out[j] += sum_r factors[r] f(s[r * kPanel + j]), for at most kStrip rows and a whole panel.
   // tables: kCoefficients numbers.
   void (*add)(const float* s, int64_t count, const SingleGrid& grid, const float* tables,

@@ -175,10 +175,14 @@ def drop_small_weights(
     limit = max(history.tol, result.gap)
     rising = np.argsort(result.weights, kind="stable")
     least, lightest = int(np.count_nonzero(result.weights == 0)), result
+    tried = None
     for small in SMALL_WEIGHTS:
         most = count = int(np.count_nonzero(result.weights < small * result.weights.max()))
         if most <= least:
             return result
+        if most == tried:
+            continue
+        tried = most
         theta = _without(rising[:most], problem, result)
         if adapted := _adapted(theta, problem, engine, result, plan, history):
             return adapted

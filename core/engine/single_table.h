@@ -1,0 +1,69 @@
+// Vectors in single precision, laid out for the distances of many pairs.
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "kernels/examples.h"
+#include "simd/single.h"
+#include "system/recycled.h"
+
+namespace kw {
+
+// Vectors as panels of single numbers, and their squared norms. Dense ones are moved to their mean.
+// Of sparse ones the values that are not zero are kept as well: as rows of distances they are read
+// value by value.
+class SingleTable {
+ public:
+  // Null where distances are cheaper to keep than to compute.
+  static std::shared_ptr<const SingleTable> of(const Table& table);
+  std::shared_ptr<const SingleTable> subset(const int64_t* ids, int64_t count) const;
+
+  int64_t n() const { return n_; }
+  int64_t panels() const { return (n_ + kPanel - 1) / kPanel; }
+  double largest_norm() const;
+  double usual_norm() const;  // that nearly all examples do not exceed
+
+ private:
+  friend class SingleRows;
+  SingleTable(int64_t n, int64_t d, bool sparse);
+  explicit SingleTable(const DenseTable& table);
+  explicit SingleTable(const SparseTable& table);
+  bool sparse() const { return !starts_.empty(); }
+  // Where the first value of example i is; those after it are kPanel apart.
+  float* place(int64_t i) { return values_.data() + i / kPanel * kPanel * d_ + i % kPanel; }
+  const float* place(int64_t i) const {
+    return values_.data() + i / kPanel * kPanel * d_ + i % kPanel;
+  }
+  void append(float value, int32_t column) {
+    listed_.push_back(value);
+    columns_.push_back(column);
+  }
+  // Ends the values of example i, which are put into its panel.
+  void end_example(int64_t i);
+
+  int64_t n_, d_;
+  Buffer<float> values_, norms_;
+  // Of sparse vectors: what is listed of example i begins at starts_[i].
+  std::vector<float> listed_;
+  std::vector<int32_t> columns_;
+  std::vector<int64_t> starts_;
+};
+
+// Some examples as rows of distances: their values times -2, and their norms.
+class SingleRows {
+ public:
+  SingleRows(const SingleTable& table, const int64_t* ids, int64_t count);
+
+  // Squared distances of rows [first, first + count) and the examples of a panel of some of the
+  // same vectors: out[r * kPanel + j].
+  void distances(int64_t first, int64_t count, const SingleTable& others, int64_t panel,
+                 float* out) const;
+
+ private:
+  int64_t d_;
+  Buffer<float> values_, norms_;
+  std::vector<int32_t> columns_;
+  std::vector<int64_t> starts_;  // empty: d values for every row
+};
+
+}  // namespace kw
