@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "strings/hamming_product.h"
+#include "strings/own_pairs.h"
 #include "strings/sequence_table.h"
 #include "strings/window_runs.h"
 #include "system/team.h"
@@ -79,17 +80,22 @@ void HammingKernel::diagonal(const Table& a, double* out) const {
   const SequenceView& view = sequences_of(a);
   WordPairs pairs(parameters.rule, classes_);
   const bool slides = parameters.rule.peak <= 0.0;  // words weigh the same wherever they are
+  auto keep = [&](int64_t i, const std::vector<double>& found) {
+    for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i] = value(found, p);
+  };
+  std::vector<int64_t> others;
   for (int64_t i = 0, run; i < view.n; i += run) {
     run = slides ? run_of_windows(view, i, view.n) : 1;
-    auto keep = [&](int64_t w, const std::vector<double>& found) {
-      for (int64_t p = 0; p < planes(); ++p) out[p * view.n + i + w] = value(found, p);
-    };
-    if (run == 1)
-      keep(0, pairs.count_own(Strands(view, i, parameters.rule)));
-    else
-      pairs.count_windows(Strands(text_of_windows(view, i, run), parameters.rule), run, keep);
-    if (run > 1 || i % 64 == 0) check_interrupt();
+    if (run == 1) {
+      others.push_back(i);
+      continue;
+    }
+    pairs.count_windows(
+        Strands(text_of_windows(view, i, run), parameters.rule), run,
+        [&](int64_t w, const std::vector<double>& found) { keep(i + w, found); });
+    check_interrupt();
   }
+  OwnPairs(parameters.rule, classes_).count(view, std::move(others), keep);
 }
 
 int64_t HammingKernel::row_bytes(const Table& a) const {

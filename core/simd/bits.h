@@ -1,0 +1,48 @@
+// Numbers as bits: a vector for each weight of a binary digit, so that logical operations add one
+// number in every bit. For files that are compiled once per SIMD level; see level.h.
+#pragma once
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+#include "simd/level.h"
+
+namespace kw {
+namespace {
+
+typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
+
+// Sums of three bits: the digit, and the carry.
+#if defined(__AVX512BW__)
+inline Bits odd(Bits a, Bits b, Bits c) {
+  return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
+}
+inline Bits most(Bits a, Bits b, Bits c) {
+  return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xe8);
+}
+// Where three digits, the first one lowest, are M.
+template <int M>
+inline Bits equal(Bits a, Bits b, Bits c) {
+  return (Bits)_mm512_ternarylogic_epi64((__m512i)c, (__m512i)b, (__m512i)a, 1 << M);
+}
+#else
+inline Bits odd(Bits a, Bits b, Bits c) { return a ^ b ^ c; }
+inline Bits most(Bits a, Bits b, Bits c) { return (a & b) | ((a ^ b) & c); }
+template <int M>
+inline Bits equal(Bits a, Bits b, Bits c) {
+  return (M & 1 ? a : ~a) & (M & 2 ? b : ~b) & (M & 4 ? c : ~c);
+}
+#endif
+
+// Adds two vectors to a sum of bits; returns the carry.
+inline Bits add(Bits& sum, Bits a, Bits b) {
+  const Bits carry = most(sum, a, b);
+  sum = odd(sum, a, b);
+  return carry;
+}
+
+constexpr int digits_of(int number) { return number ? 1 + digits_of(number / 2) : 0; }
+
+}  // namespace
+}  // namespace kw
