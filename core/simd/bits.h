@@ -26,6 +26,10 @@ template <int M>
 inline Bits equal(Bits a, Bits b, Bits c) {
   return (Bits)_mm512_ternarylogic_epi64((__m512i)c, (__m512i)b, (__m512i)a, 1 << M);
 }
+// a & (b ^ c)
+inline Bits and_differ(Bits a, Bits b, Bits c) {
+  return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x60);
+}
 #else
 inline Bits odd(Bits a, Bits b, Bits c) { return a ^ b ^ c; }
 inline Bits most(Bits a, Bits b, Bits c) { return (a & b) | ((a ^ b) & c); }
@@ -33,7 +37,21 @@ template <int M>
 inline Bits equal(Bits a, Bits b, Bits c) {
   return (M & 1 ? a : ~a) & (M & 2 ? b : ~b) & (M & 4 ? c : ~c);
 }
+inline Bits and_differ(Bits a, Bits b, Bits c) { return a & (b ^ c); }
 #endif
+
+// Whether a bit is set.
+inline bool any(Bits bits) {
+#if defined(__AVX512BW__)
+  return _mm512_test_epi64_mask((__m512i)bits, (__m512i)bits) != 0;
+#elif defined(__AVX2__)
+  return !_mm256_testz_si256((__m256i)bits, (__m256i)bits);
+#else
+  uint64_t all = 0;
+  for (int lane = 0; lane < kLanes; ++lane) all |= bits[lane];
+  return all != 0;
+#endif
+}
 
 // Adds two vectors to a sum of bits; returns the carry.
 inline Bits add(Bits& sum, Bits a, Bits b) {

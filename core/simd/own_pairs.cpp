@@ -1,8 +1,8 @@
 // Compiled once per SIMD level; see level.h for what that forbids.
 //
-// All is done for as many sequences at a time as a vector has bits. Letters of a diagonal that
-// differ are added up to the mismatches of words as in pairs.cpp, but bits need not be moved: the
-// next letter is the next vector.
+// All is done for as many sequences at a time as a vector has bits. The mismatches of the words of
+// a diagonal are a sum that gains a letter and loses one. It is kept as bits, a vector for each
+// binary digit, and so are the counters of pairs: no sequence ever needs a number of its own.
 #include "simd/own_pairs.h"
 
 #include "simd/bits.h"
@@ -10,9 +10,64 @@
 namespace kw {
 namespace {
 
-constexpr int kBatch = 8;              // pairs that are added to a counter together
-constexpr int kTogether = 2 * kBatch;  // words of a diagonal that are compared together
-constexpr int kMostDigits = digits_of(kLongestOwnWord);
+#define KW_INLINE inline __attribute__((always_inline))
+
+constexpr int kBatch = 8;   // pairs that are added to a counter together
+constexpr int kRing = 128;  // letters that are remembered: those of a word and of a batch, at least
+
+// Letters of a diagonal: whether they differ. Words are read from their first letter on; of two
+// strands from the middle of the diagonal on, where one word goes back.
+struct Letters {
+  const uint64_t *x[kMostPlanes], *y[kMostPlanes];
+  Bits flipped[kMostPlanes];
+  int planes;
+  int64_t step;
+
+  Letters(const OwnPairTask& task, const OwnPairDiagonal& diagonal)
+      : planes(task.n_planes), step(diagonal.other_strand ? -kLanes : kLanes) {
+    const int64_t first = diagonal.a + (diagonal.other_strand ? task.length - 1 : 0);
+    for (int k = 0; k < planes; ++k) {
+      x[k] = task.planes[k] + first * kLanes;
+      y[k] = task.planes[k] + diagonal.b * kLanes;
+      flipped[k] = (diagonal.other_strand ? task.flipped[k] : 0) - Bits{};
+    }
+  }
+
+  KW_INLINE Bits compare(int k, int64_t i) const {
+    return odd(load<Bits>(x[k] + i * step), load<Bits>(y[k] + i * kLanes), flipped[k]);
+  }
+  // Letters [i, i + Count).
+  template <int Count>
+  KW_INLINE void compare(int64_t i, Bits* differ) const {
+    for (int c = 0; c < Count; ++c) differ[c] = compare(0, i + c);
+    for (int k = 1; k < planes; ++k)
+      for (int c = 0; c < Count; ++c) differ[c] |= compare(k, i + c);
+  }
+};
+
+// The mismatches of the word that ends at the present letter.
+template <int Digits>
+struct Mismatches {
+  Bits digit[Digits] = {};
+
+  // Where one comes and none goes digits are carried, where one goes and none comes borrowed.
+  KW_INLINE void move(Bits comes, Bits goes) {
+    Bits change = comes ^ goes;
+    for (int d = 0; d < Digits; ++d) {
+      const Bits next = and_differ(change, digit[d], goes);
+      digit[d] ^= change;
+      change = next;
+    }
+  }
+};
+
+KW_INLINE void carry_on(Bits carry, uint64_t* counter) {
+  for (; any(carry); counter += kLanes) {
+    const Bits digit = load<Bits>(counter);
+    store(digit ^ carry, counter);
+    carry &= digit;
+  }
+}
 
 // Numbers that a compiler knows.
 template <int M>
@@ -21,167 +76,104 @@ struct At {
 };
 // visit(At<0>), visit(At<1>), ...
 template <int Count, typename Visit>
-inline void each(Visit&& visit) {
+KW_INLINE void each(Visit&& visit) {
   if constexpr (Count > 0) {
     each<Count - 1>(visit);
     visit(At<Count - 1>{});
   }
 }
 
-// The mismatches in L letters from each of N on.
-template <int L, int N>
-inline void windows(const Bits* differ, Bits (*sum)[N]) {
-  if constexpr (L == 1) {
-    for (int i = 0; i < N; ++i) sum[0][i] = differ[i];
-  } else {
-    constexpr int kHalf = L / 2, kDigits = digits_of(kHalf), kMore = N + kHalf;
-    Bits half[kDigits][kMore];
-    windows<kHalf, kMore>(differ, half);
-    for (int i = 0; i < N; ++i) {
-      Bits carry = {};
-      if constexpr (L % 2) carry = differ[i + L - 1];
-      for (int d = 0; d < kDigits; ++d) {
-        const Bits a = half[d][i], b = half[d][i + kHalf];
-        sum[d][i] = odd(a, b, carry);
-        carry = most(a, b, carry);
-      }
-      sum[kDigits][i] = carry;
-    }
+// Pairs with `first`, first + 1, ... mismatches, `Classes` of them, which differ in the last three
+// digits. Eight pairs are added at a time, so that few digits are carried far (Harley and Seal, in
+// Warren, 2007). Behind the last pair no word begins.
+template <int Digits, int Classes>
+void count_classes(const OwnPairTask& task, const OwnPairDiagonal& diagonal, int64_t first,
+                   uint64_t* counters) {
+  const Letters letters(task, diagonal);
+  const int64_t step = diagonal.other_strand ? -kLanes : kLanes, length = task.length;
+  const uint64_t* x = task.words + diagonal.a * kLanes;
+  const uint64_t* y = task.words + diagonal.b * kLanes;
+  Bits ring[kRing], above[Digits];
+  for (int d = 3; d < Digits; ++d) above[d] = (first >> d & 1 ? 0 : ~uint64_t{0}) - Bits{};
+  ring[kRing - 1] = Bits{};  // before the first letter
+  Mismatches<Digits> sum;
+  auto pairs_of = [&](int64_t i) __attribute__((always_inline)) {
+    Bits pairs = load<Bits>(x + i * step) & load<Bits>(y + i * kLanes);
+    for (int d = 3; d < Digits; ++d) pairs = and_differ(pairs, sum.digit[d], above[d]);
+    return pairs;
+  };
+  const int64_t skipped = diagonal.from_partner;
+  for (int64_t i = 0; i < length - 1 + skipped; ++i) {
+    letters.compare<1>(i, &ring[i]);
+    sum.move(ring[i], Bits{});
   }
-}
-
-// A vector of a row that is `step` vectors away from the one before.
-struct Row {
-  const uint64_t* at;
-  int64_t step;
-
-  Bits operator[](int64_t i) const { return load<Bits>(at + i * step * kLanes); }
-};
-
-inline void carry_on(Bits carry, int64_t digits, uint64_t* counter) {
-  for (int64_t d = 0; d < digits; ++d) {
-    const Bits digit = load<Bits>(counter + d * kLanes);
-    store(digit ^ carry, counter + d * kLanes);
-    carry &= digit;
-    uint64_t left = 0;
-    for (int64_t lane = 0; lane < kLanes; ++lane) left |= carry[lane];
-    if (!left) return;
+  if (diagonal.from_partner) {
+    const Bits pairs = pairs_of(0);
+    each<Classes>([&](auto at) {
+      constexpr int m = at.value;
+      const Bits part = m < 4 ? pairs & ~sum.digit[2] : pairs & sum.digit[2];
+      carry_on(equal<m % 4 + 4>(sum.digit[0], sum.digit[1], part),
+               counters + m * task.digits * kLanes);
+    });
   }
-}
-
-// Pairs of a batch: their mismatches in binary digits, and whether they count.
-struct Batch {
-  Bits digit[kMostDigits][kTogether];
-  Bits counts[kTogether];
-};
-
-// Adds pairs to the counters of `Classes` numbers of mismatches, by their last three digits. Bits
-// are added before they are carried on, so that most sums have three digits (Harley and Seal, in
-// Warren, 2007).
-template <int Classes>
-void tally(const Batch& batch, const Bits* counts, int first, int64_t digits, uint64_t* counters) {
-  Bits one[Classes], two[Classes], four[Classes], twos[Classes], fours[Classes], eight[Classes];
+  Bits one[Classes], two[Classes], four[Classes];
   for (int m = 0; m < Classes; ++m) {
-    const uint64_t* counter = counters + (m * digits + 1) * kLanes;  // each pair is 2
+    const uint64_t* counter = counters + (m * task.digits + 1) * kLanes;  // a pair counts twice
     one[m] = load<Bits>(counter);
     two[m] = load<Bits>(counter + kLanes);
     four[m] = load<Bits>(counter + 2 * kLanes);
   }
-#pragma GCC unroll 4
-  for (int i = 0; i < kBatch / 2; ++i) {
-    const int s = first + 2 * i;
-    const Bits d0 = batch.digit[0][s], e0 = batch.digit[0][s + 1], d1 = batch.digit[1][s],
-               e1 = batch.digit[1][s + 1], d2 = batch.digit[2][s], e2 = batch.digit[2][s + 1];
-    const Bits d = counts[s], e = counts[s + 1];
-    const Bits low[2] = {d & ~d2, e & ~e2}, high[2] = {d & d2, e & e2};
-    each<Classes>([&](auto at) {
-      constexpr int m = at.value, M = m % 4 + 4;
-      const Bits* part = m < 4 ? low : high;
-      const Bits carry = add(one[m], equal<M>(d0, d1, part[0]), equal<M>(e0, e1, part[1]));
-      if (i % 2 == 0) {
-        twos[m] = carry;
-      } else {
-        const Bits next = add(two[m], twos[m], carry);
-        if (i == 1)
-          fours[m] = next;
-        else
-          eight[m] = add(four[m], fours[m], next);
-      }
+  for (int64_t i = skipped; i < diagonal.count; i += kBatch) {
+    Bits last[Classes], twos[Classes], fours[Classes], comes[kBatch];
+    letters.compare<kBatch>(i + length - 1, comes);
+    for (int s = 0; s < kBatch; ++s) ring[(i + s + length - 1) & (kRing - 1)] = comes[s];
+    each<kBatch>([&](auto slot) __attribute__((always_inline)) {
+      constexpr int kSlot = slot.value;
+      sum.move(comes[kSlot], ring[(i + kSlot - 1) & (kRing - 1)]);
+      const Bits pairs = pairs_of(i + kSlot);
+      const Bits low = pairs & ~sum.digit[2], high = pairs & sum.digit[2];
+      each<Classes>([&](auto at) __attribute__((always_inline)) {
+        constexpr int m = at.value;
+        const Bits is = equal<m % 4 + 4>(sum.digit[0], sum.digit[1], m < 4 ? low : high);
+        if constexpr (kSlot % 2 == 0) {
+          last[m] = is;
+        } else {
+          const Bits carry = add(one[m], last[m], is);
+          if constexpr (kSlot % 4 == 1) {
+            twos[m] = carry;
+          } else {
+            const Bits next = add(two[m], twos[m], carry);
+            if constexpr (kSlot % 8 == 3)
+              fours[m] = next;
+            else
+              carry_on(add(four[m], fours[m], next), counters + (m * task.digits + 4) * kLanes);
+          }
+        }
+      });
     });
   }
   for (int m = 0; m < Classes; ++m) {
-    uint64_t* counter = counters + (m * digits + 1) * kLanes;
+    uint64_t* counter = counters + (m * task.digits + 1) * kLanes;
     store(one[m], counter);
     store(two[m], counter + kLanes);
     store(four[m], counter + 2 * kLanes);
-    carry_on(eight[m], digits - 4, counter + 3 * kLanes);
   }
 }
 
-using TallyOf = void (*)(const Batch&, const Bits*, int, int64_t, uint64_t*);
-constexpr TallyOf kTally[8] = {tally<1>, tally<2>, tally<3>, tally<4>,
-                               tally<5>, tally<6>, tally<7>, tally<8>};
-
-// Words from `a` on, one letter after the other, with words from b on or from b back.
-template <int L>
-void compare(const OwnPairTask& task, int64_t a, int64_t b, bool other_strand, Batch& batch) {
-  constexpr int kLetters = kTogether + L - 1;
-  const int64_t step = other_strand ? -1 : 1, ahead = other_strand ? L - 1 : 0;
-  Bits differ[kLetters];
-  for (int k = 0; k < task.n_planes; ++k) {
-    const Row x = {task.planes[k] + a * kLanes, 1};
-    const Row y = {task.planes[k] + (b + ahead) * kLanes, step};
-    const Bits flipped = (other_strand ? task.flipped[k] : 0) - Bits{};
-    if (k == 0)
-      for (int i = 0; i < kLetters; ++i) differ[i] = odd(x[i], y[i], flipped);
-    else
-      for (int i = 0; i < kLetters; ++i) differ[i] |= odd(x[i], y[i], flipped);
-  }
-  windows<L, kTogether>(differ, batch.digit);
-  const Row x = {task.words + a * kLanes, 1}, y = {task.words + b * kLanes, step};
-  for (int s = 0; s < kTogether; ++s) batch.counts[s] = x[s] & y[s];
-}
-
-template <int Last, int... Lengths>
-struct Upto : Upto<Last - 1, Last, Lengths...> {};
-template <int... Lengths>
-struct Upto<0, Lengths...> {
-  static constexpr void (*of[])(const OwnPairTask&, int64_t, int64_t, bool,
-                                Batch&) = {compare<Lengths>...};
-};
+// Words of at most 15 letters, and all others.
+constexpr int kFewDigits = 4, kMostDigits = 6;
+using CountClasses = void (*)(const OwnPairTask&, const OwnPairDiagonal&, int64_t, uint64_t*);
+constexpr CountClasses kFew[kClassGroup] = {
+    count_classes<kFewDigits, 1>, count_classes<kFewDigits, 2>, count_classes<kFewDigits, 3>,
+    count_classes<kFewDigits, 4>, count_classes<kFewDigits, 5>, count_classes<kFewDigits, 6>,
+    count_classes<kFewDigits, 7>, count_classes<kFewDigits, 8>};
 
 void count(const OwnPairTask& task, const OwnPairDiagonal& diagonal, uint64_t* counters) {
-  const auto compare = Upto<kLongestOwnWord>::of[task.length - 1];
-  const int digits = digits_of(int(task.length));
-  Batch batch = {};
-  for (int64_t i = 0; i < diagonal.count; i += kTogether) {
-    const bool other = diagonal.other_strand;
-    compare(task, diagonal.a + i, other ? diagonal.b - i : diagonal.b + i, other, batch);
-    const int64_t left = diagonal.count - i;
-    Bits partners = {};
-    for (int64_t s = left; s < kTogether; ++s) batch.counts[s] = Bits{};
-    if (diagonal.ends_at_partner && left <= kTogether) {
-      partners = batch.counts[left - 1];
-      batch.counts[left - 1] = Bits{};
-    }
-    for (int64_t eight = 0; eight < task.classes; eight += 8) {
-      const int64_t classes = task.classes - eight < 8 ? task.classes - eight : 8;
-      uint64_t* own = counters + eight * task.digits * kLanes;
-      Bits counts[kTogether];
-      memcpy(counts, batch.counts, sizeof counts);
-      for (int d = 3; d < digits; ++d)
-        for (int s = 0; s < kTogether; ++s)
-          counts[s] &= eight >> d & 1 ? batch.digit[d][s] : ~batch.digit[d][s];
-      for (int first = 0; first < kTogether && first < left; first += kBatch)
-        kTally[classes - 1](batch, counts, first, task.digits, own);
-    }
-    if (diagonal.ends_at_partner && left <= kTogether)
-      for (int64_t m = 0; m < task.classes; ++m) {
-        Bits is = partners;
-        for (int d = 0; d < digits; ++d)
-          is &= m >> d & 1 ? batch.digit[d][left - 1] : ~batch.digit[d][left - 1];
-        carry_on(is, task.digits, counters + m * task.digits * kLanes);
-      }
+  for (int64_t first = 0; first < task.classes; first += kClassGroup) {
+    const int64_t left = task.classes - first, classes = left < kClassGroup ? left : kClassGroup;
+    const CountClasses count =
+        task.length >> kFewDigits ? count_classes<kMostDigits, kClassGroup> : kFew[classes - 1];
+    count(task, diagonal, first, counters + first * task.digits * kLanes);
   }
 }
 
@@ -208,15 +200,12 @@ void mark(const uint64_t* known, int64_t length, int64_t places, uint64_t* words
   }
 }
 
-void add_bits(const uint64_t* bits, int64_t digits, uint64_t* counter) {
-  carry_on(load<Bits>(bits), digits, counter);
-}
+void add_bits(const uint64_t* bits, uint64_t* counter) { carry_on(load<Bits>(bits), counter); }
 
 void read(const uint64_t* counter, int64_t digits, uint64_t* numbers) {
   for (int i = 0; i < 64; ++i) {
     Bits number = {};
-    for (int64_t d = 0; d < digits; ++d)
-      number |= (load<Bits>(counter + d * kLanes) >> i & 1) << d;
+    for (int64_t d = 0; d < digits; ++d) number |= (load<Bits>(counter + d * kLanes) >> i & 1) << d;
     for (int lane = 0; lane < kLanes; ++lane) numbers[64 * lane + i] = number[lane];
   }
 }

@@ -58,11 +58,11 @@ struct Simd {
                      int64_t n);
   void (*move)(const double* row_i, const double* row_j, double step, double* outputs, int64_t n);
 
-  const CellLoops* cells;     // piecewise polynomials, cells.h
-  const SingleLoops* single;  // passes in single precision, single.h
-  const WdLoops* wd;          // the weighted degree kernel, wd.h
-  const WordLoops* words;     // tables of words, words.h
-  const PairLoops* pairs;     // words against words, pairs.h
+  const CellLoops* cells;         // piecewise polynomials, cells.h
+  const SingleLoops* single;      // passes in single precision, single.h
+  const WdLoops* wd;              // the weighted degree kernel, wd.h
+  const WordLoops* words;         // tables of words, words.h
+  const PairLoops* pairs;         // words against words, pairs.h
   const OwnPairLoops* own_pairs;  // words of many sequences against their own, own_pairs.h
 };
 

@@ -90,9 +90,8 @@ void HammingKernel::diagonal(const Table& a, double* out) const {
       others.push_back(i);
       continue;
     }
-    pairs.count_windows(
-        Strands(text_of_windows(view, i, run), parameters.rule), run,
-        [&](int64_t w, const std::vector<double>& found) { keep(i + w, found); });
+    pairs.count_windows(Strands(text_of_windows(view, i, run), parameters.rule), run,
+                        [&](int64_t w, const std::vector<double>& found) { keep(i + w, found); });
     check_interrupt();
   }
   OwnPairs(parameters.rule, classes_).count(view, std::move(others), keep);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kRoomOfBlocks = int64_t{64} << 20;  // bytes that a block may take
 // A sequence by itself takes so many times as long as one in a block.
-constexpr double kByItself = 6.0;
+constexpr double kByItself = 4.0;
 
 // Bit p of the result: bit k of the code of letter p, for the letters of a word of 64.
 uint64_t plane_bits(const SequenceView& view, int64_t i, int64_t word, int k) {
@@ -50,19 +50,17 @@ void OwnPairs::count(const SequenceView& view, std::vector<int64_t> sequences, c
   const int64_t width = 64 * simd().own_pairs->lanes;
   auto length = [&](int64_t i) { return view.length_of(sequences[i]); };
   auto work = [&](int64_t i) { return double(length(i)) * double(length(i)); };
-  std::stable_sort(sequences.begin(), sequences.end(), [&](int64_t i, int64_t j) {
-    return view.length_of(i) > view.length_of(j);
-  });
-  const bool fits = rule_.peak <= 0.0 && rule_.kmers.k <= kLongestOwnWord &&
-                    (!rule_.both_strands || flipped_bits(rule_.kmers) >= 0);
+  std::stable_sort(sequences.begin(), sequences.end(),
+                   [&](int64_t i, int64_t j) { return view.length_of(i) > view.length_of(j); });
+  const bool fits = rule_.peak <= 0.0 && (!rule_.both_strands || flipped_bits(rule_.kmers) >= 0);
   WordPairs alone(rule_, int64_t(found_.size()));
   const int64_t n = int64_t(sequences.size());
   double together = 0.0;  // work of those in a block that begins here
   for (int64_t i = 0, end = 0; i < n;) {
     for (; end < std::min(n, i + width); ++end) together += work(end);
     const int64_t bytes = 8 * simd().own_pairs->lanes * (rule_.planes() + 2) * length(i);
-    const bool block = fits && bytes <= kRoomOfBlocks &&
-                       kByItself * together >= double(width) * work(i);
+    const bool block =
+        fits && bytes <= kRoomOfBlocks && kByItself * together >= double(width) * work(i);
     if (block) {
       count_block(view, sequences.data() + i, end - i, visit);
       i = end;
@@ -85,7 +83,8 @@ void OwnPairs::count_block(const SequenceView& view, const int64_t* sequences, i
   task_.classes = classes;
   task_.digits = std::max(5, 2 + int(std::bit_width(uint64_t(places * places))));
   fill(view, sequences, count, letters, places);
-  counters_.assign(size_t(classes * task_.digits * loops.lanes), 0);
+  const int64_t counted = (classes + kClassGroup - 1) / kClassGroup * kClassGroup;
+  counters_.assign(size_t(counted * task_.digits * loops.lanes), 0);
   compare(places);
   const int64_t width = 64 * loops.lanes;
   std::vector<uint64_t> numbers(size_t(classes * width));
@@ -114,8 +113,8 @@ void OwnPairs::fill(const SequenceView& view, const int64_t* sequences, int64_t 
         if (group >= words_for(view.length_of(sequence)))
           bits[i] = 0;
         else
-          bits[i] = k < planes ? plane_bits(view, sequence, group, k)
-                               : known_bits(view, sequence, group);
+          bits[i] =
+              k < planes ? plane_bits(view, sequence, group, k) : known_bits(view, sequence, group);
       }
       loops.transpose(bits.data(), row(k) + 64 * group * lanes);
     }
@@ -132,15 +131,14 @@ void OwnPairs::fill(const SequenceView& view, const int64_t* sequences, int64_t 
 void OwnPairs::compare(int64_t places) {
   const OwnPairLoops& loops = *simd().own_pairs;
   for (int64_t p = 0; p < places; ++p)  // words and themselves
-    loops.add(task_.words + p * loops.lanes, task_.digits, counters_.data());
+    loops.add(task_.words + p * loops.lanes, counters_.data());
   for (int64_t apart = 1; apart < places; ++apart) {
     loops.count(task_, {0, apart, places - apart, false, false}, counters_.data());
     check_interrupt();
   }
   for (int64_t sum = 0; rule_.both_strands && sum < 2 * places - 1; ++sum) {
-    const int64_t first = std::max<int64_t>(0, sum - places + 1), last = sum / 2;
-    loops.count(task_, {first, sum - first, last - first + 1, true, sum % 2 == 0},
-                counters_.data());
+    const int64_t a = sum / 2, b = sum - a;
+    loops.count(task_, {a, b, std::min(a + 1, places - b), true, a == b}, counters_.data());
     check_interrupt();
   }
 }

@@ -6,6 +6,7 @@
 
 #include "simd/own_pairs.h"
 #include "strings/word_pairs.h"
+#include "system/recycled.h"
 
 namespace kw {
 
@@ -27,7 +28,7 @@ class OwnPairs {
 
   const HammingRule& rule_;
   std::vector<double> found_;
-  std::vector<uint64_t> vectors_, counters_;
+  Buffer<uint64_t> vectors_, counters_;
   OwnPairTask task_ = {};
 };
 
