@@ -40,16 +40,17 @@ inline Bits equal(Bits a, Bits b, Bits c) {
 inline Bits and_differ(Bits a, Bits b, Bits c) { return a & (b ^ c); }
 #endif
 
-// Whether a bit is set.
-inline bool any(Bits bits) {
+// The lanes in which a bit is set, a bit each.
+inline unsigned lanes_with(Bits bits) {
 #if defined(__AVX512BW__)
-  return _mm512_test_epi64_mask((__m512i)bits, (__m512i)bits) != 0;
+  return _mm512_test_epi64_mask((__m512i)bits, (__m512i)bits);
 #elif defined(__AVX2__)
-  return !_mm256_testz_si256((__m256i)bits, (__m256i)bits);
+  const __m256i none = _mm256_cmpeq_epi64((__m256i)bits, _mm256_setzero_si256());
+  return 15u ^ unsigned(_mm256_movemask_pd((__m256d)none));
 #else
-  uint64_t all = 0;
-  for (int lane = 0; lane < kLanes; ++lane) all |= bits[lane];
-  return all != 0;
+  unsigned lanes = 0;
+  for (int lane = 0; lane < kLanes; ++lane) lanes |= unsigned(bits[lane] != 0) << lane;
+  return lanes;
 #endif
 }
 

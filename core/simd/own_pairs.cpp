@@ -62,7 +62,7 @@ struct Mismatches {
 };
 
 KW_INLINE void carry_on(Bits carry, uint64_t* counter) {
-  for (; any(carry); counter += kLanes) {
+  for (; lanes_with(carry); counter += kLanes) {
     const Bits digit = load<Bits>(counter);
     store(digit ^ carry, counter);
     carry &= digit;

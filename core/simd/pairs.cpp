@@ -203,7 +203,8 @@ struct Listing : Visitor {
   void visit(Batch& batch) override {
     for (int slot = 0; slot < batch.filled; ++slot) {
       const Bits pairs = batch.counts[slot] & near(batch, slot);
-      for (int lane = 0; lane < kLanes; ++lane)
+      for (unsigned lanes = lanes_with(pairs); lanes; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
         for (uint64_t left = pairs[lane]; left; left &= left - 1) {
           const int i = __builtin_ctzll(left);
           uint64_t mismatches = 0;
@@ -211,6 +212,7 @@ struct Listing : Visitor {
           *next++ = {int32_t(batch.first[slot] + i), int32_t(batch.lane[slot] + lane + i),
                      int32_t(mismatches)};
         }
+      }
     }
   }
 
