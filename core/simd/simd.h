@@ -11,7 +11,7 @@ struct SingleLoops;
 struct WdLoops;
 struct WordLoops;
 struct PairLoops;
-struct OwnPairLoops;
+struct ColumnLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -63,7 +63,7 @@ struct Simd {
   const WdLoops* wd;              // the weighted degree kernel, wd.h
   const WordLoops* words;         // tables of words, words.h
   const PairLoops* pairs;         // words against words, pairs.h
-  const OwnPairLoops* own_pairs;  // words of many sequences against their own, own_pairs.h
+  const ColumnLoops* column_pairs;  // words of many sequences against their own, column_pairs.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

@@ -3,7 +3,7 @@
 // All is done for as many sequences at a time as a vector has bits. The mismatches of the words of
 // a diagonal are a sum that gains a letter and loses one. It is kept as bits, a vector for each
 // binary digit, and so are the counters of pairs: no sequence ever needs a number of its own.
-#include "simd/own_pairs.h"
+#include "simd/column_pairs.h"
 
 #include "simd/bits.h"
 
@@ -23,12 +23,12 @@ struct Letters {
   int planes;
   int64_t step;
 
-  Letters(const OwnPairTask& task, const OwnPairDiagonal& diagonal)
+  Letters(const ColumnTask& task, const ColumnDiagonal& diagonal)
       : planes(task.n_planes), step(diagonal.other_strand ? -kLanes : kLanes) {
     const int64_t first = diagonal.a + (diagonal.other_strand ? task.length - 1 : 0);
     for (int k = 0; k < planes; ++k) {
-      x[k] = task.planes[k] + first * kLanes;
-      y[k] = task.planes[k] + diagonal.b * kLanes;
+      x[k] = task.x.planes[k] + first * kLanes;
+      y[k] = task.y.planes[k] + diagonal.b * kLanes;
       flipped[k] = (diagonal.other_strand ? task.flipped[k] : 0) - Bits{};
     }
   }
@@ -87,12 +87,12 @@ KW_INLINE void each(Visit&& visit) {
 // digits. Eight pairs are added at a time, so that few digits are carried far (Harley and Seal, in
 // Warren, 2007). Behind the last pair no word begins.
 template <int Digits, int Classes>
-void count_classes(const OwnPairTask& task, const OwnPairDiagonal& diagonal, int64_t first,
+void count_classes(const ColumnTask& task, const ColumnDiagonal& diagonal, int64_t first,
                    uint64_t* counters) {
   const Letters letters(task, diagonal);
   const int64_t step = diagonal.other_strand ? -kLanes : kLanes, length = task.length;
-  const uint64_t* x = task.words + diagonal.a * kLanes;
-  const uint64_t* y = task.words + diagonal.b * kLanes;
+  const uint64_t* x = task.x.words + diagonal.a * kLanes;
+  const uint64_t* y = task.y.words + diagonal.b * kLanes;
   Bits ring[kRing], above[Digits];
   for (int d = 3; d < Digits; ++d) above[d] = (first >> d & 1 ? 0 : ~uint64_t{0}) - Bits{};
   ring[kRing - 1] = Bits{};  // before the first letter
@@ -116,9 +116,10 @@ void count_classes(const OwnPairTask& task, const OwnPairDiagonal& diagonal, int
                counters + m * task.digits * kLanes);
     });
   }
+  const int64_t from = task.first_digit;
   Bits one[Classes], two[Classes], four[Classes];
   for (int m = 0; m < Classes; ++m) {
-    const uint64_t* counter = counters + (m * task.digits + 1) * kLanes;  // a pair counts twice
+    const uint64_t* counter = counters + (m * task.digits + from) * kLanes;
     one[m] = load<Bits>(counter);
     two[m] = load<Bits>(counter + kLanes);
     four[m] = load<Bits>(counter + 2 * kLanes);
@@ -146,14 +147,15 @@ void count_classes(const OwnPairTask& task, const OwnPairDiagonal& diagonal, int
             if constexpr (kSlot % 8 == 3)
               fours[m] = next;
             else
-              carry_on(add(four[m], fours[m], next), counters + (m * task.digits + 4) * kLanes);
+              carry_on(add(four[m], fours[m], next),
+                       counters + (m * task.digits + from + 3) * kLanes);
           }
         }
       });
     });
   }
   for (int m = 0; m < Classes; ++m) {
-    uint64_t* counter = counters + (m * task.digits + 1) * kLanes;
+    uint64_t* counter = counters + (m * task.digits + from) * kLanes;
     store(one[m], counter);
     store(two[m], counter + kLanes);
     store(four[m], counter + 2 * kLanes);
@@ -162,13 +164,13 @@ void count_classes(const OwnPairTask& task, const OwnPairDiagonal& diagonal, int
 
 // Words of at most 15 letters, and all others.
 constexpr int kFewDigits = 4, kMostDigits = 6;
-using CountClasses = void (*)(const OwnPairTask&, const OwnPairDiagonal&, int64_t, uint64_t*);
+using CountClasses = void (*)(const ColumnTask&, const ColumnDiagonal&, int64_t, uint64_t*);
 constexpr CountClasses kFew[kClassGroup] = {
     count_classes<kFewDigits, 1>, count_classes<kFewDigits, 2>, count_classes<kFewDigits, 3>,
     count_classes<kFewDigits, 4>, count_classes<kFewDigits, 5>, count_classes<kFewDigits, 6>,
     count_classes<kFewDigits, 7>, count_classes<kFewDigits, 8>};
 
-void count(const OwnPairTask& task, const OwnPairDiagonal& diagonal, uint64_t* counters) {
+void count(const ColumnTask& task, const ColumnDiagonal& diagonal, uint64_t* counters) {
   for (int64_t first = 0; first < task.classes; first += kClassGroup) {
     const int64_t left = task.classes - first, classes = left < kClassGroup ? left : kClassGroup;
     const CountClasses count =
@@ -212,7 +214,8 @@ void read(const uint64_t* counter, int64_t digits, uint64_t* numbers) {
 
 }  // namespace
 
-extern const OwnPairLoops KW_JOIN(own_pairs_, KW_LEVEL);
-const OwnPairLoops KW_JOIN(own_pairs_, KW_LEVEL) = {kLanes, transpose, mark, count, add_bits, read};
+extern const ColumnLoops KW_JOIN(column_pairs_, KW_LEVEL);
+const ColumnLoops KW_JOIN(column_pairs_, KW_LEVEL) = {kLanes, transpose, mark,
+                                                      count,  add_bits,  read};
 
 }  // namespace kw

@@ -1,0 +1,80 @@
+"""Learned weights of gapped k-mers of several lengths, with other string kernels, beside LS-GKM."""
+
+from __future__ import annotations
+
+import sys
+import time
+from functools import partial
+from typing import Any
+
+from sklearn.metrics import roc_auc_score
+
+from kernelweave import MKLClassifierCV
+from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
+
+from .data import MissingData
+from .report import Table
+from .sequence_data import Load, Task, sequences
+from .settings import Settings
+from .strings_gapped import MIDDLE
+from .timing import blas_threads
+
+QUICK = False
+LSGKM = {"CTCF": 0.9754, "EP300": 0.9894, "NFE2": 0.9924, "enhancers": 0.8677}
+NORMS, CS = (1.0, 2.0), (0.3, 1.0, 3.0)
+COLUMNS = ("data", "train", "kernels", "p", "C", "CPU s", "auROC, folds", "auROC, test", "LS-GKM")
+NOTE = (
+    f"p of {NORMS} and C of {CS} are chosen by three folds of the training part (auROC); the time "
+    "is that of the search, one thread. Unit diagonals, both strands but for WeightedDegree. LS-GKM "
+    "0.1.2 with its defaults (-t 2): its auROC on the test part. `lengths`: GappedKmer(l=[8, 10, "
+    "11], k=[5, 6, 7]); `all`: also GappedKmer(centre=(50, 50)), Spectrum(6) and, where all "
+    "sequences are equally long, WeightedDegree(20)."
+)
+SETS: tuple[Load, ...] = (
+    partial(sequences, "fastsk_dna_CTCF", "CTCF"),
+    partial(sequences, "fastsk_dna_EP300", "EP300"),
+    partial(sequences, "lsgkm_nfe2_gm12878", "NFE2"),
+    partial(sequences, "ienhancer2l_layer1", "enhancers"),
+)
+
+
+def families(task: Task) -> dict[str, Any]:
+    """Return the kernels whose weights are learned, by name."""
+    lengths = GappedKmer(l=[8, 10, 11], k=[5, 6, 7])
+    others = [GappedKmer(centre=MIDDLE), Spectrum(6, both_strands=True)]
+    if len({len(x) for x in task.X}) == 1:
+        others.append(WeightedDegree(20))
+    return {"lengths": lengths, "all": [lengths, *others]}
+
+
+def run(settings: Settings) -> Table:
+    """Learn and test on every set."""
+    table = Table("Learned weights of gapped k-mers", COLUMNS, notes=[NOTE])
+    with blas_threads(1):
+        for load in SETS:
+            try:
+                task = load()
+            except MissingData as missing:
+                table.notes.append(f"Left out: {missing}.")
+                continue
+            task = settings.size(task, task.smaller(100), task.smaller(300))
+            for name, kernels in families(task).items():
+                row = measure(task, name, kernels)
+                table.add(*row)
+                print(*row, sep="\t", file=sys.stderr, flush=True)
+    return table
+
+
+def measure(task: Task, name: str, kernels: Any) -> list[object]:
+    """Return a row of the table."""
+    train, test = task.splits[0]
+    search = MKLClassifierCV(
+        kernels, normalize="unit", norms=NORMS, Cs=CS, cv=task.folds, scoring="roc_auc", n_jobs=1
+    )
+    started = time.process_time()
+    search.fit(task.X[train], task.y[train])
+    seconds = time.process_time() - started
+    positive = task.y[test] == search.classes_[1]
+    auc = roc_auc_score(positive, search.decision_function(task.X[test]))
+    chosen = [search.norm_, search.C_, seconds, f"{search.best_score_:.4f}", f"{auc:.4f}"]
+    return [task.name, len(train), name, *chosen, f"{LSGKM[task.name]:.4f}"]
