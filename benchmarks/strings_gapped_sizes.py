@@ -26,9 +26,9 @@ SIZES = ((20_000, 141), (100_000, 200), (1_000_000, 200))
 COLUMNS = ("sequences", "letters", "wall s", "CPU s", "peak GB", "gap", "per CPU s", "auROC")
 NOTE = (
     "Random DNA; in half of the sequences a motif of 12 letters, each of which is drawn anew with "
-    "a chance of a quarter, on one of the strands. GappedKmer(), unit diagonals, C = 1, tol = 1e-3; "
-    "the time is that of `fit`. `--jobs 2` takes two threads, `--sizes` others of 200 letters. `per "
-    "CPU s`: sequences that the model scores, of 20,000 others."
+    "a chance of a quarter, on one of the strands. GappedKmer(), unit diagonals, C = 1, tol = "
+    "1e-3; the time is that of `fit`. `--jobs 2` takes two threads, `--sizes` others of 200 "
+    "letters. `per CPU s`: sequences that the model scores, of 20,000 others."
 )
 MOTIF = np.array([3, 2, 0, 1, 2, 3, 1, 0, 2, 1, 0, 3], dtype=np.uint8)
 PIECE = 50_000  # sequences drawn at a time
