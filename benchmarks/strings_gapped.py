@@ -24,10 +24,10 @@ QUICK = False
 COLUMNS = ("data", "train", "model", "fit CPU s", "gap", "per CPU s", "auROC")
 NOTE = (
     "One thread, C = 1, unit diagonals, both strands but for WeightedDegree, from texts to a "
-    "fitted model at a relative duality gap of 1e-3. `per CPU s`: test sequences scored, from texts, "
-    "the table that the model becomes included. `GappedKmer()`: l = 11, k = 7, truncated filter; with "
-    "d = 3 it is the kernel that LS-GKM has by default, whose auROC (version 0.1.2, -t 2) is .9754 "
-    "on CTCF, .9894 on EP300, .9924 on NFE2, .8677 on enhancers."
+    "fitted model at a relative duality gap of 1e-3. `per CPU s`: test sequences scored, from "
+    "texts, the table that the model becomes included. `GappedKmer()`: l = 11, k = 7, truncated "
+    "filter; with d = 3 it is the kernel that LS-GKM has by default, whose auROC (version 0.1.2, "
+    "-t 2) is .9754 on CTCF, .9894 on EP300, .9924 on NFE2, .8677 on enhancers."
 )
 MIDDLE = (50, 50)
 
