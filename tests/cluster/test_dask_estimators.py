@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import dask.array as da
 import dask.bag as db
@@ -137,6 +138,18 @@ def test_two_fits_at_the_same_time(client, parts):
         thread.join()
     for k in range(2):
         for mine, theirs in zip(alone[k], together[k], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_many_fits_at_the_same_time(client, parts):
+    def fit(_):
+        model = DaskMKLClassifier(FAMILY, norm=1, client=client)
+        return model_numbers(model.fit(*parts))
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(fit, range(8)))
+    for one in found[1:]:
+        for mine, theirs in zip(found[0], one, strict=True):
             np.testing.assert_array_equal(mine, theirs)
 
 
@@ -306,7 +319,7 @@ def test_searches_over_folds(client, table, parts, tmp_path):
 def test_multiplicative_weights_in_batches(client, table, parts, monkeypatch):
     """Rounds on candidates: as good a certificate as that of one machine, in few passes."""
     X, y = table
-    monkeypatch.setattr("kernelweave.solvers.mwu_batches.CANDIDATES", 20)
+    monkeypatch.setattr("kernelweave.solvers.game.CANDIDATES", 20)
     given = {"kernels": MIXED, "norm": 1, "loss": "squared_hinge", "solver": "mwu", "tol": 0.1}
     ours = DaskMKLClassifier(**given).fit(*parts)
     plain = MKLClassifier(**given).fit(X, y)
