@@ -36,11 +36,11 @@ COLUMNS = (
     "LS-GKM",
 )
 NOTE = (
-    f"p of {NORMS} and C of {CS} are chosen by three folds of the training part (auROC), on kernel "
-    "matrices that are computed once, those of the test part included. CPU seconds of one thread, unit diagonals, both strands but for WeightedDegree. Kernels: "
-    "GappedKmer(l=[8, 11], k=[5, 7]), GappedKmer(centre=(50, 50)), Spectrum(6) and, where all "
-    "sequences are equally long, WeightedDegree(20). LS-GKM 0.1.2 with its defaults (-t 2): its "
-    "auROC on the test part."
+    f"p of {NORMS} and C of {CS} are chosen by three folds of the training part (auROC), on "
+    "kernel matrices that are computed once, those of the test part included. CPU seconds of one "
+    "thread, unit diagonals, both strands but for WeightedDegree. Kernels: GappedKmer(l=[8, 11], "
+    "k=[5, 7]), GappedKmer(centre=(50, 50)), Spectrum(6) and, where all sequences are equally "
+    "long, WeightedDegree(20). LS-GKM 0.1.2 with its defaults (-t 2): its auROC on the test part."
 )
 SETS: tuple[Load, ...] = (
     partial(sequences, "lsgkm_nfe2_gm12878", "NFE2"),
