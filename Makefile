@@ -100,7 +100,8 @@ bench-accuracy: $(VENV)/installed
 
 # Sequences: rows, stores, training up to a million; the ten million are strings_ten_million.
 bench-strings: $(VENV)/installed
-	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_motif strings_training strings_real strings_gapped strings_sizes
+	$(BIN)/python -m benchmarks strings_rows strings_crossover strings_stores strings_motif strings_training strings_real strings_gapped strings_gapped_proteins \
+	  strings_gapped_learned strings_gapped_sizes strings_sizes
 
 lint: $(VENV)/installed $(VENV)/linters
 	$(BIN)/ruff check .
@@ -134,7 +135,7 @@ sanitize: $(BIN)/python
 	  tests/test_core.py tests/test_border.py tests/test_engines.py tests/test_family_engine.py tests/test_skm.py \
 	  tests/test_stores.py tests/test_subproblem.py tests/kernels/test_long_sequences.py \
 	  tests/kernels/test_spectrum.py tests/kernels/test_strings.py tests/kernels/test_vectors.py \
-	  tests/kernels/test_wd_tries.py tests/kernels/test_gapped.py tests/kernels/test_identity.py \
+	  tests/kernels/test_wd_tries.py tests/kernels/test_gapped.py tests/kernels/test_column_pairs.py tests/kernels/test_identity.py \
 	  tests/test_single_passes.py tests/test_sequences.py tests/test_sharded_engine.py tests/genome/test_scanning.py \
 	  tests/inspection tests/test_fuzz_corpus.py
 

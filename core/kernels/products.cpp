@@ -18,13 +18,15 @@ void Products::weigh(const double* weights) {
     std::vector<double> planes(part.planes, 0.0);
     for (const LinearTerm& term : part.bundle.terms)
       planes[term.plane] += term.factor * weights[term.kernel];
-    part.product->weigh(planes.data(), threads_);
+    part.counts = std::any_of(planes.begin(), planes.end(), [](double w) { return w != 0.0; });
+    if (part.counts) part.product->weigh(planes.data(), threads_);
   }
 }
 
 void Products::multiply(const double* v, double* out) const {
   std::fill_n(out, n_, 0.0);
   for (const Part& part : parts_) {
+    if (!part.counts) continue;
     std::vector<double> values(n_, 0.0);
     part.product->add(scaled(part, v).data(), threads_, values.data());
     simd().mul(part.unit.data(), values.data(), n_);

@@ -12,6 +12,7 @@ class Products {
     std::unique_ptr<Product> product;
     std::vector<double> unit;  // the product of the normalisations of each example
     int64_t planes;
+    bool counts = true;  // whether a kernel of it has a weight
   };
 
   Products(std::vector<Part> parts, int64_t n, int64_t kernels, int threads);

@@ -278,6 +278,7 @@ extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
 extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const WordLoops KW_JOIN(words_, KW_LEVEL);
 extern const PairLoops KW_JOIN(pairs_, KW_LEVEL);
+extern const ColumnLoops KW_JOIN(column_pairs_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .name = KW_NAME(KW_LEVEL),
@@ -305,6 +306,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .wd = &KW_JOIN(wd_, KW_LEVEL),
     .words = &KW_JOIN(words_, KW_LEVEL),
     .pairs = &KW_JOIN(pairs_, KW_LEVEL),
+    .column_pairs = &KW_JOIN(column_pairs_, KW_LEVEL),
 };
 
 }  // namespace kw

@@ -6,42 +6,13 @@
 // takes the odd letter in.
 #include "simd/pairs.h"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
-#include "simd/level.h"
+#include "simd/bits.h"
 
 namespace kw {
 namespace {
 
-typedef uint64_t Bits __attribute__((vector_size(kLanes * 8)));
 constexpr int kBatch = 8;       // vectors of pairs that are counted together
 constexpr int kMostDigits = 6;  // of numbers up to 63
-
-// Sums of three bits: the digit, and the carry.
-#if defined(__AVX512BW__)
-inline Bits odd(Bits a, Bits b, Bits c) {
-  return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0x96);
-}
-inline Bits most(Bits a, Bits b, Bits c) {
-  return (Bits)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, 0xe8);
-}
-// Where three digits, the first one lowest, are M.
-template <int M>
-inline Bits equal(Bits a, Bits b, Bits c) {
-  return (Bits)_mm512_ternarylogic_epi64((__m512i)c, (__m512i)b, (__m512i)a, 1 << M);
-}
-#else
-inline Bits odd(Bits a, Bits b, Bits c) { return a ^ b ^ c; }
-inline Bits most(Bits a, Bits b, Bits c) { return (a & b) | ((a ^ b) & c); }
-template <int M>
-inline Bits equal(Bits a, Bits b, Bits c) {
-  return (M & 1 ? a : ~a) & (M & 2 ? b : ~b) & (M & 4 ? c : ~c);
-}
-#endif
-
-constexpr int digits_of(int number) { return number ? 1 + digits_of(number / 2) : 0; }
 
 template <int N>
 struct Number {
@@ -158,13 +129,6 @@ struct Tally {
   }
 };
 
-// Adds two vectors to a sum of bits; returns the carry.
-inline Bits add(Bits& sum, Bits a, Bits b) {
-  const Bits carry = most(sum, a, b);
-  sum = odd(sum, a, b);
-  return carry;
-}
-
 // Pairs of a batch whose last three digits are M.
 template <int M>
 void tally(const Batch& batch, const Bits* counts, Tally& found) {
@@ -239,7 +203,8 @@ struct Listing : Visitor {
   void visit(Batch& batch) override {
     for (int slot = 0; slot < batch.filled; ++slot) {
       const Bits pairs = batch.counts[slot] & near(batch, slot);
-      for (int lane = 0; lane < kLanes; ++lane)
+      for (unsigned lanes = lanes_with(pairs); lanes; lanes &= lanes - 1) {
+        const int lane = __builtin_ctz(lanes);
         for (uint64_t left = pairs[lane]; left; left &= left - 1) {
           const int i = __builtin_ctzll(left);
           uint64_t mismatches = 0;
@@ -247,6 +212,7 @@ struct Listing : Visitor {
           *next++ = {int32_t(batch.first[slot] + i), int32_t(batch.lane[slot] + lane + i),
                      int32_t(mismatches)};
         }
+      }
     }
   }
 

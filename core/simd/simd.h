@@ -11,6 +11,7 @@ struct SingleLoops;
 struct WdLoops;
 struct WordLoops;
 struct PairLoops;
+struct ColumnLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -57,11 +58,12 @@ struct Simd {
                      int64_t n);
   void (*move)(const double* row_i, const double* row_j, double step, double* outputs, int64_t n);
 
-  const CellLoops* cells;     // piecewise polynomials, cells.h
-  const SingleLoops* single;  // passes in single precision, single.h
-  const WdLoops* wd;          // the weighted degree kernel, wd.h
-  const WordLoops* words;     // tables of words, words.h
-  const PairLoops* pairs;     // words against words, pairs.h
+  const CellLoops* cells;           // piecewise polynomials, cells.h
+  const SingleLoops* single;        // passes in single precision, single.h
+  const WdLoops* wd;                // the weighted degree kernel, wd.h
+  const WordLoops* words;           // tables of words, words.h
+  const PairLoops* pairs;           // words against words, pairs.h
+  const ColumnLoops* column_pairs;  // words of many pairs of sequences, column_pairs.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

@@ -7,7 +7,7 @@
 #pragma once
 #include "kernels/quantity.h"
 #include "stores/kmer_store.h"
-#include "strings/word_pairs.h"
+#include "strings/column_pairs.h"
 
 namespace kw {
 

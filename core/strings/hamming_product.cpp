@@ -90,18 +90,22 @@ void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count,
   Buffer<double> all = words(v, threads);
   for (int64_t first = 0; first < members; first += kTables) {
     const int64_t some = std::min(kTables, members - first);
-    std::vector<Buffer<double>> tables(some, Buffer<double>(all.size()));
+    Buffer<double> left;
+    if (first + some < members) left = all;
+    std::vector<Buffer<double>> tables(some - 1);
     std::vector<double*> places;
-    for (Buffer<double>& table : tables) places.push_back(table.data());
-    if (first + some < members) tables.push_back(all);  // for those that are left
+    for (Buffer<double>& table : tables) {
+      table.resize(all.size());
+      places.push_back(table.data());
+    }
+    places.push_back(all.data());
     operator_.apply_each(parameters_.spectra.data() + first * size, some, threads, all.data(),
                          places.data());
     run_team(threads, some, [&](int64_t p, int) {
       for (int64_t r = 0; r < count; ++r)
-        out[(first + p) * count + r] +=
-            sum_words(view_, parameters_.rule, ids[r], tables[p].data());
+        out[(first + p) * count + r] += sum_words(view_, parameters_.rule, ids[r], places[p]);
     });
-    if (first + some < members) all = std::move(tables.back());
+    all = std::move(left);
   }
 }
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from math import comb
 
 Values = tuple[Fraction, ...]  # h by m, or eigenvalues by w: l + 1 numbers
@@ -39,6 +39,11 @@ def krawtchouk(length: int, letters: int) -> tuple[tuple[int, ...], ...]:
 
 def spectrum(values: Sequence[Fraction], letters: int) -> Values:
     """Return the eigenvalues, by w, of a function of the mismatches."""
+    return _spectrum(tuple(values), letters)
+
+
+@lru_cache(maxsize=1024)
+def _spectrum(values: Values, letters: int) -> Values:
     table = krawtchouk(len(values) - 1, letters)
     return tuple(_dot(values, column) for column in zip(*table, strict=True))
 
