@@ -11,6 +11,7 @@ import numpy as np
 from ..core import _core
 from .base import TrainingSet
 from .kept_outputs import KeptOutputs
+from .matrix import MatrixEngine
 from .memory import LITTLE, free_memory
 
 MOST_BYTES = 2**28  # of all values: more of them are slower to read than to compute
@@ -56,6 +57,11 @@ class StackedEngine(KeptOutputs):
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
         return self._core.block(idx, theta)
+
+    def weighed(self, idx: np.ndarray, theta: np.ndarray) -> MatrixEngine | None:
+        if len(idx) > self.largest_block:
+            return None
+        return MatrixEngine(self.block(idx, theta), self._alpha[idx], self.combined(theta)[idx])
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)

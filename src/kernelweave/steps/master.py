@@ -24,7 +24,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from ..core import _core
 from ..kkt_system import longest_step
+from ..losses import DualTerm
 from ..norms import Norm
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ CENTRE = 0.1  # how far complementarity is lowered in one iteration
 SAFE = 0.99  # how much of the way to the boundary is taken
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
 FEW = 50  # weights, and slopes, that a model is minimised over at first
+PAIR_TOL = 1e-7
+PAIRS = 300
 ROUNDING = 1e-6  # relative error of a multiplier
 
 
@@ -201,11 +205,16 @@ def model_minimum(
     while True:
         best, own = np.where(free, theta, lower), np.ix_(free, free)
         slope = (gradient + H @ (best - theta))[free] - H[own] @ theta[free]
-        none = np.zeros((0, len(slope)))
-        model = Master(norm, H[own], slope, lower[free], none, np.zeros(0))
-        best[free] = np.maximum(
-            model.minimise(start[free], best, np.flatnonzero(free)), lower[free]
-        )
+        found = None
+        if norm.is_sparse:
+            costs = norm.ball(best)[1]
+            total = (1.0 - costs[~free] @ lower[~free]) * norm.value(theta)
+            found = _by_pairs(H[own], slope, lower[free], costs[free], theta[free], total)
+        if found is None:
+            none = np.zeros((0, len(slope)))
+            model = Master(norm, H[own], slope, lower[free], none, np.zeros(0))
+            found = model.minimise(start[free], best, np.flatnonzero(free))
+        best[free] = np.maximum(found, lower[free])
         slope, across = gradient + H @ (best - theta), norm.ball(best)[1]
         # Where the ball is not monotone (`Elliptic`) a larger weight may even shorten all others.
         reduced = slope + _multiplier(slope, across, np.where(free, best - lower, 0.0)) * across
@@ -213,6 +222,33 @@ def model_minimum(
         if not wanted.any():
             return best / norm.value(best)
         free |= wanted
+
+
+def _by_pairs(
+    P: np.ndarray,
+    q: np.ndarray,
+    lower: np.ndarray,
+    costs: np.ndarray,
+    theta: np.ndarray,
+    total: float,
+) -> np.ndarray | None:
+    """Return the minimum of 1/2 v' P v + q . v over v >= lower with costs . v = total, shape (k,).
+
+    Two weights change at a time, which suits the flat side of the ball at p = 1: the problem is
+    that of a working set of examples. None where so many steps are needed that interior points are
+    faster. `theta` is feasible but for its sum.
+    """
+    low = costs * lower
+    start = np.maximum(costs * theta, low)
+    start[start.argmax()] += total - start.sum()
+    if start.min() < 0 or (start < low).any():
+        return None
+    kernel = P / np.outer(costs, costs)
+    term = DualTerm.of(low, np.full(len(low), total), lin=np.zeros(len(low)))
+    v, slope = start, q / costs + kernel @ start
+    _, violation = _core.solve_pairs(kernel, *term.take(np.arange(len(low))).arrays, PAIR_TOL, PAIRS * len(low), v, slope)
+
+    return v / costs if violation <= PAIR_TOL else None
 
 
 def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> float:

@@ -17,7 +17,7 @@ from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..problem import Certificate, Problem
 from .confirm import confirmed
 from .history import History, Result, ignore
-from .loop import train
+from .loop import train, train_given
 from .shrinking import train_on_active_sets
 from .violations import every_kth
 
@@ -84,7 +84,8 @@ def _solve_from(
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
         result = plan.algorithm.solve(problem, engine, weights, history)
     else:
-        run, dropped = train_on_active_sets if plan.grows else train, None
+        run = train_on_active_sets if plan.grows else train
+        dropped = None if weights.all() else weights  # a solution of another problem, or of this
         if engine.rough:  # passes in single precision come first
             inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
             inner.phase, inner.watch = "single precision", history.watch
@@ -201,7 +202,8 @@ def _adapted(
     inner = history.inner(ADAPTED * history.tol, turns)
     certificate, n_iter = _certified(theta, problem, engine), result.n_iter
     if certificate.gap > history.tol:
-        n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
+        train_given(problem, engine, theta, plan, inner)
+        n_iter += inner.n_iter
         certificate = _certified(theta, problem, engine)
     if certificate.gap <= history.tol:
         return replace(
