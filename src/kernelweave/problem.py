@@ -161,12 +161,6 @@ class Problem:
         """
         return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
 
-    @cached_property
-    def counting(self) -> tuple[np.ndarray, Problem]:
-        """The examples with a cost, and the problem of these: its values are those of all."""
-        idx = np.flatnonzero(self.C)
-        return idx, self if len(idx) == len(self.C) else self.restricted(idx, self.tau)
-
     def given(self, theta: np.ndarray) -> Problem:
         """Return the inner problem: the same with kernel weights that are given, shape (M,).
 

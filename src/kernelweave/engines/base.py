@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,9 +23,6 @@ from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
 from .snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from .matrix import MatrixEngine
 
 LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
@@ -120,8 +117,8 @@ class Engine(ABC):
     streams : bool
         Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
         by block when it is asked for them.
-    at_hand : bool
-        Whether the values of its only kernel are there, so that blocks of them cost nothing.
+    keeps_values : bool
+        Whether the values of all kernels are at hand. Then blocks cost no kernel evaluation.
     far : bool
         Whether examples are elsewhere: what is asked of all of them is a message and an answer.
     precision : float
@@ -135,7 +132,7 @@ class Engine(ABC):
 
     keeps_outputs: ClassVar[bool]
     streams: ClassVar[bool] = False
-    at_hand: ClassVar[bool] = False
+    keeps_values: ClassVar[bool] = False
     far: ClassVar[bool] = False
     precision: float = float(np.finfo(float).eps)
 
@@ -227,14 +224,6 @@ class Engine(ABC):
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m k_m between q examples, shape (q, q)."""
         raise self._cannot("evaluate kernels between examples")
-
-    def weighed(self, idx: np.ndarray, theta: np.ndarray) -> MatrixEngine | None:
-        """Return an engine of some examples for one kernel, sum_m theta_m k_m.
-
-        It starts from their alphas and combined outputs. None where its values would have to be
-        evaluated, or are too many.
-        """
-        return None
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         """Return every k_m between q examples, shape (M, q, q)."""

@@ -6,12 +6,13 @@ fold more touches the same pairs again. With all values at hand these cost no ev
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..core import _core
 from .base import TrainingSet
 from .kept_outputs import KeptOutputs
-from .matrix import MatrixEngine
 from .memory import LITTLE, free_memory
 
 MOST_BYTES = 2**28  # of all values: more of them are slower to read than to compute
@@ -25,9 +26,12 @@ class StackedEngine(KeptOutputs):
     core : the engine of the core that does the work; `of` makes it.
     """
 
+    keeps_values: ClassVar[bool] = True
+
     def __init__(self, core: _core.Stack):
         super().__init__(core.n, core.n_kernels)
         self._core = core
+        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> StackedEngine:
@@ -56,12 +60,14 @@ class StackedEngine(KeptOutputs):
         self._core.add(idx, delta)
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self._core.block(idx, theta)
-
-    def weighed(self, idx: np.ndarray, theta: np.ndarray) -> MatrixEngine | None:
-        if len(idx) > self.largest_block:
-            return None
-        return MatrixEngine(self.block(idx, theta), self._alpha[idx], self.combined(theta)[idx])
+        if self._last is not None and np.array_equal(theta, self._last[1]):
+            known, _, values = self._last  # a Hessian is made of the last working set, as a rule
+            at = np.minimum(np.searchsorted(known, idx), len(known) - 1)
+            if np.array_equal(known[at], idx):
+                return values[np.ix_(at, at)]
+        values = self._core.block(idx, theta)
+        self._last = idx.copy(), theta.copy(), values
+        return values
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)

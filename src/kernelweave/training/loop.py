@@ -19,13 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..engines.matrix import MatrixEngine
 from ..norms import Norm
 from ..problem import Problem
 from ..stored import stored
 from .conjugate_gradients import conjugate_gradients
 from .history import History, Result
-from .observers import of_examples
 from .working_sets import WorkingSets
 
 if TYPE_CHECKING:
@@ -180,8 +178,7 @@ def train(
         tol = history.tol if accuracy is None else accuracy.gap
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
-        if (one := train_given(problem, engine, theta, plan, inner)) is not None:
-            sets.remember(problem.counting[0], theta, one.values)
+        train(problem.given(theta), engine, theta, plan.inner, inner)
         stuck = not (inner.converged or inner.spent)
         history.stuck_inner = history.stuck_inner + 1 if stuck else 0
         return Turn.of(sets, theta, solve_inner)
@@ -203,25 +200,3 @@ def train(
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)
         turns = 1
-
-
-def train_given(
-    problem: Problem, engine: Engine, theta: np.ndarray, plan: Plan, history: History
-) -> MatrixEngine | None:
-    """Improve alpha under weights theta, shape (M,), that are given.
-
-    Where the values of all kernels are at hand, those of their sum are made of them once, and are
-    returned. All turns see this one kernel, on the examples that count, and the outputs of every
-    kernel follow at the end.
-    """
-    counting, part = problem.counting
-    one = None if problem.n_outputs > 1 else engine.weighed(counting, theta)
-    if one is None:
-        train(problem.given(theta), engine, theta, plan.inner, history)
-        return None
-    observe = of_examples(history.observe, counting, engine.alpha)
-    history.observe = lambda alpha, _: observe(alpha, theta)
-    train(part.given(np.ones(1)), one, np.ones(1), plan.inner, history)
-    moved = np.flatnonzero(one.alpha != engine.alpha[counting])
-    engine.change(counting[moved], one.alpha[moved])
-    return one

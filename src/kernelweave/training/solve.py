@@ -17,7 +17,7 @@ from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..problem import Certificate, Problem
 from .confirm import confirmed
 from .history import History, Result, ignore
-from .loop import train, train_given
+from .loop import train
 from .shrinking import train_on_active_sets
 from .violations import every_kth
 
@@ -202,8 +202,7 @@ def _adapted(
     inner = history.inner(ADAPTED * history.tol, turns)
     certificate, n_iter = _certified(theta, problem, engine), result.n_iter
     if certificate.gap > history.tol:
-        train_given(problem, engine, theta, plan, inner)
-        n_iter += inner.n_iter
+        n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
         certificate = _certified(theta, problem, engine)
     if certificate.gap <= history.tol:
         return replace(

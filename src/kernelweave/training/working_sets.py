@@ -30,7 +30,6 @@ from .violations import Violations, strictly_inside
 # A subproblem is solved to this part of the violation that the turn starts from. With many kernels
 # a changed alpha is expensive, and less exact subproblems change fewer of them.
 PRECISION_ONE_KERNEL, PRECISION_MANY_KERNELS = 0.1, 0.3
-PRECISION_AT_HAND = 1e-3  # where values cost nothing another turn costs more than another pair
 SHRINK_BELOW = 0.5  # part of the examples still in question at which the others are set aside
 SHRUNK_FALL = 0.3  # part of its violation to which a shrunk problem is solved,
 SHRUNK_END = 0.9  # or part of the violation that the tolerance asks for, if that comes first
@@ -85,10 +84,6 @@ class WorkingSets:
         own = self.problem.norm.regularizer(weights, self.s)
         return value + 0.5 * (float(weights @ self.s) - own)
 
-    def remember(self, work: np.ndarray, weights: np.ndarray, kernel: np.ndarray) -> None:
-        """Take in the block of q examples of the only output, shape (q, q), under weights."""
-        self._work[0], self._kernel[0] = work, (weights, kernel)
-
     def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
         outputs = range(self.problem.n_outputs)
@@ -140,7 +135,10 @@ class WorkingSets:
             if violations.size <= target:
                 continue
             active = np.flatnonzero(~violations.settled(violations.size))
-            if shrink and self.size < len(active) <= SHRINK_BELOW * len(violations.up):
+            if shrink and self.engine.keeps_values and len(active) <= self.size:
+                goal = min(1e-2, 0.1 * wanted) * violations.size
+                self._solve(self.problem.output_slices[output].start + active, goal, weights, output)
+            elif shrink and self.size < len(active) <= SHRINK_BELOW * len(violations.up):
                 goal = max(SHRUNK_FALL, SHRUNK_END * wanted) * violations.size
                 self._improve_shrunk(active, goal, weights, output)
             else:
@@ -148,8 +146,6 @@ class WorkingSets:
 
     @property
     def _precision(self) -> float:
-        if self.engine.at_hand:
-            return PRECISION_AT_HAND
         return PRECISION_ONE_KERNEL if self.engine.n_kernels == 1 else PRECISION_MANY_KERNELS
 
     @property
@@ -170,14 +166,8 @@ class WorkingSets:
         while True:
             last = self._work[output]
             free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
-            work = first + self._select(violations, free - first)
-            kernel = self.engine.block(work, weights)
-            term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-            subproblem = Subproblem(kernel, term, alpha, self.F[work])
-            self._work[output], self._kernel[output] = work, (weights, kernel)
-            tolerance = self._precision * violations.size
-            alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-            self.assign(work, self._balanced(work, alpha, output), weights)
+            work = first + violations.select(min(self.size, len(violations.up)), free - first)
+            self._solve(work, self._precision * violations.size, weights, output)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
                 return
@@ -186,12 +176,16 @@ class WorkingSets:
             if violations.size <= target:
                 return
 
-    def _select(self, violations: Violations, free: np.ndarray) -> np.ndarray:
-        """Return the next working set of an output; `free`: of the last one, between bounds."""
-        n = len(violations.up)
-        if self.engine.at_hand and n <= self.size:
-            return np.arange(n)
-        return violations.select(min(self.size, n), free)
+    def _solve(
+        self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int
+    ) -> None:
+        """Give the working set of an output its best alphas, up to a violation."""
+        kernel = self.engine.block(work, weights)
+        term, alpha = self.problem.term.take(work), self.engine.alpha[work]
+        subproblem = Subproblem(kernel, term, alpha, self.F[work])
+        self._work[output], self._kernel[output] = work, (weights, kernel)
+        alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
+        self.assign(work, self._balanced(work, alpha, output), weights)
 
     def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
         """Return new alphas of a working set, with which those of the output have their sum again.
