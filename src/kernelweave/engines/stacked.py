@@ -31,6 +31,8 @@ class StackedEngine(KeptOutputs):
     def __init__(self, core: _core.Stack):
         super().__init__(core.n, core.n_kernels)
         self._core = core
+        # Examples, sorted, weights and values of the last block: the Hessian in the weights is made
+        # of the working set that came before it, as a rule.
         self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     @classmethod
@@ -61,12 +63,13 @@ class StackedEngine(KeptOutputs):
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
         if self._last is not None and np.array_equal(theta, self._last[1]):
-            known, _, values = self._last  # a Hessian is made of the last working set, as a rule
+            known, _, values = self._last
             at = np.minimum(np.searchsorted(known, idx), len(known) - 1)
             if np.array_equal(known[at], idx):
                 return values[np.ix_(at, at)]
         values = self._core.block(idx, theta)
-        self._last = idx.copy(), theta.copy(), values
+        if len(idx) and np.all(idx[1:] > idx[:-1]):
+            self._last = idx.copy(), theta.copy(), values.copy()
         return values
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:

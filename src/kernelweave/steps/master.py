@@ -26,7 +26,6 @@ from scipy.linalg.lapack import dposv
 
 from ..core import _core
 from ..kkt_system import longest_step
-from ..losses import DualTerm
 from ..norms import Norm
 
 if TYPE_CHECKING:
@@ -38,8 +37,8 @@ CENTRE = 0.1  # how far complementarity is lowered in one iteration
 SAFE = 0.99  # how much of the way to the boundary is taken
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
 FEW = 50  # weights, and slopes, that a model is minimised over at first
-PAIR_TOL = 1e-7
-PAIRS = 300
+PAIRED = 1e-7  # differences of slopes that steps on pairs of weights leave,
+PAIRS_PER_WEIGHT = 300  # after so many of them at most
 ROUNDING = 1e-6  # relative error of a multiplier
 
 
@@ -205,11 +204,7 @@ def model_minimum(
     while True:
         best, own = np.where(free, theta, lower), np.ix_(free, free)
         slope = (gradient + H @ (best - theta))[free] - H[own] @ theta[free]
-        found = None
-        if norm.is_sparse:
-            costs = norm.ball(best)[1]
-            total = (1.0 - costs[~free] @ lower[~free]) * norm.value(theta)
-            found = _by_pairs(H[own], slope, lower[free], costs[free], theta[free], total)
+        found = _by_pairs(H[own], slope, lower, theta, free, norm) if norm.is_sparse else None
         if found is None:
             none = np.zeros((0, len(slope)))
             model = Master(norm, H[own], slope, lower[free], none, np.zeros(0))
@@ -228,27 +223,29 @@ def _by_pairs(
     P: np.ndarray,
     q: np.ndarray,
     lower: np.ndarray,
-    costs: np.ndarray,
     theta: np.ndarray,
-    total: float,
+    free: np.ndarray,
+    norm: Norm,
 ) -> np.ndarray | None:
-    """Return the minimum of 1/2 v' P v + q . v over v >= lower with costs . v = total, shape (k,).
+    """Return the k free weights at norm 1 that minimise 1/2 v' P v + q . v, shape (k,), at p = 1.
 
-    Two weights change at a time, which suits the flat side of the ball at p = 1: the problem is
-    that of a working set of examples. None where so many steps are needed that interior points are
-    faster. `theta` is feasible but for its sum.
+    The others are at their bounds. Weights times their costs have a fixed sum, like the alphas of a
+    working set of examples, and are found in the same way, two at a time. None where that takes so
+    many steps that interior points are faster.
     """
-    low = costs * lower
-    start = np.maximum(costs * theta, low)
-    start[start.argmax()] += total - start.sum()
-    if start.min() < 0 or (start < low).any():
+    costs = norm.ball(theta)[1]
+    low = (costs * lower)[free]
+    total = 1.0 - float(costs[~free] @ lower[~free])
+    v = np.maximum((costs * theta)[free], low)
+    v[v.argmax()] += total - v.sum()
+    if (v < low).any():
         return None
-    kernel = P / np.outer(costs, costs)
-    term = DualTerm.of(low, np.full(len(low), total), lin=np.zeros(len(low)))
-    v, slope = start, q / costs + kernel @ start
-    _, violation = _core.solve_pairs(kernel, *term.take(np.arange(len(low))).arrays, PAIR_TOL, PAIRS * len(low), v, slope)
-
-    return v / costs if violation <= PAIR_TOL else None
+    scale, none = 1.0 / costs[free], np.zeros(len(low))
+    kernel = scale[:, None] * P * scale
+    slope, most = scale * q + kernel @ v, PAIRS_PER_WEIGHT * len(low)
+    parts = none, none, none, none, low, np.full(len(low), total)
+    _, violation = _core.solve_pairs(kernel, *parts, PAIRED, most, v, slope)
+    return scale * v if violation <= PAIRED else None
 
 
 def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> float:
