@@ -30,8 +30,8 @@ from .violations import Violations, strictly_inside
 # A subproblem is solved to this part of the violation that the turn starts from. With many kernels
 # a changed alpha is expensive, and less exact subproblems change fewer of them.
 PRECISION_ONE_KERNEL, PRECISION_MANY_KERNELS = 0.1, 0.3
-# With all values at hand another turn costs more than more pairs: with given weights all examples in
-# question are solved for at once, to this part of the violation, and well below what is wanted.
+# With all values at hand another turn costs more than more pairs. With given weights all examples
+# in question are solved for at once, to this part of the violation, and well below what is wanted.
 PRECISION_OF_VALUES, WELL_BELOW = 0.01, 0.1
 SHRINK_BELOW = 0.5  # part of the examples still in question at which the others are set aside
 SHRUNK_FALL = 0.3  # part of its violation to which a shrunk problem is solved,
