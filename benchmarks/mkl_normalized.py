@@ -29,7 +29,8 @@ def run(settings: Settings) -> Table:
         f"{COLUMNS * widths:,} RBF kernels on sonar, 208 x {COLUMNS}",
         ("normalize", "rounds", "CPU s", "times", "peak GB", "gap"),
         notes=[
-            "Multiplicative weights, squared hinge, C = 1, tol = 0.1, one thread; CPU s of the whole fit."
+            "Multiplicative weights, squared hinge, C = 1, tol = 0.1, one thread; "
+            "CPU s of the whole fit."
         ],
     )
     first = np.nan
