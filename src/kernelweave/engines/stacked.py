@@ -66,7 +66,8 @@ class StackedEngine(KeptOutputs):
             known, _, values = self._last
             at = np.minimum(np.searchsorted(known, idx), len(known) - 1)
             if np.array_equal(known[at], idx):
-                return values[np.ix_(at, at)]
+                part: np.ndarray = values[np.ix_(at, at)]
+                return part
         values = self._core.block(idx, theta)
         if len(idx) and np.all(idx[1:] > idx[:-1]):
             self._last = idx.copy(), theta.copy(), values.copy()
