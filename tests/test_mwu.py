@@ -11,7 +11,8 @@ from kernelweave.core import _core
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
-from kernelweave.solvers.mwu import MWU, Game
+from kernelweave.solvers.game import Game
+from kernelweave.solvers.mwu import MWU
 from kernelweave.solvers.skm import SKM
 from kernelweave.training.history import History
 
