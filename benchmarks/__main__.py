@@ -46,8 +46,8 @@ def arguments(found: dict[str, str]) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="how often each side is timed")
     parser.add_argument("--ours", action="store_true", help="without peers that take minutes")
     parser.add_argument("--cpu", action="store_true", help="CPU seconds, not those of the clock")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[], help="of some tables: examples")
     parser.add_argument("--older-gap", action="store_true", help="see benchmarks/older_gap.py")
-    parser.add_argument("--sizes", type=int, nargs="+", default=[], help="of large_noisy")
     parser.add_argument("--jobs", type=int, default=1, help="threads of our fits in large_noisy")
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.names) - set(found)):

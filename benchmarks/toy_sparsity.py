@@ -52,7 +52,7 @@ def run(settings: Settings) -> Table:
     names = [f"p = {p:.3g}" for p in NORMS]
     table = Table("Test errors, C chosen for each norm", ["n", "relevant", *names, "best"])
     costs = settings.size(COSTS, COSTS[4:5])
-    for n in settings.size(SIZES, (20,)):
+    for n in settings.sizes or settings.size(SIZES, (20,)):
         for relevant in settings.size(RELEVANT, (1,)):
             drawn = [samples(n, relevant, seed) for seed in range(settings.repeats)]
             errors = [

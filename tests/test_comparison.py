@@ -24,6 +24,7 @@ def cancer():
 
 
 GRID = {"Cs": [0.1, 10.0], "norms": [1.0, 2.0, np.inf]}
+PARTS = StratifiedKFold(3, shuffle=True, random_state=0)  # of a training fold
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +36,12 @@ def comparison(cancer):
 def test_everyone_chooses_inside_the_training_fold(comparison, cancer):
     X, y = cancer
     for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
-        learned = MKLClassifierCV(kernels.RBF(gamma=GAMMAS), cv=3, **GRID).fit(X[train], y[train])
+        learned = MKLClassifierCV(kernels.RBF(gamma=GAMMAS), cv=PARTS, **GRID)
+        learned.fit(X[train], y[train])
         assert comparison.settings[LEARNED][fold] == (learned.norm_, learned.C_)
         assert comparison.scores[LEARNED][fold] == learned.score(X[test], y[test])
         plain = GridSearchCV(
-            MKLClassifier(kernels.RBF(gamma=GAMMAS), norm=np.inf), {"C": GRID["Cs"]}, cv=3
+            MKLClassifier(kernels.RBF(gamma=GAMMAS), norm=np.inf), {"C": GRID["Cs"]}, cv=PARTS
         ).fit(X[train], y[train])
         assert comparison.settings[SUM][fold] == (np.inf, plain.best_params_["C"])
         assert_allclose(comparison.scores[SUM][fold], plain.score(X[test], y[test]))
@@ -48,7 +50,7 @@ def test_everyone_chooses_inside_the_training_fold(comparison, cancer):
 def test_the_single_kernel_is_chosen_in_the_training_fold(comparison, cancer):
     X, y = cancer
     for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
-        one = MKLClassifierCV(norms=[np.inf], Cs=GRID["Cs"], cv=3)
+        one = MKLClassifierCV(norms=[np.inf], Cs=GRID["Cs"], cv=PARTS)
         alone = [
             clone(one).set_params(kernels=kernels.RBF(gamma=g)).fit(X[train], y[train])
             for g in GAMMAS

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.metaestimators import _safe_split
 
 from .kernels.member import Member
@@ -144,8 +144,8 @@ def compare(
     """Compare what was learned with what needs no learning of weights, on the same folds.
 
     In each training fold C is chosen for every machine, the norm for the learned combination, and
-    the kernel for the single one, all by cross-validation in three parts of that fold and from the
-    same grid. So every score is as honest as the others.
+    the kernel for the single one, all by cross-validation in three parts of that fold, drawn at
+    random once, and from the same grid. So every score is as honest as the others.
 
     Parameters
     ----------
@@ -233,11 +233,14 @@ def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -
     where, last = _parameter(estimator, "kernels"), _last(estimator)
     selecting = MKLClassifierCV if is_classifier(estimator) else MKLRegressorCV
     known = inspect.signature(selecting).parameters
+    # Rows of a table may follow each other in some order, and parts in that order differ.
+    kind = StratifiedKFold if is_classifier(estimator) else KFold
+    parts = kind(INNER_FOLDS, shuffle=True, random_state=0)
     options = {k: v for k, v in last.get_params(deep=False).items() if k in known}
     grid: Any = list(Cs) if Cs is not None else CS if is_classifier(estimator) else "scale"
 
     def make(norms: Iterable[float | Norm], **changes: Any) -> Any:
-        inner = {"norms": norms, "Cs": grid, "cv": INNER_FOLDS, "scoring": scoring}
+        inner = {"norms": norms, "Cs": grid, "cv": parts, "scoring": scoring}
         plain = {"solver": "auto"} if list(norms) == [np.inf] else {}
         machine = selecting(**{**options, **inner, **plain, **changes})
         if where == "kernels":

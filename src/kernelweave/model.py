@@ -172,13 +172,19 @@ class Model:
         training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
         linear = here and _core.Engine.is_linear(self.compiled.program)
         if engine is not None and self._knows(engine, alpha):
-            added = engine.outputs_at(few).T[:, None] * self.weights
+            parts = in_parts(engine.outputs_at(few).T[:, None] * self.weights)
         elif linear and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
-            added = _outputs(LinearEngine.of(training_set), alpha, few) * self.weights
+            parts = in_parts(_outputs(LinearEngine.of(training_set), alpha, few) * self.weights)
         else:
-            added = self.added(some, n_jobs)
-        means, deviations = spread(added, shares)
-        by_view = spread(sum_of_views(added, self.compiled.views), shares)[1]
+            parts = self._added(some, n_jobs)
+        means, deviations = np.zeros_like(self.weights), np.zeros_like(self.weights)
+        views = numbered(self.compiled.views)
+        by_view = np.zeros((some.n, len(self.weights), views.max() + 1))
+        for kernels, values in parts:
+            means[:, kernels], deviations[:, kernels] = spread(values, shares)
+            for view in np.unique(views[kernels]):
+                by_view[..., view] += values[..., views[kernels] == view].sum(axis=-1)
+        by_view = spread(by_view, shares)[1]
         return replace(self, means=means, deviations=deviations, view_deviations=by_view)
 
     def _knows(self, engine: Engine, alpha: np.ndarray) -> bool:
@@ -193,9 +199,14 @@ class Model:
 
     def added(self, new: Examples, n_jobs: int) -> np.ndarray:
         """Return what each kernel adds for examples as the kernels read them, (n, outputs, M)."""
-        outputs, M = self.weights.shape
-        values = np.zeros((new.n, outputs, M))
-        used = np.flatnonzero(self.weights.any(axis=0))
+        values = np.zeros((new.n, *self.weights.shape))
+        for some, part in self._added(new, n_jobs):
+            values[:, :, some] = part
+        return values
+
+    def _added(self, new: Examples, n_jobs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Give some kernels with a weight, shape (k,), and what they add, (n, outputs, k)."""
+        outputs, used = len(self.weights), np.flatnonzero(self.weights.any(axis=0))
         for some in np.array_split(used, len(used) // AT_A_TIME + 1):
             if len(some) == 0:
                 continue
@@ -204,13 +215,12 @@ class Model:
             program, sides = old.kernels.program, (old.examples.side, fresh.examples.side)
             if outputs == 1:
                 sums = _core.sum_each(program, *sides, self.coef[0], n_jobs)
-                values[:, 0, some] = (self.weights[0, some, None] * sums).T
+                yield some, (self.weights[0, some, None] * sums).T[:, None]
                 continue
             each = np.einsum("om,mk->omk", self.weights[:, some], np.eye(len(some)))
             coef = np.repeat(self.coef, len(some), axis=0)
             found = _core.decide(program, *sides, coef, each.reshape(-1, len(some)), n_jobs)
-            values[:, :, some] = found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
-        return values
+            yield some, found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
 
 
 def _outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
@@ -220,6 +230,13 @@ def _outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.nda
         engine.move_to(one)
         found.append(engine.outputs_at(idx).T)
     return np.stack(found, axis=1)
+
+
+def in_parts(added: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Give some of M kernels, shape (k,), and what they add, (n, outputs, k) of (n, outputs, M)."""
+    M = added.shape[2]
+    for some in np.array_split(np.arange(M), M // AT_A_TIME + 1):
+        yield some, added[..., some]
 
 
 def spread(added: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -233,10 +250,16 @@ def spread(added: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 def sum_of_views(added: np.ndarray, views: Sequence[str]) -> np.ndarray:
     """Return what the kernels of each view add together, shape (..., views), of (..., M)."""
-    names = list(dict.fromkeys(views))
-    belongs = np.array([[view == name for name in names] for view in views], dtype=float)
+    numbers = numbered(views)
+    belongs = np.equal.outer(numbers, np.arange(numbers.max() + 1)).astype(float)
     summed: np.ndarray = added @ belongs
     return summed
+
+
+def numbered(views: Sequence[str]) -> np.ndarray:
+    """Return the number of each kernel's view, in the order of their first kernels, (M,)."""
+    first = {view: number for number, view in enumerate(dict.fromkeys(views))}
+    return np.array([first[view] for view in views])
 
 
 def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -57,10 +57,28 @@ class Grid:
         Of equal ones it is that of the smallest C, and then of the largest p: the simplest model.
         """
         scores = np.where(np.isnan(scores), -np.inf, scores)
-        sparsity = [-np.nan_to_num(norm.exponent, posinf=np.inf) for norm in self.norms]
         ties = np.argwhere(scores == scores.max())
-        i, j = min(ties, key=lambda at: (self.Cs[at[1]], sparsity[at[0]]))
+        i, j = min(ties, key=lambda at: (self.Cs[at[1]], self._sparsity[at[0]]))
         return int(i), int(j)
+
+    def chosen(self, scores: np.ndarray, rule: str) -> tuple[int, int]:
+        """Return what a rule chooses by the scores of the folds, shape (norms, Cs, folds).
+
+        That with the highest mean, or of those that are within one standard error of it the one
+        with the largest p, and at that p with the highest mean.
+        """
+        means, best = scores.mean(axis=2), self.best(scores.mean(axis=2))
+        if rule == "best" or scores.shape[2] == 1:
+            return best
+        error = scores[best].std(ddof=1) / np.sqrt(scores.shape[2])
+        close = np.flatnonzero((means >= means[best] - error).any(axis=1))
+        simplest = min(close, key=lambda i: self._sparsity[i])
+        return self.best(np.where(np.arange(len(means))[:, None] == simplest, means, -np.inf))
+
+    @property
+    def _sparsity(self) -> list[float]:
+        """A number for each norm, the lower the larger its p; highest where there is no p."""
+        return [-np.nan_to_num(norm.exponent, posinf=np.inf) for norm in self.norms]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -70,6 +88,7 @@ class Search(MKLEstimator):
     norms: Iterable[float | Norm] = NORMS
     cv: Any = None
     scoring: str | Callable[..., float] | None = None
+    rule: str = "best"
 
     def _search(
         self,
@@ -119,7 +138,7 @@ class Search(MKLEstimator):
             prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared, fits=fits)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)
-                best = grid.best(self.scores_.mean(axis=2))
+                best = grid.chosen(self.scores_, self.rule)
                 self.best_score_ = float(self.scores_[best].mean())
                 self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
                 problems = self._problems(targets, self.C_ * every, grid.norms[best[0]])

@@ -66,6 +66,11 @@ class MKLClassifierCV(Search, BaseClassifier):
         None is the accuracy. A callable ``scoring(estimator, X, y)`` can ask the estimator for
         `predict` and `decision_function`; its X holds positions among the held-out examples. With
         sample weights it is also given their ``sample_weight``.
+    rule : "best" or "one-standard-error"
+        "best" takes the norm and C with the highest mean score. "one-standard-error" keeps to the
+        largest p that has, at some C, a mean score within one standard error (over the folds) of
+        that: to the plain sum of the kernels where p = inf is among the norms and nothing is
+        clearly better.
     max_time : float or None
         Bound on the seconds of each fit, those of the search and the last one.
     verbose : int
@@ -73,10 +78,11 @@ class MKLClassifierCV(Search, BaseClassifier):
 
     Attributes
     ----------
-    norm_ : the norm with the highest mean score, as it was given
+    norm_ : the norm that was chosen, as it was given
     C_ : float
         Of equal scores that of the smallest C counts, then that of the largest p.
     best_score_ : float
+        The mean score of the norm and C that were chosen.
     scores_ : array of shape (norms, Cs, folds)
 
     Examples

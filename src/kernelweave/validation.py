@@ -26,6 +26,7 @@ from .numeric import THREAD_COUNTS, as_number, as_numbers, is_thread_count, is_w
 from .sequences import Sequences
 from .views import Grams, Views
 
+RULES = ("best", "one-standard-error")
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
 
@@ -206,6 +207,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "C": costs,
         "Cs": (_all_positive, "a sequence of finite numbers above 0, at least one"),
         "norms": (_several, "a sequence of numbers p >= 1 and norm objects, at least one"),
+        "rule": (lambda rule: isinstance(rule, str) and rule in RULES, f"one of {RULES}"),
         "nu": (lambda nu: _positive(nu) and nu <= 1, "a number above 0 and at most 1"),
         "epsilon": (_or_scale(_not_negative), 'a number of at least 0, or "scale"'),
         "tol": (_positive, "a finite number above 0"),

@@ -117,6 +117,8 @@ class Engine(ABC):
     streams : bool
         Whether it gives engines for some of the kernels (`subset`), and evaluates the others block
         by block when it is asked for them.
+    keeps_values : bool
+        Whether the values of all kernels are at hand. Then blocks cost no kernel evaluation.
     far : bool
         Whether examples are elsewhere: what is asked of all of them is a message and an answer.
     precision : float
@@ -130,6 +132,7 @@ class Engine(ABC):
 
     keeps_outputs: ClassVar[bool]
     streams: ClassVar[bool] = False
+    keeps_values: ClassVar[bool] = False
     far: ClassVar[bool] = False
     precision: float = float(np.finfo(float).eps)
 

@@ -6,6 +6,8 @@ fold more touches the same pairs again. With all values at hand these cost no ev
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..core import _core
@@ -24,9 +26,14 @@ class StackedEngine(KeptOutputs):
     core : the engine of the core that does the work; `of` makes it.
     """
 
+    keeps_values: ClassVar[bool] = True
+
     def __init__(self, core: _core.Stack):
         super().__init__(core.n, core.n_kernels)
         self._core = core
+        # Examples, sorted, weights and values of the last block: the Hessian in the weights is made
+        # of the working set that came before it, as a rule.
+        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> StackedEngine:
@@ -55,7 +62,16 @@ class StackedEngine(KeptOutputs):
         self._core.add(idx, delta)
 
     def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        return self._core.block(idx, theta)
+        if self._last is not None and np.array_equal(theta, self._last[1]):
+            known, _, values = self._last
+            at = np.minimum(np.searchsorted(known, idx), len(known) - 1)
+            if np.array_equal(known[at], idx):
+                part: np.ndarray = values[np.ix_(at, at)]
+                return part
+        values = self._core.block(idx, theta)
+        if len(idx) and np.all(idx[1:] > idx[:-1]):
+            self._last = idx.copy(), theta.copy(), values.copy()
+        return values
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)

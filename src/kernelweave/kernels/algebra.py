@@ -38,9 +38,8 @@ class Pair(Kernel):
 
     @property
     def size(self) -> int | None:
-        if self.left.size is None or self.right.size is None:
-            return None
-        return max(self.left.size, self.right.size)
+        left, right = self.left.size, self.right.size  # asked once: pairs of pairs may be deep
+        return None if left is None or right is None else max(left, right)
 
     def resolve(self, X: Any) -> Kernel:
         return replace(self, left=self.left.resolve(X), right=self.right.resolve(X))
@@ -71,9 +70,10 @@ class Pair(Kernel):
 
     @property
     def selection(self) -> Any:
-        if self.left.selection != self.right.selection:
+        left = self.left.selection
+        if left != self.right.selection:
             raise ValueError("per_feature: all parts of a kernel must have the same columns")
-        return self.left.selection
+        return left
 
     def on(self, columns: Any) -> Kernel:
         return replace(self, left=self.left.on(columns), right=self.right.on(columns))

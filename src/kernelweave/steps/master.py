@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
+from ..core import _core
 from ..kkt_system import longest_step
 from ..norms import Norm
 from ..training.loop import Turn
@@ -33,6 +34,8 @@ CENTRE = 0.1  # how far complementarity is lowered in one iteration
 SAFE = 0.99  # how much of the way to the boundary is taken
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
 FEW = 50  # weights, and slopes, that a model is minimised over at first
+PAIRED = 1e-7  # differences of slopes that steps on pairs of weights leave,
+PAIRS_PER_WEIGHT = 300  # after so many of them at most
 ROUNDING = 1e-6  # relative error of a multiplier
 
 
@@ -198,11 +201,12 @@ def model_minimum(
     while True:
         best, own = np.where(free, theta, lower), np.ix_(free, free)
         slope = (gradient + H @ (best - theta))[free] - H[own] @ theta[free]
-        none = np.zeros((0, len(slope)))
-        model = Master(norm, H[own], slope, lower[free], none, np.zeros(0))
-        best[free] = np.maximum(
-            model.minimise(start[free], best, np.flatnonzero(free)), lower[free]
-        )
+        found = _by_pairs(H[own], slope, lower, theta, free, norm) if norm.is_sparse else None
+        if found is None:
+            none = np.zeros((0, len(slope)))
+            model = Master(norm, H[own], slope, lower[free], none, np.zeros(0))
+            found = model.minimise(start[free], best, np.flatnonzero(free))
+        best[free] = np.maximum(found, lower[free])
         slope, across = gradient + H @ (best - theta), norm.ball(best)[1]
         # Where the ball is not monotone (`Elliptic`) a larger weight may even shorten all others.
         reduced = slope + _multiplier(slope, across, np.where(free, best - lower, 0.0)) * across
@@ -210,6 +214,35 @@ def model_minimum(
         if not wanted.any():
             return best / norm.value(best)
         free |= wanted
+
+
+def _by_pairs(
+    P: np.ndarray,
+    q: np.ndarray,
+    lower: np.ndarray,
+    theta: np.ndarray,
+    free: np.ndarray,
+    norm: Norm,
+) -> np.ndarray | None:
+    """Return the k free weights at norm 1 that minimise 1/2 v' P v + q . v, shape (k,), at p = 1.
+
+    The others are at their bounds. Weights times their costs have a fixed sum, like the alphas of a
+    working set of examples, and are found in the same way, two at a time. None where that takes so
+    many steps that interior points are faster.
+    """
+    costs = norm.ball(theta)[1]
+    low = (costs * lower)[free]
+    total = 1.0 - float(costs[~free] @ lower[~free])
+    v = np.maximum((costs * theta)[free], low)
+    v[v.argmax()] += total - v.sum()
+    if (v < low).any():
+        return None
+    scale, none = 1.0 / costs[free], np.zeros(len(low))
+    kernel = scale[:, None] * P * scale
+    slope, most = scale * q + kernel @ v, PAIRS_PER_WEIGHT * len(low)
+    parts = none, none, none, none, low, np.full(len(low), total)
+    _, violation = _core.solve_pairs(kernel, *parts, PAIRED, most, v, slope)
+    return scale * v if violation <= PAIRED else None
 
 
 def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> float:

@@ -81,7 +81,7 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     alpha, outputs, theta = engine.snapshot().scaled(factor)
     engine.move_to(np.clip(alpha, term.lo, term.hi), outputs, theta)
     weights = weights / norm.value(weights)
-    if not norm.is_sparse and weights.all():  # where costs are high, small changes cost much
+    if norm.is_sparse or weights.all():  # where costs are high, small changes cost much
         return weights
     weights = (1 - FRESH) * weights + FRESH * norm.start(len(weights))
     started: np.ndarray = weights / norm.value(weights)

@@ -85,7 +85,8 @@ def _solve_from(
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
         result = plan.algorithm.solve(problem, engine, weights, history)
     else:
-        run, dropped = train_on_active_sets if plan.grows else train, None
+        run = train_on_active_sets if plan.grows else train
+        dropped = None if weights.all() else weights  # a solution of another problem, or of this
         if engine.rough:  # passes in single precision come first
             inner = history.inner(max(ROUGH_SHARE * history.tol, ROUGH_TOL), history.turns_left)
             inner.phase, inner.watch = "single precision", history.watch

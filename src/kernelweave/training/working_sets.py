@@ -30,6 +30,9 @@ from .violations import Violations, strictly_inside
 # A subproblem is solved to this part of the violation that the turn starts from. With many kernels
 # a changed alpha is expensive, and less exact subproblems change fewer of them.
 PRECISION_ONE_KERNEL, PRECISION_MANY_KERNELS = 0.1, 0.3
+# With all values at hand another turn costs more than more pairs. With given weights all examples
+# in question are solved for at once, to this part of the violation, and well below what is wanted.
+PRECISION_OF_VALUES, WELL_BELOW = 0.01, 0.1
 SHRINK_BELOW = 0.5  # part of the examples still in question at which the others are set aside
 SHRUNK_FALL = 0.3  # part of its violation to which a shrunk problem is solved,
 SHRUNK_END = 0.9  # or part of the violation that the tolerance asks for, if that comes first
@@ -135,7 +138,11 @@ class WorkingSets:
             if violations.size <= target:
                 continue
             active = np.flatnonzero(~violations.settled(violations.size))
-            if shrink and self.size < len(active) <= SHRINK_BELOW * len(violations.up):
+            if shrink and self.engine.keeps_values and len(active) <= self.size:
+                work = self.problem.output_slices[output].start + active
+                goal = min(PRECISION_OF_VALUES, WELL_BELOW * wanted) * violations.size
+                self._solve(work, goal, weights, output)
+            elif shrink and self.size < len(active) <= SHRINK_BELOW * len(violations.up):
                 goal = max(SHRUNK_FALL, SHRUNK_END * wanted) * violations.size
                 self._improve_shrunk(active, goal, weights, output)
             else:
@@ -164,13 +171,7 @@ class WorkingSets:
             last = self._work[output]
             free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
             work = first + violations.select(min(self.size, len(violations.up)), free - first)
-            kernel = self.engine.block(work, weights)
-            term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-            subproblem = Subproblem(kernel, term, alpha, self.F[work])
-            self._work[output], self._kernel[output] = work, (weights, kernel)
-            tolerance = self._precision * violations.size
-            alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-            self.assign(work, self._balanced(work, alpha, output), weights)
+            self._solve(work, self._precision * violations.size, weights, output)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
                 return
@@ -178,6 +179,15 @@ class WorkingSets:
             violations = self.violations(output)
             if violations.size <= target:
                 return
+
+    def _solve(self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int) -> None:
+        """Give the working set of an output its best alphas, up to a violation."""
+        kernel = self.engine.block(work, weights)
+        term, alpha = self.problem.term.take(work), self.engine.alpha[work]
+        subproblem = Subproblem(kernel, term, alpha, self.F[work])
+        self._work[output], self._kernel[output] = work, (weights, kernel)
+        alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
+        self.assign(work, self._balanced(work, alpha, output), weights)
 
     def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
         """Return new alphas of a working set, with which those of the output have their sum again.

@@ -1,0 +1,50 @@
+"""The engine that keeps all values: blocks it has made before, and the fits it is made for."""
+
+import numpy as np
+import pytest
+from kernel_cases import training_set
+from sklearn.datasets import load_breast_cancer
+
+from kernelweave import MKLClassifier, MKLClassifierCV
+from kernelweave.engines import StackedEngine
+from kernelweave.kernels import RBF, Linear, Polynomial
+
+FAMILY = [Linear(), RBF([0.01, 0.1, 1.0]), Polynomial(2, 0.1)]
+
+
+@pytest.fixture
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return ((X - X.mean(axis=0)) / X.std(axis=0))[:90, :6], y[:90]
+
+
+@pytest.mark.parametrize(
+    "then", [[1, 4, 7], [7, 1], [1, 2], [], [1, 4, 7, 9, 11], [0, 13]], ids=str
+)
+@pytest.mark.parametrize("same", [True, False], ids=["same weights", "other weights"])
+def test_a_block_made_of_the_last_one_is_a_block(then, same, rng):
+    X = rng.normal(size=(14, 3))
+    engine, fresh = (StackedEngine.of(training_set(FAMILY, X)) for _ in range(2))
+    theta = rng.random(5)
+    engine.block(np.array([1, 4, 7, 9, 11]), theta)[:] = np.nan  # it is the caller's
+    theta = theta.copy() if same else rng.random(5)
+    idx = np.array(then, dtype=int)
+    np.testing.assert_array_equal(engine.block(idx, theta), fresh.block(idx, theta))
+
+
+def test_weights_of_zero_come_back_along_a_path(cancer):
+    X, y = cancer
+    folds = [(np.arange(60), np.arange(60, 90))]
+    Cs, shared = (0.01, 1.0, 100.0), {"normalize": None, "tol": 1e-6}
+
+    def outputs(model, held_out, _):
+        return float(model.decision_function(held_out).sum())
+
+    search = MKLClassifierCV(FAMILY, norms=[1], Cs=Cs, cv=folds, scoring=outputs, **shared)
+    search.fit(X, y)
+    assert search.plan_.engine == "stacked"
+    alone = [MKLClassifier(FAMILY, norm=1, C=C, **shared).fit(X[:60], y[:60]) for C in Cs]
+    used = [set(np.flatnonzero(model.weights_)) for model in alone]
+    assert used[1] - used[0] or used[2] - used[1]  # some kernel is needed that was not before
+    expected = [model.decision_function(X[60:]).sum() for model in alone]
+    np.testing.assert_allclose(search.scores_[0, :, 0], expected, rtol=1e-3, atol=1e-2)
