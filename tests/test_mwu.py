@@ -85,10 +85,10 @@ def test_large_exponents_do_not_overflow(rng):
     problem, engine = make(rng)
     game = Game(problem, engine)
     game.play(1.0)
-    gentle = game._weights(19.0 / game.longest)
-    assert np.isfinite(game._weights(1e6)).all()
-    assert game._weights(1e6).max() > 0.99
-    np.testing.assert_allclose(gentle, game._weights(20.5 / game.longest), atol=0.05)
+    gentle = game.weights(19.0 / game.longest)
+    assert np.isfinite(game.weights(1e6)).all()
+    assert game.weights(1e6).max() > 0.99
+    np.testing.assert_allclose(gentle, game.weights(20.5 / game.longest), atol=0.05)
 
 
 @pytest.mark.parametrize("scaling", ["unit", "trace"])

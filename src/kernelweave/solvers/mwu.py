@@ -13,8 +13,9 @@ kernels by
 
 the exponential of an (n + 1) x (n + 1) matrix in closed form. (In the paper's algorithm p12 is
 negative, and the printed rate lacks its rho: eps' = -log(1 - eps / (2 rho)).) Memory is O(M n): the
-outputs of each kernel; columns of kernels are computed when they are asked for. Where even that is
-much, the game is played on some of the kernels at a time (`sifting`).
+outputs of each kernel; columns of kernels are computed when they are asked for. Where kernels are
+many, rounds are played with those that have weight (`mwu_kernels`); where even O(M n) is much, the
+game is played on samples of the kernels (`sifting`).
 
 The paper's rate is for a game of value 1, whereas kernels of trace 1 or with a unit diagonal make
 one of a far smaller value, so that weights hardly leave uniform. The default is `scaling="value"`:
@@ -43,7 +44,9 @@ from .sifting import sift, spread
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
 CERTIFIED = 40  # times in a run that its model is
-LARGE = 2**29  # bytes of outputs from which on kernels are streamed,
+NOTHING = 1e-6  # share of all weights that kernels without weight may have had
+MANY = 100  # kernels from which on rounds are played with some of them
+LARGE = 2**29  # bytes of outputs of all kernels that are too many: then kernels are sampled,
 FIRST = 2000  # from a sample of so many on,
 ENTER = 1000  # which so many join after a look at all of them, at most,
 LOOKS = 4  # of which there are so many at most
@@ -101,8 +104,8 @@ class MWU(Method):
         return True
 
     def streams(self, M: int, n: int) -> bool:
-        """Whether outputs of all kernels would take much memory."""
-        return 8 * M * n > LARGE
+        """Whether the kernels are many, or their outputs would take much memory."""
+        return M >= MANY or 8 * M * n > LARGE
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
@@ -120,6 +123,10 @@ class MWU(Method):
             from .mwu_batches import play_batches  # which is made of games
 
             return play_batches(self, problem, engine, history)
+        if engine.streams and 8 * engine.n_kernels * engine.n <= LARGE:
+            from .mwu_kernels import play_some
+
+            return play_some(self, problem, engine, history)
         if engine.streams:
             first = spread(np.arange(engine.n_kernels), FIRST)
             return sift(self.solve, problem, engine, weights, history, first, _some, looks=LOOKS)
@@ -202,10 +209,16 @@ class Game:
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
 
-    def follow(self, other: Game) -> None:
-        """Take over what was played in another game, with the same kernels."""
-        self.s, self.ridge_part = other.s.copy(), other.ridge_part
-        self.mu, self.step = other.mu, other.step
+    def follow(self, other: Game, energies: np.ndarray | None = None) -> None:
+        """Take over what was played in another game, with the same kernels.
+
+        Where that game had others, `energies` are a'K_m a, shape (M,), and weights stay.
+        """
+        if energies is None:
+            self.s, self.mu = other.s.copy(), other.mu
+        else:
+            self.s = energies / self.cost
+        self.ridge_part, self.step = other.ridge_part, other.step
         self.rounds, self.longest = other.rounds, other.longest
 
     @cached_property
@@ -242,10 +255,10 @@ class Game:
         self.s += (before + after) / self.cost
         self.rounds += 1
         self.step = float(((after - before) / self.cost).max() + self.ridge[pair].sum() / 4)
-        self.mu = self._weights(rate)
+        self.mu = self.weights(rate)
 
-    def _weights(self, rate: float) -> np.ndarray:
-        """mu, scaled so that nothing overflows; weights that underflow are kernels that are out."""
+    def weights(self, rate: float) -> np.ndarray:
+        """Return mu, scaled so that nothing overflows; small weights are kernels that are out."""
         length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())
         exponent = rate * length
@@ -254,20 +267,24 @@ class Game:
         sinh = np.where(
             large, 0.5 * np.exp(exponent - top), np.exp(-top) * np.sinh(np.minimum(exponent, QUASH))
         )
-        mu = sinh / np.maximum(length, 1e-300) / self.cost
-        scaled: np.ndarray = mu / (mu @ self.cost)
+        mu = sinh / np.maximum(length, 1e-300)
+        mu[mu < NOTHING / len(mu) * mu.max()] = 0.0
+        scaled: np.ndarray = mu / self.cost / mu.sum()
         return scaled
 
     def theta(self) -> np.ndarray:
         """The weights of the problem, shape (M,)."""
         return self.mu / self.problem.norm.value(self.mu)
 
-    def certificate(self) -> Certificate:
-        """Certify the model of a and mu, scaled to the best dual value or to margin 1."""
+    def certificate(self, F: np.ndarray | None = None) -> Certificate:
+        """Certify the model of a and mu, scaled to the best dual value or to margin 1.
+
+        F are its combined outputs at the weights `theta()`, shape (n,), where these are known.
+        """
         total = np.abs(self.engine.alpha).sum()
         value = self.s.max() + self.ridge_part
         theta = self.theta()
-        F = self.engine.combined(theta)
+        F = self.engine.combined(theta) if F is None else F
         margin = 0.5 * (F[self.positive].min() - F[self.negative].max())
         scales = [total / value] + ([1.0 / margin] if margin > 0 else [])
         certificates = [self._scaled(scale, F, theta) for scale in scales]
