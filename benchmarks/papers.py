@@ -18,6 +18,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,14 +74,22 @@ def run_table(name: str) -> Any:
     return json.loads(path.read_text())["tables"]
 
 
-def steps(papers: list[str]) -> list[tuple[str, Callable[[], Any]]]:
-    """Return the steps of some papers, each with the name of its file."""
-    found: list[tuple[str, Callable[[], Any]]] = []
-    for paper in papers:
-        scripts = sorted(path.stem[5:] for path in SCRIPTS.glob(f"plot_{paper}*.py"))
-        found += [(name, lambda name=name: run_script(name)) for name in scripts]
-        found += [(f"{paper}-{name}", lambda name=name: run_table(name)) for name in TABLES[paper]]
+def steps() -> dict[str, Callable[[], Any]]:
+    """Return all steps by the name of their file, paper by paper."""
+    found: dict[str, Callable[[], Any]] = {}
+    for paper, tables in TABLES.items():
+        for script in sorted(path.stem[5:] for path in SCRIPTS.glob(f"plot_{paper}*.py")):
+            found[script] = partial(run_script, script)
+        found |= {f"{paper}-{name}": partial(run_table, name) for name in tables}
     return found
+
+
+def chosen(names: list[str]) -> dict[str, Callable[[], Any]]:
+    """Return the steps whose names begin as one of the given ones do; all steps if none."""
+    every = steps()
+    if unknown := [name for name in names if not any(step.startswith(name) for step in every)]:
+        raise SystemExit(f"no such step: {', '.join(unknown)}; there are {', '.join(every)}")
+    return {step: run for step, run in every.items() if step.startswith(tuple(names or [""]))}
 
 
 def run_step(path: Path, run: Callable[[], Any]) -> None:
@@ -98,14 +107,16 @@ def run_step(path: Path, run: Callable[[], Any]) -> None:
 def main() -> None:
     """Run the steps that have not been run."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.papers", description=__doc__)
-    parser.add_argument("papers", nargs="*", choices=[*TABLES, []], metavar="NAME", help="papers")
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help="a paper or a step, or how its name begins"
+    )
     parser.add_argument("--again", action="store_true", help="also what has been run")
-    chosen = parser.parse_args()
+    arguments = parser.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
-    planned, failed = steps(chosen.papers or list(TABLES)), []
-    for number, (name, run) in enumerate(planned, 1):
+    planned, failed = chosen(arguments.names), []
+    for number, (name, run) in enumerate(planned.items(), 1):
         path = FOLDER / f"{name}.json"
-        if path.exists() and not chosen.again:
+        if path.exists() and not arguments.again:
             print(f"[{number}/{len(planned)}] {name}: done before ({path.name})", flush=True)
             continue
         print(f"[{number}/{len(planned)}] {name} ...", flush=True)

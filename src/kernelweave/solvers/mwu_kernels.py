@@ -42,8 +42,11 @@ def play_some(method: MWU, problem: Problem, engine: Engine, history: History) -
             if history.out_of_time:
                 break
         engine.move_to(game.engine.alpha)
-        whole.follow(game, engine.quadratic() if not all_played else None)
-        whole.mu = whole.weights(rate(whole))
+        if all_played:
+            whole.follow(game)
+        else:
+            whole.follow(game, engine.quadratic())
+            whole.mu = whole.weights(rate(whole))
         needed = np.flatnonzero(whole.mu)
         if len(needed) < WORTH * len(played) or not np.isin(needed, played).all():
             game, played = _among(whole, needed), needed
