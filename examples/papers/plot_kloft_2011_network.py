@@ -127,7 +127,7 @@ for ax, network in zip(axes[0], networks, strict=True):
 # How alike are the matrices (figure 6)? Those of drugs, of the last network.
 
 matrices = [Precomputed(K, name=name) for name, K in drugs.items()]
-alike = kernel_alignment(matrices, np.arange(len(next(iter(drugs.values())))))
+alike = kernel_alignment(matrices, np.arange(edges.shape[1])[:, None])
 fig, ax = plt.subplots(figsize=(5.4, 4.4), layout="constrained")
 picture = ax.imshow(alike, vmin=0, vmax=1, cmap="Greys")
 ax.set_xticks(range(len(drugs)), drugs, rotation=60, ha="right", fontsize=8)

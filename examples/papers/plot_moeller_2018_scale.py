@@ -27,7 +27,8 @@ FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # all examples: make pape
 FOLDER = os.environ.get("KERNELWEAVE_DATA")  # real data where it is set, generated ones else
 warnings.simplefilter("ignore", ConvergenceWarning)  # rough models are the point
 FAMILY = [Polynomial([1, 2, 3]), RBF(gamma=1 / (2 * 2.0 ** np.arange(0, 4.5, 0.5) ** 2))]
-SHARES = [0.0625, 0.125, 0.25, 0.5, 1.0] if FULL else [0.25, 0.5, 1.0]
+SHARES = [1 / 16, 1 / 4, 1] if FULL else [1 / 4, 1 / 2, 1]
+MOST = 12_000  # examples of the plain sum, which the paper trained on 11,907 at most
 
 
 def load(name):
@@ -75,6 +76,8 @@ for name in names:
     for share in SHARES:
         n = int(share * cut)
         for solver in SOLVERS:
+            if solver == "plain sum" and n > MOST:
+                continue
             seconds, model = measured(FAMILY, solver, X[:n], y[:n])
             error = 1 - model.score(X[cut:], y[cut:])
             gap = getattr(model, "duality_gap_", np.nan)
