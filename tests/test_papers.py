@@ -5,7 +5,6 @@ import sys
 
 import numpy as np
 import pytest
-
 from benchmarks import papers
 
 
