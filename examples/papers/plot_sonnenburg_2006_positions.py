@@ -68,7 +68,7 @@ families = {
     "matches of up to 20 letters": WeightedDegree(20, split=ranges),
     "single letters": WeightedDegree(1, split=ranges),
 }
-samples = 10 if FULL else 3
+samples = 5 if FULL else 3
 places = np.arange(-BEFORE, BEHIND, 2)
 found, seconds = {}, {}
 for name, family in families.items():
