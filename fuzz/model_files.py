@@ -155,7 +155,10 @@ def changed_document(c: Choices, members: dict[str, bytes]) -> None:
             holder[key] = c.pick([[holder[key]], {"tuple": [holder[key]]}])
     elif isinstance(holder[key], int) and not isinstance(holder[key], bool):
         holder[key] += c.pick([-1, 1, 1000, 2**40])
-    text = json.dumps(document)
+    try:
+        text = json.dumps(document)
+    except RecursionError:  # deeper than what this process can write; the next choice is as deep
+        text = members["model.json"].decode()
     if c.chance(0.01):
         text = "[" * 100_000 + text
     members["model.json"] = text.encode()

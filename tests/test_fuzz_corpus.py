@@ -107,6 +107,33 @@ CASES = REFUSED | DONE
 
 # Inputs that the targets of `fuzz` once found something with, and what it was.
 INPUTS = [
+    ("hard_fits", "distances that the core takes for 0",
+     "a7b4a449fb5fde8521cda7189c55c64ea5ac2ab2662ff274"
+     "3aa8b6b0937475857083b093d18c3e884d017d602cdb4fed"),
+    ("fits", "an output in doubt beside one above tol",
+     "6a2f9a37601568a39d5a39f4565cdec52e1c0fadb5e5eacb"
+     "26bd423f55aa46b0a75ce14c06c54d16ca8a29429fa8fc8c"),
+    ("fits", "weights whose norm is 0",
+     "72edcb474dbaed7faca25dbb31b2c4f170127eb7490e0a80"
+     "480fcdf7108161b37fb65606f54eb0452ebe9fcf0bbea0b9"),
+    ("fits", "an example of weight 0 far from the others",
+     "51c3a308598fb903c01ec3bb8de4b4029378de121d1ca8bb"
+     "0101e903d5d30aceef6b2559300c82d4f442ac578b39786c"),
+    ("fits", "a gap relative to nothing",
+     "0e3b453b694b2074f3257c7bcf14838137d7cdd251329cab"
+     "cf3eddfec964e3d6eb88241da0ccc4794c5389f0358642aa"),
+    ("fits", "the best constant by rounding",
+     "87aa8bf4774ea81ee81a689dea744ded86132a4c5a5b30ea"
+     "28d2f0b3ac66151b92e1e8e6583e19814e45ea04dc73cfa0"),
+    ("fits", "products of kernels that overflow",
+     "467eaa4615845633403c6ef96e0a9cb29d90d4c63ef556dc"
+     "b30840b2ff0950cba9e3bdf9df21f3a50a41c55bd54e27c3"),
+    ("fits", "an output with nothing to learn",
+     "231644d717be7b26e4b57f0fb3e14d1f11c9f78f1ad8ef95"
+     "9a6acf11fee690035201b13b3c6d997c730fe701aa1809a8"),
+    ("fits", "a hard margin of squared losses",
+     "528a836d7af3716564b32fb8c7a558f8c14cea43d94d8785"
+     "71ff7eb78733c0ceb6142a892c0e7196890161a01d231eed"),
     ("hard_fits", "distances without digits between narrow kernels",
      "c74a8ab8f30f3cf024acee0a79e08eeaea456c09af64b14f"
      "a8504b1438dc89f9add995e0b4780724a9c1eed9df7e2b77"),

@@ -1,5 +1,7 @@
 """Tables and pictures of what counts: many kernels, and the sums of views."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,9 @@ def test_small_stones(rng):
     written = pandas.DataFrame({"n": ["1", "2"] * 10, "x": rng.normal(size=20)})
     with pytest.warns(UserWarning, match="'n' holds numbers as texts"):
         MKLClassifier(Linear()).fit(written, y)
+    with pytest.warns(UserWarning, match="'n' holds numbers as texts") as told:
+        MKLClassifier().fit(written, y)
+    assert len(told) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        MKLClassifier().fit(written.astype({"n": "category"}), y)  # they are meant as categories

@@ -42,14 +42,21 @@ class Moments:
         """Visit all the kernels row by row; M x n numbers are held at a time.
 
         The engine forgets the outputs that it held.
+
+        Raises
+        ------
+        FloatingPointError : where a product is beyond what a float can hold.
         """
         gram = np.zeros((engine.n_kernels, engine.n_kernels))
         sums = np.empty((engine.n_kernels, engine.n))
         for i in range(engine.n):
             engine.move_to(np.eye(1, engine.n, i)[0])
             rows = engine.outputs()
-            gram += rows @ rows.T
+            with np.errstate(over="ignore", invalid="ignore"):
+                gram += rows @ rows.T
             sums[:, i] = rows.sum(axis=1)
+        if not np.isfinite(gram).all():
+            raise FloatingPointError("products of kernels are not finite")
         return cls(gram, sums)
 
     def centered(self) -> np.ndarray:
@@ -92,7 +99,12 @@ def kernel_alignment(
     n_jobs = thread_count(n_jobs)
     compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)
     training_set = TrainingSet(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
-    moments = Moments.of(DenseEngine.of(training_set))
+    try:
+        moments = Moments.of(DenseEngine.of(training_set))
+    except FloatingPointError as error:
+        sizes = training_set.largest_values()
+        largest = f"{compiled.names[sizes.argmax()]!r} has values of {sizes.max():.3g}"
+        raise ValueError(f"kernels: {error}: {largest}; scale the data") from None
     plain = np.diag(moments.gram)
     products = moments.centered() if centered else moments.gram
     norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))

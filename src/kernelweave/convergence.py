@@ -43,10 +43,16 @@ def complaint(
     if worst.converged:
         return None
     above = f", above tol={estimator.tol:g}" if worst.gap > estimator.tol else ""
-    return (
+    said = (
         f"{type(estimator).__name__} stopped after {worst.n_iter} turns at a relative duality gap "
         f"of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, digits)}"
     )
+    doubtful = [one for one in results if one.gap <= estimator.tol and not one.converged]
+    if above and doubtful:
+        other = max(doubtful, key=lambda result: result.doubt)
+        said += f". Of another output the gap is {other.gap:.2e}, but "
+        said += _lost(estimator, other, names, digits)
+    return said
 
 
 def nothing_learned(estimator: Any, results: Sequence[Result]) -> str | None:

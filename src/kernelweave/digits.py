@@ -29,6 +29,7 @@ from .kernels.examples import Dense, Examples, Sparse
 from .kernels.program import Expression, Listing, chains
 
 UNIT = float(np.finfo(float).eps) / 2
+CUT = 2.0**-47  # the core takes squared distances below this part of ||x||^2 or ||y||^2 for 0
 SURE = 4.0  # standard deviations that an error stays below
 LOOKED_AT = 100  # strings whose similarity to themselves is taken for that of all
 
@@ -179,7 +180,7 @@ def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
     if kind == "dot":
         return Plane(squares, growth * squares)
     if kind == "sqdist":  # ||x||^2 + ||y||^2 - 2 x . y
-        error = growth * 4 * squares
+        error = (growth * 4 + CUT) * squares
         nearest = _nearest(table) if neighbours else 0.0
         with np.errstate(invalid="ignore"):  # distances that no number holds are far
             least = np.where(np.isinf(nearest), np.inf, np.maximum(nearest - error, 0.0))

@@ -246,6 +246,8 @@ class Problem:
         if self.nothing_to_learn(dual):
             return 0.0 if primal <= self.constant + self._rounding else np.inf
         scale = min(abs(primal), self.constant - dual)
+        if scale <= 0 and primal > dual:  # the difference is relative to nothing
+            return np.inf
         gap = (primal - dual) / max(scale, self._nothing)
         return gap if gap < np.inf else np.inf
 

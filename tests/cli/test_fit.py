@@ -114,8 +114,12 @@ def test_regions_of_a_genome(run, tmp_path):
         "wd(3)",
         "-q",
     )
-    text = run("predict", "model.kw", "a.bed", "--genome", "genome.fa").output
-    assert text.splitlines()[2].startswith("one:0-30(+)\t") or "\t" in text.splitlines()[2]
+    rows = run("predict", "model.kw", "a.bed", "--genome", "genome.fa").output.splitlines()
+    first, second = rows[2].split("\t"), rows[3].split("\t")
+    assert [first[0], second[0]] == ["one:0-30(+)", "one:65-95(-)"]
+    turned = letters[65:95][::-1].translate(str.maketrans("ACGT", "TGCA"))
+    wanted = load("model.kw").decision_function([letters[:30], turned])
+    assert [float(first[1]), float(second[1])] == wanted.tolist()
     assert "regions need --genome" in run("predict", "model.kw", "a.bed", code=2).output
 
 
@@ -131,6 +135,21 @@ def test_options_go_to_a_file_and_back(run, table):
     with open("fit.toml", "a") as file:
         file.write("colour = 1\n")
     assert "there is no option 'colour'" in run("fit", table, "--config", "fit.toml", code=2).output
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("unit", "unit"), ("none", None)])
+def test_options_of_the_fit_reach_the_model(run, table, text, wanted):
+    options = ["--normalize", text, "--class-weight", "balanced", "--max-time", 60]
+    run("fit", table, "--target", "back", *KERNELS, *options, "-q")
+    model = load("model.kw")
+    assert model.normalize == wanted
+    assert (model.class_weight, model.max_time) == ("balanced", 60)
+    assert "'--normalize'" in run("fit", table, "--normalize", "range", code=2).output
+
+
+def test_an_option_of_another_task_is_named(run, table):
+    call = ["fit", table, "--target", "back", *KERNELS, "--task", "one-class", "-C", 2]
+    assert "C is not for the task one-class" in run(*call, code=2).output
 
 
 def test_predictions_are_those_of_the_library(run, table):

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import dask.array as da
 import dask.bag as db
@@ -137,6 +138,18 @@ def test_two_fits_at_the_same_time(client, parts):
         thread.join()
     for k in range(2):
         for mine, theirs in zip(alone[k], together[k], strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_many_fits_at_the_same_time(client, parts):
+    def fit(_):
+        model = DaskMKLClassifier(FAMILY, norm=1, client=client)
+        return model_numbers(model.fit(*parts))
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(fit, range(8)))
+    for one in found[1:]:
+        for mine, theirs in zip(found[0], one, strict=True):
             np.testing.assert_array_equal(mine, theirs)
 
 

@@ -53,6 +53,8 @@ def test_regions_without_names_are_called_by_their_place(tmp_path):
         ("c1\t5\t5\n", "need 0 <= start < end"),
         ("c1\t-1\t5\n", "need 0 <= start < end"),
         ("c1\t1\t5\t.\t0\tx\n", "the strand must be"),
+        ("c1\t1\t5\t.\t0\t+-\n", "the strand must be"),
+        ("c1\t1\t5\t.\t0\t\n", "the strand must be"),
         ("# nothing\n", "holds no regions"),
     ],
 )

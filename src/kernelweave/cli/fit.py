@@ -53,7 +53,18 @@ model_options = with_options(
         default="auto",
         show_default=True,
     ),
+    click.option(
+        "--normalize",
+        type=click.Choice(["variance", "unit", "trace", "center", "none"]),
+        help="How kernels are brought to one scale: variance, unless told otherwise.",
+    ),
+    click.option(
+        "--class-weight",
+        type=click.Choice(["balanced"]),
+        help="Make the errors of a rare class cost more.",
+    ),
     click.option("--tol", type=float, help="Relative duality gap at which to stop."),
+    click.option("--max-time", type=float, help="Seconds after which a fit stops with a warning."),
     click.option("--checkpoint", type=click.Path(), help="Where an interrupted fit goes on from."),
 )
 

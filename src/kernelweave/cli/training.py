@@ -82,9 +82,12 @@ def task_of(data: Data, options: dict[str, Any]) -> str:
 
 def make_estimator(options: dict[str, Any], data: Data) -> Any:
     """Return the estimator that the options and the data ask for."""
-    chosen = {"C": options["cost"], "loss": options["loss"], "tol": options["tol"]}
+    chosen = {name: options[name] for name in ("loss", "class_weight", "tol", "max_time")}
+    chosen |= {"C": options["cost"]}
     chosen["norm"] = None if options["norm"] is None else float(options["norm"])
     parameters = {name: value for name, value in chosen.items() if value is not None}
+    if options["normalize"] is not None:
+        parameters["normalize"] = None if options["normalize"] == "none" else options["normalize"]
     task = task_of(data, options)
     kind = {"classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass}[task]
     unfit = [name for name in parameters if name not in kind().get_params()]

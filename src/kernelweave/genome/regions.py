@@ -125,9 +125,10 @@ def _region(columns: list[str]) -> Region:
     if not 0 <= start < stop:
         raise ValueError(f"need 0 <= start < end, got {start} and {stop}")
     strand = columns[5] if len(columns) > 5 else "."
-    if strand not in "+-.":
+    if strand not in ("+", "-", "."):
         raise ValueError(f"the strand must be +, - or ., got {strand!r}")
-    return Region(columns[0], start, stop, columns[3] if len(columns) > 3 else "", strand)
+    named = len(columns) > 3 and columns[3] != "."
+    return Region(columns[0], start, stop, columns[3] if named else "", strand)
 
 
 def cut_out(regions: Regions, genome: Sequences) -> Sequences:

@@ -30,6 +30,7 @@ import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.columns import choose
+from kernelweave.kernels.encoding import warn_of_numbers
 from kernelweave.kernels.inputs import (
     as_input,
     column,
@@ -114,6 +115,8 @@ def _kind(values: Any, label: str) -> str:
         return "numbers"
     known = [item for item in items_or_none(values) if item is not None]
     categorical = any(word in str(values.dtype).lower() for word in ("cat", "enum"))
+    if not categorical:
+        warn_of_numbers(set(known), label)
     return "texts" if not categorical and _are_texts(known) else "categories"
 
 

@@ -175,6 +175,13 @@ def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
     if holds_numbers(values, label):
         return None
     kinds = set(items(values, label))
+    warn_of_numbers(kinds, label)
+    # Values of different types have no order of their own.
+    return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
+
+
+def warn_of_numbers(kinds: set[Any], label: str) -> None:
+    """Warn where all categories of a column are texts that read as numbers."""
     if kinds and all(isinstance(kind, str) and _reads_as_number(kind) for kind in kinds):
         warnings.warn(
             f"X: column {label} holds numbers as texts, which count as categories; turn them into "
@@ -182,8 +189,6 @@ def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
             UserWarning,
             stacklevel=2,
         )
-    # Values of different types have no order of their own.
-    return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
 
 
 def _reads_as_number(text: str) -> bool:

@@ -83,7 +83,29 @@ class Standardized(Encoded):
         missing = np.isnan(values)
         self._refuse_infinite(np.where(missing, 0.0, values), np.arange(values.shape[1]))
         offsets = np.array(self.offsets) if self.offsets else 0.0
-        return rounded(np.where(missing, 0.0, values - offsets) * np.array(self.factors))
+        return self._scaled(
+            values, missing, offsets, np.array(self.factors), np.arange(len(values.T))
+        )
+
+    def _scaled(
+        self,
+        values: np.ndarray,
+        missing: np.ndarray,
+        shift: Any,
+        factor: Any,
+        positions: np.ndarray,
+    ) -> np.ndarray:
+        """Return (values - shift) * factor, 0 where they are missing; what overflows is refused."""
+        with np.errstate(over="ignore"):
+            scaled = np.where(missing, 0.0, values - shift) * factor
+        far = np.isinf(scaled)
+        if far.any():
+            position = int(np.broadcast_to(positions, scaled.shape)[far][0])
+            raise ValueError(
+                f"X: column {self.label_of(position)} has values too far from those of training "
+                "for floating point numbers"
+            )
+        return rounded(scaled)
 
     def _part(self, X: Any, position: int, index: int) -> Any:
         found = self.categories[position] if self.categories else None
@@ -94,7 +116,7 @@ class Standardized(Encoded):
         missing = np.isnan(values)
         self._refuse_infinite(np.where(missing, 0.0, values), np.array(position))
         shift = self.offsets[position] if self.offsets else 0.0
-        scaled = rounded(np.where(missing, 0.0, values - shift) * factor)[:, None]
+        scaled = self._scaled(values, missing, shift, factor, np.array(position))[:, None]
         return sp.csr_array(scaled) if self.categories else scaled
 
 

@@ -38,6 +38,10 @@ def polish(problem: Problem, engine: Engine, point: Point) -> Point:
     """Take one step of Newton's method; the engine then holds the outputs of what it started from.
 
     The result satisfies the bounds only as far as the point was close enough to the optimum.
+
+    Raises
+    ------
+    numpy.linalg.LinAlgError : where the point is too far from it for a step.
     """
     alpha, free = _settled(problem, engine, point)
     engine.move_to(alpha)
@@ -46,7 +50,9 @@ def polish(problem: Problem, engine: Engine, point: Point) -> Point:
     alpha, theta = alpha.copy(), point.theta.copy()
     alpha[free] += step[: len(free)]
     theta[weighted] *= np.maximum(1.0 + step[len(free) + 1 :][: len(weighted)], 0.0)
-    return Point(alpha, theta / problem.norm.value(theta), point.bias + step[len(free)])
+    if not (size := problem.norm.value(theta)) > 0:
+        raise np.linalg.LinAlgError("a Newton step leaves no kernel any weight")
+    return Point(alpha, theta / size, point.bias + step[len(free)])
 
 
 def _settled(problem: Problem, engine: Engine, point: Point) -> tuple[np.ndarray, np.ndarray]:
