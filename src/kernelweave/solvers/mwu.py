@@ -33,6 +33,7 @@ import numpy as np
 
 from ..cached_property import cached_property
 from ..engines.base import Engine
+from ..engines.streamed import StreamedEngine
 from ..losses import Loss
 from ..norms import Norm
 from ..numeric import as_number
@@ -123,7 +124,7 @@ class MWU(Method):
             from .mwu_batches import play_batches  # which is made of games
 
             return play_batches(self, problem, engine, history)
-        if engine.streams and 8 * engine.n_kernels * engine.n <= LARGE:
+        if isinstance(engine, StreamedEngine) and 8 * engine.n_kernels * engine.n <= LARGE:
             from .mwu_kernels import play_some
 
             return play_some(self, problem, engine, history)

@@ -52,7 +52,7 @@ def play_some(method: MWU, problem: Problem, engine: StreamedEngine, history: Hi
             whole.mu = whole.weights(rate(whole))
         needed = np.flatnonzero(whole.mu)
         if len(needed) < WORTH * len(played) or not np.isin(needed, played).all():
-            game, played = _among(whole, needed, game, played)
+            game, played = _among(engine, whole, needed, game, played)
         theta = whole.theta()
         certificate = whole.certificate(game.engine.combined(theta[played]))
         history.add(certificate, theta, game.rounds - before)
@@ -63,7 +63,7 @@ def play_some(method: MWU, problem: Problem, engine: StreamedEngine, history: Hi
 
 
 def _among(
-    whole: Game, needed: np.ndarray, game: Game, played: np.ndarray
+    engine: StreamedEngine, whole: Game, needed: np.ndarray, game: Game, played: np.ndarray
 ) -> tuple[Game, np.ndarray]:
     """Return the game with kernels that are needed, and which these are.
 
@@ -71,7 +71,7 @@ def _among(
     """
     both = np.union1d(needed, played)
     kernels = both if len(both) * WORTH <= len(needed) else needed
-    engine, old = whole.engine, np.isin(kernels, played)
+    old = np.isin(kernels, played)
     outputs = np.empty((len(kernels), engine.n))
     outputs[old] = game.engine.outputs()[np.searchsorted(played, kernels[old])]
     outputs[~old] = engine.outputs(kernels[~old])
