@@ -70,9 +70,9 @@ class StreamedEngine(Engine):
         changed, support = np.flatnonzero(delta), np.flatnonzero(both)
         gained = []
         for part in self._parts:
-            sides = (part.examples.take(some).side for some in (support, changed))
+            held, moved = part.examples.take(support), part.examples.take(changed)
             program, n_jobs = part.kernels.program, self._training_set.n_jobs
-            outputs = _core.sum_each(program, *sides, both[support], n_jobs)
+            outputs = _core.sum_each(program, held.side, moved.side, both[support], n_jobs)
             gained.append(outputs @ delta[changed])
         return np.concatenate(gained)
 
