@@ -81,9 +81,10 @@ bench: $(VENV)/installed
 
 # This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"]. LIMIT=1.1
 # names what takes more than 1.1 times as long, and fails. SIZES= takes the sizes of the tables themselves, and hours.
+# OPTIONS=--older-gap: for a REV from before the present definition of the gap.
 SIZES ?= --reduced
 bench-against: $(VENV)/installed
-	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES) $(if $(LIMIT),--limit $(LIMIT))
+	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES) $(OPTIONS) $(if $(LIMIT),--limit $(LIMIT))
 
 # The papers' experiments at full size, for hours; a run that was stopped goes on: PAPERS="kloft_2011" picks.
 papers: $(VENV)/installed

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from kernel_cases import CASES, vectors
 
+from kernelweave import MKLClassifier
 from kernelweave.core import single_threaded_blas
-from kernelweave.kernels import RBF, Linear, prepare
+from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature, prepare
 from kernelweave.model import Model, spread
 from kernelweave.training.history import Result
 
@@ -115,3 +116,28 @@ def test_deviations_of_contributions_of_any_size(rng):
     np.testing.assert_allclose(means, 1e200 * values.mean(axis=0))
     np.testing.assert_allclose(deviations, 1e200 * values.std(axis=0))
     np.testing.assert_array_equal(spread(np.ones((5, 2)), np.full(5, 0.2))[1], np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("kernels", "n", "engine", "settings"),
+    [
+        ([Linear(), RBF([0.1, 1.0])], 60, "dense", {"norm": 2}),
+        ([Linear(), RBF([0.1, 1.0])], 60, "plain sum", {"norm": np.inf}),
+        (RBF(np.geomspace(0.01, 1.0, 8)), 1000, "family", {"norm": 2}),
+        (RBF(np.geomspace(0.01, 1.0, 8)), 1000, "family", {"norm": 1}),
+        (WeightedDegree(4, split="degree"), 60, "linear", {"norm": 2}),
+        (per_feature(RBF(np.geomspace(0.01, 1.0, 600))), 60, "streamed", {"solver": "skm"}),
+    ],
+)
+def test_engines_of_fits_say_what_kernels_add_on_average(kernels, n, engine, settings, rng):
+    """Whether they have outputs at hand or not."""
+    X, y = rng.normal(size=(n, 2)), np.resize([-1, 1], n)
+    if engine == "linear":
+        X = ["".join(letters) for letters in rng.choice(list("ACGT"), (n, 12))]
+    fitted = MKLClassifier(kernels, **{"norm": 1, **settings}).fit(X, y)
+    parts = fitted.contributions(X)[:, None]
+    assert fitted.plan_.engine == engine
+    rounding = 1e-6 if engine == "family" else 1e-11  # see `Engine.outputs_at`
+    most = rounding * np.abs(parts).max()
+    np.testing.assert_allclose(fitted._model.means, parts.mean(axis=0), rtol=0, atol=most)
+    np.testing.assert_allclose(fitted._model.deviations, parts.std(axis=0), rtol=0, atol=most)

@@ -11,7 +11,8 @@ from kernelweave.core import _core
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
 from kernelweave.problem import Problem
-from kernelweave.solvers.mwu import MWU, Game
+from kernelweave.solvers.game import Game
+from kernelweave.solvers.mwu import MWU
 from kernelweave.solvers.skm import SKM
 from kernelweave.training.history import History
 
@@ -173,7 +174,7 @@ def certified_anew(problem, X, result):
 
 @pytest.mark.parametrize("weights", COSTS)
 def test_rounds_with_some_kernels_are_certified_among_all(weights, rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.mwu.NOTHING", 1e-3)
+    monkeypatch.setattr("kernelweave.solvers.game.NOTHING", 1e-3)
     X, problem = many(rng, weights, C=100.0)
     subsets, subset = [], StreamedEngine.subset
 
@@ -194,7 +195,7 @@ def test_rounds_with_some_kernels_are_certified_among_all(weights, rng, monkeypa
 
 
 def test_as_long_as_all_kernels_have_weight_all_are_played(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.mwu.NOTHING", 0.0)
+    monkeypatch.setattr("kernelweave.solvers.game.NOTHING", 0.0)
     X, problem = many(rng, None)
     some = solve(problem, streamed(X, WIDTHS), MWU(eps=0.1), tol=1e-3, max_iter=400)
     whole = solve(problem, dense(WIDTHS, X, "unit"), MWU(eps=0.1), tol=1e-3, max_iter=400)

@@ -146,3 +146,7 @@ def target_products(engine: Engine, y: np.ndarray) -> np.ndarray:
     """Return y' K_m y, shape (M,); the engine forgets the outputs that it held."""
     engine.move_to(y)
     return engine.quadratic()
+
+
+# What gives kernel weights before any training, by the names that plans use.
+WEIGHTS = {"plain": alignment_weights, "centred": centered_alignment_weights}

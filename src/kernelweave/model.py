@@ -10,7 +10,8 @@ import numpy as np
 
 from .cached_property import cached_property
 from .core import _core, single_threaded_blas
-from .engines import LinearEngine, TrainingSet
+from .engines import Engine, LinearEngine, TrainingSet
+from .engines.family import MANY_KERNELS
 from .kernels.absent import absent_of_all
 from .kernels.examples import Examples, Reading
 from .kernels.means import MOST_EXAMPLES
@@ -38,7 +39,8 @@ class Model:
     weights : shape (outputs, M).
     intercept : shape (outputs,).
     means, deviations : shape (outputs, M), mean and standard deviation of what each kernel adds to
-        the decision values of the training examples; None in files that are older than they.
+        the decision values of the training examples, to six digits at least (see
+        `Engine.outputs_at`); None in files that are older than they.
     view_deviations : shape (outputs, views), of what the kernels of each view add together.
     """
 
@@ -59,10 +61,14 @@ class Model:
         results: Sequence[Result],
         shares: np.ndarray,
         n_jobs: int = 1,
+        engine: Engine | None = None,
     ) -> Model:
         """Make the model of results on `examples`: one per output, or one of all of them.
 
-        `shares`, shape (n,), is how much each example counts in means.
+        Parameters
+        ----------
+        shares : how much each example counts in means, shape (n,).
+        engine : that of the fit, which may have the outputs of all kernels at hand.
         """
         alpha = alphas(results, examples.n)
         weights = np.stack([result.weights for result in results])
@@ -74,7 +80,7 @@ class Model:
             weights=np.repeat(weights, len(alpha) // len(results), axis=0),
             intercept=np.hstack([result.bias for result in results]),
         )
-        return model.summed_up(examples, alpha, shares, n_jobs)
+        return model.summed_up(examples, alpha, shares, n_jobs, engine)
 
     def decide(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
         """Return the decision values of new examples, shape (n, outputs)."""
@@ -147,26 +153,43 @@ class Model:
         return values if absent is None else np.where(absent.T[:, None], self._averages, values)
 
     def summed_up(
-        self, examples: Examples, alpha: np.ndarray, shares: np.ndarray, n_jobs: int
+        self,
+        examples: Examples,
+        alpha: np.ndarray,
+        shares: np.ndarray,
+        n_jobs: int,
+        engine: Engine | None = None,
     ) -> Model:
         """Return the model with what its kernels add to the decisions of its training examples.
 
         More than `MOST_EXAMPLES` of them are sampled evenly. `alpha` has shape (outputs, n).
         """
-        training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
         some, few = examples, np.arange(examples.n)
         if examples.n > MOST_EXAMPLES:
             few = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
             some, shares = examples.take(few), shares[few] / shares[few].sum()
         here = isinstance(examples, Examples)  # and not on other machines
+        training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
         linear = here and _core.Engine.is_linear(self.compiled.program)
-        if linear and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
+        if engine is not None and self._knows(engine, alpha):
+            added = engine.outputs_at(few).T[:, None] * self.weights
+        elif linear and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
             added = _outputs(LinearEngine.of(training_set), alpha, few) * self.weights
         else:
             added = self.added(some, n_jobs)
         means, deviations = spread(added, shares)
         by_view = spread(sum_of_views(added, self.compiled.views), shares)[1]
         return replace(self, means=means, deviations=deviations, view_deviations=by_view)
+
+    def _knows(self, engine: Engine, alpha: np.ndarray) -> bool:
+        """Return whether an engine gives the outputs of all kernels for alpha at little cost.
+
+        One that combines kernels needs a pass for that, which a few kernels are not worth.
+        """
+        if engine.far or engine.streams or engine.n_kernels != self.compiled.n_kernels:
+            return False
+        many = engine.keeps_outputs or np.count_nonzero(self.weights) >= MANY_KERNELS
+        return bool(many) and len(alpha) == 1 and np.array_equal(engine.alpha, alpha[0])
 
     def added(self, new: Examples, n_jobs: int) -> np.ndarray:
         """Return what each kernel adds for examples as the kernels read them, (n, outputs, M)."""

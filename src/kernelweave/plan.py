@@ -2,6 +2,7 @@
 
 `solver=` names a method (`METHODS`). The method, the norm and the data give the engine
 (`choose_engine`). These and the problem give the plan (`make_plan`), whose `repr` is a sentence.
+`training.solve` follows it; the attributes of `Plan` say where each part of the sentence is done.
 """
 
 from __future__ import annotations
@@ -12,17 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .alignment import alignment_weights, centered_alignment_weights
-from .engines import (
-    DenseEngine,
-    Engine,
-    FamilyEngine,
-    LinearEngine,
-    StackedEngine,
-    StreamedEngine,
-    TrainingSet,
-)
-from .engines.base import LARGEST_BLOCK
+from . import engines
+from .engines.base import LARGEST_BLOCK, Engine, TrainingSet
 from .losses import Loss
 from .norms import Lp, Norm
 from .problem import Problem
@@ -44,16 +36,12 @@ from .training.shrinking import MANY_EXAMPLES
 NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
-    "family": FamilyEngine.of,
-    "linear": LinearEngine.of,
-    "plain sum": DenseEngine.of_sum,
-    "streamed": StreamedEngine,
-    "stacked": StackedEngine.of,
-    "dense": DenseEngine.of,
-}
-ALIGNMENTS: dict[str, Callable[[Engine, np.ndarray], np.ndarray]] = {
-    "plain": alignment_weights,
-    "centred": centered_alignment_weights,
+    "family": engines.FamilyEngine.of,
+    "linear": engines.LinearEngine.of,
+    "plain sum": engines.DenseEngine.of_sum,
+    "streamed": engines.StreamedEngine,
+    "stacked": engines.StackedEngine.of,
+    "dense": engines.DenseEngine.of,
 }
 STEPS: dict[str, Callable[[Norm], Step]] = {
     "analytic": Analytic,
@@ -125,12 +113,12 @@ class Plan:
     algorithm : an algorithm with a loop of its own, or None for the training loop.
     step : name of the weight step, a key of `STEPS`; None where the weights are given.
     pace : what the step asks of the inner problem; None where it acts on every turn.
-    alignment : name of what gives the weights before the loop, a key of `ALIGNMENTS`, or None.
-    working_set : number of examples worked on in a turn.
-    conjugate : whether conjugate gradients are tried before working sets.
-    grows : whether working sets come from an active set that grows from a sample.
-    samples : whether weights start from those of a sample.
-    drops : whether small weights are dropped at the end.
+    alignment : what gives the weights before the loop, a key of `alignment.WEIGHTS`, or None.
+    working_set : number of examples worked on in a turn (`training.working_sets`).
+    conjugate : whether `training.conjugate_gradients` are tried before working sets.
+    grows : whether working sets come from an active set that grows (`training.shrinking`).
+    samples : whether weights start from those of a sample (`training.solve.first_weights`).
+    drops : whether small weights are dropped at the end (`training.solve.drop_small_weights`).
     rough : whether the engine works in single precision until the gap is small.
     """
 
@@ -154,14 +142,6 @@ class Plan:
     def make_step(self, norm: Norm) -> Step:
         """Return a new weight step: what one remembers is wrong for another problem."""
         return keep_weights if self.step is None else STEPS[self.step](norm)
-
-    def align(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-        """Return the weights of the plan's alignment, shape (M,); `weights` where these are 0."""
-        assert self.alignment is not None
-        counted = np.flatnonzero(problem.C)
-        targets = problem.y[counted] + problem.centre
-        aligned = ALIGNMENTS[self.alignment](engine.subset(counted), targets)
-        return aligned / problem.norm.value(aligned) if aligned.any() else weights
 
     @property
     def certifies(self) -> str:
@@ -232,15 +212,19 @@ def choose_engine(
     """
     M, n = training_set.kernels.n_kernels, training_set.examples.n
     combines = not shared and all(method.combines for method in methods)
-    if combines and FamilyEngine.serves(training_set):
+    if combines and engines.FamilyEngine.serves(training_set):
         return "family"
-    if combines and LinearEngine.serves(training_set):
+    if combines and engines.LinearEngine.serves(training_set):
         return "linear"
-    if combines and all(norm.is_plain_sum for norm in norms) and DenseEngine.sums(training_set):
+    if (
+        combines
+        and all(norm.is_plain_sum for norm in norms)
+        and engines.DenseEngine.sums(training_set)
+    ):
         return "plain sum"
     if not shared and all(method.streams(M, n) for method in methods):
         return "streamed"
-    return "stacked" if fits > 1 and StackedEngine.serves(training_set) else "dense"
+    return "stacked" if fits > 1 and engines.StackedEngine.serves(training_set) else "dense"
 
 
 def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
@@ -254,7 +238,6 @@ def make_plan(
     problem: Problem,
     engine: Engine,
     name: str,
-    *,
     interleaved: bool = True,
     working_set: int | str = "auto",
 ) -> Plan:

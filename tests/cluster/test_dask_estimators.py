@@ -319,7 +319,7 @@ def test_searches_over_folds(client, table, parts, tmp_path):
 def test_multiplicative_weights_in_batches(client, table, parts, monkeypatch):
     """Rounds on candidates: as good a certificate as that of one machine, in few passes."""
     X, y = table
-    monkeypatch.setattr("kernelweave.solvers.mwu_batches.CANDIDATES", 20)
+    monkeypatch.setattr("kernelweave.solvers.game.CANDIDATES", 20)
     given = {"kernels": MIXED, "norm": 1, "loss": "squared_hinge", "solver": "mwu", "tol": 0.1}
     ours = DaskMKLClassifier(**given).fit(*parts)
     plain = MKLClassifier(**given).fit(X, y)

@@ -6,7 +6,8 @@ import inspect
 import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from distributed import Client
@@ -32,10 +33,13 @@ from .preparation import far_normalized, far_prepared
 from .resolution import resolved
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskEstimator(MKLEstimator):
-    """What the estimators on a cluster share."""
+    """What the estimators on a cluster share: the parameters of the plain ones, and a client."""
 
-    plain: type[MKLEstimator]
+    plain: ClassVar[type[MKLEstimator]]
+
+    client: Client | None = None
 
     _doc_link_template = f"{REFERENCE}/kernelweave.dask.{{estimator_name}}.html"
     _normalize = staticmethod(far_normalized)
@@ -154,21 +158,3 @@ class DaskSearch(DaskEstimator):
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> Any:
         return super()._splits(np.zeros((len(y), 1)), y, groups)  # which splitters only count
-
-
-def with_client(cls: Any) -> Any:
-    """Give an estimator the parameters of the plain one, and a client."""
-    plain: Any = cls.plain.__init__
-
-    def __init__(
-        self: Any, kernels: Any = None, *, client: Client | None = None, **parameters: Any
-    ) -> None:
-        plain(self, kernels, **parameters)
-        self.client = client
-
-    known = inspect.signature(plain)
-    last = inspect.Parameter("client", inspect.Parameter.KEYWORD_ONLY, default=None)
-    made: Any = __init__
-    made.__signature__ = known.replace(parameters=[*known.parameters.values(), last])
-    cls.__init__ = made
-    return cls

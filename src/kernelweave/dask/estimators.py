@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from ..selection import MKLClassifierCV, MKLRegressorCV
-from .base import DaskEstimator, DaskSearch, with_client
+from .base import DaskEstimator, DaskSearch
 
 
-@with_client
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLClassifier(DaskEstimator, MKLClassifier):
     """`MKLClassifier` on the examples of a Dask cluster.
 
@@ -51,7 +52,7 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
         return self._ask("decision_function", X)
 
 
-@with_client
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLRegressor(DaskEstimator, MKLRegressor):
     """`MKLRegressor` on the examples of a Dask cluster; see `DaskMKLClassifier`.
 
@@ -77,7 +78,7 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
         return self
 
 
-@with_client
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLOneClass(DaskEstimator, MKLOneClass):
     """`MKLOneClass` on the examples of a Dask cluster; see `DaskMKLClassifier`.
 
@@ -106,7 +107,7 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
         return self._ask("decision_function", X)
 
 
-@with_client
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
     """`MKLClassifierCV` on the examples of a Dask cluster; see `DaskMKLClassifier`.
 
@@ -134,7 +135,7 @@ class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
         return self._ask("decision_function", X)
 
 
-@with_client
+@dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLRegressorCV(DaskSearch, MKLRegressorCV):
     """`MKLRegressorCV` on the examples of a Dask cluster; see `DaskMKLClassifierCV`.
 

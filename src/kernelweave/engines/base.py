@@ -239,7 +239,13 @@ class Engine(ABC):
     @property
     def largest_block(self) -> int:
         """The number of examples whose block costs no more than a few products."""
-        return LARGEST_BLOCK
+        costly = self._reads > COSTLY_PAIR and self.multiplies
+        return LARGEST_COSTLY_BLOCK if costly else LARGEST_BLOCK
+
+    @property
+    def _reads(self) -> float:
+        """How many values the evaluation of a pair takes as long as reading, as far as is known."""
+        return 0.0
 
     @property
     def multiplies(self) -> bool:
@@ -258,9 +264,6 @@ class Engine(ABC):
     def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some examples whose alphas are not yet set."""
         raise self._cannot("choose among its examples")
-
-    def _largest_block(self, reads: float) -> int:
-        return LARGEST_COSTLY_BLOCK if reads > COSTLY_PAIR and self.multiplies else LARGEST_BLOCK
 
     def _cannot(self, what: str) -> TypeError:
         return TypeError(f"{type(self).__name__} cannot {what}; plan.py chooses engines that can")

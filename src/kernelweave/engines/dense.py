@@ -68,9 +68,8 @@ class DenseEngine(KeptOutputs):
         return self._core.diagonal()
 
     @property
-    def largest_block(self) -> int:
-        """The number of examples whose block costs no more than a few products."""
-        return self._largest_block(self._core.reads)
+    def _reads(self) -> float:
+        return self._core.reads
 
     @property
     def multiplies(self) -> bool:

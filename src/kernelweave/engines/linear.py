@@ -51,9 +51,8 @@ class LinearEngine(Engine):
         return _core.LinearEngine.serves(kernels.program, examples.side)
 
     @property
-    def largest_block(self) -> int:
-        """The number of examples whose block costs no more than a few products."""
-        return self._largest_block(self._core.reads)
+    def _reads(self) -> float:
+        return self._core.reads
 
     @property
     def sampling_pays(self) -> bool:

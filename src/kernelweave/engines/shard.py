@@ -24,7 +24,7 @@ from .base import TrainingSet
 from .family import FamilyEngine
 
 
-class Work(NamedTuple):
+class Summands(NamedTuple):
     """Examples that outputs are sums over, and their alphas or the changes of these, shape (q,)."""
 
     examples: Examples
@@ -99,50 +99,53 @@ class Shard:
         """Return a shard of some of its examples."""
         return replace(self, examples=self.examples.take(idx))
 
-    def combined(self, work: Work, theta: np.ndarray, rough: bool) -> np.ndarray:
-        """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over the work's examples j, shape (n,).
+    def combined(self, given: Summands, theta: np.ndarray, rough: bool) -> np.ndarray:
+        """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over the given examples j, shape (n,).
 
         `rough`: to about six digits, where that is quicker.
         """
         with single_threaded_blas():
             if not self.kernels.family:
-                row: np.ndarray = self._decide(work, work.alpha[None], theta[None])[0]
+                row: np.ndarray = self._decide(given, given.alpha[None], theta[None])[0]
                 return row
-            engine = self._engine(work)
+            engine = self._engine(given)
             engine.rough = rough and engine.has_rough_outputs
-            return engine.combined(theta)[work.examples.n :].copy()
+            return engine.combined(theta)[given.examples.n :].copy()
 
-    def outputs(self, work: Work, kernels: np.ndarray) -> np.ndarray:
+    def outputs(self, given: Summands, kernels: np.ndarray) -> np.ndarray:
         """Return the same for each of k kernels, shape (k, n)."""
         with single_threaded_blas():
             if self.kernels.family:
-                return self._engine(work).outputs(kernels)[:, work.examples.n :].copy()
+                return self._engine(given).outputs(kernels)[:, given.examples.n :].copy()
             chosen = np.eye(self.kernels.listing.n_kernels)[kernels]
-            return self._decide(work, np.repeat(work.alpha[None], len(kernels), axis=0), chosen)
+            return self._decide(given, np.repeat(given.alpha[None], len(kernels), axis=0), chosen)
 
-    def energies(self, work: Work, slices: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Return what some of the work's examples add to s = alpha' K_m alpha, shape (M,).
+    def energies(self, given: Summands, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Return what some of the given examples add to s = alpha' K_m alpha, shape (M,).
 
         Any shard can say so of any examples. `slices` are theirs: those of all shards together are
         all examples.
         """
         with single_threaded_blas():
             if self.kernels.family:
-                return self._family_energies(work, slices)
-            seen, total = self.kernels.seen(work.examples), np.zeros(self.kernels.listing.n_kernels)
-            coef = np.repeat(work.alpha[None], len(total), axis=0)
+                return self._family_energies(given, slices)
+            seen, total = (
+                self.kernels.seen(given.examples),
+                np.zeros(self.kernels.listing.n_kernels),
+            )
+            coef = np.repeat(given.alpha[None], len(total), axis=0)
             for first, last in slices:
                 own, program = seen.take(np.arange(first, last)), self.kernels.listing.program
                 each = np.eye(len(total))
                 rows = _core.decide(program, seen.side, own.side, coef, each, self.n_jobs)
-                total += rows @ work.alpha[first:last]
+                total += rows @ given.alpha[first:last]
             return total
 
-    def _family_energies(self, work: Work, slices: Sequence[tuple[int, int]]) -> np.ndarray:
-        seen = self.kernels.seen(work.examples)
+    def _family_energies(self, given: Summands, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        seen = self.kernels.seen(given.examples)
         family = TrainingSet(self.kernels.listing, seen, 0.0, self.n_jobs).core(_core.Mixture)
         parts = [
-            family.quadratic_of_rows(np.arange(first, seen.n), last - first, work.alpha[first:])
+            family.quadratic_of_rows(np.arange(first, seen.n), last - first, given.alpha[first:])
             for first, last in slices
         ]
         total: np.ndarray = np.sum(parts, axis=0)
@@ -162,15 +165,15 @@ class Shard:
             return False
         return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_rough_outputs
 
-    def _engine(self, work: Work) -> FamilyEngine:
-        """Return an engine of the work's examples, then of its own, at the work's alphas."""
-        both = joined([self.kernels.seen(work.examples), self._own])
+    def _engine(self, given: Summands) -> FamilyEngine:
+        """Return an engine of the given examples, then of its own, at the given alphas."""
+        both = joined([self.kernels.seen(given.examples), self._own])
         engine = FamilyEngine.of(TrainingSet(self.kernels.listing, both, 0.0, self.n_jobs))
-        engine.move_to(np.concatenate([work.alpha, np.zeros(self.n)]))
+        engine.move_to(np.concatenate([given.alpha, np.zeros(self.n)]))
         return engine
 
-    def _decide(self, work: Work, coef: np.ndarray, weights: np.ndarray) -> np.ndarray:
-        program, others = self.kernels.listing.program, self.kernels.seen(work.examples)
+    def _decide(self, given: Summands, coef: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        program, others = self.kernels.listing.program, self.kernels.seen(given.examples)
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
 
 

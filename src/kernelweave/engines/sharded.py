@@ -7,7 +7,7 @@ between them. A part of the examples that is small is fetched as a whole, and ha
 engine.
 
 Shards remember nothing. So alpha, the combined outputs and the fetched examples, all of which are
-here, are the truth, whatever becomes of a shard.
+here, are all that a fit consists of, whatever becomes of a shard.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..kernels.examples import Examples
 from .base import Engine
 from .family import FamilyEngine
 from .fetched import Fetched, Near
-from .shard import Shard, Work
+from .shard import Shard, Summands
 from .shards import NearShards, Shards
 from .snapshot import Snapshot
 
@@ -94,8 +94,8 @@ class ShardedEngine(Engine):
         """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over some examples j, shape (n,)."""
         if not len(idx):
             return np.zeros(self.n)
-        work = Work(self._fetch(idx), alpha)
-        parts = self._shards.ask(Shard.combined, (work, theta, self._rough))
+        given = Summands(self._fetch(idx), alpha)
+        parts = self._shards.ask(Shard.combined, (given, theta, self._rough))
         return np.concatenate(parts)
 
     def quadratic(self) -> np.ndarray:
@@ -123,8 +123,8 @@ class ShardedEngine(Engine):
         ends = np.linspace(0, len(support), 2 * count + 1).astype(int).tolist()
         rows = list(pairwise(ends))
         each = [([rows[k], rows[-1 - k]],) for k in range(count)]
-        work = Work(self._fetch(support), self._alpha[support])
-        energies: np.ndarray = np.sum(self._shards.ask(Shard.energies, (work,), each), axis=0)
+        given = Summands(self._fetch(support), self._alpha[support])
+        energies: np.ndarray = np.sum(self._shards.ask(Shard.energies, (given,), each), axis=0)
         return energies
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
@@ -133,8 +133,8 @@ class ShardedEngine(Engine):
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros((len(kernels), self.n))
-        work = Work(self._fetch(support), self._alpha[support])
-        return np.concatenate(self._shards.ask(Shard.outputs, (work, kernels)), axis=1)
+        given = Summands(self._fetch(support), self._alpha[support])
+        return np.concatenate(self._shards.ask(Shard.outputs, (given, kernels)), axis=1)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         needed = np.union1d(np.flatnonzero(self._alpha), idx)

@@ -38,6 +38,7 @@ class StreamedEngine(Engine):
         super().__init__(training_set.examples.n, training_set.kernels.n_kernels)
         self._training_set = training_set
         self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its alpha' K_m alpha
+        self._kept: tuple[np.ndarray, np.ndarray] | None = None  # theta, and its combined outputs
 
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
@@ -79,15 +80,21 @@ class StreamedEngine(Engine):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         self._note(idx, values)
         self.travel[idx] = np.abs(values)
+        self._kept = None
+
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
+        self._kept = None if outputs is None or theta is None else (theta.copy(), outputs.copy())
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
         return self.subset(kernels=kernels).outputs() if len(kernels) else np.zeros((0, self.n))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        weighted = np.flatnonzero(theta)
-        combined: np.ndarray = theta[weighted] @ self.outputs(weighted)
-        return combined
+        if self._kept is None or not np.array_equal(self._kept[0], theta):
+            weighted = np.flatnonzero(theta)
+            self._kept = theta.copy(), theta[weighted] @ self.outputs(weighted)
+            self.travel[:] = np.abs(self._alpha)
+        return self._kept[1]
 
     def quadratic(self) -> np.ndarray:
         if self._known is None or not np.array_equal(self._known[0], self._alpha):

@@ -146,12 +146,13 @@ class MKLEstimator(FittedEstimator):
                 kept = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
             results: list[Result] = []
             with prepared.explained(problems):
-                for one, file in zip_longest(problems, kept):
+                for one, file in zip_longest(problems, kept):  # each has as much time
+                    now, left = time.monotonic(), len(problems) - len(results)
                     result = self._solve(
                         one,
                         engine,
                         prepared.name,
-                        deadline=_portion(deadline, len(problems) - len(results)),
+                        deadline=now + (deadline - now) / left,
                         watch=watch,
                         checkpoint=file,
                         digits=prepared.digits,
@@ -218,14 +219,7 @@ class MKLEstimator(FittedEstimator):
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        plan = make_plan(
-            method,
-            problem,
-            engine,
-            name,
-            interleaved=self.interleaved,
-            working_set=self.working_set,
-        )
+        plan = make_plan(method, problem, engine, name, self.interleaved, self.working_set)
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan
@@ -259,7 +253,7 @@ class MKLEstimator(FittedEstimator):
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
-            self._model = Model.of(compiled, examples, results, shares, n_jobs)
+            self._model = Model.of(compiled, examples, results, shares, n_jobs, prepared.engine)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
 
@@ -299,9 +293,3 @@ class MKLEstimator(FittedEstimator):
         tags.input_tags.allow_nan = self.kernels is None
         tags.input_tags.pairwise = all_pairwise(self.kernels)
         return tags
-
-
-def _portion(deadline: float, problems: int) -> float:
-    """Return when the first of some problems has to end, each having as much time."""
-    now = time.monotonic()
-    return now + (deadline - now) / problems

@@ -77,6 +77,16 @@ class Norm(ABC):
         """
         return np.nan
 
+    @property
+    def dual_matrix(self) -> np.ndarray | None:
+        """The E, shape (M, M), with dual(s) = min over v >= s of sqrt(v' E v), or None."""
+        return None
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether `regularizer` grows no faster than s."""
+        return True
+
     def dual_scales(self, M: int) -> np.ndarray:
         """Return the scales of `dual_exponent`, shape (M,)."""
         return np.ones(M)
@@ -121,6 +131,16 @@ class Norm(ABC):
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         raise TypeError(f"the feasible weights of {self!r} are not described by such a function")
+
+    def ball_in_logarithms(
+        self, theta: np.ndarray, chosen: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """Return `ball`, its gradient in k of the weights, (k,), and how that changes, (k, k).
+
+        The change is that with the logarithms of the weights, which may be next to nothing.
+        """
+        value, slope = self.ball(theta)
+        return value, slope[chosen], self.ball_hessian(theta, chosen) * theta[chosen]
 
     def costs(self, M: int) -> np.ndarray:
         """Return the factor of each kernel in the norm, shape (M,): 1 unless it is weighted."""
@@ -204,6 +224,17 @@ def power_sum(x: np.ndarray, p: float, costs: np.ndarray | float = 1.0) -> float
     if scale == 0 or p == np.inf:
         return scale
     return scale * float(np.sum(costs * (x / scale) ** p) ** (1 / p))
+
+
+def power_ball(
+    theta: np.ndarray, p: float, costs: np.ndarray
+) -> tuple[float, np.ndarray, np.ndarray]:
+    """Return sum costs theta^p - 1, its gradient, (k,), and that one's derivatives in log theta.
+
+    The product of Hessian and theta has no powers that overflow near p = 1, as either has.
+    """
+    slope = p * costs * theta ** (p - 1)
+    return float(costs @ theta**p) - 1.0, slope, np.diag((p - 1) * slope)
 
 
 def conjugate_exponent(p: float) -> float:

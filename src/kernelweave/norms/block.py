@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..stored import stored
-from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum
+from .base import Norm, checked_exponent, clip, conjugate_exponent, power_ball, power_sum
 from .lp import Lp
 
 
@@ -72,6 +72,10 @@ class Block(Norm):
         return self.q <= 2
 
     @property
+    def is_linear(self) -> bool:
+        return False
+
+    @property
     def dual_exponent(self) -> float:
         return conjugate_exponent(self.q)
 
@@ -124,6 +128,11 @@ class Block(Norm):
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         return Lp(self.p).ball_hessian(theta, chosen)
+
+    def ball_in_logarithms(
+        self, theta: np.ndarray, chosen: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        return power_ball(theta[chosen], self.p, np.ones(len(chosen)))
 
     def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
         return power_sum(theta * np.sqrt(clip(s)), self.q) ** 2

@@ -54,6 +54,10 @@ class Elliptic(Norm):
     def is_curved(self) -> bool:
         return True
 
+    @property
+    def dual_matrix(self) -> np.ndarray:
+        return self.E
+
     def among(self, kernels: np.ndarray) -> Elliptic:
         return Elliptic(np.linalg.inv(self._inverse[np.ix_(kernels, kernels)]))
 

@@ -10,7 +10,15 @@ import numpy as np
 
 from ..numeric import as_number, as_numbers
 from ..stored import stored
-from .base import Norm, checked_exponent, clip, conjugate_exponent, power_sum, same_length
+from .base import (
+    Norm,
+    checked_exponent,
+    clip,
+    conjugate_exponent,
+    power_ball,
+    power_sum,
+    same_length,
+)
 
 # A step to the best weights for the present w leaves each at least this part of itself: a kernel
 # whose w happens to vanish would never come back from no weight at all.
@@ -113,6 +121,11 @@ class Lp(Norm):
         """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         costs, theta, p = self.costs(len(theta))[chosen], theta[chosen], self.p
         return np.diag(p * (p - 1) * costs * theta ** (p - 2) if p > 1 else 0.0 * theta)
+
+    def ball_in_logarithms(
+        self, theta: np.ndarray, chosen: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        return power_ball(theta[chosen], self.p, self.costs(len(theta))[chosen])
 
 
 def _positive(name: str, values: Any) -> tuple[float, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..losses import DualTerm
-from ..norms import Elliptic, Norm
+from ..norms import Norm
 from ..problem import Problem
 
 
@@ -110,8 +110,8 @@ class ConeProgram:
 
         The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m).
         """
-        if isinstance(norm, Elliptic):
-            self._elliptic(norm, a, factors)
+        if norm.dual_matrix is not None:
+            self._elliptic(norm.dual_matrix, a, factors)
             return None
         scales = norm.dual_scales(len(factors))
         gamma = self.variables(1, quadratic=1.0)
@@ -151,7 +151,7 @@ class ConeProgram:
         self.rows(np.zeros(3 * M), (v, first), (gamma, second @ np.ones((M, 1))), (u, third))
         self.cone("Power", 1.0 / exponent, times=M)
 
-    def _elliptic(self, norm: Elliptic, a: slice, factors: list[np.ndarray]) -> None:
+    def _elliptic(self, E: np.ndarray, a: slice, factors: list[np.ndarray]) -> None:
         """max {theta . s : theta >= 0, theta' E^-1 theta <= 1} = min {sqrt(v' E v) : v >= s}."""
         M = len(factors)
         v, top = self.variables(M), self.variables(1, linear=0.5)
@@ -160,7 +160,7 @@ class ConeProgram:
             self.rows(np.array([0.5, -0.5]), (one, [[-0.5], [-0.5]]))
             self.rows(np.zeros(factor.shape[1]), (a, -factor.T))
             self.cone("SecondOrder", 2 + factor.shape[1])
-        root = np.linalg.cholesky(norm.E).T
+        root = np.linalg.cholesky(E).T
         self.rows(np.zeros(1), (top, [[-1.0]]))
         self.rows(np.zeros(M), (v, -root))
         self.cone("SecondOrder", 1 + M)

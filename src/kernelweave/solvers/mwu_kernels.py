@@ -17,7 +17,8 @@ import numpy as np
 from ..engines.streamed import StreamedEngine
 from ..problem import Problem
 from ..training.history import History, Result
-from .mwu import CERTIFIED, Game
+from .game import Game
+from .mwu import CERTIFIED
 
 if TYPE_CHECKING:
     from .mwu import MWU

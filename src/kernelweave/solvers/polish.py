@@ -1,7 +1,7 @@
 """Newton's method on the conditions of optimality, from a solution that is nearly exact.
 
 An interior point method stops a little inside the feasible set, and the gap of a loss with kinks
-is proportional to that distance. But it tells which alphas lie at a bound (or at a kink) and which
+is proportional to that distance. But it shows which alphas lie at a bound (or at a kink) and which
 kernels have no weight. With those left where they are, the others satisfy smooth equations: for
 free examples i and kernels m with weight,
 
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engines.base import Engine
-from ..norms import Block, Elliptic, Lp, Norm
+from ..norms import Norm
 from ..problem import Problem
 
 SINGULAR = 1e-13  # singular values below this part of the largest count as zero
@@ -103,7 +103,7 @@ def _step(
         matrix = np.block([[kernel, one], [one.T, np.zeros((1, 1))]])
         return _solved(matrix, np.append(first, alpha.sum() - problem.tau))
     s = engine.quadratic()[weighted]
-    value, slope, bend = _ball(problem.norm, theta, weighted)
+    value, slope, bend = problem.norm.ball_in_logarithms(theta, weighted)
     multiplier = slope @ s / (slope @ slope)
     k, G, slope, size = len(weighted), g[weighted], slope[:, None], theta[weighted]
     matrix = np.block(
@@ -122,17 +122,3 @@ def _solved(matrix: np.ndarray, missing: np.ndarray) -> np.ndarray:
     """The least step that removes what is missing: equal kernels leave their weights open."""
     step: np.ndarray = -np.linalg.lstsq(matrix, missing, rcond=SINGULAR)[0]
     return step
-
-
-def _ball(
-    norm: Norm, theta: np.ndarray, weighted: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return ball(theta), its gradient, and the derivative of that in log theta, where weighted."""
-    if isinstance(norm, Elliptic):
-        value, slope = norm.ball(theta)
-        return value, slope[weighted], norm.ball_hessian(theta, weighted) * theta[weighted]
-    # The product of Hessian and theta, without the powers of either that overflow near p = 1.
-    assert isinstance(norm, Lp | Block)
-    costs, theta, p = norm.costs(len(theta))[weighted], theta[weighted], norm.p
-    slope = p * costs * theta ** (p - 1)
-    return float(costs @ theta**p) - 1.0, slope, np.diag((p - 1) * slope)

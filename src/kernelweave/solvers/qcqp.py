@@ -67,7 +67,7 @@ class QCQP(Method):
 
     def serves(self, norm: Norm) -> bool:
         """Whether the weights follow from alpha or from multipliers: not for a block at q = inf."""
-        return norm.is_curved or norm.dual_exponent > 1
+        return norm.dual_matrix is not None or norm.dual_exponent > 1
 
     def solve(
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
@@ -142,7 +142,7 @@ def _refined(
 
 
 def _placed(problem: Problem, engine: Engine, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make alpha feasible, tell the engine, and return it with its s, (M,)."""
+    """Make alpha feasible, move the engine to it, and return it with its s, (M,)."""
     alpha = feasible(problem, alpha)
     engine.move_to(alpha)
     return alpha, engine.quadratic()

@@ -11,13 +11,13 @@ little: that is the first guess.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Certificate, Problem
-from ..training.history import History, Result, ignore
+from ..problem import Problem
+from ..training.history import History, Result, ignore, placed
 from ..training.observers import of_kernels
 from ..training.solve import feasible_alpha
 from ..training.violations import every_kth
@@ -60,9 +60,9 @@ def sift(
     chosen : the first sample, sorted.
     join : from kernels beyond the sample and their s_m / c_m to those that join it.
     looks : at all kernels, at most.
-    rough : gap that will do for a sample as long as the gap among all kernels is wider.
+    rough : gap to which a sample is solved as long as the gap among all kernels is wider.
     enough : says of the result of a sample, and of how far s_m / c_m of other kernels exceeds that
-        of the sample, whether it will do where the gap does.
+        of the sample, whether it is good enough once the gap is.
     """
     last = INNER_FALL * history.tol
     tol = max(last, rough)
@@ -72,53 +72,22 @@ def sift(
         norm, part = problem.norm.among(chosen), engine.subset(kernels=chosen)
         theta = weights[chosen] / norm.value(weights[chosen])
         result = solve(replace(problem, norm=norm), part, theta, inner)
-        engine.move_to(result.alpha)
-        look = _Look.at(problem, engine, chosen, part, result)
-        weights = look.theta
-        history.add(look.certificate, weights, result.n_iter)
-        good = history.converged and enough(result, look.excess)
-        spent = history.spent or len(history.entries) == looks
-        exact = tol == last or not result.converged
-        if good or spent or (exact and not look.beyond.size):
-            return replace(history.result(look.certificate, result.alpha, weights), converged=good)
-        chosen = np.union1d(chosen, join(look.beyond, look.height[look.beyond]))
-        tol = max(last, min(rough, EARLIER_FALL * look.certificate.gap))
-
-
-@dataclass(frozen=True, eq=False)
-class _Look:
-    """What all kernels say of the result of a sample.
-
-    Attributes
-    ----------
-    certificate : that of the result among all kernels.
-    theta : array of shape (M,)
-        The weights.
-    height : array of shape (M,)
-        s_m / c_m.
-    beyond : kernels that are higher than all of the sample.
-    excess : how much higher.
-    """
-
-    certificate: Certificate
-    theta: np.ndarray
-    height: np.ndarray
-    beyond: np.ndarray
-    excess: float
-
-    @classmethod
-    def at(
-        cls, problem: Problem, engine: Engine, chosen: np.ndarray, part: Engine, result: Result
-    ) -> _Look:
-        """Look at all kernels of an engine at the alpha of a result on some of them."""
-        s, theta = engine.quadratic(), np.zeros(engine.n_kernels)
-        theta[chosen] = result.weights
-        F = part.combined(result.weights)
-        certificate = problem.certificate(result.alpha, F, s, theta)
+        F, weights = part.combined(result.weights), placed(result.weights, chosen, engine.n_kernels)
+        engine.move_to(result.alpha, F, weights)
+        engine.travel[:] = part.travel
+        s = engine.quadratic()
+        certificate = problem.certificate(result.alpha, F, s, weights)
+        history.add(certificate, weights, result.n_iter)
         height = s / problem.norm.costs(len(s))
         highest = height[chosen].max()
         beyond = np.flatnonzero(height > highest)
-        return cls(certificate, theta, height, beyond, float(height.max() - highest))
+        good = history.converged and enough(result, float(height.max() - highest))
+        spent = history.spent or len(history.entries) == looks
+        exact = tol == last or not result.converged
+        if good or spent or (exact and not beyond.size):
+            return replace(history.result(certificate, result.alpha, weights), converged=good)
+        chosen = np.union1d(chosen, join(beyond, height[beyond]))
+        tol = max(last, min(rough, EARLIER_FALL * certificate.gap))
 
 
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
@@ -151,8 +120,6 @@ def first_guess(
     result = solve(small, part, start, inner)
     height = part.quadratic() / small.norm.costs(len(tried))
     likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
-    weights = np.zeros(engine.n_kernels)
-    weights[tried] = result.weights
     if not engine.alpha.any():  # zero is feasible, so this is
         engine.change(idx, result.alpha)
-    return weights, tried[likely]
+    return placed(result.weights, tried, engine.n_kernels), tried[likely]

@@ -39,14 +39,14 @@ from .optimality import optimality, sparsify
 from .sifting import FEW, ROOM, first_guess, sift
 from .smoothed_problem import LEAST, SmoothedProblem
 
-ROUGH = 5e-4  # gap on some kernels that will do as long as others are missing
+ROUGH = 5e-4  # gap to which some kernels are solved as long as others are missing
 ENTER = 16  # kernels that join those worked on after a look at all of them, at most
 
 
 @stored("SKM")
 @dataclass(frozen=True)
 class SKM(Method):
-    """The solver, and what it can be told.
+    """The solver and its parameters.
 
     Parameters
     ----------

@@ -8,14 +8,10 @@ turn back.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..norms import Norm
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
+from ..training.loop import Turn
 
 SLACK = 0.25  # part of the tolerance that may be lost to weights which numbers can hold
 FIRST, LONGEST = 2.0, 8.0  # factors of a step

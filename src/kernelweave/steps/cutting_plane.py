@@ -12,15 +12,11 @@ best weights so far to the corner (the in-out separation of Ben-Ameur and Neto, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..norms import Norm
+from ..training.loop import Turn
 from .cuts import Cuts
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
 
 TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of a cut's violation
 PART = 0.3  # of the way to the corner

@@ -12,17 +12,13 @@ or less far where J has not fallen as it should.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..norms import Norm
+from ..training.loop import Turn
 from .master import least_weights, model_minimum
 
-if TYPE_CHECKING:
-    from ..training.loop import Turn
-
-DECREASE = 1e-4  # part of the decrease that the slope promises, which a step must bring
+ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
 TRIES = 10  # shorter steps before a step is taken as it is
 REACH = 0.1  # one step leaves every weight at least this part of itself
 DAMPING = 0.2  # part of its curvature along a step that one update leaves at least (Powell)
@@ -49,7 +45,7 @@ class Gradient:
 
 
 class Metric:
-    """The second derivative of J, B of shape (M, M), as far as gradients tell."""
+    """The second derivative of J, B of shape (M, M), as learned from gradients."""
 
     def __init__(self, theta: np.ndarray, gradient: np.ndarray):
         self.theta, self.gradient = theta, gradient
@@ -63,19 +59,21 @@ class Metric:
         along = float(moved @ changed)
         if self.guessed and along > 0:
             self.B, self.guessed = along / (moved @ moved) * np.eye(len(theta)), False
-        push = self.B @ moved
-        size = float(moved @ push)
+        product = self.B @ moved
+        size = float(moved @ product)
         if size > 0:
-            changed = _damped(changed, push, along, size)
-            self.B += np.outer(changed, changed) / (moved @ changed) - np.outer(push, push) / size
+            changed = _damped(changed, product, along, size)
+            self.B += (
+                np.outer(changed, changed) / (moved @ changed) - np.outer(product, product) / size
+            )
 
 
-def _damped(changed: np.ndarray, push: np.ndarray, along: float, size: float) -> np.ndarray:
+def _damped(changed: np.ndarray, product: np.ndarray, along: float, size: float) -> np.ndarray:
     """Return a change of the gradient that keeps B positive definite, inexact solves or not."""
     if along >= DAMPING * size:
         return changed
     share = (1 - DAMPING) * size / (size - along)
-    return share * changed + (1 - share) * push
+    return share * changed + (1 - share) * product
 
 
 def _search(turn: Turn, primal: float, direction: np.ndarray, slope: float) -> np.ndarray:
@@ -87,7 +85,7 @@ def _search(turn: Turn, primal: float, direction: np.ndarray, slope: float) -> n
     for _ in range(TRIES):
         theta = np.maximum(turn.theta + length * direction, 0.0)
         rise = turn.at(theta).value - primal
-        if rise <= DECREASE * length * slope:
+        if rise <= ARMIJO * length * slope:
             break
         # The minimum of the parabola through J, its slope, and J at the end.
         length *= float(np.clip(0.5 * slope * length / (slope * length - rise), 0.1, 0.5))

@@ -1,4 +1,4 @@
-"""The level step: the nearest weights that the cuts still believe to be good (Xu et al., 2009).
+"""The level step: the nearest weights at which all cuts are below a level (Xu et al., 2009).
 
 Cutting planes alone jump from corner to corner. Here the cuts only say which weights may reach a
 level between the lowest value that they allow and the best primal value; the step goes to the
@@ -7,16 +7,12 @@ nearest of those.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..norms import Norm
+from ..training.loop import Turn
 from .cuts import Cuts
 from .master import Master
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
 
 LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1)
 

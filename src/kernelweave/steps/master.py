@@ -19,16 +19,13 @@ keeps weights positive, as J has kinks where kernels of low rank lose their whol
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..kkt_system import longest_step
 from ..norms import Norm
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
+from ..training.loop import Turn
 
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1
@@ -128,7 +125,7 @@ class _Point:
 
     def advance(self) -> bool:
         """Take one Newton step; return False when none is possible."""
-        if not self.room.all():  # rounding has used up the distance to a bound
+        if not self.room.all():  # rounding has made the distance to a bound 0
             return False
         target = CENTRE * self.complementarity()
         with np.errstate(divide="ignore", invalid="ignore"):  # a weight has reached its bound
@@ -168,7 +165,7 @@ class _Point:
         right -= ball_right * self.ball_slope
         step: np.ndarray
         _, step, failed = dposv(system, right)  # cho_factor and cho_solve would take twice as long
-        return None if failed else step  # not positive definite, or not finite: rounding rules
+        return None if failed else step  # not positive definite, or not finite: rounding prevails
 
 
 def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:

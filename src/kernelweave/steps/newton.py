@@ -12,21 +12,17 @@ ball of the norm otherwise. The inner problem need not be solved exactly.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from scipy.linalg import LinAlgError
 
 from ..norms import Norm
+from ..training.loop import Turn
 from .master import least_weights, model_minimum
-
-if TYPE_CHECKING:
-    from ..training.loop import Turn
 
 REACH = 0.3  # one step leaves every weight at least this part of itself
 WIDEN = 1.1  # exponent that lets the reach recover
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
-ROUNDING = 1e-9  # relative difference of values that tells nothing
+ROUNDING = 1e-9  # relative difference of values that is rounding
 TIGHT = 0.1  # part of the gap that an accurately solved inner problem accounts for
 SECANT = 0.05, 2.0  # bounds of that ratio
 
@@ -34,11 +30,11 @@ SECANT = 0.05, 2.0  # bounds of that ratio
 class Newton:
     """Newton's method in the weights, interleaved or not.
 
-    A model is believed within a trust region, and the best primal value is the judge. When the dual
-    value shows that J has risen above it, or when neither it nor the gap has fallen for some turns,
-    the weights go back to where it was found and the region shrinks. Where the inner problem is
-    solved accurately its dual value, too, tells that J falls: weights that grow from
-    nearly nothing gain less at first than a primal value can show.
+    A model is trusted within a region. When the dual value shows that J has risen above the best
+    primal value, or when neither that value nor the gap has fallen for some turns, the weights go
+    back to where it was found and the region shrinks. Where the inner problem is solved accurately
+    its dual value, too, shows that J falls: weights that grow from nearly nothing gain less at
+    first than a primal value can show.
 
     A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
     a bound, and the gradient changes by another amount than the Hessian predicts: the next Hessian
@@ -72,7 +68,7 @@ class Newton:
         return model_minimum(turn.theta, -0.5 * turn.s / scale, H / scale, lower, self.norm)
 
     def _secant(self, turn: Turn) -> float:
-        """Return how the gradient changed along the last step, relative to its Hessian's word."""
+        """Return the change of the gradient along the last step, relative to the predicted one."""
         if self.last is None:
             return 1.0
         theta, s, hessian = self.last

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
-from ..norms import Block
 from ..problem import Problem
 from .history import Result
 
@@ -66,8 +65,7 @@ def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Dig
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
     dF, ds = digits.moves(theta, parts, engine.travel.reshape(outputs, -1))
-    # The energies of most norms are bounded without s itself: their terms are no more than linear.
-    s = engine.quadratic() if isinstance(problem.norm, Block) else np.zeros_like(ds)
+    s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
     bias = np.repeat(result.bias, len(alpha) // outputs)
     f = F + bias
@@ -78,8 +76,8 @@ def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Dig
     energy = abs(norm.regularizer(theta, s + ds) - norm.regularizer(theta, s))
     regular = abs(result.primal - problem.C @ losses - problem.tau * np.sum(result.bias))
     # What outputs that are off cost to both sides adds up, and what is a gain to one side need not.
-    bent, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
-    above = bent.sum() + root_of_squares(slope) + 0.5 * energy
+    second, slope = 0.5 * problem.C * (up + down), 0.5 * problem.C * (up - down)
+    above = second.sum() + root_of_squares(slope) + 0.5 * energy
     below = 0.5 * abs(norm.dual(s + ds) - norm.dual(s)) + _off_sum(problem, parts, result.bias)
     sizes = terms + 2 * regular + _conjugate_sizes(problem, alpha)
     return float(above + below + growth * sizes)
@@ -104,9 +102,7 @@ def _off_sum(problem: Problem, alpha: np.ndarray, bias: np.ndarray) -> float:
 def _certified(problem: Problem, engine: Engine, result: Result) -> Result:
     """Return a result with the values that the engine gives it now."""
     theta = result.weights
-    certificate = problem.certificate(
-        engine.alpha, engine.combined(theta), engine.quadratic(), theta
-    )
+    certificate = problem.certified(engine, theta)
     if problem.nothing_to_learn(certificate.dual):
         theta = np.zeros_like(theta)
     return replace(result, **vars(certificate), weights=theta)

@@ -14,7 +14,7 @@ Conjugate gradients are slow where K is badly conditioned: then working sets tak
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,7 +31,7 @@ TINY = np.finfo(float).tiny
 
 @dataclass(eq=False)
 class Descent:
-    """alpha on its way downhill.
+    """An alpha that descends.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Descent:
     engine: Engine
     weights: np.ndarray
     step: float = 1.0
-    last: np.ndarray | None = field(default=None)
+    last: np.ndarray | None = None
 
     def certify(self) -> Certificate:
         """Certify the model."""
@@ -61,7 +61,7 @@ class Descent:
         return slope
 
     def towards(self, change: np.ndarray) -> np.ndarray:
-        """Return the change, shape (n,), that leads to the feasible alpha nearest to the wish."""
+        """Return the change, shape (n,), to the feasible alpha nearest to alpha + change."""
         term, alpha = self.problem.term, self.engine.alpha
         nearest: np.ndarray = project(alpha + change, term.lo, term.hi, self.problem.tau) - alpha
         return nearest
@@ -74,43 +74,38 @@ class Descent:
             before, bent = self.last
             conjugate = self.towards(move - (move @ bent) / max(before @ bent, TINY) * before)
             move = conjugate if slope @ conjugate < 0 else move
-        change = self.engine.matvec(move, self.weights)
-        best = self.best_length(slope, move, change)
+        change, bent = self.products(move)
+        best = best_length(slope, move, bent)
         if not best > 0:  # or NaN
             return False
         length = best if best < 1 else min(best, max(1.0, self.room(move)))
-        return self.go(length, move, change)
+        return self.go(length, move, change, bent)
 
     def settle(self) -> bool:
-        """Make a gradient step without a cut, so short that it leads downhill."""
+        """Make a gradient step without a cut, so short that the value falls."""
         slope = self.slope()
         while True:
             move = self.towards(-self.step * slope)
-            change = self.engine.matvec(move, self.weights)
-            best = self.best_length(slope, move, change)
+            change, bent = self.products(move)
+            best = best_length(slope, move, bent)
             if best >= 0.5:  # otherwise the value at 1 would be above that at 0
-                return self.go(1.0, move, change)
+                return self.go(1.0, move, change, bent)
             if not best > 0:
                 return False
             self.step *= best
 
-    def best_length(self, slope: np.ndarray, move: np.ndarray, change: np.ndarray) -> float:
-        """Return where along a move the value is least."""
-        return -float(slope @ move) / max(float(move @ self.bend(move, change)), TINY)
-
-    def bend(self, move: np.ndarray, change: np.ndarray) -> np.ndarray:
-        """Return the Hessian times a move, whose product with the combined K is known."""
-        product: np.ndarray = change + self.problem.term.curv * move
-        return product
+    def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the combined K times a move, and the Hessian times it, both of shape (n,)."""
+        change = self.engine.matvec(move, self.weights)
+        return change, change + self.problem.term.curv * move
 
     def room(self, move: np.ndarray) -> float:
         """Return how many times a move fits in before some alpha reaches a bound."""
         term, alpha = self.problem.term, self.engine.alpha
         return longest_step(np.where(move > 0, term.hi - alpha, alpha - term.lo), -np.abs(move))
 
-    def go(self, length: float, move: np.ndarray, change: np.ndarray) -> bool:
-        """Change alpha by a part of a move; returns whether that is anything."""
-        bent = self.bend(move, change)
+    def go(self, length: float, move: np.ndarray, change: np.ndarray, bent: np.ndarray) -> bool:
+        """Change alpha by a part of a move, given its products; returns whether it changes."""
         self.step = float(move @ move) / max(float(move @ bent), TINY)
         self.last = length * np.stack([move, bent])
         term, before = self.problem.term, self.engine.alpha.copy()
@@ -118,6 +113,11 @@ class Descent:
         combined = self.engine.combined(self.weights) + length * change
         self.engine.move_to(alpha, combined, self.weights)
         return bool(np.any(alpha != before))
+
+
+def best_length(slope: np.ndarray, move: np.ndarray, bent: np.ndarray) -> float:
+    """Return where along a move, whose product with the Hessian is known, the value is least."""
+    return -float(slope @ move) / max(float(move @ bent), TINY)
 
 
 def conjugate_gradients(
@@ -149,12 +149,12 @@ def slow(history: History) -> bool:
     return min(gaps[-PATIENCE:]) > 0.5 * min(gaps[:-PATIENCE])
 
 
-def project(wish: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float) -> np.ndarray:
+def project(point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float) -> np.ndarray:
     """Return the nearest point with lo <= alpha <= hi and a given sum, all of shape (n,)."""
 
     def excess(shift: float) -> tuple[float, float]:
-        alpha = np.clip(wish + shift, lo, hi)
+        alpha = np.clip(point + shift, lo, hi)
         free = np.count_nonzero((alpha > lo) & (alpha < hi))
         return float(alpha.sum()) - total, float(free)
 
-    return np.clip(wish + root(excess, -1.0, 1.0), lo, hi)
+    return np.clip(point + root(excess, -1.0, 1.0), lo, hi)

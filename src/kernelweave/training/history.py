@@ -1,4 +1,4 @@
-"""The way of a solver: every certified model on it, the clock, the budget, and the result.
+"""The history of a solver: its certified models, the clock, the budget, and the result.
 
 One history goes with a fit. Problems that are solved on the way have histories of their own
 (`inner`), which share its clock and its observer.
@@ -22,7 +22,7 @@ STUCK_INNER = 3  # or inner problems in a row that ended in this way
 DUAL_ROUNDING = 1e-9  # a change of the dual value that is no progress, relative to the largest
 NO_PROGRESS = 1e-3  # a relative change of a gap that is none,
 SLOW_PROGRESS = 0.5  # or too little for half of all turns: so many more would bring as little
-# Where rounding may be at least this part of the gap, values tell little: fewer turns that bring
+# Where rounding may be at least this part of the gap, values say little: fewer turns that bring
 # less than half are enough.
 NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
@@ -56,7 +56,7 @@ class Result(Certificate):
     alpha : signed dual variables, shape (n,).
     weights : the kernel weights theta, shape (M,).
     n_iter : turns of the solver's outer loop.
-    history : the way there, oldest first.
+    history : the certified models that led to it, oldest first.
     converged : whether the gap reached the tolerance that was asked for, whatever rounding did.
     late : whether time ran out before it did.
     optimality : the (eps1, eps2) that the support kernel machine reached, see `solvers.optimality`.
@@ -90,7 +90,7 @@ class Result(Certificate):
 
 
 def ignore(*anything: Any) -> None:
-    """Tell nobody."""
+    """Do nothing with what one is told."""
 
 
 class History:
@@ -160,7 +160,7 @@ class History:
         return other
 
     def absorb(self, other: History) -> None:
-        """Note the way of the same problem with rougher values, but for its end.
+        """Note the history of the same problem with rougher values, but for its end.
 
         The last model is to be certified anew.
         """
@@ -206,7 +206,7 @@ class History:
 
     @property
     def converged(self) -> bool:
-        """Whether the last model is good enough."""
+        """Whether the last model has the gap that was asked for."""
         return self.entries[-1].gap <= self.tol
 
     def finished(self, engine: Engine) -> bool:
@@ -239,8 +239,8 @@ class History:
     def _idle(self, turns: int, slight: float) -> bool:
         """Return whether for some turns the gap has fallen slightly at most, nor best values met.
 
-        Values are compared with the largest one, since the optimum may be 0. A dual value may rise
-        for ever, and by next to nothing of what is missing.
+        Values are compared with the largest one, since the optimum may be 0. A dual value may go on
+        rising, by next to nothing of what is missing.
         """
         if len(self.entries) <= turns:
             return False

@@ -4,10 +4,10 @@ The conditions of optimality of a smooth dual term on lo <= alpha <= hi, sum alp
 
     conj'(alpha) + F + b - z_lo + z_hi = 0,    z_lo (alpha - lo) = z_hi (hi - alpha) = mu,   mu = 0.
 
-Newton's method follows their solutions as mu falls (Mehrotra, 1992: a step that foresees where
-mu = 0 would lead, and one corrected by what it saw). Each step factorises the kernel once; some
-twenty of them are enough, where pairs of examples may need millions. An alpha whose dual term has a
-kink at 0 is the difference of two parts, alpha = y - y' with 0 <= y <= hi and 0 <= y' <= -lo.
+Newton's method follows their solutions as mu falls (Mehrotra, 1992: a predictor, which aims at
+mu = 0, and a corrector). Each step factorises the kernel once; some twenty of them are enough,
+where pairs of examples may need millions. An alpha whose dual term has a kink at 0 is the
+difference of two parts, alpha = y - y' with 0 <= y <= hi and 0 <= y' <= -lo.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from .subproblem import Subproblem, balanced
 
 MOST = 60  # steps
 INSET = 0.1  # part of its box, or of the largest alpha, that a part starts away from its bounds
-SHORT = 0.99  # part of the way to the next bound that is gone
-ROUNDING = 1e-20  # of mu, relative to where it starts, beyond which numbers tell nothing
+SHORT = 0.99  # part of the longest step up to the next bound that is taken
+ROUNDING = 1e-20  # of mu, relative to where it starts, below which it is rounding
 
 
 def interior_points(problem: Subproblem) -> Iterator[np.ndarray]:
@@ -62,8 +62,8 @@ class _Path:
         self.y = np.clip(self._parts(alpha, -alpha), self.lo + inset, self.hi - inset)
         self.room = np.where(self.bounded, [self.y - self.lo, self.hi - self.y], 1.0)
         self.bias = -np.median(term.lin + term.curv * alpha + problem.F)
-        self.push = np.abs(self._residual()).max() or 1.0
-        self.z = np.where(self.bounded, self.push, 0.0)
+        self.slope_size = np.abs(self._residual()).max() or 1.0
+        self.z = np.where(self.bounded, self.slope_size, 0.0)
 
     def _parts(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:
         """Return what belongs to the parts, (k,), from what belongs to both of all alphas, (q,)."""
@@ -87,8 +87,8 @@ class _Path:
         return residual
 
     def settled(self) -> np.ndarray:
-        """Return alphas of which those whose multipliers outweigh their room are at their place."""
-        at_lo, at_hi = self.bounded & (self.room * self.push < self.z * self.size)
+        """Return alphas, with those at their bounds whose multipliers exceed their room."""
+        at_lo, at_hi = self.bounded & (self.room * self.slope_size < self.z * self.size)
         parts = np.where(at_lo, self.lo, np.where(at_hi, self.hi, self.y))
         free = self._sums(np.where(at_lo | at_hi, 0.0, self.signs)) > 0  # some part is not settled
         term = self.problem.term
@@ -96,15 +96,15 @@ class _Path:
 
     @property
     def ended(self) -> bool:
-        """Whether all alphas are as close to the end of the path as numbers can tell."""
+        """Whether all alphas are at the end of the path but for rounding."""
         most = float((self.z * self.room).max())
-        return bool(self.bounded.any()) and most <= ROUNDING * self.push * self.size
+        return bool(self.bounded.any()) and most <= ROUNDING * self.slope_size * self.size
 
     def advance(self) -> None:
         """Take one step."""
         room, z = self.room, self.z
         stiff = self.curv + (z / room).sum(axis=0)
-        # The stiffness of an alpha with two parts is that of two springs in series.
+        # The inverse stiffness of an alpha with two parts is the sum of those of its parts.
         stiffness = 1.0 / self._sums(self.signs / stiff)
         system = KKTSystem.definite(self.problem.kernel, stiffness)
         residual = self._residual() - z[0] + z[1]

@@ -165,9 +165,8 @@ def train(
 
     The engine starts at any feasible alpha, and ends at that of the result.
     """
-    given = plan.step is None  # conjugate gradients leave the weights as they are
-    if given and plan.conjugate and engine.n > plan.working_set and engine.multiplies:
-        result = conjugate_gradients(problem, engine, weights, history)
+    if plan.step is None and plan.conjugate and engine.n > plan.working_set and engine.multiplies:
+        result = conjugate_gradients(problem, engine, weights, history)  # which keep the weights
         if result is not None:
             return result
     sets = WorkingSets(problem, engine, plan.working_set, history)
@@ -179,8 +178,7 @@ def train(
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
         train(problem.given(theta), engine, theta, plan.inner, inner)
-        stuck = not (inner.converged or inner.spent)
-        history.stuck_inner = history.stuck_inner + 1 if stuck else 0
+        history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)
 
     turn, turns = Turn.of(sets, weights, solve_inner), 0
@@ -192,8 +190,7 @@ def train(
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         if accuracy is None:
-            wanted = history.tol / certificate.gap
-            sets.advance(weights, shrink=plan.step is None, wanted=wanted)
+            sets.advance(weights, shrink=plan.step is None, wanted=history.tol / certificate.gap)
             turn = Turn.of(sets, weights, solve_inner)
         else:
             if turns:

@@ -24,9 +24,9 @@ from .subproblem import Subproblem, balanced
 from .violations import Violations
 
 MOST = 60  # steps
-FADE = 0.2  # part of the additional entropy that is left after a step which succeeded
-ARMIJO = 1e-4  # part of the fall that a slope promises which a step must bring
-ROUNDING = 1e-12  # relative difference of values that tells nothing
+ENTROPY_LEFT = 0.2  # part of the additional entropy that a full step leaves
+ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
+ROUNDING = 1e-12  # relative difference of values that is rounding
 SHORTEST = 1e-8  # step
 FLATTEST = 1e-14  # second derivative of a conjugate, relative to its largest
 
@@ -45,9 +45,9 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
         return float(0.5 * (beta - start) @ v + start @ (v + F) + bias * total + losses.sum())
 
     beta, v, bias = start, 0.0 * start, -Violations(term, start, F).middle
-    blur = width * np.abs(F + bias + term.lin).max()
+    added = width * np.abs(F + bias + term.lin).max()
     for _ in range(MOST):
-        ent = term.ent + blur
+        ent = term.ent + added
         share = expit(-width / ent * (F + v + bias + term.lin))
         alpha = np.clip(term.lo + width * share, term.lo, term.hi)
         yield balanced(alpha, term.lo, term.hi, total, everything)
@@ -69,4 +69,4 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
                 return
         beta, v, bias = beta + step * dbeta, v + step * dv, bias + step * dbias
         if step == 1.0:
-            blur = np.where(FADE * blur > term.ent, FADE * blur, 0.0)
+            added = np.where(ENTROPY_LEFT * added > term.ent, ENTROPY_LEFT * added, 0.0)

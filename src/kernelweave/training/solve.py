@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..alignment import WEIGHTS
 from ..digits import Digits
 from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
-from ..problem import Certificate, Problem
+from ..problem import Problem
 from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
@@ -61,7 +62,7 @@ def solve(
     if weights is None:
         weights = first_weights(problem, engine, plan, history)
     if plan.alignment is not None:
-        weights = plan.align(problem, engine, weights)
+        weights = aligned_weights(problem, engine, plan.alignment, weights)
         problem = problem.given(weights)
     tol, attempts = history.tol, 1 if digits is None else ATTEMPTS
     for _ in range(attempts):
@@ -120,6 +121,16 @@ def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History
     weights = first_weights(small, part, plan, history)
     inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter, observe=ignore)
     return train(small, part, weights, plan, inner).weights
+
+
+def aligned_weights(
+    problem: Problem, engine: Engine, alignment: str, weights: np.ndarray
+) -> np.ndarray:
+    """Return the weights of an alignment by its name, shape (M,); `weights` where these are 0."""
+    counted = np.flatnonzero(problem.C)
+    targets = problem.y[counted] + problem.centre
+    aligned = WEIGHTS[alignment](engine.subset(counted), targets)
+    return aligned / problem.norm.value(aligned) if aligned.any() else weights
 
 
 def feasible_alpha(problem: Problem) -> np.ndarray:
@@ -199,10 +210,10 @@ def _adapted(
     before, left = engine.snapshot(), history.turns_left
     turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
     inner = history.inner(ADAPTED * history.tol, turns)
-    certificate, n_iter = _certified(theta, problem, engine), result.n_iter
+    certificate, n_iter = problem.certified(engine, theta), result.n_iter
     if certificate.gap > history.tol:
         n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
-        certificate = _certified(theta, problem, engine)
+        certificate = problem.certified(engine, theta)
     if certificate.gap <= history.tol:
         return replace(
             result,
@@ -215,12 +226,6 @@ def _adapted(
     engine.move_to(*before)
     history.observe(engine.alpha, result.weights)
     return None
-
-
-def _certified(theta: np.ndarray, problem: Problem, engine: Engine) -> Certificate:
-    """Certify the engine's alpha with weights theta, shape (M,)."""
-    s, F = engine.quadratic(), engine.combined(theta)
-    return problem.certificate(engine.alpha, F, s, theta)
 
 
 def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:
