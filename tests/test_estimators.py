@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import _get_feature_names
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.kernels import RBF, Linear, Polynomial, Precomputed, per_feature
@@ -165,6 +166,8 @@ def test_frames_through_a_pipeline(library, moons):
     frames = pytest.importorskip(library)
     X, y = moons
     frame = frames.DataFrame({name: X[:, i] for i, name in enumerate("abcd")})
+    if _get_feature_names(frame) is None:
+        pytest.skip(f"StandardScaler of this scikit-learn loses the names of this {library}")
     kernels = [RBF(0.5, columns=["a", "b"]), Linear(columns=["c"])]
     chain = make_pipeline(StandardScaler(), MKLClassifier(kernels, tol=1e-6))
     chain.set_output(transform=library)

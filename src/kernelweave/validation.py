@@ -14,6 +14,7 @@ from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
     _check_y,
+    _get_feature_names,
     _num_samples,
     check_consistent_length,
     validate_data,
@@ -28,6 +29,29 @@ from .views import Grams, Views
 
 RULES = ("best", "one-standard-error")
 NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
+
+
+class _Names:
+    """Names of columns, as scikit-learn asks frames for them."""
+
+    def __init__(self, names: list[str]):
+        self.names = names
+
+    def __dataframe__(self) -> _Names:
+        return self
+
+    def column_names(self) -> list[str]:
+        return self.names
+
+
+def _with_names(X: Any) -> Any:
+    """Return a frame, or the names of one whose names scikit-learn does not find.
+
+    Versions up to 1.7 ask for a protocol that polars gave up in 2.0.
+    """
+    names = list(X.columns)
+    strange = all(isinstance(name, str) for name in names) and _get_feature_names(X) is None
+    return _Names(names) if strange else X
 
 
 def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
@@ -47,7 +71,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         return X
     if is_frame(X):
         _check_names_differ(X)
-        _check_feature_names(estimator, X, reset=reset)
+        _check_feature_names(estimator, _with_names(X), reset=reset)
         _check_n_features(estimator, X, reset=reset)
         _check_n_samples(X, least)
         return X
