@@ -25,7 +25,7 @@ from naive_normalize import normalised
 
 TWO_STAGE = ("alignment", "centered-alignment")
 TINY = float(np.finfo(float).tiny)
-ROUNDING = 1e-14  # of a sum of losses, in the checker and in the library
+ROUNDING = 1e-12  # of a sum of losses, part of which is a gain that is told as rounding
 SLACK = 1e-12  # of a gap, that rounding of the checker itself may be
 
 
