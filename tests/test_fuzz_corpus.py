@@ -107,6 +107,9 @@ CASES = REFUSED | DONE
 
 # Inputs that the targets of `fuzz` once found something with, and what it was.
 INPUTS = [
+    ("fits", "examples without cost whose kernels are infinite",
+     "fb70ad50f29a8367f778358a6f7af9ecfa1ce10c0353f878"
+     "003e4e9db7d70ec8a6f7a53accba0f16ed175dec18730b1a"),
     ("hard_fits", "distances that the core takes for 0",
      "a7b4a449fb5fde8521cda7189c55c64ea5ac2ab2662ff274"
      "3aa8b6b0937475857083b093d18c3e884d017d602cdb4fed"),

@@ -133,12 +133,14 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
             f"support_ names example {model.support_.max()}"
         )
     weights = np.atleast_2d(model.weights_)
+    counted = np.any([problem.C > 0 for problem in problems], axis=0)
     if len(weights) < len(problems):
         problems = [Problem.sharing(problems)]
     alpha = np.zeros((len(model.dual_coef_), n))
     alpha[:, model.support_] = model.dual_coef_
     varying = model._model.compiled.varying
-    F, s = _outputs(model, X, alpha, np.broadcast_to(weights, (len(alpha), weights.shape[1])))
+    each = np.broadcast_to(weights, (len(alpha), weights.shape[1]))
+    F, s = _outputs(model, X, alpha, each, counted)
     found = [
         _values(
             _judged(model, problem, theta, varying),
@@ -229,16 +231,21 @@ def _values(
 
 
 def _outputs(
-    model: Any, X: Any, alpha: np.ndarray, weights: np.ndarray
+    model: Any, X: Any, alpha: np.ndarray, weights: np.ndarray, counted: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the outputs without bias, shape (outputs, n), and alpha' K_m alpha, (outputs, M)."""
+    """Return the outputs without bias, shape (outputs, n), and alpha' K_m alpha, (outputs, M).
+
+    They are 0 for examples without cost, (n,) not `counted`, of which kernels may be infinite.
+    """
     F, s = np.zeros(alpha.shape), np.zeros(weights.shape)
     last = 0
     for kernel in model._model.compiled.kernels:
         members = slice(last, last + kernel.n_kernels)
         last = members.stop
         for rows, K, columns in _blocks(kernel, X, model.support_, alpha.shape[1], model.n_jobs):
-            g = K @ alpha[:, columns].T  # (members, rows, outputs)
+            with np.errstate(over="ignore", invalid="ignore"):
+                g = K @ alpha[:, columns].T  # (members, rows, outputs)
+            g[:, ~counted[rows]] = 0.0
             F[:, rows] += np.einsum("om,mro->or", weights[:, members], g)
             s[:, members] += np.einsum("mro,or->om", g, alpha[:, rows])
     return F, s
