@@ -107,6 +107,9 @@ CASES = REFUSED | DONE
 
 # Inputs that the targets of `fuzz` once found something with, and what it was.
 INPUTS = [
+    ("fits", "a dual value that rises by rounding alone",
+     "d78bdf85112c9022f653a80479f7bf134fdc04cb89a2a54d"
+     "4ecffb943734e99f33c8e60dc3cd4509eed3f1ab95fbd1f4"),
     ("fits", "examples without cost whose kernels are infinite",
      "fb70ad50f29a8367f778358a6f7af9ecfa1ce10c0353f878"
      "003e4e9db7d70ec8a6f7a53accba0f16ed175dec18730b1a"),

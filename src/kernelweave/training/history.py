@@ -251,6 +251,8 @@ class History:
         apart = _apart(before)
         if not np.isfinite(apart):  # no alpha has been feasible, but for rounding
             return not np.isfinite(_apart(self.entries))
+        if apart <= 0:  # a dual value above a primal one is rounding, and so is its rise
+            return True
         return apart - _apart(self.entries) <= max(slight * apart, DUAL_ROUNDING * largest)
 
     @property
