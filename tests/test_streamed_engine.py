@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from kernel_cases import CASES, training_set
 
-from kernelweave import kernels
 from kernelweave.engines.streamed import StreamedEngine
 
 N = 60
@@ -36,27 +35,3 @@ def test_forms_of_any_alpha(case, block, alpha, rng, monkeypatch):
     engine = streamed(case, X)
     engine.move_to(alpha)
     close(engine.quadratic(), expected)
-
-
-def test_what_energies_gain_is_their_difference(rng):
-    X = rng.normal(size=(30, 3))
-    engine = StreamedEngine(training_set(kernels.RBF([0.1, 1.0, 5.0]), X))
-    alpha = np.where(np.arange(30) < 20, rng.normal(size=30), 0.0)
-    other = alpha + np.where(np.arange(30) > 14, rng.normal(size=30), 0.0)
-    engine.move_to(alpha)
-    gained, before = engine.gained(other), engine.quadratic()
-    engine.move_to(other)
-    np.testing.assert_allclose(before + gained, engine.quadratic(), rtol=1e-12)
-
-
-def test_outputs_that_are_known_are_kept(rng):
-    X = rng.normal(size=(30, 3))
-    engine = StreamedEngine(training_set(kernels.RBF([0.1, 1.0, 5.0]), X))
-    engine.move_to(rng.normal(size=30))
-    some = np.array([0, 2])
-    known = engine.known(some, engine.outputs(some))
-    np.testing.assert_array_equal(known.alpha, engine.alpha)
-    idx = np.array([3, 7])
-    known.change(idx, np.array([0.5, -0.25]))
-    engine.change(idx, np.array([0.5, -0.25]))
-    np.testing.assert_allclose(known.outputs(), engine.outputs(some), rtol=1e-9, atol=1e-12)

@@ -115,19 +115,6 @@ def test_killed_workers_change_nothing(seed, client, undisturbed, monkeypatch):
     assert same(model, expected)
 
 
-def test_a_worker_that_retires(client, undisturbed, monkeypatch):
-    monkeypatch.setattr(sharded, "NEAR", 100)
-    expected, seconds = undisturbed
-    first = next(iter(client.scheduler_info()["workers"]))
-    timer = threading.Timer(
-        seconds / 3, client.retire_workers, ([first],), {"close_workers": False}
-    )
-    timer.start()
-    model = fit(client)
-    timer.join()
-    assert same(model, expected)
-
-
 def test_data_whose_worker_has_left_before_the_fit(client, undisturbed, monkeypatch):
     """Partitions that were in memory are made anew elsewhere."""
     monkeypatch.setattr(sharded, "NEAR", 100)
@@ -159,6 +146,20 @@ def test_workers_that_die_after_the_fit(client, monkeypatch):
     for pid in living(client):
         kill(pid)
     assert np.array_equal(lazy.compute(), model.decision_function(X.compute()))
+
+
+def test_a_worker_that_retires(client, undisturbed, monkeypatch):
+    """The last test with these processes, of which two are left."""
+    monkeypatch.setattr(sharded, "NEAR", 100)
+    expected, seconds = undisturbed
+    first = next(iter(client.scheduler_info()["workers"]))
+    timer = threading.Timer(
+        seconds / 3, client.retire_workers, ([first],), {"close_workers": False}
+    )
+    timer.start()
+    model = fit(client)
+    timer.join()
+    assert same(model, expected)
 
 
 def fit_for_ever(client):

@@ -59,24 +59,6 @@ class StreamedEngine(Engine):
         part.move_to(self._alpha)
         return part
 
-    def known(self, kernels: np.ndarray, outputs: np.ndarray) -> DenseEngine:
-        """Return an engine that keeps the outputs of k kernels, which are known, shape (k, n)."""
-        part = DenseEngine.of(self._training_set.part(kernels))
-        part.move_to(self._alpha, outputs)
-        return part
-
-    def gained(self, alpha: np.ndarray) -> np.ndarray:
-        """Return what alpha' K_m alpha gains by another alpha, shape (M,), from what changes."""
-        delta, both = alpha - self._alpha, alpha + self._alpha
-        changed, support = np.flatnonzero(delta), np.flatnonzero(both)
-        gained = []
-        for part in self._parts:
-            held, moved = part.examples.take(support), part.examples.take(changed)
-            program, n_jobs = part.kernels.program, self._training_set.n_jobs
-            outputs = _core.sum_each(program, held.side, moved.side, both[support], n_jobs)
-            gained.append(outputs @ delta[changed])
-        return np.concatenate(gained)
-
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         self._note(idx, values)
         self.travel[idx] = np.abs(values)

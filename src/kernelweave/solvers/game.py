@@ -17,7 +17,6 @@ from ..engines.base import Engine
 from ..problem import Certificate, Problem
 
 QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
-NOTHING = 1e-6  # share of all weights that kernels without weight may have had
 CANDIDATES = 1000  # of each class in a batch, besides those with an a above 0
 
 
@@ -46,7 +45,7 @@ class Game:
         if not (self.positive.size and self.negative.size):
             raise ValueError("y must have examples of both classes")
         if before is not None:
-            self.follow(before)
+            self._follow(before)
             return
         engine.move_to(np.zeros(engine.n))
         self.s = np.zeros(engine.n_kernels)  # a'G_m a without the ridge,
@@ -54,16 +53,10 @@ class Game:
         self.mu = 1.0 / self.cost / np.sum(1.0 / self.cost)
         self.rounds, self.longest, self.step = 0, 0.0, 0.0
 
-    def follow(self, other: Game, energies: np.ndarray | None = None) -> None:
-        """Take over what was played in another game, with the same kernels.
-
-        Where that game had others, `energies` are a'K_m a, shape (M,), and weights stay.
-        """
-        if energies is None:
-            self.s, self.mu = other.s.copy(), other.mu
-        else:
-            self.s = energies / self.cost
-        self.ridge_part, self.step = other.ridge_part, other.step
+    def _follow(self, other: Game) -> None:
+        """Take over what was played in another game, with the same kernels."""
+        self.s, self.ridge_part = other.s.copy(), other.ridge_part
+        self.mu, self.step = other.mu, other.step
         self.rounds, self.longest = other.rounds, other.longest
 
     def batch(self) -> Game:
@@ -82,7 +75,7 @@ class Game:
         """Take over what was played in a batch."""
         if batch.examples is not None:
             self.engine.change(batch.examples, batch.engine.alpha)
-            self.follow(batch)
+            self._follow(batch)
 
     @cached_property
     def _diagonal(self) -> np.ndarray:
@@ -118,10 +111,10 @@ class Game:
         self.s += (before + after) / self.cost
         self.rounds += 1
         self.step = float(((after - before) / self.cost).max() + self.ridge[pair].sum() / 4)
-        self.mu = self.weights(rate)
+        self.mu = self._weights(rate)
 
-    def weights(self, rate: float) -> np.ndarray:
-        """Return mu, scaled so that nothing overflows; small weights are kernels that are out."""
+    def _weights(self, rate: float) -> np.ndarray:
+        """mu, scaled so that nothing overflows; weights that underflow are kernels that are out."""
         length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())
         exponent = rate * length
@@ -130,24 +123,20 @@ class Game:
         sinh = np.where(
             large, 0.5 * np.exp(exponent - top), np.exp(-top) * np.sinh(np.minimum(exponent, QUASH))
         )
-        mu = sinh / np.maximum(length, 1e-300)
-        mu[mu < NOTHING / len(mu) * mu.max()] = 0.0
-        scaled: np.ndarray = mu / self.cost / mu.sum()
+        mu = sinh / np.maximum(length, 1e-300) / self.cost
+        scaled: np.ndarray = mu / (mu @ self.cost)
         return scaled
 
     def theta(self) -> np.ndarray:
         """The weights of the problem, shape (M,)."""
         return self.mu / self.problem.norm.value(self.mu)
 
-    def certificate(self, F: np.ndarray | None = None) -> Certificate:
-        """Certify the model of a and mu, scaled to the best dual value or to margin 1.
-
-        F are its combined outputs at the weights `theta()`, shape (n,), where these are known.
-        """
+    def certificate(self) -> Certificate:
+        """Certify the model of a and mu, scaled to the best dual value or to margin 1."""
         total = np.abs(self.engine.alpha).sum()
         value = self.s.max() + self.ridge_part
         theta = self.theta()
-        F = self.engine.combined(theta) if F is None else F
+        F = self.engine.combined(theta)
         margin = 0.5 * (F[self.positive].min() - F[self.negative].max())
         scales = [total / value] + ([1.0 / margin] if margin > 0 else [])
         certificates = [self._scaled(scale, F, theta) for scale in scales]

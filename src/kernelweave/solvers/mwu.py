@@ -14,8 +14,7 @@ kernels by
 the exponential of an (n + 1) x (n + 1) matrix in closed form. (In the paper's algorithm p12 is
 negative, and the printed rate lacks its rho: eps' = -log(1 - eps / (2 rho)).) Memory is O(M n): the
 outputs of each kernel; columns of kernels are computed when they are asked for. Where even that is
-much, the game is played on samples of the kernels (`sifting`). Where kernels are many, rounds are
-played with those that have weight (`mwu_kernels`).
+much, the game is played on some of the kernels at a time (`sifting`).
 
 The paper's rate is for a game of value 1, whereas kernels of trace 1 or with a unit diagonal make
 one of a far smaller value, so that weights hardly leave uniform. The default is `scaling="value"`:
@@ -32,7 +31,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engines.base import Engine
-from ..engines.streamed import StreamedEngine
 from ..losses import Loss
 from ..norms import Norm
 from ..numeric import as_number
@@ -44,7 +42,6 @@ from .game import Game
 from .sifting import sift, spread
 
 CERTIFIED = 40  # times in a run that its model is
-MANY = 100  # kernels from which on rounds are played with some of them
 LARGE = 2**29  # bytes of outputs from which on kernels are streamed,
 FIRST = 2000  # from a sample of so many on,
 ENTER = 1000  # which so many join after a look at all of them, at most,
@@ -103,8 +100,8 @@ class MWU(Method):
         return True
 
     def streams(self, M: int, n: int) -> bool:
-        """Whether the kernels are many, or their outputs would take much memory."""
-        return M >= MANY or 8 * M * n > LARGE
+        """Whether outputs of all kernels would take much memory."""
+        return 8 * M * n > LARGE
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
@@ -118,10 +115,6 @@ class MWU(Method):
         self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
     ) -> Result:
         """Solve a problem; where it starts makes no difference."""
-        if isinstance(engine, StreamedEngine) and 8 * engine.n_kernels * engine.n <= LARGE:
-            from .mwu_kernels import play_some
-
-            return play_some(self, problem, engine, history)
         if engine.streams:
             first = spread(np.arange(engine.n_kernels), FIRST)
             return sift(self.solve, problem, engine, weights, history, first, _some, looks=LOOKS)

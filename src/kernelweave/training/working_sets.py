@@ -141,7 +141,7 @@ class WorkingSets:
             if shrink and self.engine.keeps_values and len(active) <= self.size:
                 work = self.problem.output_slices[output].start + active
                 goal = min(PRECISION_OF_VALUES, WELL_BELOW * wanted) * violations.size
-                self._solve(work, goal, weights, output)
+                self.assign(work, self._solved(work, goal, weights, output), weights)
             elif shrink and self.size < len(active) <= SHRINK_BELOW * len(violations.up):
                 goal = max(SHRUNK_FALL, SHRUNK_END * wanted) * violations.size
                 self._improve_shrunk(active, goal, weights, output)
@@ -171,7 +171,8 @@ class WorkingSets:
             last = self._work[output]
             free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
             work = first + violations.select(min(self.size, len(violations.up)), free - first)
-            self._solve(work, self._precision * violations.size, weights, output)
+            goal = self._precision * violations.size
+            self.assign(work, self._solved(work, goal, weights, output), weights)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
                 return
@@ -180,14 +181,16 @@ class WorkingSets:
             if violations.size <= target:
                 return
 
-    def _solve(self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int) -> None:
-        """Give the working set of an output its best alphas, up to a violation."""
+    def _solved(
+        self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int
+    ) -> np.ndarray:
+        """Return the best alphas of the working set of an output, (q,), up to a violation."""
         kernel = self.engine.block(work, weights)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
         subproblem = Subproblem(kernel, term, alpha, self.F[work])
         self._work[output], self._kernel[output] = work, (weights, kernel)
         alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
-        self.assign(work, self._balanced(work, alpha, output), weights)
+        return self._balanced(work, alpha, output)
 
     def _balanced(self, work: np.ndarray, alpha: np.ndarray, output: int) -> np.ndarray:
         """Return new alphas of a working set, with which those of the output have their sum again.
