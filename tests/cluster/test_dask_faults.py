@@ -115,41 +115,7 @@ def test_killed_workers_change_nothing(seed, client, undisturbed, monkeypatch):
     assert same(model, expected)
 
 
-def test_data_whose_worker_has_left_before_the_fit(client, undisturbed, monkeypatch):
-    """Partitions that were in memory are made anew elsewhere."""
-    monkeypatch.setattr(sharded, "NEAR", 100)
-    X, y = problem()
-    X = X.persist()
-    wait(X)
-    kill(living(client)[0])
-    model = DaskMKLClassifier(FAMILY, norm=1, working_set=150, client=client).fit(X, y)
-    assert same(model, undisturbed[0])
-
-
-def test_workers_that_die_between_fits(client, undisturbed, monkeypatch):
-    """Fits in a row on data that stay: each one sees other workers than the last."""
-    monkeypatch.setattr(sharded, "NEAR", 100)
-    X, y = problem()
-    X = X.persist()
-    for number in range(3):
-        model = DaskMKLClassifier(FAMILY, norm=1, working_set=150, client=client).fit(X, y)
-        assert same(model, undisturbed[0])
-        kill(living(client)[number])
-
-
-def test_workers_that_die_after_the_fit(client, monkeypatch):
-    """The model is here: what it says of collections is computed by whoever is there."""
-    monkeypatch.setattr(sharded, "NEAR", 100)
-    model = fit(client)
-    X, _ = problem()
-    lazy = model.decision_function(X)
-    for pid in living(client):
-        kill(pid)
-    assert np.array_equal(lazy.compute(), model.decision_function(X.compute()))
-
-
 def test_a_worker_that_retires(client, undisturbed, monkeypatch):
-    """The last test with these processes, of which two are left."""
     monkeypatch.setattr(sharded, "NEAR", 100)
     expected, seconds = undisturbed
     first = next(iter(client.scheduler_info()["workers"]))
@@ -160,6 +126,57 @@ def test_a_worker_that_retires(client, undisturbed, monkeypatch):
     model = fit(client)
     timer.join()
     assert same(model, expected)
+
+
+@pytest.fixture
+def of_two():
+    """A client of two workers in processes, which nothing else depends on."""
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+        ) as cluster,
+        Client(cluster) as client,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setattr("kernelweave.dask.cluster.ANSWER", 100.0)
+        patch.setattr(sharded, "NEAR", 100)  # parts stay on workers, too
+        yield client
+
+
+def some_worker(client):
+    """Return the process id of a worker that is there."""
+    client.wait_for_workers(1, timeout=60)
+    return min(client.run(os.getpid, on_error="ignore").values())
+
+
+def test_data_whose_worker_has_left_before_the_fit(of_two, undisturbed):
+    """Partitions that were in memory are made anew elsewhere."""
+    X, y = problem()
+    X = X.persist()
+    wait(X)
+    kill(some_worker(of_two))
+    model = DaskMKLClassifier(FAMILY, norm=1, working_set=150, client=of_two).fit(X, y)
+    assert same(model, undisturbed[0])
+
+
+def test_workers_that_die_between_fits(of_two, undisturbed):
+    """Fits in a row on data that stay: each one sees other workers than the last."""
+    X, y = problem()
+    X = X.persist()
+    for number in range(3):
+        if number:
+            kill(some_worker(of_two))
+        model = DaskMKLClassifier(FAMILY, norm=1, working_set=150, client=of_two).fit(X, y)
+        assert same(model, undisturbed[0])
+
+
+def test_workers_that_die_after_the_fit(of_two):
+    """The model is here: what it says of collections is computed by whoever is there."""
+    model = fit(of_two)
+    X, _ = problem()
+    lazy = model.decision_function(X)
+    kill(some_worker(of_two))
+    assert np.array_equal(lazy.compute(), model.decision_function(X.compute()))
 
 
 def fit_for_ever(client):
