@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -15,6 +14,7 @@ from kernelweave.kernels import GappedKmer, Kernel, WeightedDegree
 from .genome_task import generate, timed
 from .report import Table
 from .settings import Settings
+from .timing import in_own_process
 
 QUICK = False
 WINDOW = 141
@@ -49,10 +49,7 @@ def run(settings: Settings) -> Table:
     letters, size = settings.size(100_000_000, 1_000_000), settings.size(20_000, 500)
     table = Table("Scans of a genome", COLUMNS, notes=[NOTE])
     with TemporaryDirectory() as folder:
-        # A process of its own, since a command inherits the peak memory of the one that starts it.
-        making = get_context("spawn").Process(target=_make, args=(Path(folder), letters, size))
-        making.start()
-        making.join()
+        in_own_process(_make, Path(folder), letters, size)  # commands inherit our peak memory
         for number, name in enumerate(models()):
             call = f"scan {number}.kw genome.fa --length {WINDOW} --top 1000 -o {number}.bed -j 2"
             wall, cpu, peak = timed([*call.split(), "-q"], folder)

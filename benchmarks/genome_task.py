@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from .report import Table
 from .settings import Settings
+from .timing import in_own_process
 
 QUICK = False
 COLUMNS = ("command", "wall s", "CPU s", "peak GB")
@@ -31,10 +31,7 @@ def run(settings: Settings) -> Table:
     letters, peaks = settings.size(100_000_000, 2_000_000), settings.size(50_000, 500)
     table = Table("From peaks to a report", COLUMNS, notes=[NOTE])
     with TemporaryDirectory() as folder:
-        # A process of its own, since a command inherits the peak memory of the one that starts it.
-        making = get_context("spawn").Process(target=generate, args=(Path(folder), letters, peaks))
-        making.start()
-        making.join()
+        in_own_process(generate, Path(folder), letters, peaks)  # commands inherit our peak memory
         total = np.zeros(2)
         for name, call in COMMANDS.items():
             wall, cpu, peak = timed(call.split(), folder)

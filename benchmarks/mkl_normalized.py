@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import resource
 import time
 from typing import Any
@@ -15,6 +14,7 @@ from kernelweave import MKLClassifier, kernels
 from . import data
 from .report import Table
 from .settings import Settings
+from .timing import in_own_process
 
 QUICK = False
 COLUMNS = 18  # of sonar
@@ -35,8 +35,7 @@ def run(settings: Settings) -> Table:
     )
     first = np.nan
     for normalize in (None, "variance"):
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
-            turns, seconds, peak, gap = pool.apply(fitted, (normalize, widths))
+        turns, seconds, peak, gap = in_own_process(fitted, normalize, widths)
         first = seconds if normalize is None else first
         table.add(str(normalize), turns, seconds, seconds / first, peak, gap)
         print(*table.rows[-1], sep=" | ", flush=True)

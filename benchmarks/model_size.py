@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import os
 import resource
-import sys
 import time
-from multiprocessing import get_context
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from kernelweave import MKLRegressor, load, report
 from kernelweave.datasets import make_splice
@@ -17,6 +15,7 @@ from kernelweave.kernels import WeightedDegree
 
 from .report import Table
 from .settings import Settings
+from .timing import in_own_process
 
 QUICK = False
 COLUMNS = ("what", "wall s", "CPU s", "MB", "peak GB")
@@ -34,30 +33,19 @@ def run(settings: Settings) -> Table:
     with TemporaryDirectory() as folder:
         path = Path(folder)
         for name, work in {"fit and save": _fit, "load": _load, "load and report": _report}.items():
-            wall, cpu, peak = _alone(work, path, size)
+            wall, cpu, peak = in_own_process(_timed, work, path, size)
             file = {"fit and save": "model.kw", "load and report": "page.html"}.get(name)
             megabytes = (path / file).stat().st_size / 1e6 if file else None
             table.add(name, wall, cpu, megabytes, peak)
     return table
 
 
-def _alone(work: Any, folder: Path, size: int) -> tuple[float, float, float]:
-    """Return seconds by the clock, of the processor, and GB, of a function in a new process."""
-    context = get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=_timed, args=(work, folder, size, theirs))
-    process.start()
-    process.join()
-    if process.exitcode:
-        sys.exit(f"{work.__name__} failed")
-    return ours.recv()
-
-
-def _timed(work: Any, folder: Path, size: int, answer: Any) -> None:
+def _timed(work: Callable[[Path, int], None], folder: Path, size: int) -> tuple[float, ...]:
+    """Return seconds by the clock, of the processor, and the peak of memory in GB."""
     wall, cpu = time.perf_counter(), time.process_time()
     work(folder, size)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    answer.send((time.perf_counter() - wall, time.process_time() - cpu, peak))
+    return time.perf_counter() - wall, time.process_time() - cpu, peak
 
 
 def _fit(folder: Path, size: int) -> None:

@@ -7,6 +7,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from multiprocessing import get_context
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -53,6 +54,12 @@ def alternate(
         name: Timing(sum((one[name].seconds for one in rounds), ()), rounds[-1][name].result)
         for name in sides
     }
+
+
+def in_own_process(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function of a module returns in a new process, whose peak memory is its own."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(work, arguments)
 
 
 def blas_threads(count: int) -> threadpool_limits:

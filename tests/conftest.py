@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from kernelweave.core import _core
+
 settings.register_profile("untimed", deadline=None)  # no test measures time
 settings.load_profile("untimed")
 
@@ -16,6 +18,15 @@ REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 def rng():
     """A generator with a fixed seed."""
     return np.random.default_rng(0)
+
+
+@pytest.fixture(params=_core.simd_levels())
+def level(request):
+    """Every SIMD level of this machine in turn."""
+    before = _core.simd_level()
+    _core.use_simd(request.param)
+    yield request.param
+    _core.use_simd(before)
 
 
 @pytest.fixture

@@ -19,14 +19,6 @@ def three_hundred_are_many(monkeypatch):
     monkeypatch.setattr(family, "MANY_EXAMPLES", 100)
 
 
-@pytest.fixture(params=_core.simd_levels())
-def level(request):
-    before = _core.simd_level()
-    _core.use_simd(request.param)
-    yield request.param
-    _core.use_simd(before)
-
-
 def engine_of(kernels, X, **given):
     return FamilyEngine.of(training_set(kernels, X, **given))
 

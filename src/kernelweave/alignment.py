@@ -49,12 +49,12 @@ class Moments:
         """
         gram = np.zeros((engine.n_kernels, engine.n_kernels))
         sums = np.empty((engine.n_kernels, engine.n))
-        for i in range(engine.n):
-            engine.move_to(np.eye(1, engine.n, i)[0])
-            rows = engine.outputs()
-            with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):
+            for i in range(engine.n):
+                engine.move_to(np.eye(1, engine.n, i)[0])
+                rows = engine.outputs()
                 gram += rows @ rows.T
-            sums[:, i] = rows.sum(axis=1)
+                sums[:, i] = rows.sum(axis=1)
         if not np.isfinite(gram).all():
             raise FloatingPointError("products of kernels are not finite")
         return cls(gram, sums)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from kernelweave.alphabets import Alphabet
-from kernelweave.core import _core
 from kernelweave.kernels import GappedKmer, Mismatch
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
@@ -27,14 +26,6 @@ KERNELS = [
     (Mismatch(33, 20, alphabet="HP"), "HP"),
 ]
 pytestmark = pytest.mark.filterwarnings("ignore:X:UserWarning", "ignore:GappedKmer:UserWarning")
-
-
-@pytest.fixture(params=_core.simd_levels())
-def level(request):
-    before = _core.simd_level()
-    _core.use_simd(request.param)
-    yield request.param
-    _core.use_simd(before)
 
 
 def texts(rng, letters, lengths):

@@ -38,15 +38,6 @@ def pairwise(function, X, *args):
     return np.array([[function(x, y, *args) for y in X] for x in X])
 
 
-@pytest.fixture(params=_core.simd_levels())
-def level(request):
-    """Every level of this machine in turn."""
-    before = _core.simd_level()
-    _core.use_simd(request.param)
-    yield request.param
-    _core.use_simd(before)
-
-
 @pytest.mark.parametrize("length", LENGTHS)
 def test_weighted_degree(length, level, rng):
     X, kernel = relatives(rng, length, 2), WeightedDegree(4)
