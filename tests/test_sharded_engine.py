@@ -2,12 +2,13 @@
 
 import pickle
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from kernel_cases import SHARDED
 
-from kernelweave.engines import fetched, sharded
+from kernelweave.engines import LinearEngine, fetched, sharded
 from kernelweave.engines.shard import Shard
 from kernelweave.engines.shards import NearShards
 
@@ -101,6 +102,16 @@ def test_far_parts_are_sorted(rng, monkeypatch):
     engine = case.engine(case.data(rng, case.n))
     with pytest.raises(ValueError, match="sorted"):
         engine.subset(np.array([5, 4, 3, 2, 1, 0]))
+
+
+def test_more_light_examples_are_fetched(rng, monkeypatch):
+    monkeypatch.setattr(sharded, "NEAR", 5)
+    case = SHARDED["shards of matches by degree"]
+    engine = case.engine(case.data(rng, case.n))
+    assert type(engine.subset(np.arange(50))) is sharded.ShardedEngine
+    engine._near = replace(engine._near, light=True)
+    assert type(engine.subset(np.arange(50))) is LinearEngine
+    assert type(engine.subset(np.arange(51))) is sharded.ShardedEngine
 
 
 @pytest.mark.parametrize("name", EACH)

@@ -7,8 +7,11 @@ import pytest
 
 from kernelweave import MKLClassifier
 from kernelweave.dask import DaskMKLClassifier, SequenceBlocks, read_sequences
+from kernelweave.dask.preparation import is_light
 from kernelweave.datasets import make_splice
-from kernelweave.kernels import Spectrum, WeightedDegree
+from kernelweave.engines.shard import Shard, Varying
+from kernelweave.kernels import Linear, Spectrum, WeightedDegree
+from kernelweave.kernels.prepare import prepare
 from kernelweave.sequences import Sequences, write_sequences
 from kernelweave.sequences import read_sequences as read_file
 
@@ -91,3 +94,14 @@ def test_a_file_that_is_gone(fasta, client):
     with pytest.raises(FileNotFoundError, match=r"b\.fa"):
         DaskMKLClassifier(WeightedDegree(6)).fit(blocks, y)
     assert read_file(folder / "a.fa").n == 100
+
+
+def test_sequences_are_light_and_wide_tables_are_not(rng):
+    """Many sequences are fetched at once: a turn on a cluster costs more than their bytes."""
+    for kernel, X, light in (
+        (WeightedDegree(8), make_splice(20)[0], True),
+        (Linear(), rng.normal(size=(20, 10)), True),
+        (Linear(), rng.normal(size=(20, 100)), False),
+    ):
+        compiled, examples = prepare(kernel, "variance", X)
+        assert is_light(Shard(Varying(compiled, family=False), examples)) == light

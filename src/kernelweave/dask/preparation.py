@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ import numpy as np
 from distributed import Future
 
 from ..checkpoint import digest
-from ..core import single_threaded_blas
+from ..core import _core, single_threaded_blas
 from ..digits import Bounds, Digits
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.fetched import Near
@@ -32,6 +33,7 @@ from .data import Data
 from .shards import DaskShards
 
 NAME = "sharded"  # of the engine, in plans
+LIGHT_BYTES = 256  # of an example, up to which many of them are fetched where they need no pairs
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +154,9 @@ def far_prepared(
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
     chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
-    near = Near(chosen, combines and LinearEngine.serves(on_sample), cache_mb, n_jobs)
+    light = _core.Engine.is_linear(chosen.listing.program) and is_light(Shard(chosen, sample))
+    linear = combines and LinearEngine.serves(on_sample)
+    near = Near(chosen, linear, cache_mb, n_jobs, light)
     shards = DaskShards(data.cluster, _loaded(data, chosen), data.sizes)
     engine = ShardedEngine(shards, near)
     worst = np.max(shards.ask(worst_digits, (engine.precision,)), axis=0)
@@ -161,6 +165,11 @@ def far_prepared(
     digits = WorstDigits(chosen.listing, far, engine.precision, worst=worst)
     shares = costs / costs.sum()
     return FarPrepared(compiled, far, engine, NAME, digits, shares, sample=sample)
+
+
+def is_light(shard: Shard) -> bool:
+    """Return whether many examples like those of a shard are few bytes."""
+    return sys.getsizeof(shard) <= LIGHT_BYTES * shard.n
 
 
 def digest_of(shard: Shard) -> str:

@@ -29,12 +29,14 @@ class Near:
     kernels : the M kernels.
     linear : whether their matrices multiply vectors cheaply.
     cache_mb, n_jobs : memory for rows, number of threads.
+    light : whether many examples are few bytes, and their kernels need no pairs.
     """
 
     kernels: Varying
     linear: bool
     cache_mb: float = 1024.0
     n_jobs: int = 1
+    light: bool = False
 
     def engine(self, examples: Examples) -> Engine:
         """Return an ordinary engine of examples that all kernels have read, at alpha = 0."""

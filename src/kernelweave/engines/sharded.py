@@ -25,7 +25,8 @@ from .shard import Shard, Summands
 from .shards import NearShards, Shards
 from .snapshot import Snapshot
 
-NEAR = 100_000  # examples up to which a part of them is fetched and worked on here
+NEAR = 100_000  # examples up to which a part of them is fetched and worked on here,
+LIGHT = 10  # and so many times as many where they are light (`Near`)
 MANY = 20_000  # support examples from which on shards share the pairs of them
 
 
@@ -194,7 +195,7 @@ class ShardedEngine(Engine):
 
     def _smaller(self, examples: np.ndarray, alone: bool) -> Engine:
         """Return an engine for some examples, at any alpha."""
-        if len(examples) <= NEAR:
+        if len(examples) <= (LIGHT * NEAR if self._near.light else NEAR):
             taken = self._fetch(examples)
             engine = self._near.engine(taken)
             # One that keeps the outputs of every kernel has no place for a sum that is given.
