@@ -6,10 +6,11 @@ import naive_mkl
 import numpy as np
 from kernel_cases import dense
 
-from kernelweave import losses
+from kernelweave import losses, norms
 from kernelweave.core import single_threaded_blas
+from kernelweave.datasets import make_splice
 from kernelweave.engines import DenseEngine
-from kernelweave.kernels import RBF, Polynomial
+from kernelweave.kernels import RBF, Polynomial, WeightedDegree
 from kernelweave.plan import find_method, make_plan
 from kernelweave.problem import Problem
 from kernelweave.training.history import History
@@ -47,6 +48,17 @@ def begin(problem, engine):
     """Move an engine to a feasible alpha, and return the first weights."""
     engine.move_to(feasible_alpha(problem))
     return problem.norm.start(engine.n_kernels)
+
+
+def splice_machine(loss="hinge", C=1.0, kernel=None, n=800):
+    """A problem of many sequences, an engine at a feasible alpha, and first weights."""
+    X, y = make_splice(n, 0.3, seed=1)
+    kind = "one-class" if loss == "one_class" else "classifier"
+    cost = np.where(np.arange(n) % 7 == 0, 0.0, C)
+    tau = 0.2 * cost.sum() if kind == "one-class" else 0.0
+    problem = Problem(losses.get(loss, kind), norms.Lp(2.0), y.astype(float), cost, tau)
+    engine = dense(kernel or WeightedDegree(8), X, "unit")
+    return problem, engine, begin(problem, engine)
 
 
 def standardised(X):

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import dense
 from mkl_cases import begin, planned
+from mkl_cases import splice_machine as make
 
 from kernelweave import losses, norms
-from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, WeightedDegree
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
@@ -19,17 +19,6 @@ from kernelweave.training.loop import train
 
 WORKING_SETS = Plan("dense", working_set=50)
 CONJUGATE = Plan("dense", working_set=50, conjugate=True)
-
-
-def make(loss="hinge", C=1.0, kernel=None, n=800):
-    """Return a problem of many examples, an engine at a feasible alpha, and first weights."""
-    X, y = make_splice(n, 0.3, seed=1)
-    kind = "one-class" if loss == "one_class" else "classifier"
-    cost = np.where(np.arange(n) % 7 == 0, 0.0, C)
-    tau = 0.2 * cost.sum() if kind == "one-class" else 0.0
-    problem = Problem(losses.get(loss, kind), norms.Lp(2.0), y.astype(float), cost, tau)
-    engine = dense(kernel or WeightedDegree(8), X, "unit")
-    return problem, engine, begin(problem, engine)
 
 
 every_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "one_class"])

@@ -29,7 +29,7 @@ from kernelweave.engines import (
     StreamedEngine,
 )
 from kernelweave.engines.sharded import ShardedEngine
-from kernelweave.kernels import WeightedDegree
+from kernelweave.kernels import RBF, Spectrum, WeightedDegree
 
 ENGINES = (
     DenseEngine,
@@ -311,6 +311,32 @@ def test_the_product_with_the_only_kernel(rng):
     np.testing.assert_allclose(
         engine.matvec(v, np.ones(1)), engine.outputs()[0], rtol=1e-12, atol=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    "kernels", [Spectrum(3), [Spectrum(3), WeightedDegree(4), Spectrum(2)]], ids=["one", "three"]
+)
+def test_products_with_linear_kernels(kernels, rng):
+    """Those whose tries are not kept are summed up anew."""
+    X = np.array(["".join(rng.choice(list("ACGT"), size=20)) for _ in range(400)])
+    engine, v = dense(kernels, X, "unit"), rng.normal(size=400)
+    theta = rng.exponential(size=engine.n_kernels)
+    assert engine.multiplies_linearly
+    assert not engine.multiplies
+    np.testing.assert_allclose(
+        engine.matvec(v, theta),
+        np.einsum("mij,j,m", engine.blocks(np.arange(400)), v, theta),
+        atol=1e-12,
+    )
+    engine.move_to(v, engine.matvec(v, theta), theta)
+    np.testing.assert_allclose(engine.combined(theta), engine.matvec(v, theta), rtol=1e-12)
+
+
+def test_products_with_other_kernels_are_refused(rng):
+    engine = dense(RBF(0.5), rng.normal(size=(20, 3)))
+    assert not engine.multiplies_linearly
+    with pytest.raises(TypeError, match="DenseEngine cannot multiply"):
+        engine.matvec(np.ones(20), np.ones(1))
 
 
 CAPABILITIES = {  # keeps outputs, streams

@@ -1,4 +1,5 @@
 // Engines for Python: who holds the examples.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
@@ -126,6 +127,14 @@ std::unique_ptr<Engine> engine_of_sum(const Program& program, const Side& side, 
                                           examples_of_sum(side), cache_bytes, n_jobs));
 }
 
+std::optional<Out> multiply_all(const Engine& engine, Vector v) {
+  require(int64_t(v.shape(0)) == engine.n(), "multiply: one number per example");
+  Out out = make_array({size_t(engine.n_kernels()), size_t(engine.n())});
+  bool done = false;
+  without_lock([&] { done = engine.multiply(v.data(), out.data()); });
+  return done ? std::optional(out) : std::nullopt;
+}
+
 void bind_dense(nb::module_& m) {
   bind_engine<Engine>(m, "Engine", "Examples, their kernels, and the outputs of the current alpha.")
       .def(
@@ -150,7 +159,9 @@ void bind_dense(nb::module_& m) {
           nb::rv_policy::reference_internal)
       .def("block", &block<Engine>, "ids"_a, "weights"_a)
       .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
-           "The matrices of the kernels; None where products are no cheaper than rows.");
+           "The matrices of the kernels; None where products are no cheaper than rows.")
+      .def("multiply", &multiply_all, "v"_a,
+           "Every matrix times a vector; None where rows are the cheaper or only way.");
 }
 
 void bind_stack(nb::module_& m) {

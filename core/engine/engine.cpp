@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include <numeric>
+
 #include "engine/evaluate.h"
 
 namespace kw {
@@ -39,6 +41,13 @@ void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
 std::unique_ptr<Products> Engine::products() const {
   if (linear_.product_bytes() > rows_->cache_bytes()) return nullptr;
   return linear_.products(true, rows_->threads());
+}
+
+bool Engine::multiply(const double* v, double* out) const {
+  std::vector<int64_t> all(n());
+  std::iota(all.begin(), all.end(), 0);
+  std::fill_n(out, n_kernels() * n(), 0.0);
+  return linear_.add(all.data(), v, n(), rows_->threads(), out);
 }
 
 void Engine::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }

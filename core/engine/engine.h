@@ -30,6 +30,8 @@ class Engine {
   // The matrices of the kernels, for products with vectors; null where these are no cheaper than
   // rows.
   std::unique_ptr<Products> products() const;
+  // out[m, i] = sum_j v[j] k_m(x_j, x_i); false where rows are the cheaper or only way.
+  bool multiply(const double* v, double* out) const;
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them; rows that were cached stay cached.
   std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count);

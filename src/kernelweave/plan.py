@@ -115,7 +115,8 @@ class Plan:
     pace : what the step asks of the inner problem; None where it acts on every turn.
     alignment : what gives the weights before the loop, a key of `alignment.WEIGHTS`, or None.
     working_set : number of examples worked on in a turn (`training.working_sets`).
-    conjugate : whether `training.conjugate_gradients` are tried before working sets.
+    conjugate, newton_cg : whether `training.conjugate_gradients`, or `training.newton_cg`, are
+        tried before working sets.
     grows : whether working sets come from an active set that grows (`training.shrinking`).
     samples : whether weights start from those of a sample (`training.solve.first_weights`).
     drops : whether small weights are dropped at the end (`training.solve.drop_small_weights`).
@@ -129,6 +130,7 @@ class Plan:
     alignment: str | None = None
     working_set: int = LARGEST_BLOCK
     conjugate: bool = False
+    newton_cg: bool = False
     grows: bool = False
     samples: bool = False
     drops: bool = False
@@ -153,7 +155,8 @@ class Plan:
         if self.algorithm is not None:
             return "; ".join([*parts, repr(self.algorithm)])
         where = " on a growing active set" if self.grows else ""
-        how = "conjugate gradients, then " if self.conjugate else ""
+        how = "conjugate gradients, then " if self.conjugate or self.newton_cg else ""
+        how = "Newton's method with " * self.newton_cg + how
         parts.append(f"{how}working sets of {self.working_set:,}{where}")
         if self.alignment is not None:
             parts.append(f"weights given by {self.alignment} alignments")
@@ -253,9 +256,13 @@ def make_plan(
         method = METHODS[automatic(problem.norm, engine.keeps_outputs)]
     if not isinstance(method, Trained):
         return Plan(name, algorithm=method)
+    single = problem.n_outputs == 1
+    at_once = single and working_set == "auto" and engine.n > engine.largest_block
+    newton_cg = at_once and problem.is_smooth and engine.multiplies_linearly
     step = None if engine.n_kernels == 1 else method.step
     pace = (method.pace if interleaved else COMPLETE) if step else None
-    single = problem.n_outputs == 1
+    if step and newton_cg and pace is None:  # there are no turns before the inner problem is solved
+        pace = ACCURATE
     starts_at_zero = single and problem.tau == 0 and not problem.term.ent.any()
     return Plan(
         name,
@@ -263,7 +270,8 @@ def make_plan(
         pace=pace,
         alignment=method.alignment,
         working_set=working_set if isinstance(working_set, int) else engine.largest_block,
-        conjugate=working_set == "auto" and single and multiplies(problem, engine),
+        conjugate=at_once and multiplies(problem, engine),
+        newton_cg=newton_cg,
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
         samples=single and pace is ACCURATE and engine.sampling_pays,
         drops=step is not None and problem.norm.is_sparse,
@@ -288,5 +296,4 @@ def multiplies(problem: Problem, engine: Engine) -> bool:
     """
     term = problem.term
     quadratic = not (term.eps.any() or term.ent.any())
-    many = engine.n > engine.largest_block
-    return quadratic and many and engine.subset(np.arange(2)).multiplies
+    return quadratic and engine.subset(np.arange(2)).multiplies

@@ -98,11 +98,8 @@ class Work:
         self.seconds.clear()
 
     def __str__(self) -> str:
-        each = [
-            f"{kind} {self.pairs[kind]:.3g} pairs in {self.seconds[kind]:.3g} s"
-            for kind in self.pairs
-        ]
-        return "; ".join(each)
+        counts = self.pairs.items()
+        return "; ".join(f"{of} {n:.3g} pairs in {self.seconds[of]:.3g} s" for of, n in counts)
 
 
 class Engine(ABC):
@@ -160,7 +157,7 @@ class Engine(ABC):
 
     @property
     def rough(self) -> bool:
-        """Whether outputs have about six digits at present, which some engines may be set to."""
+        """Whether outputs have about six digits at present; some engines may be set to that."""
         return False
 
     @rough.setter
@@ -254,6 +251,11 @@ class Engine(ABC):
     def multiplies(self) -> bool:
         """Whether `matvec` costs far less than all rows of the kernels."""
         return False
+
+    @property
+    def multiplies_linearly(self) -> bool:
+        """Whether `matvec` takes a time that is linear in the number of examples."""
+        return self.multiplies
 
     def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,)."""

@@ -75,11 +75,19 @@ class DenseEngine(KeptOutputs):
     def multiplies(self) -> bool:
         return self._product is not None
 
+    @cached_property
+    def multiplies_linearly(self) -> bool:
+        """Whether kernels are linear: sums over all examples take as long as over a few."""
+        return self.multiplies or self._core.multiply(np.zeros(self.n)) is not None
+
     def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        if self._product is None:
+        if self._product is not None:
+            product: np.ndarray = theta[0] * (self._product @ v)
+            return product
+        if not self.multiplies_linearly:
             return super().matvec(v, theta)
-        product: np.ndarray = theta[0] * (self._product @ v)
-        return product
+        summed: np.ndarray = theta @ self._core.multiply(v)
+        return summed
 
     @cached_property
     def _product(self) -> _core.Products | None:

@@ -45,8 +45,8 @@ class KeptOutputs(Engine):
         return Snapshot(self._alpha.copy(), self._outputs.copy())
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        # With weights, outputs are those of the only kernel, combined.
-        if outputs is not None:
+        # With weights, outputs are combined: they tell those of a kernel only where it is alone.
+        if outputs is not None and (theta is None or self.n_kernels == 1):
             self._outputs[:] = outputs if theta is None else outputs / theta[0]
             return
         self._outputs.fill(0.0)

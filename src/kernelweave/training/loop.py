@@ -24,6 +24,7 @@ from ..problem import Problem
 from ..stored import stored
 from .conjugate_gradients import conjugate_gradients
 from .history import History, Result
+from .newton_cg import newton_cg
 from .working_sets import WorkingSets
 
 if TYPE_CHECKING:
@@ -165,8 +166,12 @@ def train(
 
     The engine starts at any feasible alpha, and ends at that of the result.
     """
-    if plan.step is None and plan.conjugate and engine.n > plan.working_set and engine.multiplies:
-        result = conjugate_gradients(problem, engine, weights, history)  # which keep the weights
+    if plan.step is None and engine.n > plan.working_set:  # all alphas at once, if they may be
+        result = None
+        if plan.conjugate and engine.multiplies:
+            result = conjugate_gradients(problem, engine, weights, history)
+        elif plan.newton_cg and engine.multiplies_linearly:
+            result = newton_cg(problem, engine, weights, history)
         if result is not None:
             return result
     sets = WorkingSets(problem, engine, plan.working_set, history)

@@ -1,0 +1,141 @@
+"""Newton's method with conjugate gradients: all alphas at once, where dual terms have entropies.
+
+Such losses are smooth: with given weights the primal problem has a gradient and a Hessian. Its w is
+the sum of beta_i psi(x_i), v = K beta are its outputs, and the best bias for them is always taken.
+Then alpha_i = -C_i V'(v_i + b, y_i) is a feasible alpha, the gradient in w is that of beta - alpha,
+and the step delta that Newton's method asks for obeys
+
+    (I + D K) delta = alpha - beta,    D = diag(d) - d d' / sum d,    d_i = C_i V''(v_i + b, y_i).
+
+Conjugate gradients in the inner product of K solve this, with one product with K for each move. Of
+the residual r that they leave, 1/2 r' K r is how far the primal value of beta is above the dual
+value of alpha after a full step, and 1/2 (K r)' D (K r) how far that of alpha is, which is the
+model: so they know when they are good enough. This is the method of Lin, Weng and Keerthi (2008)
+with a kernel, and with a duality gap for its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from ..engines.base import Engine
+from ..losses.base import EDGE
+from ..problem import Problem
+from .history import History, Result
+from .working_sets import energies
+
+MOST_MOVES = 200  # of conjugate gradients for a Newton step
+MOST_STEPS = 50  # of Newton's method
+FALL = 0.01  # part to which a step lets the gap fall as long as the quadratic model is good
+END = 0.3  # part of the tolerance that is good enough
+ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
+SHORTEST = 1e-6  # step
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A beta, its outputs v = K beta, the best bias, and the alpha and curvature there.
+
+    All arrays have shape (n,).
+    """
+
+    beta: np.ndarray
+    v: np.ndarray
+    bias: float
+    alpha: np.ndarray
+    curvature: np.ndarray
+    value: float
+
+    @classmethod
+    def of(cls, problem: Problem, beta: np.ndarray, v: np.ndarray) -> Point:
+        """Return what is known of a beta and its outputs."""
+        term, bias = problem.term, problem.best_bias(v)
+        width = term.hi - term.lo
+        rate = np.divide(width, term.ent, out=np.zeros_like(width), where=width > 0)
+        share = np.clip(expit(-rate * (v + bias + term.lin)), EDGE, 1 - EDGE)
+        cost = float(problem.C @ problem.loss.value(v + bias, problem.y)) + problem.tau * bias
+        value = 0.5 * float(beta @ v) + cost
+        curvature = rate * width * share * (1 - share)
+        return cls(beta, v, bias, term.lo + width * share, curvature, value)
+
+    def bent(self, outputs: np.ndarray) -> np.ndarray:
+        """Return D times a change of the outputs, shape (n,), to which the bias adapts."""
+        d = self.curvature
+        bent: np.ndarray = d * (outputs - (d @ outputs) / max(float(d.sum()), TINY))
+        return bent
+
+
+def newton_step(
+    point: Point,
+    engine: Engine,
+    weights: np.ndarray,
+    product: np.ndarray,
+    enough: float,
+    late: Callable[[], bool] = lambda: False,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the step of beta and that of its outputs, both of shape (n,).
+
+    Parameters
+    ----------
+    product : K (alpha - beta), shape (n,).
+    enough : how far apart the values of alpha may be after the step.
+    late : says when to make do with what has been found.
+    """
+    rest, of_rest = point.alpha - point.beta, product
+    move, of_move = rest, of_rest
+    delta, of_delta = np.zeros_like(rest), np.zeros_like(rest)
+    energy = float(rest @ of_rest)
+    for _ in range(MOST_MOVES):
+        bent = point.bent(of_move)
+        length = energy / max(float(move @ of_move + of_move @ bent), TINY)
+        delta, of_delta = delta + length * move, of_delta + length * of_move
+        rest = rest - length * (move + bent)
+        of_rest = engine.matvec(rest, weights)
+        before, energy = energy, float(rest @ of_rest)
+        apart = 0.5 * (energy + float(of_rest @ point.bent(of_rest)))
+        if apart <= enough or not energy > 0 or late():
+            break
+        move = rest + (energy / before) * move
+        of_move = of_rest + (energy / before) * of_move
+    return delta, of_delta
+
+
+def newton_cg(
+    problem: Problem, engine: Engine, weights: np.ndarray, history: History
+) -> Result | None:
+    """Solve a problem with given weights, shape (M,); None where that would be slow.
+
+    Then alpha has been improved.
+    """
+    nothing = np.zeros(engine.n)
+    starts = (engine.alpha.copy(), engine.combined(weights).copy()), (nothing, nothing)
+    point = min((Point.of(problem, *start) for start in starts), key=lambda start: start.value)
+    for turns in range(MOST_STEPS):
+        product = engine.matvec(point.alpha - point.beta, weights)
+        engine.move_to(point.alpha, point.v + product, weights)
+        history.observe(engine.alpha, weights)
+        s, F = energies(problem, engine, weights), engine.combined(weights)
+        certificate = problem.certificate(engine.alpha, F, s, weights)
+        history.add(certificate, weights, min(turns, 1))
+        if history.spent or history.converged:
+            return history.result(certificate, engine.alpha, weights)
+        wanted = END * history.tol * certificate.scale
+        apart = certificate.primal - certificate.dual
+        enough = max(wanted, FALL * apart)
+        delta, of_delta = newton_step(
+            point, engine, weights, product, enough, lambda: history.out_of_time
+        )
+        slope = float((point.beta - point.alpha) @ of_delta)
+        length, found = 1.0, Point.of(problem, point.beta + delta, point.v + of_delta)
+        while not found.value <= point.value + ARMIJO * length * slope:
+            length *= 0.5
+            if length < SHORTEST:
+                return None
+            found = Point.of(problem, point.beta + length * delta, point.v + length * of_delta)
+        point = found
+    return None
