@@ -72,7 +72,7 @@ def machine(views: Tables) -> MKLClassifier:
 
 
 def ours(train: Tables, y: np.ndarray, test: Tables, rounds: int) -> np.ndarray:
-    """Predict with absent examples at the mean in feature space."""
+    """Predict with what is there standing for what is absent."""
     return machine(train).fit(Views(train), y).predict(Views(test))
 
 
@@ -110,7 +110,7 @@ def boosted(train: Tables, y: np.ndarray, test: Tables, rounds: int) -> np.ndarr
 
 
 WAYS: dict[str, Callable[[Tables, np.ndarray, Tables, int], np.ndarray | None]] = {
-    "absent at the mean": ours,
+    "extrapolated": ours,
     "complete cases": complete_cases,
     "mean imputed": mean_imputed,
     "5-NN imputed": neighbours_imputed,

@@ -190,7 +190,7 @@ def test_models_with_absent_views_are_certified(tables, rng, norm):
 
 
 def oracle(X, y):
-    """The kernel matrices in NumPy, absent examples at the mean of the features of the others."""
+    """The kernel matrices in NumPy: centred, 0 for absent examples, larger where others are."""
     present = [~np.isnan(X["a"]).any(axis=1), ~np.isnan(X["b"]).any(axis=1)]
     present.append(np.array([one is not None for one in X["dna"]]))
     a, b = (X[name][present[k]] for k, name in enumerate("ab"))
@@ -201,26 +201,44 @@ def oracle(X, y):
     )
     distances = ((a[:, None] - a[None]) ** 2).sum(axis=2)
     grams = [np.exp(-0.05 * distances), np.exp(-0.2 * distances), b @ b.T, counts @ counts.T]
+    factors = 3.0 / np.sum(present, axis=0)
     stack = []
     for K, there in zip(grams, [present[0], *present], strict=True):
         S = np.zeros((len(y), there.sum()))
-        S[there] = np.eye(there.sum())
-        S[~there] = 1.0 / there.sum()
+        S[there] = np.eye(there.sum()) - 1.0 / there.sum()
+        S *= factors[:, None]
         stack.append(S @ normalised(K, "variance") @ S.T)
     return np.stack(stack)
 
 
 def test_absent_views_add_what_they_add_on_average(tables, rng):
+    """And others make up for them: what they add beyond the average counts more."""
     views, y = tables
-    for X in (Views(views), with_gaps(views, rng)):
+    new = Views({"a": views["a"][:4], "b": None, "dna": [None, None, *views["dna"][2:4]]})
+    factors = np.array([3.0, 3.0, 1.5, 1.5])
+    for X, average in ((Views(views), np.mean), (with_gaps(views, rng), lambda parts: 0.0)):
         model = MKLClassifier(KERNELS, tol=1e-8).fit(X, y)
         parts = model.contributions(X)
-        new = Views({"a": views["a"][:4], "b": None, "dna": [None, None, *views["dna"][2:4]]})
         found = model.contributions(new)
-        np.testing.assert_allclose(found[:, 2], parts[:, 2].mean(), atol=1e-9)
-        np.testing.assert_allclose(found[:2, 3], parts[:, 3].mean(), atol=1e-9)
+        np.testing.assert_allclose(found[:, 2], average(parts[:, 2]), atol=1e-9)
+        np.testing.assert_allclose(found[:2, 3], average(parts[:, 3]), atol=1e-9)
         whole = found.sum(axis=1) + model.intercept_
         np.testing.assert_allclose(model.decision_function(new), whole, atol=1e-9)
+        complete = model.contributions(Views({name: view[:4] for name, view in views.items()}))
+        for m, some in ((0, slice(0, 4)), (1, slice(0, 4)), (3, slice(2, 4))):
+            middle = average(parts[:, m])
+            expected = middle + factors[some] * (complete[some, m] - middle)
+            np.testing.assert_allclose(found[some, m], expected, atol=1e-9)
+
+
+def test_an_example_without_any_view_gets_the_average_decision(tables, rng):
+    views, y = tables
+    nothing = Views({"a": None, "b": None, "dna": [None, None]})
+    whole = MKLClassifier(KERNELS).fit(Views(views), y)
+    average = whole.decision_function(Views(views)).mean()
+    np.testing.assert_allclose(whole.decision_function(nothing), average, atol=1e-9)
+    gaps = MKLClassifier(KERNELS).fit(with_gaps(views, rng), y)
+    np.testing.assert_array_equal(gaps.decision_function(nothing), gaps.intercept_[0])
 
 
 def test_saved_models_know_their_views(tables, rng, tmp_path):

@@ -12,7 +12,13 @@ from .cached_property import cached_property
 from .core import _core, single_threaded_blas
 from .engines import Engine, LinearEngine, TrainingSet
 from .engines.family import MANY_KERNELS
-from .kernels.absent import absent_of_all
+from .kernels.absent import (
+    absent_of_all,
+    extrapolation,
+    is_at_mean,
+    is_extrapolated,
+    shares_of_views,
+)
 from .kernels.examples import Examples, Reading
 from .kernels.means import MOST_EXAMPLES
 from .kernels.program import CompiledKernels
@@ -86,7 +92,7 @@ class Model:
         """Return the decision values of new examples, shape (n, outputs)."""
         reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
-            absent = absent_of_all(self.compiled, reading)
+            absent = self._unknown(reading)
             new = self.compiled.read(reading)
             if absent is None:
                 return self._decide(new, n_jobs)
@@ -107,11 +113,29 @@ class Model:
             raise ValueError("X: a view is absent, which models of older files say nothing of")
         return self.means
 
+    def _unknown(self, reading: Reading) -> np.ndarray | None:
+        """Return for which examples each kernel is absent, (M, n), if kernels do not know."""
+        absent = absent_of_all(self.compiled, reading)
+        return None if is_extrapolated(self.compiled) else absent
+
+    def _factors(self, absent: np.ndarray) -> np.ndarray:
+        """Return how much what present kernels add differently from the average counts, (n,).
+
+        `absent` has shape (M, n). Models of earlier versions did not extrapolate.
+        """
+        if is_at_mean(self.compiled):
+            return np.ones(absent.shape[1])
+        return extrapolation(shares_of_views(self.compiled.views) @ ~absent)
+
     def _without(self, kernels: np.ndarray) -> Model:
-        """Return the model where some kernels, shape (M,), add what they add on average."""
-        averages = np.where(kernels, self._averages, 0.0).sum(axis=1)
-        weights = np.where(kernels, 0.0, self.weights)
-        return replace(self, weights=weights, intercept=self.intercept + averages)
+        """Return the model where some kernels, shape (M,), add what they add on average.
+
+        The others make up for them, see `kernels.absent`.
+        """
+        factor = self._factors(kernels[:, None])[0]
+        left = (self._averages * np.where(kernels, 1.0, 1.0 - factor)).sum(axis=1)
+        weights = np.where(kernels, 0.0, factor * self.weights)
+        return replace(self, weights=weights, intercept=self.intercept + left)
 
     @cached_property
     def _decision(self) -> _core.Decision:
@@ -148,9 +172,13 @@ class Model:
         """Return what each kernel adds to the decision values, shape (n, outputs, M)."""
         reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
-            absent = absent_of_all(self.compiled, reading)
+            absent = self._unknown(reading)
             values = self.added(self.compiled.read(reading), n_jobs)
-        return values if absent is None else np.where(absent.T[:, None], self._averages, values)
+        if absent is None:
+            return values
+        factors = np.where(absent, 0.0, self._factors(absent))
+        with_averages: np.ndarray = factors.T[:, None] * (values - self._averages) + self._averages
+        return with_averages
 
     def summed_up(
         self,

@@ -3,6 +3,7 @@
 KERNELWEAVE_FAULTS=1 (``make faults``) kills at more moments.
 """
 
+import asyncio
 import os
 import random
 import signal
@@ -45,7 +46,11 @@ def processes():
 @pytest.fixture
 def client(processes):
     with Client(processes) as client:
-        client.wait_for_workers(3, timeout=60)
+        try:
+            client.wait_for_workers(3, timeout=30)
+        except (TimeoutError, asyncio.TimeoutError):  # one that was killed while it started
+            processes.scale(len(processes.worker_spec) + 1)
+            client.wait_for_workers(3, timeout=60)
         yield client
 
 

@@ -17,7 +17,8 @@ from kernelweave.kernels import (
     per_feature,
     prepare,
 )
-from kernelweave.kernels.absent import Absent
+from kernelweave.kernels.absent import Absent, Presence, is_extrapolated
+from kernelweave.kernels.examples import Reading
 from kernelweave.views import Views
 
 N, NEW = 40, 9
@@ -101,7 +102,11 @@ def test_members_of_one_list_are_absent_on_their_own(numbers):
     X[MISSING, 0] = np.nan
     compiled, examples = prepare([per_feature(RBF(0.5)), Linear(columns=[1, 2])], "variance", X)
     assert len(compiled.names) == 6
-    assert np.isnan(examples.vectors).any(axis=1).tolist() == [True]  # only the first has slots
+    K = _core.evaluate(compiled.program, examples.side, examples.side, 1)
+    gone = flags(N, MISSING)
+    assert np.all(K[0][gone] == 0)
+    assert np.all(np.diagonal(K[:, ~gone][..., ~gone], axis1=1, axis2=2) > 0)
+    assert np.all(np.diagonal(K[1:], axis1=1, axis2=2) > 0)
 
 
 def test_texts_sequences_and_numbers_of_rows(rng):
@@ -125,20 +130,44 @@ def test_texts_sequences_and_numbers_of_rows(rng):
         )
 
 
-def test_weights_of_examples_count_in_means(numbers):
-    train, _ = numbers
+def test_kernels_that_are_learned_with_are_extrapolated(numbers):
+    """Centred with weights, 0 where absent, and twice as large where the other view is absent."""
+    train, new = numbers
     weights = np.arange(1.0, N + 1)
     X = removed(train, MISSING)
+    views = Views({"some": X, "all": train})
+    kernels = [Linear(columns="some"), Linear(columns="all")]
     with single_threaded_blas():
-        views = Views({"some": X, "all": train})
-        compiled, examples = prepare(
-            [Linear(columns="some"), Linear(columns="all")], None, views, weights=weights
-        )
+        compiled, examples = prepare(kernels, None, views, weights=weights)
+        K = _core.evaluate(compiled.program, examples.side, examples.side, 1)
+        others = compiled.examples(Views({"some": removed(new, MISSING_NEW), "all": new}))
+        between = _core.evaluate(compiled.program, examples.side, others.side, 1)
+    assert is_extrapolated(compiled)
     present = np.setdiff1d(np.arange(N), MISSING)
-    features = train.copy()
-    features[MISSING] = weights[present] @ train[present] / weights[present].sum()
-    K = _core.evaluate(compiled.program, examples.side, examples.side, 1)[0]
-    close(K, features @ features.T)
+    factors = np.where(flags(N, MISSING), 2.0, 1.0)[:, None]
+    factors_new = np.where(flags(NEW, MISSING_NEW), 2.0, 1.0)[:, None]
+    some = train - weights[present] @ train[present] / weights[present].sum()
+    middle = weights @ train / weights.sum()
+    features = factors * (train - middle)
+    some[MISSING] = 0.0
+    close(K, np.stack([some @ some.T, features @ features.T]))
+    some_new = new - weights[present] @ train[present] / weights[present].sum()
+    some_new[MISSING_NEW] = 0.0
+    features_new = factors_new * (new - middle)
+    close(between, np.stack([some @ some_new.T, features @ features_new.T]))
+
+
+def test_views_count_the_same_whatever_the_number_of_kernels(numbers):
+    train, _ = numbers
+    views = Views({"a": removed(train, [0]), "b": removed(train, [1])})
+    kernels = [
+        RBF([0.1, 0.2, 0.4], columns="a", name="a"),
+        Linear(columns="b", name="b"),
+        (RBF(0.1, columns="a") * Linear(columns="b")).named("ab"),
+    ]
+    compiled, _ = prepare(kernels, "variance", views)
+    factors = Presence.of(compiled).factors(Reading(views, training=True))
+    np.testing.assert_allclose(factors[:3], [3.0, 3.0, 1.0])
 
 
 def test_errors(numbers):

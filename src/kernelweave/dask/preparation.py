@@ -21,7 +21,7 @@ from ..engines.shard import Shard, Varying
 from ..engines.sharded import ShardedEngine
 from ..estimators.base import Prepared
 from ..kernels import CompiledKernels
-from ..kernels.absent import absent_of_all
+from ..kernels.absent import absent_of_all, is_extrapolated
 from ..kernels.examples import Examples, Reading
 from ..kernels.identity import IdTable
 from ..kernels.prepare import prepare
@@ -222,13 +222,10 @@ def load(part: Any, message: bytes, label: str, start: int) -> Shard:
 def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
     """Raise where a view is absent that is absent for none of the sample."""
     absent = absent_of_all(compiled, reading)
-    if absent is None:
+    if absent is None or is_extrapolated(compiled):
         return
-    for name, row, expression in zip(
-        compiled.names, absent, compiled.listing.expressions, strict=True
-    ):
-        known = any(step[0] == "absent" for step in expression)
-        if row.any() and not known:
+    for name, row in zip(compiled.names, absent, strict=True):
+        if row.any():
             raise ValueError(
                 f"example {int(np.argmax(row))} holds NaN only in what kernel {name!r} reads, as "
                 "no example does of the sample that kernels are normalised on; fill or drop it"

@@ -7,8 +7,12 @@ phi(x_i), so that
     k(absent, x) = mean_i k(x_i, x)   and   k(absent, absent) = mean_ij k(x_i, x_j).
 
 These are inner products like all others: kernel matrices stay positive semidefinite, and a duality
-gap certifies what it always does. The example is moved towards no other one, and what the kernel
-adds to its decision value is what it adds on average.
+gap certifies what it always does. This is what a kernel by itself gives (`at_mean`).
+
+Kernels that are learned with are centred, too, so that an absent one adds nothing to the decision
+value. And the others make up for it (`extrapolated`): where an example has a part r of the views,
+its features are multiplied by 1 / r, and what is there stands for what is not. Otherwise decisions
+would be drawn towards the intercept, the more, the less is known of an example.
 
 Kernels are normalised on the examples that are present. A sum or product of kernels is absent where
 one of its parts is; the members of a list of kernels are on their own.
@@ -16,16 +20,19 @@ one of its parts is; the members of a list of kernels are on their own.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from kernelweave.kernels.algebra import Named
-from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.examples import PartOfReading, Reading
-from kernelweave.kernels.means import FromMean
+from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.columns import Columns
+from kernelweave.kernels.examples import PartOfReading, Reading, columns_of
+from kernelweave.kernels.means import Centered, FromMean
 from kernelweave.kernels.per_feature import Stack
-from kernelweave.kernels.program import CompiledKernels
+from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored
 from kernelweave.views import Views
 
@@ -39,45 +46,167 @@ class Absent(FromMean):
 
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return the mean of k(x, reference examples), shape (M, n); NaN for absent examples."""
-        if self in reading.slots:
-            return reading.slots[self]
         means = super().slot_vectors(reading)
         absent = absent_of_one(self.kernel, reading)
-        if absent is not None:
-            means[:, absent] = np.nan
-        return means
+        return means if absent is None else np.where(absent, np.nan, means)
+
+
+@stored("Presence")
+@dataclass(frozen=True)
+class Presence:
+    """What part of all views an example has. Views count the same, and so do kernels of a view.
+
+    Attributes
+    ----------
+    parts : a share of all views, and the columns whose kernels make it up, (share, columns).
+    """
+
+    parts: tuple[tuple[float, tuple[Columns, ...]], ...]
+
+    @classmethod
+    def of(cls, compiled: CompiledKernels) -> Presence:
+        """Return that of all views that kernels stand for."""
+        parts: Counter[tuple[Columns, ...]] = Counter()
+        shares = iter(shares_of_views(compiled.views).tolist())
+        for kernel in compiled.kernels:
+            for one in singles(kernel):
+                parts[columns_read(one)] += sum(next(shares) for _ in range(one.n_kernels))
+        return cls(tuple((share, columns) for columns, share in parts.items()))
+
+    def factors(self, reading: Reading) -> np.ndarray:
+        """Return 1 over the part that each example has, shape (n,); 0 where it has none."""
+        there = np.zeros(reading.n)
+        for share, columns in self.parts:
+            absent = absent_in(columns, reading)
+            there += share if absent is None else np.where(absent, 0.0, share)
+        return extrapolation(there)
+
+
+@stored("Extrapolated")
+@dataclass(frozen=True)
+class Extrapolated(Wrapper):
+    """Each member 0 for absent examples, and larger where other views are absent.
+
+    Attributes
+    ----------
+    kernel : centred on the present training examples.
+    presence : what part of all views of a model an example has.
+    """
+
+    presence: Presence
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        pairs = zip(self.kernel.expressions(layout), layout.slots(self), strict=True)
+        return [(*expression, ("unit", slot)) for expression, slot in pairs]
+
+    def slot_vectors(self, reading: Reading) -> np.ndarray:
+        """Return what the features of n examples are multiplied by, shape (M, n)."""
+        factors, absent = self.presence.factors(reading), absent_of_one(self.kernel, reading)
+        factors = factors if absent is None else np.where(absent, 0.0, factors)
+        return np.repeat(factors[None], self.n_kernels, axis=0)
+
+
+def shares_of_views(views: tuple[str, ...]) -> np.ndarray:
+    """Return the share of each kernel in all views, given the names of these, shape (M,)."""
+    members = Counter(views)
+    return np.array([1.0 / (len(members) * members[view]) for view in views])
+
+
+def extrapolation(there: np.ndarray) -> np.ndarray:
+    """Return by how much features grow of which some parts are there, shape (n,)."""
+    factors: np.ndarray = np.divide(1.0, there, out=np.zeros_like(there), where=there > 0)
+    return factors
+
+
+def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
+    """Return kernels of which some are absent for some training examples, ready to learn with."""
+    presence = Presence.of(compiled)
+    return CompiledKernels(
+        tuple(_extrapolated(one, presence, training) for one in compiled.kernels)
+    )
+
+
+def _extrapolated(kernel: Kernel, presence: Presence, training: Reading) -> Kernel:
+    if isinstance(kernel, Stack):
+        parts = tuple(_extrapolated(part, presence, training) for part in kernel.kernels)
+        return replace(kernel, kernels=parts)
+    if isinstance(kernel, Named):
+        return replace(kernel, kernel=_extrapolated(kernel.kernel, presence, training))
+    return Extrapolated(_from_mean(Centered, kernel, present_part(kernel, training)), presence)
+
+
+def is_extrapolated(compiled: CompiledKernels) -> bool:
+    """Return whether kernels know what to do with absent views."""
+    return _any_is(Extrapolated, compiled)
+
+
+def is_at_mean(compiled: CompiledKernels) -> bool:
+    """Return whether some kernel has absent examples at the mean, as models once had them."""
+    return _any_is(Absent, compiled)
+
+
+def _any_is(kind: type[Kernel], compiled: CompiledKernels) -> bool:
+    each = (one for kernel in compiled.kernels for one in singles(kernel))
+    return any(isinstance(one, kind) for one in each)
 
 
 def at_mean(kernel: Kernel, present: PartOfReading) -> Kernel:
     """Return a kernel with absent examples at the mean of the present training examples."""
     filled = kernel.filled(present)
-    if filled is not None:
-        return filled
-    absent = Absent.of(kernel, present)
-    vectors = np.full((kernel.n_kernels, present.whole.n), np.nan)
+    return _from_mean(Absent, kernel, present) if filled is None else filled
+
+
+def _from_mean(kind: type[FromMean], kernel: Kernel, present: PartOfReading) -> FromMean:
+    """Return a kernel with the mean of its present examples, whose vectors are known now."""
+    found = kind.of(kernel, present)
+    vectors = np.zeros((kernel.n_kernels, present.whole.n))
     vectors[:, present.rows] = kernel.row_means(present)
-    present.whole.slots[absent] = vectors
-    return absent
+    present.whole.slots[found] = vectors
+    return found
+
+
+def present_part(kernel: Kernel, training: Reading) -> PartOfReading:
+    """Return the training examples for which a kernel is not absent."""
+    absent = absent_of_one(kernel, training)
+    return training.part(np.arange(training.n) if absent is None else np.flatnonzero(~absent))
+
+
+def singles(kernel: Kernel) -> Iterator[Kernel]:
+    """Give the kernels that one consists of whose members are absent together."""
+    if isinstance(kernel, Stack):
+        for part in kernel.kernels:
+            yield from singles(part)
+    elif isinstance(kernel, Named):
+        yield from singles(kernel.kernel)
+    else:
+        yield kernel
+
+
+def columns_read(kernel: Kernel) -> tuple[Columns, ...]:
+    """Return the columns that a kernel reads."""
+    views = dict.fromkeys(view for _, view in CompiledKernels((kernel,)).listing.layout.sources)
+    return tuple(columns for view in views if (columns := columns_of(view)) is not None)
+
+
+def absent_in(columns: tuple[Columns, ...], reading: Reading) -> np.ndarray | None:
+    """Return for which examples some of the columns have nothing to show, (n,); None: for none."""
+    found = [absent for one in columns if (absent := reading.absent(one)) is not None]
+    return np.logical_or.reduce(found) if found else None
 
 
 def absent_of_one(kernel: Kernel, reading: Reading) -> np.ndarray | None:
     """Return for which examples some view of a kernel is absent, (n,); None where for none."""
-    if reading.is_complete:
-        return None
-    views = dict.fromkeys(view for _, view in CompiledKernels((kernel,)).listing.layout.sources)
-    found = [absent for view in views if (absent := reading.absent(view)) is not None]
-    return np.logical_or.reduce(found) if found else None
+    return None if reading.is_complete else absent_in(columns_read(kernel), reading)
 
 
 def absent_of_members(kernel: Kernel, reading: Reading) -> np.ndarray:
     """Return for which examples each member of a kernel is absent, shape (M, n)."""
-    if isinstance(kernel, Stack):
-        return np.concatenate([absent_of_members(part, reading) for part in kernel.kernels])
-    if isinstance(kernel, Named):
-        return absent_of_members(kernel.kernel, reading)
-    absent = absent_of_one(kernel, reading)
-    row = np.zeros(reading.n, dtype=bool) if absent is None else absent
-    return np.repeat(row[None], kernel.n_kernels, axis=0)
+    rows = []
+    for one in singles(kernel):
+        absent = absent_of_one(one, reading)
+        row = np.zeros(reading.n, dtype=bool) if absent is None else absent
+        rows.append(np.repeat(row[None], one.n_kernels, axis=0))
+    return np.concatenate(rows)
 
 
 def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | None:
@@ -104,15 +233,13 @@ def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | N
 
 def completed(kernel: Kernel, training: Reading, new: Reading) -> Kernel:
     """Return a resolved kernel that has values for absent examples too, if there are any."""
-    if isinstance(kernel, Absent):
+    if isinstance(kernel, Absent | Extrapolated):
         return kernel
     if isinstance(kernel, Stack):
         parts = tuple(completed(part, training, new) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
     if isinstance(kernel, Named):
         return replace(kernel, kernel=completed(kernel.kernel, training, new))
-    absent = absent_of_one(kernel, training)
-    if absent is None and absent_of_one(kernel, new) is None:
+    if absent_of_one(kernel, training) is None and absent_of_one(kernel, new) is None:
         return kernel
-    rows = np.arange(training.n) if absent is None else np.flatnonzero(~absent)
-    return at_mean(kernel, training.part(rows))
+    return at_mean(kernel, present_part(kernel, training))

@@ -173,7 +173,7 @@ class Reading:
         weights = np.ones(self.n) if weights is None else weights
         self.shares = weights / weights.sum()
         self._tables: dict[View, Table] = {}
-        self._missing: dict[View, np.ndarray | None] = {}
+        self._missing: dict[View | Columns, np.ndarray | None] = {}
         self.slots: dict[Any, np.ndarray] = {}  # vectors of kernels that are known already
 
     @cached_property
@@ -191,16 +191,16 @@ class Reading:
             self._tables[view] = view.table(self.X, self.training)
         return self._tables[view]
 
-    def missing(self, view: View) -> np.ndarray | None:
+    def missing(self, view: View | Columns) -> np.ndarray | None:
         """Return for which examples all columns of a view are missing, (n,); None: for none."""
         if view not in self._missing:
-            columns = _columns(view)
+            columns = columns_of(view)
             self._missing[view] = None if columns is None else columns.absent(self.X)
         return self._missing[view]
 
-    def absent(self, view: View) -> np.ndarray | None:
+    def absent(self, view: View | Columns) -> np.ndarray | None:
         """Return for which examples a view has nothing to show, nor anything filled in, (n,)."""
-        columns = _columns(view)
+        columns = columns_of(view)
         return None if columns is None or columns.always_present else self.missing(view)
 
     def part(self, rows: np.ndarray) -> PartOfReading:
@@ -208,7 +208,7 @@ class Reading:
         return PartOfReading(self, rows)
 
 
-def _columns(view: View) -> Columns | None:
+def columns_of(view: View | Columns) -> Columns | None:
     """Return the columns of a view, if it has any."""
     return view if isinstance(view, Columns) else getattr(view, "columns", None)
 
@@ -233,7 +233,7 @@ class PartOfReading(Reading):
             self._tables[view] = self.whole.table(view).take(self.rows)
         return self._tables[view]
 
-    def absent(self, view: View) -> np.ndarray | None:
+    def absent(self, view: View | Columns) -> np.ndarray | None:
         absent = self.whole.absent(view)
         if absent is None or not absent[self.rows].any():
             return None

@@ -14,6 +14,7 @@ from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.vectors import Exponential
+from kernelweave.stored import stored
 
 Same = TypeVar("Same", bound="FromMean")
 
@@ -129,9 +130,19 @@ class FromMean(Wrapper):
 
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return the mean of k(x, reference examples), shape (M, n)."""
+        if self in reading.slots:
+            return reading.slots[self]
         compiled = CompiledKernels((self.kernel,))
         sample = Sample(compiled, self.reference, self.shares, reading.n_jobs)
         return sample.means_with(compiled.read(reading))
+
+
+@stored("Centered")
+@dataclass(frozen=True)
+class Centered(FromMean):
+    """Each member with the mean of the reference examples moved to the origin."""
+
+    instruction = "center"
 
 
 def variances(kernel: Kernel, reading: Reading) -> np.ndarray:

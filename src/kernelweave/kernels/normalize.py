@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 
 from kernelweave.core import _core, single_threaded_blas
-from kernelweave.kernels.absent import absent_of_one, at_mean
+from kernelweave.kernels.absent import absent_of_one, completed, present_part
 from kernelweave.kernels.algebra import Named
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import FromMean, variances
+from kernelweave.kernels.means import Centered, variances
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.vectors import Exponential
@@ -82,14 +82,6 @@ class Unit(Wrapper):
         return True
 
 
-@stored("Centered")
-@dataclass(frozen=True)
-class Centered(FromMean):
-    """Each member with the mean of the reference examples moved to the origin."""
-
-    instruction = "center"
-
-
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
     """Return a kernel normalised on training data.
 
@@ -121,18 +113,20 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
     >>> print(abs(centred(X).sum(axis=1)).max().round(6))
     0.0
     """
-    normal = quietly_normalized(kernel, how, X, n_jobs=n_jobs)
+    reading = X if isinstance(X, Reading) else Reading(X, training=True, n_jobs=n_jobs)
+    with single_threaded_blas():
+        normal = completed(quietly_normalized(kernel, how, reading), reading, reading)
     refuse_all_constant(CompiledKernels((normal,)))
     return normal
 
 
-def quietly_normalized(
-    kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None
-) -> Kernel:
-    """Return what `normalize` does, whether or not all members are constant."""
+def quietly_normalized(kernel: Kernel, how: str | None, reading: Reading) -> Kernel:
+    """Return a kernel normalised on the examples for which it is present.
+
+    All its members may be constant.
+    """
     if how not in NORMALISATIONS:
         raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, not {how!r}")
-    reading = X if isinstance(X, Reading) else Reading(X, training=True, n_jobs=n_jobs)
     kernel = kernel.resolve(reading.X)
     if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
         parts = tuple(quietly_normalized(part, how, reading) for part in kernel.kernels)
@@ -140,11 +134,8 @@ def quietly_normalized(
     if isinstance(kernel, Named):
         return replace(kernel, kernel=quietly_normalized(kernel.kernel, how, reading))
     with single_threaded_blas():
-        absent = None if reading.is_complete else absent_of_one(kernel, reading)
-        if absent is None:
-            return NORMALISATIONS[how](kernel, reading)
-        present = reading.part(np.flatnonzero(~absent))
-        return at_mean(NORMALISATIONS[how](kernel, present), present)
+        some = absent_of_one(kernel, reading) is not None
+        return NORMALISATIONS[how](kernel, present_part(kernel, reading) if some else reading)
 
 
 def refuse_all_constant(compiled: CompiledKernels) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.absent import absent_of_all
+from kernelweave.kernels.absent import absent_of_all, extrapolated
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.function import Function
@@ -54,13 +54,12 @@ def prepare(
     ('Linear', 'RBF gamma=0.333333')
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
-    normalized = []
-    for kernel in listed(kernels):
-        normalized.append(quietly_normalized(kernel, how, reading))
+    normalized = [quietly_normalized(kernel, how, reading) for kernel in listed(kernels)]
     compiled = CompiledKernels(tuple(normalized))
     refuse_all_constant(compiled)
-    if not reading.is_complete:
-        absent_of_all(compiled, reading)  # refuses examples that no kernel knows anything of
+    absent = None if reading.is_complete else absent_of_all(compiled, reading)
+    if absent is not None and absent.any():
+        compiled = extrapolated(compiled, reading)
     _warn_of_constant(compiled)
     return compiled, compiled.read(reading)
 
