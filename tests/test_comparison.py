@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, kernels
+from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, kernels, norms
 from kernelweave.comparison import LEARNED, SINGLE, SUM, compare
 
 GAMMAS = [0.001, 0.03, 1.0]
@@ -138,3 +138,18 @@ def test_the_estimator_stays_as_it_was(cancer):
 def test_other_estimators_are_refused(cancer):
     with pytest.raises(ValueError, match=r"must be MKLClassifier.*got LogisticRegression"):
         compare(LogisticRegression(), *cancer)
+
+
+def test_each_kernel_alone_may_be_the_learned_combination(rng):
+    """Given weights are norms like others, so that a search can fall back to one kernel."""
+    X = rng.normal(size=(90, 3))
+    y = X[:, 1] > 0
+    alone = [norms.Fixed(row) for row in np.eye(3)]
+    found = compare(
+        MKLClassifier(kernels.per_feature(kernels.Linear())), X, y, cv=2, Cs=[1.0], norms=alone
+    )
+    assert found.settings["learned combination"][0][0].theta.tolist() == [0.0, 1.0, 0.0]
+    assert "chosen for learned combination: kernel 1 alone C=1 (2)" in repr(found)
+    np.testing.assert_array_equal(
+        found.scores["learned combination"], found.scores["best single kernel"]
+    )

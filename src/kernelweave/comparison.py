@@ -19,7 +19,7 @@ from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.metaestimators import _safe_split
 
 from .kernels.member import Member
-from .norms import Norm
+from .norms import Fixed, Norm
 from .plots import ComparisonDisplay
 from .search import NORMS
 from .selection import CS, MKLClassifierCV, MKLRegressorCV
@@ -273,8 +273,12 @@ def _counted(values: Iterable[str]) -> str:
 
 
 def _written(norm: Any, C: float, learned: bool) -> str:
+    if not learned:
+        return f"C={C:.3g}"
+    if isinstance(norm, Fixed) and np.count_nonzero(norm.theta) == 1:
+        return f"kernel {int(norm.theta.argmax())} alone C={C:.3g}"
     shown = f"{norm:.3g}" if isinstance(norm, int | float) else repr(norm)
-    return f"p={shown} C={C:.3g}" if learned else f"C={C:.3g}"
+    return f"p={shown} C={C:.3g}"
 
 
 def _parameter(estimator: BaseEstimator, name: str) -> str:
