@@ -14,7 +14,7 @@ from kernelweave.alignment import (
     centered_alignment_weights,
     kernel_alignment,
 )
-from kernelweave.kernels import RBF, Linear
+from kernelweave.kernels import RBF, Linear, Polynomial, Precomputed
 
 
 def centered(K):
@@ -40,6 +40,15 @@ def test_alignments_of_kernels_are_cosines_of_centred_matrices(rng):
     np.testing.assert_allclose(kernel_alignment(RBF(gamma=0.1), X, n_jobs=2), [[1.0]])
     plain = kernel_alignment([RBF(gamma=[0.1, 2.0]), Linear()], X, centered=False)
     np.testing.assert_allclose(plain, [[cosine(a, b) for a in K] for b in K], atol=1e-12)
+
+
+def test_alignments_of_given_matrices(rng):
+    """X are row numbers, as a column or not."""
+    A = rng.normal(size=(20, 3))
+    given = [Precomputed(A @ A.T), Precomputed((A @ A.T) ** 2)]
+    expected = kernel_alignment([Linear(), Polynomial(degree=2, gamma=1.0, coef0=0.0)], A)
+    for rows in (np.arange(20), np.arange(20)[:, None]):
+        np.testing.assert_allclose(kernel_alignment(given, rows), expected)
 
 
 def test_a_constant_kernel_is_aligned_with_nothing(rng):

@@ -20,7 +20,7 @@ from kernelweave import (
     norms,
     verify,
 )
-from kernelweave.kernels import RBF, Linear, Precomputed, Spectrum, WeightedDegree
+from kernelweave.kernels import RBF, Identity, Linear, Precomputed, Spectrum, WeightedDegree
 from kernelweave.sequences import as_sequences
 
 N = 40
@@ -189,3 +189,11 @@ def test_bad_input(rng):
         verify(model, X, y + 1)
     with pytest.raises(ValueError, match="requires y to be passed"):
         verify(model, X)
+
+
+@pytest.mark.parametrize("kernels", [[RBF(1.0), Identity()], RBF(1.0) + 0.5 * Identity()], ids=str)
+def test_examples_are_themselves(kernels, rng):
+    """The identity is 1 for a training example and itself, and they are training examples here."""
+    X = rng.normal(size=(60, 3))
+    y = X[:, 0] > 0
+    assert verify(MKLClassifier(kernels).fit(X, y), X, y).agree

@@ -18,6 +18,7 @@ from .engines import DenseEngine, Engine, TrainingSet
 from .kernels import Kernel
 from .kernels.prepare import prepare
 from .numeric import thread_count
+from .validation import as_rows
 
 ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing
 
@@ -75,7 +76,7 @@ def kernel_alignment(
     Parameters
     ----------
     kernels : a kernel, or a list of kernels, each of which may be a family.
-    X : n examples.
+    X : n examples; row numbers, shape (n,), will do for given matrices.
     centered : whether the kernels are centred first, so that what all examples share does not make
         them alike.
     n_jobs : number of threads; None is one, -1 all processors.
@@ -97,7 +98,7 @@ def kernel_alignment(
      [0.7 0.6 1. ]]
     """
     n_jobs = thread_count(n_jobs)
-    compiled, examples = prepare(kernels, None, X, n_jobs=n_jobs)
+    compiled, examples = prepare(kernels, None, as_rows(kernels, X), n_jobs=n_jobs)
     training_set = TrainingSet(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
     try:
         moments = Moments.of(DenseEngine.of(training_set))

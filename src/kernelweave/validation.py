@@ -81,8 +81,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     if named and _holds_texts(X):
         _check_n_samples(X, least)
         return X
-    if named and _holds_numbers_of_rows(X) and _knows_rows(estimator.kernels):
-        X = np.asarray(X)[:, None]
+    X = as_rows(estimator.kernels, X) if named else X
     try:
         return validate_data(
             estimator,
@@ -112,6 +111,11 @@ def _check_names_differ(X: Any) -> None:
 
 def _holds_numbers_of_rows(X: Any) -> bool:
     return getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "O") in "iuf"
+
+
+def as_rows(kernels: Any, X: Any) -> Any:
+    """Return numbers of rows in one dimension as a column, where kernels have matrices."""
+    return np.asarray(X)[:, None] if _holds_numbers_of_rows(X) and _knows_rows(kernels) else X
 
 
 def _knows_rows(kernels: Any) -> bool:

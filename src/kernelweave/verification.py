@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
+from .core import _core, single_threaded_blas
 from .estimators.base import MKLEstimator
 from .kernels import CompiledKernels, Kernel
+from .kernels.absent import completed
+from .kernels.examples import Reading
 from .norms import Fixed, as_norm
 from .problem import Problem
-from .sequences import Sequences
 from .validation import check_examples, check_targets, check_weights, weighed
 
 BLOCK_BYTES = 1 << 26  # of kernel values at a time
@@ -260,18 +261,18 @@ def _blocks(
         return
     if support.size == 0:
         return
-    some = _taken(X, support)
+    reading = Reading(X, training=True, n_jobs=n_jobs)
+    compiled = CompiledKernels((completed(kernel, reading, reading),))
+    examples = compiled.read(reading)
+    some = examples.take(support)
     size = max(1, BLOCK_BYTES // (8 * kernel.n_kernels * support.size))
     for start in range(0, n, size):
         rows = slice(start, min(start + size, n))
-        count = rows.stop - start
-        K = kernel(_taken(X, np.arange(start, rows.stop)), some, n_jobs=n_jobs)
-        yield rows, K.reshape(-1, count, support.size), support
+        part = examples.take(np.arange(start, rows.stop))
+        with single_threaded_blas():
+            K = _core.evaluate(compiled.program, part.side, some.side, reading.n_jobs)
+        yield rows, K, support
 
 
 def _is_given(kernel: Kernel) -> bool:
     return "given" in CompiledKernels((kernel,)).kinds
-
-
-def _taken(X: Any, index: np.ndarray) -> Any:
-    return X[index] if isinstance(X, Sequences) else _safe_indexing(X, index)

@@ -157,6 +157,19 @@ def test_kernels_that_are_learned_with_are_extrapolated(numbers):
     close(between, np.stack([some @ some_new.T, features @ features_new.T]))
 
 
+@pytest.mark.parametrize("n", [200, 5200])
+@pytest.mark.parametrize("kernel", [Linear(), RBF(0.3)], ids=["linear", "rbf"])
+def test_training_examples_and_new_ones_are_centred_alike(kernel, n, rng):
+    """Also where the mean is that of some of the examples."""
+    X = rng.normal(size=(n, 3))
+    views = Views({"a": removed(X, [0, 5]), "b": X})
+    kernels = [kernel.on("a"), kernel.on("b")]
+    compiled, examples = prepare(kernels, "variance", views)
+    again = compiled.examples(views)
+    there = np.setdiff1d(np.arange(n), [0, 5])
+    np.testing.assert_allclose(again.vectors[:, there], examples.vectors[:, there], atol=1e-10)
+
+
 def test_views_count_the_same_whatever_the_number_of_kernels(numbers):
     train, _ = numbers
     views = Views({"a": removed(train, [0]), "b": removed(train, [1])})

@@ -121,11 +121,25 @@ class Linear(VectorKernel):
 
     quantity = "dot"
 
+    def row_means(self, reading: Reading) -> np.ndarray:
+        from kernelweave.kernels.means import MOST_EXAMPLES  # which is made of kernels
+
+        if reading.n > MOST_EXAMPLES:  # of which some are looked at
+            return super().row_means(reading)
+        vectors, mean = self._vectors_and_mean(reading)
+        means: np.ndarray = (vectors @ mean)[None]
+        return means
+
     def filled(self, present: Reading) -> Kernel:
+        _, mean = self._vectors_and_mean(present)
         columns = found(self, Encoded)
-        table: Any = present.table(columns)  # vectors are their own features
-        mean = present.shares @ (table.values if isinstance(table, Dense) else table.to_csr())
-        return replace(self, columns=replace(columns, fill=tuple(np.ravel(mean).tolist())))
+        return replace(self, columns=replace(columns, fill=tuple(mean.tolist())))
+
+    def _vectors_and_mean(self, reading: Reading) -> tuple[Any, np.ndarray]:
+        """Return the vectors of all examples, which are their own features, and their mean."""
+        table: Any = reading.table(found(self, Encoded))
+        vectors = table.values if isinstance(table, Dense) else table.to_csr()
+        return vectors, np.ravel(reading.shares @ vectors)
 
 
 @stored("Polynomial")
