@@ -134,7 +134,7 @@ def quietly_normalized(kernel: Kernel, how: str | None, reading: Reading) -> Ker
     if isinstance(kernel, Named):
         return replace(kernel, kernel=quietly_normalized(kernel.kernel, how, reading))
     with single_threaded_blas():
-        some = absent_of_one(kernel, reading) is not None
+        some = not reading.is_complete and absent_of_one(kernel, reading) is not None
         return NORMALISATIONS[how](kernel, present_part(kernel, reading) if some else reading)
 
 

@@ -54,7 +54,9 @@ def prepare(
     ('Linear', 'RBF gamma=0.333333')
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
-    normalized = [quietly_normalized(kernel, how, reading) for kernel in listed(kernels)]
+    normalized = []
+    for kernel in listed(kernels):
+        normalized.append(quietly_normalized(kernel, how, reading))
     compiled = CompiledKernels(tuple(normalized))
     refuse_all_constant(compiled)
     absent = None if reading.is_complete else absent_of_all(compiled, reading)
