@@ -8,8 +8,8 @@ from kernel_cases import dense
 from mkl_cases import begin, planned
 from mkl_cases import splice_machine as make
 
-from kernelweave import losses, norms
-from kernelweave.kernels import RBF, WeightedDegree
+from kernelweave import MKLClassifier, MKLRegressor, losses, norms
+from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
 from kernelweave.training import conjugate_gradients as module
@@ -134,3 +134,43 @@ def test_a_projection_is_the_nearest_feasible_point(n, seed, open_ended):
         np.testing.assert_allclose(shift[free], level, atol=1e-9)
         assert np.all(shift[found == hi] <= level + 1e-9)
         assert np.all(shift[found == lo] >= level - 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("kernels", "norm"),
+    [(Linear(), 2), (per_feature(Linear()), 1), (per_feature(Linear()), 2), (Linear(), np.inf)],
+    ids=["one", "sparse", "many", "sum"],
+)
+def test_squared_losses_of_linear_kernels(kernels, norm, rng):
+    """No alpha has a bound: all examples count, and sums over all of them are all it takes."""
+    X = rng.normal(size=(1300, 9))
+    y = X @ rng.normal(size=9) + rng.normal(size=1300)
+    found = MKLRegressor(kernels, loss="squared", norm=norm, tol=1e-5).fit(X, y)
+    assert found.plan_.conjugate
+    assert found.duality_gap_ <= 1e-5
+    slow = MKLRegressor(kernels, loss="squared", norm=norm, tol=1e-5, working_set=400).fit(X, y)
+    assert not slow.plan_.conjugate
+    assert found.primal_objective_ == pytest.approx(slow.primal_objective_, rel=2e-5)
+    np.testing.assert_allclose(found.weights_, slow.weights_, atol=2e-2)
+
+
+def test_linear_kernels_with_bounds_are_left_to_working_sets(rng):
+    X = rng.normal(size=(1300, 9))
+    assert not MKLClassifier(Linear()).fit(X, X[:, 0] > 0).plan_.conjugate
+
+
+def test_what_dual_terms_say_of_themselves():
+    y, C = np.array([1.0, -1.0, 1.0]), np.array([1.0, 2.0, 0.0])
+    kinds = {
+        "hinge": (True, False, False),
+        "squared_hinge": (True, False, False),
+        "logistic": (False, False, True),
+        "smooth_hinge": (False, False, True),
+    }
+    for name, expected in kinds.items():
+        term = losses.get(name, "classifier").dual_term(y, C)
+        assert (term.is_quadratic, term.is_free, term.is_entropy) == expected
+    squared = losses.get("squared", "regressor").dual_term(y, C)
+    assert (squared.is_quadratic, squared.is_free, squared.is_entropy) == (True, True, False)
+    other = losses.get("epsilon_insensitive", "regressor").dual_term(y, C)
+    assert (other.is_quadratic, other.is_free, other.is_entropy) == (False, False, False)

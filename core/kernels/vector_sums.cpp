@@ -5,6 +5,8 @@
 namespace kw {
 namespace {
 
+constexpr int64_t kNarrow = 8;  // columns below which calls cost more than what they do
+
 class VectorSums : public Sums {
  public:
   explicit VectorSums(int64_t d) : w(d, 0.0) {}
@@ -13,8 +15,14 @@ class VectorSums : public Sums {
     if (const auto* sparse = dynamic_cast<const SparseTable*>(&b))
       return lookup_sparse(*sparse, j0, j1, out);
     const auto& dense = dynamic_cast<const DenseTable&>(b);
-    for (int64_t j = j0; j < j1; ++j)
-      out[j - j0] += simd().dot(w.data(), dense.x.data + j * dense.d, dense.d);
+    const double* x = dense.x.data + j0 * dense.d;
+    if (dense.d >= kNarrow) {
+      for (int64_t j = 0; j < j1 - j0; ++j)
+        out[j] += simd().dot(w.data(), x + j * dense.d, dense.d);
+      return;
+    }
+    for (int64_t k = 0; k < dense.d; ++k)
+      for (int64_t j = 0; j < j1 - j0; ++j) out[j] += w[k] * x[j * dense.d + k];
   }
 
   std::vector<double> w;
@@ -29,13 +37,25 @@ class VectorSums : public Sums {
   }
 };
 
-void add_row(const VectorTable& a, int64_t i, double factor, std::vector<double>& w) {
-  if (const auto* sparse = dynamic_cast<const SparseTable*>(&a)) {
-    for (int64_t e = sparse->indptr[i]; e < sparse->indptr[i + 1]; ++e)
-      w[sparse->indices[e]] += factor * sparse->data[e];
+void add_sparse(const SparseTable& a, const int64_t* rows, const double* factors, int64_t count,
+                std::vector<double>& w) {
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t e = a.indptr[rows[r]]; e < a.indptr[rows[r] + 1]; ++e)
+      w[a.indices[e]] += factors[r] * a.data[e];
+}
+
+void add_dense(const DenseTable& a, const int64_t* rows, const double* factors, int64_t count,
+               std::vector<double>& w) {
+  if (a.d >= kNarrow) {
+    for (int64_t r = 0; r < count; ++r)
+      simd().axpy(factors[r], a.x.data + rows[r] * a.d, w.data(), a.d);
     return;
   }
-  simd().axpy(factor, dynamic_cast<const DenseTable&>(a).x.data + i * a.d, w.data(), a.d);
+  for (int64_t k = 0; k < a.d; ++k) {
+    double sum = 0.0;
+    for (int64_t r = 0; r < count; ++r) sum += factors[r] * a.x.data[rows[r] * a.d + k];
+    w[k] = sum;
+  }
 }
 
 }  // namespace
@@ -43,7 +63,10 @@ void add_row(const VectorTable& a, int64_t i, double factor, std::vector<double>
 std::unique_ptr<Sums> sum_vectors(const VectorTable& a, const int64_t* rows, const double* factors,
                                   int64_t count) {
   auto sums = std::make_unique<VectorSums>(a.d);
-  for (int64_t r = 0; r < count; ++r) add_row(a, rows[r], factors[r], sums->w);
+  if (const auto* sparse = dynamic_cast<const SparseTable*>(&a))
+    add_sparse(*sparse, rows, factors, count, sums->w);
+  else
+    add_dense(dynamic_cast<const DenseTable&>(a), rows, factors, count, sums->w);
   return sums;
 }
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import engines
 from .engines.base import LARGEST_BLOCK, Engine, TrainingSet
-from .losses import Loss
+from .losses import DualTerm, Loss
 from .norms import Lp, Norm
 from .problem import Problem
 from .solvers.base import Method
@@ -256,21 +256,22 @@ def make_plan(
         method = METHODS[automatic(problem.norm, engine.keeps_outputs)]
     if not isinstance(method, Trained):
         return Plan(name, algorithm=method)
-    single = problem.n_outputs == 1
+    single, term = problem.n_outputs == 1, problem.term
     at_once = single and working_set == "auto" and engine.n > engine.largest_block
-    newton_cg = at_once and problem.is_smooth and engine.multiplies_linearly
+    newton_cg = at_once and term.is_entropy and engine.multiplies_linearly
+    conjugate = at_once and term.is_quadratic and multiplies(engine, term)
     step = None if engine.n_kernels == 1 else method.step
     pace = (method.pace if interleaved else COMPLETE) if step else None
-    if step and newton_cg and pace is None:  # there are no turns before the inner problem is solved
-        pace = ACCURATE
-    starts_at_zero = single and problem.tau == 0 and not problem.term.ent.any()
+    if step and pace is None and (newton_cg or (conjugate and term.is_free)):
+        pace = ACCURATE  # there are no turns before the inner problem is solved
+    starts_at_zero = single and problem.tau == 0 and not term.ent.any()
     return Plan(
         name,
         step=step,
         pace=pace,
         alignment=method.alignment,
         working_set=working_set if isinstance(working_set, int) else engine.largest_block,
-        conjugate=at_once and multiplies(problem, engine),
+        conjugate=conjugate,
         newton_cg=newton_cg,
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
         samples=single and pace is ACCURATE and engine.sampling_pays,
@@ -289,11 +290,10 @@ def automatic(norm: Norm, cheap_weights: bool) -> str:
     return "newton" if norm.exponent <= limit else "analytic"
 
 
-def multiplies(problem: Problem, engine: Engine) -> bool:
-    """Return whether conjugate gradients suit a problem: a quadratic dual, fast products.
+def multiplies(engine: Engine, term: DualTerm) -> bool:
+    """Return whether products are cheap enough for conjugate gradients, at least with few examples.
 
-    Whether kernels can be multiplied with cheaply shows on two examples.
+    Where alphas have no bounds few products are needed.
     """
-    term = problem.term
-    quadratic = not (term.eps.any() or term.ent.any())
-    return quadratic and engine.subset(np.arange(2)).multiplies
+    few = engine.subset(np.arange(2))
+    return few.multiplies or (term.is_free and engine.multiplies_linearly)

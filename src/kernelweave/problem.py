@@ -130,12 +130,6 @@ class Problem:
         """The dual terms of the loss."""
         return self.loss.dual_term(self.y, self.C)
 
-    @property
-    def is_smooth(self) -> bool:
-        """Whether all its dual terms are entropies: then its losses have second derivatives."""
-        term = self.term
-        return bool(term.ent.any()) and not (term.eps.any() or term.curv.any() or self.tau)
-
     @classmethod
     def sharing(cls, problems: Sequence[Problem]) -> Problem:
         """Return the problem of outputs that share their weights, alike but for y and C."""

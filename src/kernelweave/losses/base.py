@@ -49,6 +49,22 @@ class DualTerm:
     lo: np.ndarray
     hi: np.ndarray
 
+    @property
+    def is_quadratic(self) -> bool:
+        """Whether they are polynomials of degree two between their bounds."""
+        return not (self.eps.any() or self.ent.any())
+
+    @property
+    def is_free(self) -> bool:
+        """Whether no alpha of an example with a weight has a bound."""
+        bounds = self.lo[self.lo < self.hi], self.hi[self.lo < self.hi]
+        return not np.isfinite(bounds).any()
+
+    @property
+    def is_entropy(self) -> bool:
+        """Whether they are entropies, and lines: then losses have second derivatives."""
+        return bool(self.ent.any()) and not (self.eps.any() or self.curv.any())
+
     @classmethod
     def of(
         cls,

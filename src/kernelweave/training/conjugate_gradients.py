@@ -141,6 +141,11 @@ def conjugate_gradients(
     return None
 
 
+def suits(problem: Problem, engine: Engine) -> bool:
+    """Return whether products are cheap enough: fewer are needed where alphas have no bounds."""
+    return engine.multiplies or (problem.term.is_free and engine.multiplies_linearly)
+
+
 def slow(history: History) -> bool:
     """Return whether the gap has not halved for a while."""
     if len(history.entries) <= PATIENCE + 1:

@@ -22,7 +22,7 @@ from ..engines.base import Engine
 from ..norms import Norm
 from ..problem import Problem
 from ..stored import stored
-from .conjugate_gradients import conjugate_gradients
+from .conjugate_gradients import conjugate_gradients, suits
 from .history import History, Result
 from .newton_cg import newton_cg
 from .working_sets import WorkingSets
@@ -168,7 +168,7 @@ def train(
     """
     if plan.step is None and engine.n > plan.working_set:  # all alphas at once, if they may be
         result = None
-        if plan.conjugate and engine.multiplies:
+        if plan.conjugate and suits(problem, engine):
             result = conjugate_gradients(problem, engine, weights, history)
         elif plan.newton_cg and engine.multiplies_linearly:
             result = newton_cg(problem, engine, weights, history)
