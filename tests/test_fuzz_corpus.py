@@ -173,6 +173,18 @@ INPUTS = [
     ("checkpoints", "weights outside their ball",
      "ab85289bd03710ca9d85959d94032f5168d1ff04a1622669"
      "a805e63b5cffe2d1d7afad97b3a8ef840995096740ab4305"),
+    ("fits", "eigenvalues that LAPACK does not find",
+     "81bcb1fb86774c7e87b329aa27b47fae6f1ff1bdf96fb4d8"
+     "88c02c62f0ccfd3885e86e47416e2db780e1f1d8e7421cc8"),
+    ("fits", "an objective of 0 after few turns",
+     "18d5c973ededda0ad4de8387e6261dd0c4d55778e8ba9007"
+     "a999849dff81371f62866f74ee9b17e279690b59cc1780f3"),
+    ("fits", "values whose sums overflow",
+     "ceef6cae8155850ba8e232759de64a328bcfc7dca2b75e01"
+     "95800e8ad0ad5d7997a2e1549127780295dba48b2e34a156"),
+    ("fits", "energies that are 0 or below",
+     "9143efe95737bc57b3f07bea97c2d35b8bffd1c9454d23b0"
+     "5a398857b8a0d078067429d11ebab8533b28c95b5d50c618"),
 ]  # fmt: skip
 # Numbers of seed 7 whose gap was claimed below tol and was above it, up to 2.1.
 FALSE_ONCE = [24, 35, 40, 60, 105, 115, 166, 187, 199, 225]

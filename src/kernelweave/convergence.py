@@ -81,6 +81,8 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits
             "its objective is 0, relative to which there is no gap: with these kernels nothing "
             "tells the examples apart from the origin (RBF kernels do)"
         )
+    if result.doubt > max(estimator.tol, result.gap):  # more turns would not help
+        return _lost(estimator, result, names, digits)
     if result.late:
         return f"raise max_time={estimator.max_time:g} or tol"
     if estimator.max_iter is not None and result.n_iter >= estimator.max_iter:

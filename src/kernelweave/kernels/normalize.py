@@ -223,18 +223,19 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
     """Return k_m(x, x) as `_diagonal` does; refuse values that are not finite.
 
     No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
-    So where these are finite, all are.
+    So where these are finite, all are. Sums of all of them must be, too.
     """
     listing = compiled.listing
     if compiled.kernels[0].unit_diagonal and compiled.n_kernels > MANY:
         listing = listing.part(np.array([0]))  # one of them tells whether it is finite
         examples = examples.part(compiled.listing.read_by(listing))
     values = _core.diagonal(listing.program, examples.side)
-    bad = np.argwhere(~np.isfinite(values))
+    bad = np.argwhere(~(values <= np.finfo(float).max / (4 * max(examples.n, 1))))
     if len(bad):
         member, example = bad[0].tolist()
         raise ValueError(
-            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}: "
+            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}, "
+            f"or one of which there is no finite sum, {values[member, example]:.3g}: "
             "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
             "with StandardScaler"
         )
@@ -254,8 +255,8 @@ def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
         diagonal = _finite_diagonal(compiled, examples)
         first = examples.take(np.array([0]))
         values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
-        distances = diagonal + diagonal[:, :1] - 2 * values
-        alike: np.ndarray = distances.max(axis=1) <= CONSTANT * diagonal.max(axis=1)
+        halves = 0.5 * diagonal + 0.5 * diagonal[:, :1] - values  # of squared distances
+        alike: np.ndarray = halves.max(axis=1) <= 0.5 * CONSTANT * diagonal.max(axis=1)
         if members and not alike.any():  # nor is any that is narrower
             return np.zeros(members, dtype=bool)
     return alike

@@ -92,5 +92,16 @@ def _negative_part(matrix: np.ndarray, tolerance: float) -> tuple[np.ndarray, np
         scipy.linalg.cholesky(matrix + tolerance * np.eye(len(matrix)), check_finite=False)
         return nothing
     except scipy.linalg.LinAlgError:
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_value=(-np.inf, 0.0))
+        values, vectors = _below_zero(matrix)
     return (values, vectors) if values.size and values[0] < -tolerance else nothing
+
+
+def _below_zero(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the eigenvalues that are not above 0, and their eigenvectors."""
+    try:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_value=(-np.inf, 0.0))
+    except scipy.linalg.LinAlgError:  # LAPACK's method for a part of them fails for some
+        values, vectors = scipy.linalg.eigh(matrix, driver="ev")
+        below = values <= 0
+        values, vectors = values[below], vectors[:, below]
+    return values, vectors

@@ -49,7 +49,7 @@ class Newton:
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def __call__(self, turn: Turn) -> np.ndarray:
-        if not turn.s.any():
+        if not turn.s.max() > 0:  # but for rounding there are no outputs
             return turn.theta
         if turn.value > self.best + ROUNDING * abs(self.best):
             return self._back()
