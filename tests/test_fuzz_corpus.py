@@ -185,6 +185,9 @@ INPUTS = [
     ("fits", "energies that are 0 or below",
      "9143efe95737bc57b3f07bea97c2d35b8bffd1c9454d23b0"
      "5a398857b8a0d078067429d11ebab8533b28c95b5d50c618"),
+    ("fits", "no sequences at all",
+     "b11200660acd399eb6a2f32401406c28b8c7a09ccadd7974"
+     "3022bb1708fe1bb7483e04a923d85dd899e76723e12ccbea"),
 ]  # fmt: skip
 # Numbers of seed 7 whose gap was claimed below tol and was above it, up to 2.1.
 FALSE_ONCE = [24, 35, 40, 60, 105, 115, 166, 187, 199, 225]

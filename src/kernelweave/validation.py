@@ -76,6 +76,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         _check_n_samples(X, least)
         return X
     if isinstance(X, Sequences):
+        _check_n_samples(X, least)
         _check_n_features(estimator, X, reset=reset)
         return X
     if named and _holds_texts(X):
