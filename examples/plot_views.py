@@ -3,8 +3,8 @@ Tables with absent patients
 ===========================
 
 Three measurements of the same patients, each of which lacks some of them, and a clinical table.
-Every view has a kernel. A patient who is absent from a view is at the mean of the others there, so
-that the view pushes the decision nowhere.
+Every view has a kernel. A patient who is absent from a view is at the mean of the others there, and
+the views that have the patient stand for those that have not.
 """
 
 import matplotlib.pyplot as plt
