@@ -67,9 +67,7 @@ class WorkingSets:
     def __init__(self, problem: Problem, engine: Engine, size: int, history: History):
         self.problem, self.engine, self.size, self.history = problem, engine, size, history
         every = np.arange(engine.n)
-        self._work = [every[part] for part in problem.output_slices]  # last set of each output,
-        none = (np.empty(0), np.empty((0, 0)))
-        self._kernel = [none] * problem.n_outputs  # and its weights and kernel block
+        self._work = [every[part] for part in problem.output_slices]  # last set of each output
 
     def measure(self, weights: np.ndarray) -> None:
         """Take s from the engine."""
@@ -106,12 +104,7 @@ class WorkingSets:
         free = free[strictly_inside(term, alpha, free)]
         times = 1 + len(free) // round(HESSIAN_BLOCKS * self.engine.largest_block)
         free = free[::times]
-        known, kernel = self._kernel[output]
-        if known is weights and np.isin(free, self._work[output]).all():
-            at = np.searchsorted(self._work[output], free)
-            kernel = kernel[np.ix_(at, at)]
-        else:
-            kernel = self.engine.block(free, weights)
+        kernel = self.engine.block(free, weights)
         curvature = term.take(free).curvature(alpha[free])
         return times * value_hessian(kernel, curvature, self.engine.outputs_at(free))
 
@@ -188,7 +181,7 @@ class WorkingSets:
         kernel = self.engine.block(work, weights)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
         subproblem = Subproblem(kernel, term, alpha, self.F[work])
-        self._work[output], self._kernel[output] = work, (weights, kernel)
+        self._work[output] = work
         alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
         return self._balanced(work, alpha, output)
 
