@@ -175,6 +175,7 @@ class Reading:
         self._tables: dict[View, Table] = {}
         self._missing: dict[View | Columns, np.ndarray | None] = {}
         self.slots: dict[Any, np.ndarray] = {}  # vectors of kernels that are known already
+        self._parts: dict[bytes, PartOfReading] = {}
 
     @cached_property
     def is_complete(self) -> bool:
@@ -204,8 +205,11 @@ class Reading:
         return None if columns is None or columns.always_present else self.missing(view)
 
     def part(self, rows: np.ndarray) -> PartOfReading:
-        """Return the reading of some of the examples, which has nothing to read anew."""
-        return PartOfReading(self, rows)
+        """Return the reading of some of the examples, which has nothing to read anew; kept."""
+        key = rows.tobytes()
+        if key not in self._parts:
+            self._parts[key] = PartOfReading(self, rows)
+        return self._parts[key]
 
 
 def columns_of(view: View | Columns) -> Columns | None:
@@ -226,7 +230,7 @@ class PartOfReading(Reading):
         if not total > 0:
             raise ValueError("a view is absent for all training examples that have a weight")
         self.shares = whole.shares[rows] / total
-        self._tables, self.slots = {}, {}
+        self._tables, self.slots, self._parts = {}, {}, {}
 
     def table(self, view: View) -> Table:
         if view not in self._tables:
