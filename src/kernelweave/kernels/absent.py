@@ -89,7 +89,7 @@ class Extrapolated(Wrapper):
 
     Attributes
     ----------
-    kernel : centred on the present training examples.
+    kernel : centred on the present training examples, absent ones being anywhere.
     presence : what part of all views of a model an example has.
     """
 
@@ -132,7 +132,11 @@ def _extrapolated(kernel: Kernel, presence: Presence, training: Reading) -> Kern
         return replace(kernel, kernels=parts)
     if isinstance(kernel, Named):
         return replace(kernel, kernel=_extrapolated(kernel.kernel, presence, training))
-    return Extrapolated(_from_mean(Centered, kernel, present_part(kernel, training)), presence)
+    present = present_part(kernel, training)
+    centred = kernel.centred(present)
+    if centred is None:
+        centred = _from_mean(Centered, kernel, present)
+    return Extrapolated(centred, presence)
 
 
 def is_extrapolated(compiled: CompiledKernels) -> bool:

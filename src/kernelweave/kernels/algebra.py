@@ -151,6 +151,10 @@ class Scaled(Wrapper):
         inner = self.kernel.filled(present)
         return None if inner is None else replace(self, kernel=inner)
 
+    def centred(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.centred(present)
+        return None if inner is None else replace(self, kernel=inner)
+
     def __post_init__(self) -> None:
         if not 0 < self.factor < np.inf:
             raise ValueError(f"number * kernel: the number must be positive, not {self.factor}")

@@ -90,6 +90,13 @@ class Kernel(Nested, ABC):
         """
         return None
 
+    def centred(self, present: Reading) -> Kernel | None:
+        """Return the kernel of vectors from which the mean of the present examples is subtracted.
+
+        None where that is not the mean in feature space.
+        """
+        return None
+
     def within(self, view: str) -> Kernel:
         """Return the kernel within a view: of all of it without ``columns=``, or found there."""
         return self

@@ -59,6 +59,10 @@ class Rescaled(Wrapper):
         inner = self.kernel.filled(present)
         return None if inner is None else replace(self, kernel=inner)
 
+    def centred(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.centred(present)
+        return None if inner is None else replace(self, kernel=inner)
+
 
 @stored("Unit")
 @dataclass(frozen=True)

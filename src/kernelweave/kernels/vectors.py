@@ -135,6 +135,15 @@ class Linear(VectorKernel):
         columns = found(self, Encoded)
         return replace(self, columns=replace(columns, fill=tuple(mean.tolist())))
 
+    def centred(self, present: Reading) -> Kernel | None:
+        columns = found(self, Encoded)
+        vectors, mean = self._vectors_and_mean(present)
+        if columns.categories or not isinstance(vectors, np.ndarray):  # with zeros to be kept
+            return None
+        before = columns.offsets or (0.0,) * len(mean)
+        offsets = tuple((np.array(before) + mean).tolist())
+        return replace(self, columns=replace(columns, offsets=offsets))
+
     def _vectors_and_mean(self, reading: Reading) -> tuple[Any, np.ndarray]:
         """Return the vectors of all examples, which are their own features, and their mean."""
         table: Any = reading.table(found(self, Encoded))
