@@ -7,7 +7,8 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelweave import MKLClassifier
+from kernelweave import MKLClassifier, Views
+from kernelweave.core import _core
 from kernelweave.digits import UNIT, Digits
 from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial
 from kernelweave.kernels.prepare import prepare
@@ -130,3 +131,21 @@ def test_values_err_by_less_than_is_said(kernel, how, shift, stretch, neighbours
     digits = Digits(compiled.listing, examples, UNIT, neighbours)
     bound = np.broadcast_to(digits.bounds(0)[1], 60)
     assert np.all(errors <= (bound[:, None] + bound) / 2)
+
+
+@pytest.mark.parametrize("kernel", KERNELS[1:], ids=repr)  # linear ones are other vectors
+@pytest.mark.parametrize("shift", [0.0, 50.0])
+def test_values_of_extrapolated_kernels_err_by_less_than_is_said(kernel, shift, data):
+    """Where the other view is absent values are four times as large, and so are their errors."""
+    X = data[0][:60] + shift
+    absent, other = np.arange(60) % 5 == 0, np.arange(60) % 5 == 1
+    views = Views({"a": np.where(absent[:, None], np.nan, X), "b": X[:, :1].copy()})
+    views["b"][other] = np.nan
+    compiled, examples = prepare({"a": kernel, "b": Linear()}, None, views)
+    K = wide(kernel, X)
+    rows = K[:, ~absent].mean(axis=1)
+    factors = np.where(absent, 0.0, np.where(other, 2.0, 1.0)).astype(WIDE)
+    K = np.outer(factors, factors) * (K - rows - rows[:, None] + rows[~absent].mean())
+    found = _core.evaluate(compiled.program, examples.side, examples.side, 1)[0]
+    bound = np.broadcast_to(Digits(compiled.listing, examples).bounds(0)[1], 60)
+    assert np.all(np.abs(found - K) <= (bound[:, None] + bound) / 2)

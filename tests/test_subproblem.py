@@ -15,6 +15,9 @@ from kernelweave.training.interior_points import interior_points
 from kernelweave.training.margin_newton import margin_newton
 from kernelweave.training.subproblem import Subproblem, balanced
 
+# SciPy up to 1.15 warns of its own steps.
+pytestmark = pytest.mark.filterwarnings("ignore:Values in x were outside bounds")
+
 LOSSES = [*loss_cases.LOSSES, losses.EpsilonInsensitive(epsilon=0.0)]
 TOLERANCE = 1e-9
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -42,6 +42,9 @@ void bind_program(nb::module_& m) {
       .def(
           "unit", [](Program& p, int32_t slot) { p.push(Op::Unit, slot); }, "slot"_a)
       .def(
+          "multiply", [](Program& p, int32_t slot, double) { p.push(Op::Unit, slot); }, "slot"_a,
+          "most"_a, "The same with factors of any kind, at most so large.")
+      .def(
           "center", [](Program& p, int32_t slot, double total) { p.push(Op::Center, slot, total); },
           "slot"_a, "total"_a)
       .def(

@@ -217,6 +217,8 @@ def _followed(expression: Expression, planes: dict[int, Plane], vectors: np.ndar
                 stack.append(_JOINED[name](left, right))
             elif name == "absent":
                 stack.append(_absent(stack.pop(), np.isnan(vectors[arguments[0]])))
+            elif name == "multiply":
+                stack.append(_multiplied(stack.pop(), vectors[arguments[0]] * arguments[1]))
             else:
                 stack.append(_CHANGED[name](stack.pop(), *arguments))
     return stack[0]
@@ -264,6 +266,12 @@ def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
     worst = size[~absent].max(initial=0.0), error[~absent].max(initial=0.0)
     size = np.where(absent, worst[0], size)
     return size, np.where(absent, worst[1], error) + 2 * UNIT * size
+
+
+def _multiplied(value: Bounds, factors: np.ndarray) -> Bounds:
+    """Both examples of a pair have a factor: theirs, (n,), are given times the largest of all."""
+    size, error = value[0] * factors, value[1] * factors
+    return size, error + 2 * UNIT * size
 
 
 def _radial(value: Bounds, gamma: float) -> Bounds:

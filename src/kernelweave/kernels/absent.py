@@ -73,6 +73,11 @@ class Presence:
                 parts[columns_read(one)] += sum(next(shares) for _ in range(one.n_kernels))
         return cls(tuple((share, columns) for columns, share in parts.items()))
 
+    @property
+    def most(self) -> float:
+        """The largest factor that there can be."""
+        return 1.0 / min(share for share, _ in self.parts)
+
     def factors(self, reading: Reading) -> np.ndarray:
         """Return 1 over the part that each example has, shape (n,); 0 where it has none."""
         there = np.zeros(reading.n)
@@ -97,7 +102,8 @@ class Extrapolated(Wrapper):
 
     def expressions(self, layout: Layout) -> list[Expression]:
         pairs = zip(self.kernel.expressions(layout), layout.slots(self), strict=True)
-        return [(*expression, ("unit", slot)) for expression, slot in pairs]
+        most = self.presence.most
+        return [(*expression, ("multiply", slot, most)) for expression, slot in pairs]
 
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return what the features of n examples are multiplied by, shape (M, n)."""
