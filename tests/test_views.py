@@ -405,3 +405,20 @@ def test_an_array_is_no_kernel_and_says_so_in_a_line(rng):
     for kernels in (np.eye(9), [np.eye(9), Linear()]):
         with pytest.raises(ValueError, match=r"not an array of shape \(9, 9\).*Precomputed\(K\)"):
             MKLClassifier(kernels).fit(np.eye(9), np.arange(9) % 2)
+
+
+def test_one_class_with_absent_views(tables, rng):
+    """It is told from the origin, which centred kernels would move to its mean."""
+    views, _ = tables
+    kernels = {"a": RBF(0.2), "b": RBF(0.2), "dna": Spectrum(3)}
+    X = with_gaps(views, rng)
+    model = MKLOneClass(kernels, nu=0.3).fit(X)
+    assert model.duality_gap_ <= 1e-3
+    assert verify(model, X).agree
+    assert 0.5 < np.mean(model.predict(X) == 1) < 0.9
+    whole = MKLOneClass(kernels, nu=0.3).fit(Views(views))
+    parts = whole.contributions(X)
+    np.testing.assert_allclose(
+        parts[np.isnan(X["b"]).any(axis=1), 1], whole.contributions(Views(views))[:, 1].mean()
+    )
+    assert np.std(whole.decision_function(X)) < 2 * np.std(whole.decision_function(Views(views)))

@@ -17,6 +17,7 @@ from .kernels.absent import (
     extrapolation,
     is_at_mean,
     is_extrapolated,
+    patterns,
     shares_of_views,
 )
 from .kernels.examples import Examples, Reading
@@ -88,8 +89,11 @@ class Model:
         )
         return model.summed_up(examples, alpha, shares, n_jobs, engine)
 
-    def decide(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
-        """Return the decision values of new examples, shape (n, outputs)."""
+    def decide(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
+        """Return the decision values of new examples, shape (n, outputs).
+
+        `extrapolate`: whether views that are there make up for those that are absent.
+        """
         reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
             absent = self._unknown(reading)
@@ -99,7 +103,7 @@ class Model:
             values = np.empty((new.n, len(self.intercept)))
             for missing, rows in patterns(absent):
                 some = new.take(rows)
-                values[rows] = self._without(missing)._decide(some, n_jobs)
+                values[rows] = self._without(missing, extrapolate)._decide(some, n_jobs)
             return values
 
     def _decide(self, new: Examples, n_jobs: int) -> np.ndarray:
@@ -118,21 +122,21 @@ class Model:
         absent = absent_of_all(self.compiled, reading)
         return None if is_extrapolated(self.compiled) else absent
 
-    def _factors(self, absent: np.ndarray) -> np.ndarray:
+    def _factors(self, absent: np.ndarray, extrapolate: bool) -> np.ndarray:
         """Return how much what present kernels add differently from the average counts, (n,).
 
         `absent` has shape (M, n). Models of earlier versions did not extrapolate.
         """
-        if is_at_mean(self.compiled):
+        if is_at_mean(self.compiled) or not extrapolate:
             return np.ones(absent.shape[1])
         return extrapolation(shares_of_views(self.compiled.views) @ ~absent)
 
-    def _without(self, kernels: np.ndarray) -> Model:
+    def _without(self, kernels: np.ndarray, extrapolate: bool) -> Model:
         """Return the model where some kernels, shape (M,), add what they add on average.
 
         The others make up for them, see `kernels.absent`.
         """
-        factor = self._factors(kernels[:, None])[0]
+        factor = self._factors(kernels[:, None], extrapolate)[0]
         left = (self._averages * np.where(kernels, 1.0, 1.0 - factor)).sum(axis=1)
         weights = np.where(kernels, 0.0, factor * self.weights)
         return replace(self, weights=weights, intercept=self.intercept + left)
@@ -168,7 +172,7 @@ class Model:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_decision"}
 
-    def contributions(self, X: Any, *, n_jobs: int = 1) -> np.ndarray:
+    def contributions(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
         """Return what each kernel adds to the decision values, shape (n, outputs, M)."""
         reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
@@ -176,7 +180,7 @@ class Model:
             values = self.added(self.compiled.read(reading), n_jobs)
         if absent is None:
             return values
-        factors = np.where(absent, 0.0, self._factors(absent))
+        factors = np.where(absent, 0.0, self._factors(absent, extrapolate))
         with_averages: np.ndarray = factors.T[:, None] * (values - self._averages) + self._averages
         return with_averages
 
@@ -288,16 +292,6 @@ def numbered(views: Sequence[str]) -> np.ndarray:
     """Return the number of each kernel's view, in the order of their first kernels, (M,)."""
     first = {view: number for number, view in enumerate(dict.fromkeys(views))}
     return np.array([first[view] for view in views])
-
-
-def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Give each combination of absent kernels, (M,), and the examples that have it.
-
-    `absent` has shape (M, n).
-    """
-    found, which = np.unique(absent, axis=1, return_inverse=True)
-    for number, missing in enumerate(found.T):
-        yield missing, np.flatnonzero(which.ravel() == number)
 
 
 def alphas(results: Sequence[Result], n: int) -> np.ndarray:

@@ -134,7 +134,8 @@ class Search(MKLEstimator):
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
             chosen = kernels or self._default_kernels(X, every)
-            ready = self._normalize(chosen, self.normalize, X, weights=every, n_jobs=self.n_jobs)
+            how: Any = {"n_jobs": self.n_jobs, "extrapolate": self._extrapolates}
+            ready = self._normalize(chosen, self.normalize, X, weights=every, **how)
             prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared, fits=fits)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)

@@ -114,7 +114,13 @@ class FarSample:
 
 
 def far_normalized(
-    kernels: Any, how: str | None, X: Data, *, weights: Any = None, n_jobs: int | None = None
+    kernels: Any,
+    how: str | None,
+    X: Data,
+    *,
+    weights: Any = None,
+    n_jobs: int | None = None,
+    extrapolate: bool = True,
 ) -> tuple[CompiledKernels, Any]:
     """Normalise kernels, which are resolved, on a sample; `weights` are those of all examples.
 
@@ -122,7 +128,9 @@ def far_normalized(
     """
     chosen, threads = weights[X.chosen], thread_count(n_jobs)
     with blamed(kernels, X):
-        compiled, sample = prepare(kernels, how, X.sample, weights=chosen, n_jobs=threads)
+        compiled, sample = prepare(
+            kernels, how, X.sample, weights=chosen, n_jobs=threads, extrapolate=extrapolate
+        )
     if "given" in compiled.kinds:
         raise ValueError(
             f"kernels: {compiled.names[0]!r} and others like it are similarities to all training "
@@ -224,8 +232,11 @@ def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
     absent = absent_of_all(compiled, reading)
     if absent is None or is_extrapolated(compiled):
         return
-    for name, row in zip(compiled.names, absent, strict=True):
-        if row.any():
+    for name, row, expression in zip(
+        compiled.names, absent, compiled.listing.expressions, strict=True
+    ):
+        known = any(step[0] == "absent" for step in expression)
+        if row.any() and not known:
             raise ValueError(
                 f"example {int(np.argmax(row))} holds NaN only in what kernel {name!r} reads, as "
                 "no example does of the sample that kernels are normalised on; fill or drop it"

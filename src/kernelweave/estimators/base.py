@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import zip_longest
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -109,6 +109,7 @@ class MKLEstimator(FittedEstimator):
     _checked = check_examples
     _resolve = staticmethod(resolve)
     _normalize = staticmethod(prepare)
+    _extrapolates: ClassVar[bool] = True  # whether views make up for those that are absent
 
     def _train(
         self, X: Any, problems: list[Problem], targets: np.ndarray, shared: bool = False
@@ -135,7 +136,8 @@ class MKLEstimator(FittedEstimator):
         costs, norms = problems[0].C, [problem.norm for problem in problems]
         chosen = kernels or self._default_kernels(X, costs)
         with single_threaded_blas(), self._live_line(X) as watch:
-            ready = self._normalize(chosen, self.normalize, X, weights=costs, n_jobs=self.n_jobs)
+            how: Any = {"n_jobs": self.n_jobs, "extrapolate": self._extrapolates}
+            ready = self._normalize(chosen, self.normalize, X, weights=costs, **how)
             prepared = self._prepared(
                 *ready, costs, [method], norms, shared=shared, fits=len(problems)
             )

@@ -32,7 +32,7 @@ class FittedEstimator(KernelParameters):
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        values = self._model.decide(X, n_jobs=thread_count(self.n_jobs))
+        values = self._model.decide(X, self._extrapolates, n_jobs=thread_count(self.n_jobs))
         return check_values("decision values", values)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -59,8 +59,7 @@ class FittedEstimator(KernelParameters):
         """
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
-        found = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
-        values = check_values("contributions", found)
+        values = check_values("contributions", self._added(X))
         return values[:, 0] if values.shape[1] == 1 else values
 
     def weights_frame(self, X: Any = None, *, by: str | None = None) -> DataFrame:
@@ -81,5 +80,10 @@ class FittedEstimator(KernelParameters):
         added = None
         if X is not None:
             X = check_examples(self, X, reset=False)
-            added = self._model.contributions(X, n_jobs=thread_count(self.n_jobs))
+            added = self._added(X)
         return weights_frame(self, added, by)
+
+    def _added(self, X: Any) -> np.ndarray:
+        """Return what each kernel adds to decision values, shape (n, outputs, M)."""
+        n_jobs = thread_count(self.n_jobs)
+        return self._model.contributions(X, self._extrapolates, n_jobs=n_jobs)

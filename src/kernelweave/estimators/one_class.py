@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OutlierMixin
@@ -53,6 +53,8 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     norm: float | norms.Norm = 2.0
     nu: float = 0.5
     checkpoint: str | os.PathLike[str] | None = None
+
+    _extrapolates: ClassVar[bool] = False  # centred kernels have the mean at the origin
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
         """Learn the region of n examples X; y is ignored."""

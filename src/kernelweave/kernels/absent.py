@@ -12,7 +12,8 @@ gap certifies what it always does. This is what a kernel by itself gives (`at_me
 Kernels that are learned with are centred, too, so that an absent one adds nothing to the decision
 value. And the others make up for it (`extrapolated`): where an example has a part r of the views,
 its features are multiplied by 1 / r, and what is there stands for what is not. Otherwise decisions
-would be drawn towards the intercept, the more, the less is known of an example.
+would be drawn towards the intercept, the more, the less is known of an example. One class is told
+from the origin, where centred kernels have its mean: there absent examples are at the mean only.
 
 Kernels are normalised on the examples that are present. A sum or product of kernels is absent where
 one of its parts is; the members of a list of kernels are on their own.
@@ -145,13 +146,18 @@ def _extrapolated(kernel: Kernel, presence: Presence, training: Reading) -> Kern
     return Extrapolated(centred, presence)
 
 
+def all_at_mean(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
+    """Return kernels with absent examples at the mean of the present ones, not centred."""
+    return CompiledKernels(tuple(completed(one, training, training) for one in compiled.kernels))
+
+
 def is_extrapolated(compiled: CompiledKernels) -> bool:
     """Return whether kernels know what to do with absent views."""
     return _any_is(Extrapolated, compiled)
 
 
 def is_at_mean(compiled: CompiledKernels) -> bool:
-    """Return whether some kernel has absent examples at the mean, as models once had them."""
+    """Return whether some kernel has absent examples at the mean."""
     return _any_is(Absent, compiled)
 
 
@@ -239,6 +245,16 @@ def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | N
             "example must be present in one view at least"
         )
     return np.concatenate([absent_of_members(one, reading) for one in compiled.kernels])
+
+
+def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Give each combination of absent kernels, (M,), and the examples that have it.
+
+    `absent` has shape (M, n).
+    """
+    found, which = np.unique(absent, axis=1, return_inverse=True)
+    for number, missing in enumerate(found.T):
+        yield missing, np.flatnonzero(which.ravel() == number)
 
 
 def completed(kernel: Kernel, training: Reading, new: Reading) -> Kernel:

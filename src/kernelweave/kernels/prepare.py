@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.absent import absent_of_all, extrapolated
+from kernelweave.kernels.absent import absent_of_all, all_at_mean, extrapolated
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.function import Function
@@ -28,6 +28,7 @@ def prepare(
     *,
     weights: np.ndarray | None = None,
     n_jobs: int | None = None,
+    extrapolate: bool = True,
 ) -> tuple[CompiledKernels, Examples]:
     """Resolve, normalise and compile kernels on training data.
 
@@ -38,6 +39,7 @@ def prepare(
     X : the training examples.
     weights : how much each example counts in normalisations, shape (n,); None: all the same.
     n_jobs : number of threads.
+    extrapolate : whether views make up for those that are absent; otherwise these are at the mean.
 
     Returns
     -------
@@ -61,7 +63,7 @@ def prepare(
     refuse_all_constant(compiled)
     absent = None if reading.is_complete else absent_of_all(compiled, reading)
     if absent is not None and absent.any():
-        compiled = extrapolated(compiled, reading)
+        compiled = (extrapolated if extrapolate else all_at_mean)(compiled, reading)
     _warn_of_constant(compiled)
     return compiled, compiled.read(reading)
 
