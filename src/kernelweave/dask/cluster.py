@@ -23,7 +23,7 @@ from distributed.client import ClosedClientError
 
 LOOK = 0.5  # seconds for which an answer is waited for before the clock is looked at,
 ASK = 1.0  # between two questions to the scheduler,
-ANSWER, SLOWER = 7.5, 10.0  # in which it has to answer one, and so many times its slowest answer:
+ANSWER, SLOWER = 7.5, 10.0  # in which it has to answer one, or so many times its slowest answer:
 # on a busy machine all take long,
 WORKERS = 60.0  # and without any worker
 
@@ -134,7 +134,7 @@ class Cluster:
             return workers
 
         question, asked = asyncio.run_coroutine_threadsafe(ask(), self._loop), time.monotonic()
-        patience = ANSWER + SLOWER * self._slowest
+        patience = max(ANSWER, SLOWER * self._slowest)
         try:
             workers = question.result(timeout=patience)
         except Unanswered:
