@@ -15,7 +15,7 @@ import numpy as np
 
 from . import engines
 from .engines.base import LARGEST_BLOCK, Engine, TrainingSet
-from .losses import DualTerm, Loss
+from .losses import Loss
 from .norms import Lp, Norm
 from .problem import Problem
 from .solvers.base import Method
@@ -28,7 +28,7 @@ from .steps.gradient import Gradient
 from .steps.level import Level
 from .steps.newton import Newton
 from .stored import stored
-from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights
+from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights, multiplies
 from .training.shrinking import MANY_EXAMPLES
 
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
@@ -259,7 +259,14 @@ def make_plan(
     single, term = problem.n_outputs == 1, problem.term
     at_once = single and working_set == "auto" and engine.n > engine.largest_block
     newton_cg = at_once and term.is_entropy and engine.multiplies_linearly
-    conjugate = at_once and term.is_quadratic and multiplies(engine, term)
+    conjugate = (
+        at_once
+        and term.is_quadratic
+        and (
+            engine.subset(np.arange(2)).multiplies
+            or multiplies(engine, term)  # parts may, if not all
+        )
+    )
     step = None if engine.n_kernels == 1 else method.step
     pace = (method.pace if interleaved else COMPLETE) if step else None
     if step and pace is None and (newton_cg or (conjugate and term.is_free)):
@@ -288,12 +295,3 @@ def automatic(norm: Norm, cheap_weights: bool) -> str:
         return "hessian"
     limit = NEWTON_UP_TO_CHEAP if cheap_weights else NEWTON_UP_TO_EXPENSIVE
     return "newton" if norm.exponent <= limit else "analytic"
-
-
-def multiplies(engine: Engine, term: DualTerm) -> bool:
-    """Return whether products are cheap enough for conjugate gradients, at least with few examples.
-
-    Where alphas have no bounds few products are needed.
-    """
-    few = engine.subset(np.arange(2))
-    return few.multiplies or (term.is_free and engine.multiplies_linearly)

@@ -185,9 +185,9 @@ class Problem:
         theta : array of shape (M,)
         bias : float, or an array of shape (n_outputs,)
         """
-        return self._cost(F, bias) + 0.5 * self.norm.regularizer(theta, s)
+        return self.cost(F, bias) + 0.5 * self.norm.regularizer(theta, s)
 
-    def _cost(self, F: np.ndarray, bias: Any) -> float:
+    def cost(self, F: np.ndarray, bias: Any) -> float:
         """Return what outputs F, shape (n,), cost with a bias."""
         b = np.repeat(bias, len(F) // self.n_outputs)
         return float(self.C @ self.loss.value(F + b, self.y) + self.tau * np.sum(bias))
@@ -269,7 +269,7 @@ class Problem:
         """The primal value of the best constant, and its bias or an array with those of outputs."""
         F = np.zeros_like(self.y)
         bias = self.best_biases(F)
-        return self._cost(F, bias), bias
+        return self.cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a dual value shows that no model is better than the best constant.

@@ -22,7 +22,7 @@ one of its parts is; the members of a list of kernels are on their own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -108,9 +108,10 @@ class Extrapolated(Wrapper):
 
     def slot_vectors(self, reading: Reading) -> np.ndarray:
         """Return what the features of n examples are multiplied by, shape (M, n)."""
-        factors, absent = self.presence.factors(reading), absent_of_one(self.kernel, reading)
-        factors = factors if absent is None else np.where(absent, 0.0, factors)
-        return np.repeat(factors[None], self.n_kernels, axis=0)
+        if self.presence not in reading.slots:  # which is that of all kernels of a model
+            reading.slots[self.presence] = self.presence.factors(reading)
+        absent = absent_of_members(self.kernel, reading)
+        return np.where(absent, 0.0, reading.slots[self.presence])
 
 
 def shares_of_views(views: tuple[str, ...]) -> np.ndarray:
@@ -127,23 +128,15 @@ def extrapolation(there: np.ndarray) -> np.ndarray:
 
 def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
     """Return kernels of which some are absent for some training examples, ready to learn with."""
+
+    def moved(one: Kernel) -> Kernel:
+        present = present_part(one, training)
+        centred = one.centred(present)
+        return _from_mean(Centered, one, present) if centred is None else centred
+
     presence = Presence.of(compiled)
-    return CompiledKernels(
-        tuple(_extrapolated(one, presence, training) for one in compiled.kernels)
-    )
-
-
-def _extrapolated(kernel: Kernel, presence: Presence, training: Reading) -> Kernel:
-    if isinstance(kernel, Stack):
-        parts = tuple(_extrapolated(part, presence, training) for part in kernel.kernels)
-        return replace(kernel, kernels=parts)
-    if isinstance(kernel, Named):
-        return replace(kernel, kernel=_extrapolated(kernel.kernel, presence, training))
-    present = present_part(kernel, training)
-    centred = kernel.centred(present)
-    if centred is None:
-        centred = _from_mean(Centered, kernel, present)
-    return Extrapolated(centred, presence)
+    centred = (with_each_single(kernel, moved) for kernel in compiled.kernels)
+    return CompiledKernels(tuple(Extrapolated(kernel, presence) for kernel in centred))
 
 
 def all_at_mean(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
@@ -153,17 +146,13 @@ def all_at_mean(compiled: CompiledKernels, training: Reading) -> CompiledKernels
 
 def is_extrapolated(compiled: CompiledKernels) -> bool:
     """Return whether kernels know what to do with absent views."""
-    return _any_is(Extrapolated, compiled)
+    return any(isinstance(kernel, Extrapolated) for kernel in compiled.kernels)
 
 
 def is_at_mean(compiled: CompiledKernels) -> bool:
     """Return whether some kernel has absent examples at the mean."""
-    return _any_is(Absent, compiled)
-
-
-def _any_is(kind: type[Kernel], compiled: CompiledKernels) -> bool:
     each = (one for kernel in compiled.kernels for one in singles(kernel))
-    return any(isinstance(one, kind) for one in each)
+    return any(isinstance(one, Absent) for one in each)
 
 
 def at_mean(kernel: Kernel, present: PartOfReading) -> Kernel:
@@ -192,10 +181,20 @@ def singles(kernel: Kernel) -> Iterator[Kernel]:
     if isinstance(kernel, Stack):
         for part in kernel.kernels:
             yield from singles(part)
-    elif isinstance(kernel, Named):
+    elif isinstance(kernel, Named | Extrapolated):
         yield from singles(kernel.kernel)
     else:
         yield kernel
+
+
+def with_each_single(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
+    """Return a kernel each of whose `singles` is changed."""
+    if isinstance(kernel, Stack):
+        parts = tuple(with_each_single(part, change) for part in kernel.kernels)
+        return replace(kernel, kernels=parts)
+    if isinstance(kernel, Named):
+        return replace(kernel, kernel=with_each_single(kernel.kernel, change))
+    return change(kernel)
 
 
 def columns_read(kernel: Kernel) -> tuple[Columns, ...]:
@@ -259,13 +258,11 @@ def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def completed(kernel: Kernel, training: Reading, new: Reading) -> Kernel:
     """Return a resolved kernel that has values for absent examples too, if there are any."""
-    if isinstance(kernel, Absent | Extrapolated):
-        return kernel
-    if isinstance(kernel, Stack):
-        parts = tuple(completed(part, training, new) for part in kernel.kernels)
-        return replace(kernel, kernels=parts)
-    if isinstance(kernel, Named):
-        return replace(kernel, kernel=completed(kernel.kernel, training, new))
-    if absent_of_one(kernel, training) is None and absent_of_one(kernel, new) is None:
-        return kernel
-    return at_mean(kernel, present_part(kernel, training))
+
+    def filled(one: Kernel) -> Kernel:
+        known = isinstance(one, Absent) or all(
+            absent_of_one(one, reading) is None for reading in (training, new)
+        )
+        return one if known else at_mean(one, present_part(one, training))
+
+    return kernel if isinstance(kernel, Extrapolated) else with_each_single(kernel, filled)

@@ -121,15 +121,6 @@ class Linear(VectorKernel):
 
     quantity = "dot"
 
-    def row_means(self, reading: Reading) -> np.ndarray:
-        from kernelweave.kernels.means import MOST_EXAMPLES  # which is made of kernels
-
-        if reading.n > MOST_EXAMPLES:  # of which some are looked at
-            return super().row_means(reading)
-        vectors, mean = self._vectors_and_mean(reading)
-        means: np.ndarray = (vectors @ mean)[None]
-        return means
-
     def filled(self, present: Reading) -> Kernel:
         _, mean = self._vectors_and_mean(present)
         columns = found(self, Encoded)

@@ -21,9 +21,9 @@ import numpy as np
 from ..engines.base import Engine
 from ..kkt_system import longest_step
 from ..losses.base import root
-from ..problem import Certificate, Problem
+from ..problem import Problem
 from .history import History, Result
-from .working_sets import energies
+from .working_sets import certified
 
 PATIENCE = 100  # moves in which the gap has to fall to half of what it was
 TINY = np.finfo(float).tiny
@@ -47,12 +47,6 @@ class Descent:
     weights: np.ndarray
     step: float = 1.0
     last: np.ndarray | None = None
-
-    def certify(self) -> Certificate:
-        """Certify the model."""
-        s = energies(self.problem, self.engine, self.weights)
-        F = self.engine.combined(self.weights)
-        return self.problem.certificate(self.engine.alpha, F, s, self.weights)
 
     def slope(self) -> np.ndarray:
         """Return the gradient, shape (n,)."""
@@ -131,7 +125,7 @@ def conjugate_gradients(
     moving = settled = True  # a start that is good is left as it is
     turns = 0
     while moving and not slow(history):
-        certificate = descent.certify()
+        certificate = certified(problem, engine, weights)
         history.add(certificate, weights, turns)
         if history.spent or (history.converged and settled):
             return history.result(certificate, engine.alpha, weights)
@@ -139,11 +133,6 @@ def conjugate_gradients(
         moving = descent.settle() if settled else descent.descend()
         history.observe(engine.alpha, weights)
     return None
-
-
-def suits(problem: Problem, engine: Engine) -> bool:
-    """Return whether products are cheap enough: fewer are needed where alphas have no bounds."""
-    return engine.multiplies or (problem.term.is_free and engine.multiplies_linearly)
 
 
 def slow(history: History) -> bool:

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
+from ..losses import DualTerm
 from ..norms import Norm
 from ..problem import Problem
 from ..stored import stored
-from .conjugate_gradients import conjugate_gradients, suits
+from .conjugate_gradients import conjugate_gradients
 from .history import History, Result
 from .newton_cg import newton_cg
 from .working_sets import WorkingSets
@@ -159,6 +160,14 @@ class Accuracy:
         self._wanted = min(self._most, gain / turn.scale)
 
 
+def multiplies(engine: Engine, term: DualTerm) -> bool:
+    """Return whether products are cheap enough for conjugate gradients.
+
+    Fewer of them are needed where alphas have no bounds.
+    """
+    return engine.multiplies or (term.is_free and engine.multiplies_linearly)
+
+
 def train(
     problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
 ) -> Result:
@@ -168,7 +177,7 @@ def train(
     """
     if plan.step is None and engine.n > plan.working_set:  # all alphas at once, if they may be
         result = None
-        if plan.conjugate and suits(problem, engine):
+        if plan.conjugate and multiplies(engine, problem.term):
             result = conjugate_gradients(problem, engine, weights, history)
         elif plan.newton_cg and engine.multiplies_linearly:
             result = newton_cg(problem, engine, weights, history)

@@ -26,7 +26,7 @@ from ..engines.base import Engine
 from ..losses.base import EDGE
 from ..problem import Problem
 from .history import History, Result
-from .working_sets import energies
+from .working_sets import certified
 
 MOST_MOVES = 200  # of conjugate gradients for a Newton step
 MOST_STEPS = 50  # of Newton's method
@@ -58,8 +58,7 @@ class Point:
         width = term.hi - term.lo
         rate = np.divide(width, term.ent, out=np.zeros_like(width), where=width > 0)
         share = np.clip(expit(-rate * (v + bias + term.lin)), EDGE, 1 - EDGE)
-        cost = float(problem.C @ problem.loss.value(v + bias, problem.y)) + problem.tau * bias
-        value = 0.5 * float(beta @ v) + cost
+        value = 0.5 * float(beta @ v) + problem.cost(v, bias)
         curvature = rate * width * share * (1 - share)
         return cls(beta, v, bias, term.lo + width * share, curvature, value)
 
@@ -119,8 +118,7 @@ def newton_cg(
         product = engine.matvec(point.alpha - point.beta, weights)
         engine.move_to(point.alpha, point.v + product, weights)
         history.observe(engine.alpha, weights)
-        s, F = energies(problem, engine, weights), engine.combined(weights)
-        certificate = problem.certificate(engine.alpha, F, s, weights)
+        certificate = certified(problem, engine, weights)
         history.add(certificate, weights, min(turns, 1))
         if history.spent or history.converged:
             return history.result(certificate, engine.alpha, weights)

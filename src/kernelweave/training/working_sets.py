@@ -287,3 +287,9 @@ def energies(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarra
         return engine.quadratic()
     total = float(engine.alpha @ engine.combined(weights))
     return np.full(len(weights), total / max(weights.sum(), TINY))
+
+
+def certified(problem: Problem, engine: Engine, weights: np.ndarray) -> Certificate:
+    """Certify the alpha of an engine with weights, shape (M,)."""
+    s, F = energies(problem, engine, weights), engine.combined(weights)
+    return problem.certificate(engine.alpha, F, s, weights)
