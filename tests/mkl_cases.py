@@ -11,9 +11,10 @@ from kernelweave.core import single_threaded_blas
 from kernelweave.datasets import make_splice
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Polynomial, WeightedDegree
-from kernelweave.plan import find_method, make_plan
+from kernelweave.plan import Plan, find_method, make_plan
 from kernelweave.problem import Problem
 from kernelweave.training.history import History
+from kernelweave.training.loop import train
 from kernelweave.training.solve import feasible_alpha, solve
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
@@ -59,6 +60,20 @@ def splice_machine(loss="hinge", C=1.0, kernel=None, n=800):
     problem = Problem(losses.get(loss, kind), norms.Lp(2.0), y.astype(float), cost, tau)
     engine = dense(kernel or WeightedDegree(8), X, "unit")
     return problem, engine, begin(problem, engine)
+
+
+def check_optimum(method, loss, C, tol):
+    """A method finds the optimum of working sets; the engine ends at its alpha and outputs."""
+    problem, engine, weights = splice_machine(loss, C)
+    found = method(problem, engine, weights, History(tol))
+    expected = train(*splice_machine(loss, C), Plan("dense", working_set=50), History(1e-4))
+    assert found.converged
+    assert found.gap <= tol
+    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
+    np.testing.assert_array_equal(engine.alpha, found.alpha)
+    outputs = engine.outputs().copy()
+    engine.move_to(found.alpha)
+    np.testing.assert_allclose(outputs, engine.outputs(), rtol=0, atol=1e-9 * max(C, 1.0))
 
 
 def standardised(X):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import dense
-from mkl_cases import begin, planned
+from mkl_cases import begin, check_optimum, planned
 from mkl_cases import splice_machine as make
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms
@@ -27,16 +27,7 @@ every_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "one_cla
 @every_loss
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_the_same_optimum_as_working_sets(loss, C):
-    problem, engine, weights = make(loss, C)
-    found = conjugate_gradients(problem, engine, weights, History(1e-4))
-    expected = train(*make(loss, C), WORKING_SETS, History(1e-4))
-    assert found.converged
-    assert found.gap <= 1e-4
-    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
-    np.testing.assert_array_equal(engine.alpha, found.alpha)
-    outputs = engine.outputs().copy()
-    engine.move_to(found.alpha)
-    np.testing.assert_allclose(outputs, engine.outputs(), rtol=0, atol=1e-9 * max(C, 1.0))
+    check_optimum(conjugate_gradients, loss, C, 1e-4)
 
 
 def test_what_does_not_count_is_exactly_zero():

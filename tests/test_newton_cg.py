@@ -3,7 +3,7 @@
 import naive_mkl
 import numpy as np
 import pytest
-from mkl_cases import planned, splice_machine
+from mkl_cases import check_optimum, planned, splice_machine
 from scipy.optimize import minimize
 
 from kernelweave import MKLClassifier
@@ -26,16 +26,7 @@ def make(loss="logistic", C=1.0, **how):
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_same_optimum_as_working_sets(loss, C):
-    problem, engine, weights = make(loss, C)
-    found = newton_cg(problem, engine, weights, History(1e-5))
-    expected = train(*make(loss, C), WORKING_SETS, History(1e-4))
-    assert found.converged
-    assert found.gap <= 1e-5
-    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
-    np.testing.assert_array_equal(engine.alpha, found.alpha)
-    outputs = engine.outputs().copy()
-    engine.move_to(found.alpha)
-    np.testing.assert_allclose(outputs, engine.outputs(), rtol=0, atol=1e-9 * max(C, 1.0))
+    check_optimum(newton_cg, loss, C, 1e-5)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])

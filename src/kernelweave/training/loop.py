@@ -168,6 +168,19 @@ def multiplies(engine: Engine, term: DualTerm) -> bool:
     return engine.multiplies or (term.is_free and engine.multiplies_linearly)
 
 
+def train_at_once(
+    problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
+) -> Result | None:
+    """Improve all alphas at once, with given weights, shape (M,); None where that will not do."""
+    if plan.step is not None or engine.n <= plan.working_set:
+        return None
+    if plan.conjugate and multiplies(engine, problem.term):
+        return conjugate_gradients(problem, engine, weights, history)
+    if plan.newton_cg and engine.multiplies_linearly:
+        return newton_cg(problem, engine, weights, history)
+    return None
+
+
 def train(
     problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
 ) -> Result:
@@ -175,14 +188,8 @@ def train(
 
     The engine starts at any feasible alpha, and ends at that of the result.
     """
-    if plan.step is None and engine.n > plan.working_set:  # all alphas at once, if they may be
-        result = None
-        if plan.conjugate and multiplies(engine, problem.term):
-            result = conjugate_gradients(problem, engine, weights, history)
-        elif plan.newton_cg and engine.multiplies_linearly:
-            result = newton_cg(problem, engine, weights, history)
-        if result is not None:
-            return result
+    if (result := train_at_once(problem, engine, weights, plan, history)) is not None:
+        return result
     sets = WorkingSets(problem, engine, plan.working_set, history)
     step = plan.make_step(problem.norm)
     accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)

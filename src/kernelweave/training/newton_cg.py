@@ -39,14 +39,13 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A beta, its outputs v = K beta, the best bias, and the alpha and curvature there.
+    """A beta, its outputs v = K beta, and with the best bias the alpha, curvature and value there.
 
     All arrays have shape (n,).
     """
 
     beta: np.ndarray
     v: np.ndarray
-    bias: float
     alpha: np.ndarray
     curvature: np.ndarray
     value: float
@@ -60,7 +59,7 @@ class Point:
         share = np.clip(expit(-rate * (v + bias + term.lin)), EDGE, 1 - EDGE)
         value = 0.5 * float(beta @ v) + problem.cost(v, bias)
         curvature = rate * width * share * (1 - share)
-        return cls(beta, v, bias, term.lo + width * share, curvature, value)
+        return cls(beta, v, term.lo + width * share, curvature, value)
 
     def bent(self, outputs: np.ndarray) -> np.ndarray:
         """Return D times a change of the outputs, shape (n,), to which the bias adapts."""
