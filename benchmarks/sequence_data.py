@@ -6,7 +6,7 @@ The files are looked up in the folder ``sequences`` of the real data (see `bench
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
 from kernelweave.sequences import read_sequences
 
 from .data import FOLDER, ROOT, MissingData
+from .report import Table
 
 SITE, BEFORE, LENGTH = 197, 60, 141  # where the AG of a worm window is, and what is cut out
 SMALL = 1000  # below it a set without a test part is cut into five of them
@@ -128,3 +129,14 @@ def existing(name: str) -> Path:
 
 
 Load = Callable[[], Task]
+
+
+def loaded(loads: Iterable[Load], table: Table) -> Iterator[Task]:
+    """Yield the tasks whose data are there, and note the others in a table."""
+    for load in loads:
+        try:
+            task = load()
+        except MissingData as missing:
+            table.notes.append(f"Left out: {missing}.")
+            continue
+        yield task

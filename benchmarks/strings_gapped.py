@@ -12,10 +12,9 @@ from sklearn.metrics import roc_auc_score
 
 from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
 
-from .data import MissingData
 from .kmer_counts import counts
 from .report import Table
-from .sequence_data import Load, Task
+from .sequence_data import Load, Task, loaded
 from .settings import Settings
 from .strings_real import SITES, Side, machine, peer
 from .timing import blas_threads
@@ -59,12 +58,7 @@ def run(settings: Settings) -> Table:
 def fill(table: Table, loads: Iterable[Load], sides: tuple[Side, ...], settings: Settings) -> None:
     """Add a row for every model and set."""
     with blas_threads(1):
-        for load in loads:
-            try:
-                task = load()
-            except MissingData as missing:
-                table.notes.append(f"Left out: {missing}.")
-                continue
+        for task in loaded(loads, table):
             task = settings.size(task, task.smaller(200), task.smaller(500))
             for side in (*sides, *suited(task)):
                 row = measure(task, side)

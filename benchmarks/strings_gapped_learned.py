@@ -14,9 +14,8 @@ from kernelweave import Grams, MKLClassifierCV
 from kernelweave.kernels import GappedKmer, Precomputed, Spectrum, WeightedDegree
 from kernelweave.norms import Fixed
 
-from .data import MissingData
 from .report import Table
-from .sequence_data import Load, Task, sequences
+from .sequence_data import Load, Task, loaded, sequences
 from .settings import Settings
 from .strings_gapped import MIDDLE
 from .timing import blas_threads
@@ -65,12 +64,7 @@ def run(settings: Settings) -> Table:
     """Learn and test on every set."""
     table = Table("Learned weights of gapped k-mers", COLUMNS, notes=[NOTE])
     with blas_threads(1):
-        for load in SETS:
-            try:
-                task = load()
-            except MissingData as missing:
-                table.notes.append(f"Left out: {missing}.")
-                continue
+        for task in loaded(SETS, table):
             task = settings.size(task, task.smaller(100), task.smaller(300))
             row = measure(task)
             table.add(*row)

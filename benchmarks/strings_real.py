@@ -16,10 +16,9 @@ from sklearn.model_selection import GridSearchCV
 from kernelweave import MKLClassifier
 from kernelweave.kernels import Spectrum, WeightedDegree, WeightedDegreeShift
 
-from .data import MissingData
 from .kmer_counts import counts, positional
 from .report import Table
-from .sequence_data import Load, Split, Task, column, sequences, splice42, spread, worm
+from .sequence_data import Load, Split, Task, column, loaded, sequences, splice42, spread, worm
 from .settings import Settings
 from .timing import blas_threads
 
@@ -107,12 +106,8 @@ def run(settings: Settings) -> Table:
     table = Table("Real sequences", COLUMNS, notes=[NOTE])
     groups = ((FIXED_LENGTH, AT_POSITIONS), (SITES, ANYWHERE), (PROTEIN_SETS, PROTEINS))
     with blas_threads(1):
-        for load, sides in ((load, sides) for loads, sides in groups for load in loads):
-            try:
-                task = load()
-            except MissingData as missing:
-                table.notes.append(f"Left out: {missing}.")
-                continue
+        pairs = ((task, sides) for loads, sides in groups for task in loaded(loads, table))
+        for task, sides in pairs:
             for row in rows(settings.size(task, task.smaller(200)), sides):
                 table.add(*row)
                 print(*row, sep="\t", file=sys.stderr, flush=True)
