@@ -129,7 +129,7 @@ def test_values_err_by_less_than_is_said(kernel, how, shift, stretch, neighbours
         K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     errors = np.abs(compiled.kernels[0](X) - K)
     digits = Digits(compiled.listing, examples, UNIT, neighbours)
-    bound = np.broadcast_to(digits.bounds(0)[1], 60)
+    bound = np.broadcast_to(digits.bounds(np.array([0]))[1], (1, 60))[0]
     assert np.all(errors <= (bound[:, None] + bound) / 2)
 
 
@@ -147,5 +147,23 @@ def test_values_of_extrapolated_kernels_err_by_less_than_is_said(kernel, shift, 
     factors = np.where(absent, 0.0, np.where(other, 2.0, 1.0)).astype(WIDE)
     K = np.outer(factors, factors) * (K - rows - rows[:, None] + rows[~absent].mean())
     found = _core.evaluate(compiled.program, examples.side, examples.side, 1)[0]
-    bound = np.broadcast_to(Digits(compiled.listing, examples).bounds(0)[1], 60)
+    bound = np.broadcast_to(Digits(compiled.listing, examples).bounds(np.array([0]))[1], (1, 60))[0]
     assert np.all(np.abs(found - K) <= (bound[:, None] + bound) / 2)
+
+
+@pytest.mark.parametrize("how", [None, "unit", "center", "variance"])
+def test_kernels_that_are_looked_at_together_have_the_bounds_of_each(how, data):
+    several = [RBF([0.1, 1.0, 20.0]), Polynomial([2, 3], 0.1, [0.0, 2.0]), Linear(columns=[0, 1])]
+    compiled, examples = prepare(several, how, data[0])
+    digits, every = Digits(compiled.listing, examples), np.arange(compiled.n_kernels)
+    groups = list(compiled.listing.alike(every, most=2))
+    assert sorted(map(len, groups)) == [1, 1, 2, 2]
+    assert sorted(np.concatenate(groups)) == list(every)
+    for alike in groups:
+        shape = len(alike), len(data[0])
+        together = [np.broadcast_to(part, shape) for part in digits.bounds(alike)]
+        for position, m in enumerate(alike):
+            alone = digits.bounds(np.array([m]))
+            for part, one in zip(together, alone, strict=True):
+                expected = np.broadcast_to(one, (1, shape[1]))[0]
+                np.testing.assert_allclose(part[position], expected, rtol=1e-12)

@@ -26,7 +26,7 @@ from .cached_property import cached_property
 from .core import _core
 from .engines import TrainingSet
 from .kernels.examples import Dense, Examples, Sparse
-from .kernels.program import Expression, Listing, chains
+from .kernels.program import Expression, Listing, chains, stacked
 
 UNIT = float(np.finfo(float).eps) / 2
 CUT = 2.0**-47  # the core takes squared distances below this part of ||x||^2 or ||y||^2 for 0
@@ -34,9 +34,10 @@ SURE = 4.0  # standard deviations that an error stays below
 LOOKED_AT = 100  # strings whose similarity to themselves is taken for that of all
 
 MOST_KERNELS = 5000  # that are looked at one by one whether they have weight or not
+MOST_NUMBERS = 10**5  # of an array for kernels that are looked at together
 MOST_DIFFERENCES = 10**9  # numbers that are subtracted to find nearest neighbours, at most
 
-# The size of the values of a kernel, and of their errors: numbers, or of shape (n,).
+# The size of the values of k kernels, and of their errors: numbers, or arrays of shape (k, n).
 Bounds = tuple[Any, Any]
 
 
@@ -111,32 +112,39 @@ class Digits:
         few = len(weights) <= MOST_KERNELS
         looked_at = np.arange(len(weights)) if few else np.flatnonzero(weights)
         with np.errstate(over="ignore", invalid="ignore"):  # nothing is known then
-            for m in looked_at:
-                outputs = self._outputs(int(m), travel)
-                combined += weights[m] * outputs
-                energies[m] = root_of_squares(alpha * outputs)
+            for alike in self.kernels.alike(looked_at, max(1, MOST_NUMBERS // alpha.size)):
+                outputs = self._outputs(alike, travel)
+                combined += np.tensordot(weights[alike], outputs, axes=1)
+                energies[alike] = root_of_squares(alpha * outputs, axis=(1, 2))
         if len(theta) < len(weights):
             return combined, energies.sum(keepdims=True)
         return combined, energies if few else np.where(weights != 0, energies, energies.max())
 
-    def _outputs(self, m: int, travel: np.ndarray) -> np.ndarray:
-        """Return how far rounding may move the outputs of kernel m, shape (outputs, n)."""
-        size, error = (np.broadcast_to(part, self.examples.n) for part in self.bounds(m))
-        squares = np.outer((travel**2).sum(axis=1), error**2) + _column((travel * error) ** 2)
-        sizes = np.outer(travel.sum(axis=1), size) + _column(travel * size)
+    def _outputs(self, alike: np.ndarray, travel: np.ndarray) -> np.ndarray:
+        """Return how far rounding may move the outputs of k kernels, shape (k, outputs, n)."""
+        shape = len(alike), self.examples.n
+        size, error = (np.broadcast_to(part, shape)[:, None] for part in self.bounds(alike))
+        squares = _sums(travel**2) * error**2 + _sums((travel * error) ** 2)
+        sizes = _sums(travel) * size + _sums(travel * size)
         growth = (1 + np.sqrt(np.count_nonzero(travel, axis=1, keepdims=True))) * UNIT
         moves: np.ndarray = SURE * np.sqrt(0.5 * squares) + growth * 0.5 * sizes
         return moves
 
-    def bounds(self, m: int) -> Bounds:
-        """Return by how much values of kernel m may be wrong once they are added up, e(i)."""
-        size, error = _followed(self.kernels.expressions[m], self._planes, self.examples.vectors)
-        return size, error + (self.precision + 2.0 ** self._squarings[m] * UNIT) * size
+    def bounds(self, alike: np.ndarray) -> Bounds:
+        """Return by how much values of k kernels may be wrong once they are added up, e(i).
+
+        They are alike (`Listing.alike`). What is returned can be broadcast to shape (k, n).
+        """
+        expression = stacked([self.kernels.expressions[m] for m in alike])
+        size, error = _followed(expression, self._planes, self.examples.vectors)
+        squared = 2.0 ** self._squarings[alike, None]
+        return size, error + (self.precision + squared * UNIT) * size
 
     @cached_property
-    def _squarings(self) -> list[int]:
+    def _squarings(self) -> np.ndarray:
         """How often an exponential was squared for each kernel: the error doubles each time."""
-        return [step for chain in chains(self.kernels.expressions) for step in range(len(chain))]
+        runs = chains(self.kernels.expressions)
+        return np.concatenate([np.arange(len(run)) for run in runs])
 
     @cached_property
     def _planes(self) -> dict[int, Plane]:
@@ -162,15 +170,14 @@ class Digits:
         return [Plane(size, UNIT * size) for size in largest]
 
 
-def root_of_squares(errors: np.ndarray) -> float:
-    """Return the bound of a sum of errors, of any shape, that do not conspire."""
-    return float(np.sqrt(np.sum(errors**2)))
+def root_of_squares(errors: np.ndarray, axis: tuple[int, ...] | None = None) -> Any:
+    """Return the bound of a sum of errors, over all axes or some, that do not conspire."""
+    return np.sqrt(np.sum(errors**2, axis=axis))
 
 
-def _column(values: np.ndarray) -> np.ndarray:
-    """Return sums over the examples, shape (outputs, 1)."""
-    sums: np.ndarray = values.sum(axis=1, keepdims=True)
-    return sums
+def _sums(values: np.ndarray) -> Any:
+    """Return sums over the examples, shape (..., 1)."""
+    return values.sum(axis=-1, keepdims=True)
 
 
 def _of_vectors(kind: str, table: Dense | Sparse, neighbours: bool) -> Plane:
@@ -216,24 +223,24 @@ def _followed(expression: Expression, planes: dict[int, Plane], vectors: np.ndar
                 right, left = stack.pop(), stack.pop()
                 stack.append(_JOINED[name](left, right))
             elif name == "absent":
-                stack.append(_absent(stack.pop(), np.isnan(vectors[arguments[0]])))
+                stack.append(_absent(stack.pop(), np.isnan(vectors[arguments[0].ravel()])))
             elif name == "multiply":
-                stack.append(_multiplied(stack.pop(), vectors[arguments[0]] * arguments[1]))
+                stack.append(_multiplied(stack.pop(), vectors[arguments[0].ravel()] * arguments[1]))
             else:
                 stack.append(_CHANGED[name](stack.pop(), *arguments))
     return stack[0]
 
 
-def _exponential(plane: Plane, gamma: float) -> Bounds:
+def _exponential(plane: Plane, gamma: Any) -> Bounds:
     if plane.relative:  # t exp(-t) < 1
         return 1.0, plane.relative + UNIT
     return 1.0, np.minimum(gamma * plane.error, 1.0) * np.exp(-gamma * plane.least) + UNIT
 
 
-def _power(plane: Plane, gamma: float, coef0: float, degree: int) -> Bounds:
+def _power(plane: Plane, gamma: Any, coef0: Any, degree: Any) -> Bounds:
     base = gamma * plane.size + coef0
     slope = degree * np.power(base, degree - 1.0)
-    return np.power(base, float(degree)), slope * (gamma * plane.error + 2 * UNIT * base)
+    return np.power(base, 1.0 * degree), slope * (gamma * plane.error + 2 * UNIT * base)
 
 
 def _product(left: Bounds, right: Bounds) -> Bounds:
@@ -246,35 +253,37 @@ def _sum(left: Bounds, right: Bounds) -> Bounds:
     return size, left[1] + right[1] + UNIT * size
 
 
-def _unit(value: Bounds, slot: int) -> Bounds:
+def _unit(value: Bounds, slot: Any) -> Bounds:
     """Both are relative to sqrt(k(x, x) k(y, y)), which a positive size is."""
     size = np.maximum(value[0], np.finfo(float).tiny)
     return 1.0, value[1] / size + 4 * UNIT
 
 
-def _centred(value: Bounds, slot: int, total: float) -> Bounds:
+def _centred(value: Bounds, slot: Any, total: Any) -> Bounds:
     """Three means are taken away or added, over examples of any size."""
-    size, error = (2 * (bound + np.max(bound)) for bound in value)
+    size, error = (2 * (bound + _largest(bound)) for bound in value)
     return size, error + 4 * UNIT * size
 
 
 def _absent(value: Bounds, absent: np.ndarray) -> Bounds:
-    """Examples that are absent, (n,), are means of others: no worse than the worst of them."""
-    if not absent.any():
-        return value
-    size, error = (np.broadcast_to(bound, len(absent)) for bound in value)
-    worst = size[~absent].max(initial=0.0), error[~absent].max(initial=0.0)
-    size = np.where(absent, worst[0], size)
-    return size, np.where(absent, worst[1], error) + 2 * UNIT * size
+    """Examples that are absent, (k, n), are means of others: no worse than the worst of them."""
+    present = (np.where(absent, 0.0, bound) for bound in value)
+    size, error = (np.where(absent, _largest(bound), bound) for bound in present)
+    return size, error + 2 * UNIT * size
+
+
+def _largest(bound: Any) -> Any:
+    """Return the largest of the examples, shape (k, 1) or (1,)."""
+    return np.max(np.atleast_1d(bound), axis=-1, keepdims=True)
 
 
 def _multiplied(value: Bounds, factors: np.ndarray) -> Bounds:
-    """Both examples of a pair have a factor: theirs, (n,), are given times the largest of all."""
+    """Both examples of a pair have a factor: theirs, (k, n), are given times the largest of all."""
     size, error = value[0] * factors, value[1] * factors
     return size, error + 2 * UNIT * size
 
 
-def _radial(value: Bounds, gamma: float) -> Bounds:
+def _radial(value: Bounds, gamma: Any) -> Bounds:
     """exp(gamma (k - 1)) of a value up to 1."""
     return 1.0, np.minimum(gamma * value[1], 1.0) + (1 + gamma) * UNIT
 

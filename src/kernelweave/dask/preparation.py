@@ -77,15 +77,15 @@ class WorstDigits(Digits):
 
     worst: Any = None
 
-    def bounds(self, m: int) -> Bounds:
-        return self.worst[m, 0], self.worst[m, 1]
+    def bounds(self, alike: np.ndarray) -> Bounds:
+        return self.worst[alike, :1], self.worst[alike, 1:]
 
 
 def worst_digits(shard: Shard, precision: float) -> np.ndarray:
     """Return the largest bounds of each kernel on a shard, shape (M, 2)."""
     kernels = shard.kernels
     digits = Digits(kernels.listing, kernels.seen(shard.examples), precision)
-    bounds = [digits.bounds(m) for m in range(kernels.listing.n_kernels)]
+    bounds = [digits.bounds(np.array([m])) for m in range(kernels.listing.n_kernels)]
     return np.array([[np.max(size), np.max(error)] for size, error in bounds])
 
 

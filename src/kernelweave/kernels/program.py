@@ -9,6 +9,7 @@ squarings.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
@@ -117,6 +118,15 @@ class Listing:
         """Return which of the sources a part of the kernels reads."""
         numbers = {source: number for number, source in enumerate(self.layout.sources)}
         return [numbers[source] for source in part.layout.sources]
+
+    def alike(self, kernels: np.ndarray, most: int) -> Iterator[np.ndarray]:
+        """Give those of some kernels, `most` at a time, that differ in numbers only."""
+        found = defaultdict[Expression, list[int]](list)
+        for m in kernels.tolist():
+            found[tuple(step[: _kept(step)] for step in self.expressions[m])].append(m)
+        for alike in found.values():
+            for first in range(0, len(alike), most):
+                yield np.array(alike[first : first + most])
 
     def part(self, chosen: np.ndarray) -> Listing:
         """Return some of the kernels, over the sources that they read."""
@@ -232,6 +242,21 @@ def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
         (step[0], numbers[step[1]], *step[2:]) if step[0] in READING else step
         for step in expression
     )
+
+
+def stacked(expressions: Sequence[Expression]) -> Expression:
+    """Return k expressions that differ in numbers only as one: its numbers have shape (k, 1)."""
+    joined = []
+    for steps in zip(*expressions, strict=True):
+        kept = _kept(steps[0])
+        numbers = zip(*(step[kept:] for step in steps), strict=True)
+        joined.append((*steps[0][:kept], *(np.array(column)[:, None] for column in numbers)))
+    return tuple(joined)
+
+
+def _kept(step: Instruction) -> int:
+    """Return how many parts of an instruction are no numbers: its name, and a plane."""
+    return 2 if step[0] in READING else 1
 
 
 def chains(expressions: Sequence[Expression]) -> Iterator[list[Expression]]:
