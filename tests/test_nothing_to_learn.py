@@ -106,3 +106,16 @@ def test_a_constant_model_is_saved(noise, tmp_path):
     assert again.constant_objective_ == model.constant_objective_
     np.testing.assert_array_equal(again.predict(noise[0]), model.predict(noise[0]))
     np.testing.assert_array_equal(again.contributions(noise[0]), np.zeros((300, 4)))
+
+
+@pytest.mark.parametrize("norm", [1, 4 / 3, 2])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_rare_class_that_no_kernel_tells_apart_is_found_soon(seed, norm):
+    """At given weights there is soon nothing to learn; the certificate is about all weights."""
+    X = np.random.default_rng(seed).integers(0, 4, size=(1500, 20)).astype(float)
+    y = np.where(np.arange(1500) < 60, 1, -1)
+    with pytest.warns(UserWarning, match=r"nothing to learn: .* or class_weight='balanced'"):
+        model = MKLClassifier(per_feature(Linear()), norm=norm).fit(X, y)
+    assert model.n_iter_ <= 60
+    assert model.constant_objective_ - model.dual_objective_ <= 1e-10 * model.constant_objective_
+    assert np.all(model.predict(X) == -1)

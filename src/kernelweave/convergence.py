@@ -64,7 +64,8 @@ def nothing_learned(estimator: Any, results: Sequence[Result]) -> str | None:
     cost = max(result.constant for result in constant)
     some = f" ({len(constant)} of {len(results)} outputs)" if len(results) > 1 else ""
     less = f" by more than {gain:.1e}, which is rounding" if gain > 0 else ""
-    advice = "; raise C or take other kernels" if cost > 0 else ""
+    rare = " or class_weight='balanced'" if hasattr(estimator, "class_weight") else ""
+    advice = f"; raise C or take other kernels{rare}" if cost > 0 else ""
     return (
         f"{type(estimator).__name__} has nothing to learn{some}: the best constant costs {cost:.3g}"
         f", and no model costs less{less}. The model is that constant, with weights of 0{advice}"

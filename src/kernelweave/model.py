@@ -202,10 +202,9 @@ class Model:
             some, shares = examples.take(few), shares[few] / shares[few].sum()
         here = isinstance(examples, Examples)  # and not on other machines
         training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
-        linear = here and _core.Engine.is_linear(self.compiled.program)
         if engine is not None and self._knows(engine, alpha):
             parts = in_parts(engine.outputs_at(few).T[:, None] * self.weights)
-        elif linear and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
+        elif here and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
             parts = in_parts(_outputs(LinearEngine.of(training_set), alpha, few) * self.weights)
         else:
             parts = self._added(some, n_jobs)

@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 _ROUNDING = 1e-9  # how far a sum of alphas may drift, relative to the sum of their sizes
 _TINY = np.finfo(float).tiny
-NOTHING = 1e-10  # part of what the best constant costs that is nothing but rounding
+NOTHING = 1e-10  # part of what the best constant costs that is nothing but rounding,
+LEAST_NOTHING = 1e-13  # and below which there are no digits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,10 +168,13 @@ class Problem:
     def given(self, theta: np.ndarray) -> Problem:
         """Return the inner problem: the same with kernel weights that are given, shape (M,).
 
-        What does not depend on the norm is not computed again.
+        What does not depend on the norm is not computed again. That there is nothing to learn takes
+        small energies of all kernels; so the sum of them is to be smaller still.
         """
         inner = copy(self)
         object.__setattr__(inner, "norm", Fixed(theta))
+        least = max(NOTHING / len(theta), LEAST_NOTHING)
+        object.__setattr__(inner, "_rounding", max(least * self.constant, self._nothing))
         vars(inner).pop("per_output", None)
         return inner
 

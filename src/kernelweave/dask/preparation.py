@@ -13,7 +13,7 @@ import numpy as np
 from distributed import Future
 
 from ..checkpoint import digest
-from ..core import _core, single_threaded_blas
+from ..core import single_threaded_blas
 from ..digits import Bounds, Digits
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.fetched import Near
@@ -162,7 +162,7 @@ def far_prepared(
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
     chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
-    light = _core.Engine.is_linear(chosen.listing.program) and is_light(Shard(chosen, sample))
+    light = chosen.listing.is_linear and is_light(Shard(chosen, sample))
     linear = combines and LinearEngine.serves(on_sample)
     near = Near(chosen, linear, cache_mb, n_jobs, light)
     shards = DaskShards(data.cluster, _loaded(data, chosen), data.sizes)

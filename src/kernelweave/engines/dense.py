@@ -47,7 +47,7 @@ class DenseEngine(KeptOutputs):
         Those that are linear in what they share are summed up without any values.
         """
         kernels = training_set.kernels
-        return kernels.n_kernels > 1 and not _core.Engine.is_linear(kernels.program)
+        return kernels.n_kernels > 1 and not kernels.is_linear
 
     @property
     def _outputs(self) -> np.ndarray:

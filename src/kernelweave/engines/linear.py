@@ -46,7 +46,7 @@ class LinearEngine(Engine):
     def serves(training_set: TrainingSet) -> bool:
         """Return whether there are several kernels, and products with them are cheap."""
         kernels, examples = training_set.kernels, training_set.examples
-        if kernels.n_kernels == 1 or not _core.Engine.is_linear(kernels.program):
+        if kernels.n_kernels == 1 or not kernels.is_linear:
             return False
         return _core.LinearEngine.serves(kernels.program, examples.side)
 

@@ -50,7 +50,7 @@ class StackedEngine(KeptOutputs):
         kernels, n = training_set.kernels, training_set.examples.n
         needed = 8 * kernels.n_kernels * n**2
         fits = needed <= min(MOST_BYTES, training_set.cache_mb * 2**20)
-        if kernels.n_kernels == 1 or not fits or _core.Engine.is_linear(kernels.program):
+        if kernels.n_kernels == 1 or not fits or kernels.is_linear:
             return False
         return needed <= LITTLE or needed <= free_memory()
 

@@ -114,6 +114,12 @@ class Listing:
             program.end_group()
         return program
 
+    @cached_property
+    def is_linear(self) -> bool:
+        """Whether outputs of all kernels are sums over vectors or words, with weights of these."""
+        first = self.part(np.arange(1))  # often tells, and the program of all may be very large
+        return all(_core.Engine.is_linear(kernels.program) for kernels in (first, self))
+
     def read_by(self, part: Listing) -> list[int]:
         """Return which of the sources a part of the kernels reads."""
         numbers = {source: number for number, source in enumerate(self.layout.sources)}

@@ -214,7 +214,9 @@ def train(
             sets.advance(weights, shrink=plan.step is None, wanted=history.tol / certificate.gap)
             turn = Turn.of(sets, weights, solve_inner)
         else:
-            if turns:
+            if problem.nothing_to_learn(turn.value):  # do equal weights show it of all weights?
+                weights = problem.norm.start(engine.n_kernels)
+            elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)
         turns = 1
