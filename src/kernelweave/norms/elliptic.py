@@ -14,6 +14,7 @@ from ..numeric import as_numbers
 from ..stored import formerly, stored
 from .base import Norm, clip, same_length
 
+NNLS_ROUNDS = 30  # for each kernel
 SINGULAR = 1e-12  # an eigenvalue, relative to the largest, whose inverse has too few digits
 
 
@@ -73,8 +74,14 @@ class Elliptic(Norm):
         s = clip(s)
         if not s.any():
             return self.start(len(s))
-        # The direction of max theta.s on the ball is that of max theta.s - theta' E^-1 theta / 2.
-        theta = nnls(self._root, self._factor.T @ (s / s.max()))[0]
+        # The direction of max theta.s on the ball is that of max theta.s - theta' E^-1 theta / 2, whose
+        # solution is E (s + u) with the u >= 0 that makes it least, ||L' (s + u)||. Often u is 0.
+        s = s / s.max()
+        theta = self.E @ s
+        if theta.min() < 0:
+            upper = self._factor.T
+            u = nnls(upper, -upper @ s, maxiter=NNLS_ROUNDS * len(s))[0]
+            theta = np.where(u > 0, 0.0, clip(self.E @ (s + u)))
         scaled: np.ndarray = theta / self.value(theta)
         return scaled
 

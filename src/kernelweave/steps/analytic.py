@@ -23,7 +23,9 @@ SAME_WAY = 0.5  # cosine between two steps from which on they point the same way
 class Analytic:
     """Minimise sum_m ||w_m||^2 / theta_m over the feasible weights, w being what it is.
 
-    Weights that are the best response to alpha already are not gone beyond.
+    Weights that are the best response to alpha already are not gone beyond. Nor are those of kernels
+    that interact: a step too long leads to weights that such a norm forbids all but next to nothing
+    of.
     """
 
     def __init__(self, norm: Norm):
@@ -32,7 +34,7 @@ class Analytic:
 
     def __call__(self, turn: Turn) -> np.ndarray:
         theta = self.norm.analytic(turn.theta, turn.s)
-        if self.norm.has_ball:
+        if self.norm.has_ball and self.norm.dual_matrix is None:
             theta = self._beyond(turn.theta, theta)
         return self.norm.held(theta, SLACK * turn.tol)
 
