@@ -135,9 +135,10 @@ def test_the_estimator_stays_as_it_was(cancer):
     assert not hasattr(estimator, "weights_")
 
 
-def test_other_estimators_are_refused(cancer):
-    with pytest.raises(ValueError, match=r"must be MKLClassifier.*got LogisticRegression"):
-        compare(LogisticRegression(), *cancer)
+@pytest.mark.parametrize("other", [LogisticRegression(), [kernels.RBF(1.0)]])
+def test_other_estimators_are_refused(other, cancer):
+    with pytest.raises(ValueError, match=rf"must be MKLClassifier.*got {type(other).__name__}"):
+        compare(other, *cancer)
 
 
 def test_each_kernel_alone_may_be_the_learned_combination(rng):

@@ -70,10 +70,8 @@ class Comparison:
     def differences(self) -> dict[str, tuple[float, float]]:
         """By how much the learned combination is better than each other machine.
 
-        Returns
-        -------
-        dict from names to (mean, standard error) of the differences on the same folds. Training
-        folds overlap, so that standard errors are on the small side.
+        It is a dict from names to (mean, standard error) of the differences on the same folds.
+        Training folds overlap, so that standard errors are on the small side.
         """
         learned = self.scores[LEARNED]
         return {
@@ -102,10 +100,7 @@ class Comparison:
 
     def _better(self, name: str) -> str:
         """How the difference to a machine is written."""
-        if name == LEARNED:
-            return ""
-        mean, error = self.differences[name]
-        return f"{mean:+.3f} +- {error:.3f}"
+        return "" if name == LEARNED else "{:+.3f} +- {:.3f}".format(*self.differences[name])
 
     def to_frame(self) -> DataFrame:
         """Return a pandas DataFrame: a row per machine.
@@ -115,14 +110,14 @@ class Comparison:
         """
         import pandas as pd
 
-        frame = pd.DataFrame(self.scores).T
-        frame.columns = [f"fold {fold}" for fold in range(1, frame.shape[1] + 1)]
-        frame.insert(0, "mean", [values.mean() for values in self.scores.values()])
-        frame.insert(1, "std", [values.std() for values in self.scores.values()])
         pairs = {LEARNED: (np.nan, np.nan), **self.differences}
-        frame.insert(2, "difference", [pairs[name][0] for name in self.scores])
-        frame.insert(3, "error", [pairs[name][1] for name in self.scores])
-        return frame
+        rows = {
+            name: [values.mean(), values.std(), *pairs[name], *values]
+            for name, values in self.scores.items()
+        }
+        folds = [f"fold {fold}" for fold in range(1, len(self.scores[LEARNED]) + 1)]
+        columns = ["mean", "std", "difference", "error", *folds]
+        return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
     def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
         """Draw the scores: a line per fold, the means, and how much better was learned."""
@@ -232,11 +227,11 @@ def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -
     """Return a function from norms (and kernels) to a machine that chooses among them."""
     where, last = _parameter(estimator, "kernels"), _last(estimator)
     selecting = MKLClassifierCV if is_classifier(estimator) else MKLRegressorCV
-    known = inspect.signature(selecting).parameters
     # Rows of a table may follow each other in some order, and parts in that order differ.
     kind = StratifiedKFold if is_classifier(estimator) else KFold
     parts = kind(INNER_FOLDS, shuffle=True, random_state=0)
-    options = {k: v for k, v in last.get_params(deep=False).items() if k in known}
+    taken = inspect.signature(selecting).parameters
+    options = {k: v for k, v in last.get_params(deep=False).items() if k in taken}
     grid: Any = list(Cs) if Cs is not None else CS if is_classifier(estimator) else "scale"
 
     def make(norms: Iterable[float | Norm], **changes: Any) -> Any:
@@ -275,17 +270,16 @@ def _counted(values: Iterable[str]) -> str:
 def _written(norm: Any, C: float, learned: bool) -> str:
     if not learned:
         return f"C={C:.3g}"
+    shown = f"p={norm:.3g}" if isinstance(norm, int | float) else f"p={norm!r}"
     if isinstance(norm, Fixed) and np.count_nonzero(norm.theta) == 1:
-        return f"kernel {int(norm.theta.argmax())} alone C={C:.3g}"
-    shown = f"{norm:.3g}" if isinstance(norm, int | float) else repr(norm)
-    return f"p={shown} C={C:.3g}"
+        shown = f"kernel {int(norm.theta.argmax())} alone"
+    return f"{shown} C={C:.3g}"
 
 
 def _parameter(estimator: BaseEstimator, name: str) -> str:
     """Return the full name of a parameter, which may be that of the last step of a pipeline."""
-    names: list[str] = [
-        key for key in estimator.get_params() if key == name or key.endswith(f"__{name}")
-    ]
+    known = estimator.get_params() if hasattr(estimator, "get_params") else {}
+    names: list[str] = [key for key in known if key == name or key.endswith(f"__{name}")]
     if len(names) != 1:
         raise ValueError(
             "estimator must be MKLClassifier, MKLRegressor or a pipeline that ends with one of "

@@ -23,9 +23,8 @@ SAME_WAY = 0.5  # cosine between two steps from which on they point the same way
 class Analytic:
     """Minimise sum_m ||w_m||^2 / theta_m over the feasible weights, w being what it is.
 
-    Weights that are the best response to alpha already are not gone beyond. Nor are those of kernels
-    that interact: a step too long leads to weights that such a norm forbids all but next to nothing
-    of.
+    Weights that are the best response to alpha already are not gone beyond. Nor are those of
+    kernels that interact (`norms.Elliptic`): the norm may be large where a step is too long.
     """
 
     def __init__(self, norm: Norm):
