@@ -74,8 +74,8 @@ class Elliptic(Norm):
         s = clip(s)
         if not s.any():
             return self.start(len(s))
-        # Of max theta.s on the ball the direction is that of max theta.s - theta' E^-1 theta / 2. It
-        # is E (s + u), with the u >= 0 that has the least ||L' (s + u)||: often that is 0.
+        # The best direction is that of max theta.s - theta' E^-1 theta / 2, which E (s + u) attains
+        # with the u >= 0 that has the least ||L' (s + u)||: often 0.
         s = s / s.max()
         theta = self.E @ s
         if theta.min() < 0:
