@@ -119,3 +119,14 @@ def test_a_rare_class_that_no_kernel_tells_apart_is_found_soon(seed, norm):
     assert model.n_iter_ <= 60
     assert model.constant_objective_ - model.dual_objective_ <= 1e-10 * model.constant_objective_
     assert np.all(model.predict(X) == -1)
+
+
+@pytest.mark.filterwarnings("ignore:.*nothing to learn:UserWarning")
+def test_rounding_may_hide_that_a_constant_is_best():
+    """It is said in these words: no kernel lacks digits."""
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = np.where(np.arange(300) < 12, 1, -1)
+    with pytest.warns(ConvergenceWarning, match="rounding hides whether some model costs less"):
+        model = MKLClassifier(per_feature(Linear()), norm=np.inf, C=1e4).fit(X, y)
+    assert model.duality_gap_ == 0
+    assert not model.weights_.any()
