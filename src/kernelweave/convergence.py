@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .digits import Digits
-from .problem import NOTHING
+from .training.confirm import HIDDEN
 from .training.history import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
@@ -101,7 +101,7 @@ def _lost(estimator: Any, result: Result, names: Sequence[str], digits: Digits) 
     """Return which kernels' rounding leaves the gap of a result in doubt."""
     if not result.weights.any():
         return (
-            f"rounding hides whether some model costs less than the best constant, by {NOTHING:g} "
+            f"rounding hides whether some model costs less than the best constant, by {HIDDEN:g} "
             "of its cost or more; lower C or the weights of examples if that matters"
         )
     alpha = result.alpha.reshape(-1, digits.examples.n)

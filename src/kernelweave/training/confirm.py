@@ -20,6 +20,7 @@ from ..engines.base import Engine
 from ..problem import Problem
 from .history import Result
 
+HIDDEN = 1e-7  # part of what the best constant costs that may be hidden by rounding
 LOGARITHMS = 40.0  # no share of a box that is a number has a larger logarithm
 
 
@@ -52,11 +53,16 @@ def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol
 
 
 def _judged_constant(problem: Problem, engine: Engine, result: Result, digits: Digits) -> Result:
-    """Return the best constant, in doubt where rounding may hide that there is more to learn."""
+    """Return the best constant, in doubt where rounding may hide that there is more to learn.
+
+    Its dual value is one that rounding has not raised: how far it is below the cost of the constant
+    is what a model could gain at most, and that is told.
+    """
     equal = replace(result, weights=problem.norm.start(engine.n_kernels))
     error = rounding_error(problem, engine, equal, digits)
-    sure = problem.nothing_to_learn(result.dual - error)
-    return replace(result, doubt=0.0 if sure else 1.0, converged=result.converged and sure)
+    dual = result.dual - (error if error < np.inf else np.inf)  # NaN says nothing, either
+    sure = result.constant - dual <= HIDDEN * result.constant or problem.nothing_to_learn(dual)
+    return replace(result, dual=dual, doubt=0.0 if sure else 1.0, converged=sure)
 
 
 def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Digits) -> float:
