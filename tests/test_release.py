@@ -35,3 +35,9 @@ def test_workflows_run_targets_that_exist(workflow):
     targets = set(re.findall(r"^([\w-]+):", text_of("Makefile"), re.M))
     asked = set(re.findall(r"\bmake ([a-z-]+)", workflow.read_text(encoding="utf-8")))
     assert asked <= targets
+
+
+@pytest.mark.parametrize("workflow", sorted((ROOT / ".github" / "workflows").glob("*.yml")))
+def test_workflows_pin_the_actions_that_they_use(workflow):
+    for action in re.findall(r"\buses: (.*)", workflow.read_text(encoding="utf-8")):
+        assert re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v[\d.]+", action)

@@ -4,7 +4,8 @@ Edges of a network from products of kernels (Kloft et al., 2011)
 
 Section 6.4 of *lp-norm multiple kernel learning* predicts edges of a network of enzymes, where the
 plain sum of a few moderate kernels was best. Here an edge joins a drug and a protein: kernels are
-products of a matrix of drugs and one of proteins.
+products of a matrix of drugs and one of proteins. At the end an edge has a number: how a line of
+cells responds to a drug.
 :doc:`What agrees with the paper </papers/kloft-2011>`.
 """
 
@@ -17,9 +18,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from sklearn.metrics import roc_auc_score
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold
 
-from kernelweave import MKLClassifier, kernel_alignment
+from kernelweave import MKLClassifier, MKLRegressor, kernel_alignment
 from kernelweave.kernels import Precomputed
 
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # all folds of both networks: make papers
@@ -36,7 +37,7 @@ def unit(K):
 
 
 def generated(n_drugs=45, n_proteins=24, n_views=3):
-    """Return noisy matrices of drugs and of proteins, and which of them go together."""
+    """Return noisy matrices of drugs and of proteins, and how well they go together."""
     rng = np.random.default_rng(0)
     drugs, proteins = rng.normal(size=(n_drugs, 4)), rng.normal(size=(n_proteins, 4))
 
@@ -45,19 +46,21 @@ def generated(n_drugs=45, n_proteins=24, n_views=3):
         return {f"view {i}": unit(Z @ Z.T) for i, Z in enumerate(noisy)}
 
     score = proteins @ drugs.T + rng.normal(size=(n_proteins, n_drugs))
-    return views(drugs), views(proteins), score > np.quantile(score, 0.9)
+    return views(drugs), views(proteins), score
+
+
+def matrices_of(found, side):
+    """Return the matrices of one side of a network, which a prefix tells, by name."""
+    return {key[3:]: unit(found[key].astype(float)) for key in found if key.startswith(side)}
 
 
 def load(name):
     """Return matrices of drugs and of proteins by name, and which pairs interact."""
     if FOLDER is None:
-        return generated()
+        drugs, proteins, score = generated()
+        return drugs, proteins, score > np.quantile(score, 0.9)
     with np.load(Path(FOLDER) / f"{name}.npz") as found:
-        drugs, proteins = (
-            {key[3:]: unit(found[key].astype(float)) for key in found if key.startswith(side)}
-            for side in ("Kd_", "Kp_")
-        )
-        return drugs, proteins, found["Y"] > 0
+        return matrices_of(found, "Kd_"), matrices_of(found, "Kp_"), found["Y"] > 0
 
 
 def some_pairs(edges, n, seed=0):
@@ -134,8 +137,43 @@ ax.set_xticks(range(len(drugs)), drugs, rotation=60, ha="right", fontsize=8)
 ax.set_yticks(range(len(drugs)), drugs, fontsize=8)
 bar = fig.colorbar(picture, label="centred alignment")
 
+# %%
+# Responses of lines of cells to drugs are numbers (Cichonska et al., 2018): the same products, and
+# `MKLRegressor`. Folds are sets of pairs. Correlations between responses and predictions:
+
+
+def load_responses():
+    """Return matrices of drugs and of lines of cells by name, and responses, a row for a line."""
+    if FOLDER is None:
+        return generated()
+    with np.load(Path(FOLDER) / "drug_response_pairwise.npz") as found:
+        return matrices_of(found, "Kd_"), matrices_of(found, "Kc_"), found["Y"].T.astype(float)
+
+
+drugs_tested, lines, responses = load_responses()
+pairs = np.random.default_rng(0).permutation(responses.size)[: 2000 if FULL else 400]
+line, drug = np.unravel_index(pairs, responses.shape)
+X, y = pd.DataFrame({"drug": drug, "protein": line}), responses.ravel()[pairs]
+kernels = members(drugs_tested, lines)["products"]
+folds = list(KFold(5).split(X))[: 5 if FULL else 2]
+correlations = {}
+for name, norm in NORMS.items():
+    predicted = [
+        MKLRegressor(kernels, norm=norm, n_jobs=1)
+        .fit(X.iloc[train], y[train])
+        .predict(X.iloc[test])
+        for train, test in folds
+    ]
+    correlations[name] = [
+        np.corrcoef(y[test], values)[0, 1]
+        for (_, test), values in zip(folds, predicted, strict=True)
+    ]
+    mean = np.mean(correlations[name])
+    print(f"p = {name}: correlation {mean:.3f} on new pairs, {len(kernels)} products")
+
 results = {
     "real": FOLDER is not None,
+    "correlations of responses": correlations,
     "areas": {", ".join(key): found for key, found in by_norm.items()},
     "matrices": list(drugs),
     "alignments": alike,
