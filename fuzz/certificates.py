@@ -81,7 +81,8 @@ def matrices(model: Any, X: Any, told: list[str]) -> tuple[np.ndarray, str | Non
     Kernels that a fit has chosen or repaired are those that the model keeps, normalised. Factors
     are those of the model, too: where they have lost digits, they are part of what was fitted.
     """
-    if model.kernels is None or any("repaired" in words for words in told):
+    chosen = model.kernels is None or isinstance(model.kernels, dict)
+    if chosen or any("repaired" in words for words in told):
         values = [kernel(X) for kernel in model._model.compiled.kernels]
         stacks = [value.reshape(-1, *value.shape[-2:]).astype(np.longdouble) for value in values]
         return np.concatenate(stacks), None

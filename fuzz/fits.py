@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,12 @@ ODD_WEIGHTS = [0.0, 1e-300, 1e300, -1.0, np.nan, np.inf, 1e-9, 1e9]
 
 
 def run(data: bytes) -> None:
-    """Fit a model, ask it for everything, and check what it says of itself."""
-    c = Choices(data)
+    """Fit a model to examples of one kind."""
+    fit_to(given, Choices(data))
+
+
+def fit_to(given: Callable[[Choices], Given], c: Choices) -> None:
+    """Fit a model to what is given, ask it for everything, and check what it says of itself."""
     with np.errstate(all="ignore"):
         examples = given(c)
         model = estimator(c)
