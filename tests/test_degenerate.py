@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelweave import MKLClassifier, MKLOneClass, losses, norms
+from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms, verify
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Fixed
 from kernelweave.plan import METHODS
@@ -208,3 +208,15 @@ def test_one_class_around_the_origin_ends_and_says_why(norm, rng):
     with pytest.warns(ConvergenceWarning, match="its objective is 0"):
         model.fit(X)
     assert np.abs(model.decision_function(X)).max() < 1e-6
+
+
+@pytest.mark.parametrize("C", [1.0, 22.20622681789637, 1e3])
+@pytest.mark.parametrize("n", [30, 3241])
+def test_a_few_values_that_occur_often(n, C):
+    """Three merged examples of large cost, two of which want to fall: all three are needed."""
+    X = np.random.default_rng(291).integers(0, 3, size=(n, 1)).astype(float)
+    y = np.sin(X[:, 0])
+    model = MKLRegressor(Linear(), loss="squared", C=C).fit(X, y)
+    assert model.duality_gap_ <= model.tol
+    assert model.n_iter_ <= 5
+    assert verify(model, X, y).agree

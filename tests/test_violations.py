@@ -106,3 +106,14 @@ def test_problems_in_which_nothing_can_move_have_no_violation(loss):
     violations = Violations(term, np.zeros(3), np.ones(3))
     assert violations.size == -np.inf
     assert violations.middle == 0.0
+
+
+@every_loss
+@pytest.mark.parametrize("seed", range(5))
+def test_all_that_want_to_move_are_chosen_where_there_is_room(loss, seed):
+    """They may all want the same: half of the room is not enough then."""
+    term, alpha, F = random_state(loss, np.random.default_rng(seed))
+    violations = Violations(term, alpha, F)
+    moving = (violations.up < violations.middle) | (violations.down > violations.middle)
+    work = violations.select(np.count_nonzero(moving), np.empty(0, dtype=np.int64))
+    assert set(np.flatnonzero(moving)) == set(work)

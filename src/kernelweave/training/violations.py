@@ -37,13 +37,14 @@ class Violations:
         """
         most = min(q // 2, q - 2)
         keep = keep[np.argsort(-self.excess(keep), kind="stable")[:most]]
-        rising = _smallest(self.up, q // 2, self.middle)
-        falling = _smallest(-self.down, q // 2, -self.middle)
-        chosen, room = self._mask(keep, rising, falling), q - len(keep)
-        if np.count_nonzero(chosen) > q:
-            rising = _first(rising, self.up, room // 2)
-            falling = _first(falling, -self.down, room // 2)
+        rising = np.flatnonzero(self.up < self.middle)
+        falling = np.flatnonzero(self.down > self.middle)
+        for count in (q, q // 2, (q - len(keep)) // 2):  # all of them, if there is room
+            rising = _first(rising, self.up, count)
+            falling = _first(falling, -self.down, count)
             chosen = self._mask(keep, rising, falling)
+            if np.count_nonzero(chosen) <= q:
+                break
         return np.flatnonzero(chosen)
 
     def _mask(self, *members: np.ndarray) -> np.ndarray:
@@ -80,12 +81,6 @@ def every_kth(y: np.ndarray, k: int) -> np.ndarray:
     """
     kinds = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     return np.sort(np.concatenate([members[::k] for members in kinds]))
-
-
-def _smallest(values: np.ndarray, count: int, below: float) -> np.ndarray:
-    """Return the positions of the `count` smallest values among those below a limit."""
-    candidates = np.flatnonzero(values < below)
-    return _first(candidates, values, count)
 
 
 def _first(idx: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
