@@ -41,6 +41,7 @@ ATTEMPTS: tuple[dict[str, Any], ...] = (
     {"tolerance": 1e-8},
     {"tolerance": 1e-8, "max_step_fraction": 0.9},
     {"tolerance": 1e-10},
+    {"tolerance": 1e-10, "max_step_fraction": 0.9},
     {"tolerance": 1e-10, "equilibrate_enable": True},
 )
 FLAT = 1e4  # exponent of a dual norm from which on it is tried as the maximum, too
