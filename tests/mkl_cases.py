@@ -51,10 +51,13 @@ def begin(problem, engine):
     return problem.norm.start(engine.n_kernels)
 
 
+KINDS = {"one_class": "one-class", "epsilon_insensitive": "regressor", "squared": "regressor"}
+
+
 def splice_machine(loss="hinge", C=1.0, kernel=None, n=800):
     """A problem of many sequences, an engine at a feasible alpha, and first weights."""
     X, y = make_splice(n, 0.3, seed=1)
-    kind = "one-class" if loss == "one_class" else "classifier"
+    kind = KINDS.get(loss, "classifier")
     cost = np.where(np.arange(n) % 7 == 0, 0.0, C)
     tau = 0.2 * cost.sum() if kind == "one-class" else 0.0
     problem = Problem(losses.get(loss, kind), norms.Lp(2.0), y.astype(float), cost, tau)

@@ -8,7 +8,7 @@ from kernel_cases import dense
 from mkl_cases import begin, check_optimum, planned
 from mkl_cases import splice_machine as make
 
-from kernelweave import MKLClassifier, MKLRegressor, losses, norms
+from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
@@ -21,7 +21,9 @@ WORKING_SETS = Plan("dense", working_set=50)
 CONJUGATE = Plan("dense", working_set=50, conjugate=True)
 
 
-every_loss = pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "one_class"])
+every_loss = pytest.mark.parametrize(
+    "loss", ["hinge", "squared_hinge", "one_class", "squared", "epsilon_insensitive"]
+)
 
 
 @every_loss
@@ -30,9 +32,10 @@ def test_the_same_optimum_as_working_sets(loss, C):
     check_optimum(conjugate_gradients, loss, C, 1e-4)
 
 
-def test_what_does_not_count_is_exactly_zero():
-    found = conjugate_gradients(*make(), History(1e-6))
-    expected = train(*make(), WORKING_SETS, History(1e-6))
+@pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
+def test_what_does_not_count_is_exactly_zero(loss):
+    found = conjugate_gradients(*make(loss), History(1e-6))
+    expected = train(*make(loss), WORKING_SETS, History(1e-6))
     counts = [np.count_nonzero(result.alpha) for result in (found, expected)]
     assert abs(counts[0] - counts[1]) <= 0.02 * counts[1]
     at_bound = [np.count_nonzero(np.abs(result.alpha) == 1.0) for result in (found, expected)]
@@ -164,4 +167,23 @@ def test_what_dual_terms_say_of_themselves():
     squared = losses.get("squared", "regressor").dual_term(y, C)
     assert (squared.is_quadratic, squared.is_free, squared.is_entropy) == (True, True, False)
     other = losses.get("epsilon_insensitive", "regressor").dual_term(y, C)
-    assert (other.is_quadratic, other.is_free, other.is_entropy) == (False, False, False)
+    assert (other.is_quadratic, other.is_free, other.is_entropy) == (True, False, False)
+
+
+@pytest.mark.parametrize("epsilon", [0.0, 1e-3, 0.1, 1.0])
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_regression_on_sequences(epsilon, C, rng):
+    """Targets are numbers, and alphas inside the tube are zero, as many as by working sets."""
+    letters = rng.integers(0, 4, size=(1300, 30))
+    y = (letters[:, 3] == 2) + 2.0 * (letters[:, 9] == 1) + 0.5 * rng.normal(size=1300)
+    X = ["".join(np.array(list("ACGT"))[row]) for row in letters]
+    kinds = [
+        MKLRegressor(WeightedDegree(4), C=C, epsilon=epsilon, working_set=size).fit(X, y)
+        for size in ("auto", 500)
+    ]
+    assert [model.plan_.conjugate for model in kinds] == [True, False]
+    assert all(verify(model, X, y).agree for model in kinds)
+    found, expected = (model.primal_objective_ for model in kinds)
+    assert found == pytest.approx(expected, rel=2e-3)
+    support = [len(model.support_) for model in kinds]
+    assert abs(support[0] - support[1]) <= 0.03 * len(y)

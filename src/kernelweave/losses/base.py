@@ -51,8 +51,8 @@ class DualTerm:
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether they are polynomials of degree two between their bounds."""
-        return not (self.eps.any() or self.ent.any())
+        """Whether they are polynomials of degree two between their bounds and 0."""
+        return not self.ent.any()
 
     @property
     def is_free(self) -> bool:

@@ -1,9 +1,12 @@
 """Conjugate gradients: all alphas at once, where the kernel matrix multiplies vectors cheaply.
 
-With given weights, and a loss without kinks and entropies, the dual problem is
+With given weights, and a loss without entropies, the dual problem is
 
-    minimise  1/2 alpha' K alpha + lin' alpha + 1/2 alpha' diag(curv) alpha
+    minimise  1/2 alpha' K alpha + lin' alpha + eps' |alpha| + 1/2 alpha' diag(curv) alpha
     over      lo <= alpha <= hi,  sum alpha = tau.
+
+Where eps is not 0, alpha is the sum of two parts, 0 <= first <= hi and lo <= second <= 0, and the
+kink is gone: their slopes are lin + eps and lin - eps.
 
 A move starts as a gradient step, is made conjugate to the move before it, and is projected to where
 alpha may be; its length is the best one, up to where alpha would leave its bounds. One product with
@@ -39,25 +42,39 @@ class Descent:
     weights : array of shape (M,)
         The given weights of the kernels.
     step : length of a gradient step: the inverse of the curvature along the last move.
-    last : the last move and its product with the Hessian, shape (2, n).
+    last : the last move, shape (parts, n), and its product with the Hessian, (n,).
     """
 
     problem: Problem
     engine: Engine
     weights: np.ndarray
     step: float = 1.0
-    last: np.ndarray | None = None
+    last: tuple[np.ndarray, np.ndarray] | None = None
+
+    def __post_init__(self) -> None:
+        term = self.problem.term
+        self._lo, self._hi, self._kinks = term.lo[None], term.hi[None], np.zeros((1, 1))
+        if term.eps.any():
+            none = np.zeros_like(term.lo)
+            self._lo, self._hi = np.stack([none, term.lo]), np.stack([term.hi, none])
+            self._kinks = np.stack([term.eps, -term.eps])
+
+    @property
+    def parts(self) -> np.ndarray:
+        """The parts of alpha, of which one at most is not 0, shape (parts, n)."""
+        parts: np.ndarray = np.clip(self.engine.alpha, self._lo, self._hi)
+        return parts
 
     def slope(self) -> np.ndarray:
-        """Return the gradient, shape (n,)."""
+        """Return the gradient, shape (parts, n)."""
         term, alpha = self.problem.term, self.engine.alpha
         slope: np.ndarray = self.engine.combined(self.weights) + term.lin + term.curv * alpha
-        return slope
+        return slope + self._kinks
 
     def towards(self, change: np.ndarray) -> np.ndarray:
-        """Return the change, shape (n,), to the feasible alpha nearest to alpha + change."""
-        term, alpha = self.problem.term, self.engine.alpha
-        nearest: np.ndarray = project(alpha + change, term.lo, term.hi, self.problem.tau) - alpha
+        """Return the change, shape (parts, n), to the feasible alpha nearest to that after it."""
+        parts = self.parts
+        nearest: np.ndarray = project(parts + change, self._lo, self._hi, self.problem.tau) - parts
         return nearest
 
     def descend(self) -> bool:
@@ -66,8 +83,9 @@ class Descent:
         move = self.towards(-self.step * slope)
         if self.last is not None:
             before, bent = self.last
-            conjugate = self.towards(move - (move @ bent) / max(before @ bent, TINY) * before)
-            move = conjugate if slope @ conjugate < 0 else move
+            ratio = along(move, bent) / max(along(before, bent), TINY)
+            conjugate = self.towards(move - ratio * before)
+            move = conjugate if np.sum(slope * conjugate) < 0 else move
         change, bent = self.products(move)
         best = best_length(slope, move, bent)
         if not best > 0:  # or NaN
@@ -90,28 +108,34 @@ class Descent:
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the combined K times a move, and the Hessian times it, both of shape (n,)."""
-        change = self.engine.matvec(move, self.weights)
-        return change, change + self.problem.term.curv * move
+        total = move.sum(axis=0)
+        change = self.engine.matvec(total, self.weights)
+        return change, change + self.problem.term.curv * total
 
     def room(self, move: np.ndarray) -> float:
-        """Return how many times a move fits in before some alpha reaches a bound."""
-        term, alpha = self.problem.term, self.engine.alpha
-        return longest_step(np.where(move > 0, term.hi - alpha, alpha - term.lo), -np.abs(move))
+        """Return how many times a move fits in before some part reaches a bound."""
+        parts = self.parts
+        return longest_step(np.where(move > 0, self._hi - parts, parts - self._lo), -np.abs(move))
 
     def go(self, length: float, move: np.ndarray, change: np.ndarray, bent: np.ndarray) -> bool:
         """Change alpha by a part of a move, given its products; returns whether it changes."""
-        self.step = float(move @ move) / max(float(move @ bent), TINY)
-        self.last = length * np.stack([move, bent])
-        term, before = self.problem.term, self.engine.alpha.copy()
-        alpha = np.clip(before + length * move, term.lo, term.hi)
+        self.step = float(np.sum(move**2)) / max(along(move, bent), TINY)
+        self.last = length * move, length * bent
+        before = self.engine.alpha.copy()
+        alpha = np.clip(self.parts + length * move, self._lo, self._hi).sum(axis=0)
         combined = self.engine.combined(self.weights) + length * change
         self.engine.move_to(alpha, combined, self.weights)
         return bool(np.any(alpha != before))
 
 
+def along(move: np.ndarray, bent: np.ndarray) -> float:
+    """Return the product of a move, shape (parts, n), with what the Hessian made, (n,)."""
+    return float(move.sum(axis=0) @ bent)
+
+
 def best_length(slope: np.ndarray, move: np.ndarray, bent: np.ndarray) -> float:
     """Return where along a move, whose product with the Hessian is known, the value is least."""
-    return -float(slope @ move) / max(float(move @ bent), TINY)
+    return -float(np.sum(slope * move)) / max(along(move, bent), TINY)
 
 
 def conjugate_gradients(
@@ -144,7 +168,7 @@ def slow(history: History) -> bool:
 
 
 def project(point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float) -> np.ndarray:
-    """Return the nearest point with lo <= alpha <= hi and a given sum, all of shape (n,)."""
+    """Return the nearest point with lo <= point <= hi and a given sum, all of one shape."""
 
     def excess(shift: float) -> tuple[float, float]:
         alpha = np.clip(point + shift, lo, hi)
