@@ -34,6 +34,7 @@ from .training.shrinking import MANY_EXAMPLES
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
 # cost no kernel evaluation, and where they cost a pass over the support.
 NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
+NEWTON_KERNELS = 500  # from which on a Newton step, with M^3 operations, takes longer at any p > 1
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "family": engines.FamilyEngine.of,
@@ -253,7 +254,7 @@ def make_plan(
     working_set : number of examples; a number also rules out methods without working sets.
     """
     if method is AUTO:
-        method = METHODS[automatic(problem.norm, engine.keeps_outputs)]
+        method = METHODS[automatic(problem.norm, engine.keeps_outputs, engine.n_kernels)]
     if not isinstance(method, Trained):
         return Plan(name, algorithm=method)
     single, term = problem.n_outputs == 1, problem.term
@@ -287,11 +288,11 @@ def make_plan(
     )
 
 
-def automatic(norm: Norm, cheap_weights: bool) -> str:
-    """Name the method that suits a norm, and an engine for which new weights cost little or not."""
+def automatic(norm: Norm, cheap_weights: bool, M: int) -> str:
+    """Name the method that suits a norm of M kernels, and weights that cost little or not."""
     if norm.is_plain_sum:
         return "uniform"
     if norm.is_sparse:
         return "hessian"
     limit = NEWTON_UP_TO_CHEAP if cheap_weights else NEWTON_UP_TO_EXPENSIVE
-    return "newton" if norm.exponent <= limit else "analytic"
+    return "newton" if norm.exponent <= limit and M <= NEWTON_KERNELS else "analytic"
