@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GroupKFold, KFold, ShuffleSplit, StratifiedKFold
+from sklearn.preprocessing import scale
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, norms
@@ -307,3 +308,42 @@ def expected_failures(estimator):
 )
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize(
+    ("solver", "loss"),
+    [
+        ("auto", "hinge"),
+        ("cutting-plane", "hinge"),
+        ("level", "hinge"),
+        ("gradient", "hinge"),
+        ("skm", "hinge"),
+        ("mwu", "squared_hinge"),
+        ("alignment", "hinge"),
+        ("centered-alignment", "hinge"),
+    ],
+)
+def test_no_solver_sees_the_examples_that_are_held_out(solver, loss):
+    """Their targets are turned around in one fold: decisions about them do not change."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = scale(X)[:150], y[:150]
+    test = np.arange(0, 150, 3)
+    train = np.setdiff1d(np.arange(150), test)
+    turned = y.copy()
+    turned[test] = 1 - y[test]
+    scores = [
+        MKLClassifierCV(
+            RBF(gamma=[0.01, 0.1, 1.0]),
+            norms=[1.0],
+            Cs=[0.1, 1.0],
+            cv=[(train, test)],
+            solver=solver,
+            loss=loss,
+            tol=0.1 if solver == "mwu" else 1e-4,
+        )
+        .fit(X, targets)
+        .scores_
+        for targets in (y, turned)
+    ]
+    np.testing.assert_allclose(scores[0], 1 - scores[1], atol=1e-12)
+    assert np.all(scores[0] > 0.85)

@@ -41,7 +41,8 @@ class Game:
         self.problem, self.engine, self.examples = problem, engine, examples
         self.cost = problem.norm.costs(engine.n_kernels)
         self.ridge = problem.term.curv
-        self.positive, self.negative = (np.flatnonzero(problem.y * sign > 0) for sign in (1, -1))
+        counted = problem.y * (problem.C > 0)  # those held out have no cost
+        self.positive, self.negative = (np.flatnonzero(counted * sign > 0) for sign in (1, -1))
         if not (self.positive.size and self.negative.size):
             raise ValueError("y must have examples of both classes")
         if before is not None:
