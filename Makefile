@@ -60,7 +60,7 @@ coverage: $(BIN)/python
 	build/coverage-venv/bin/python -m pytest -n 2 --cov=kernelweave --cov-report=html:build/coverage/python --cov-report=term $(COVERED) \
 	  | tee build/coverage/python.txt
 	build/coverage-venv/bin/gcovr --root core --object-directory build/coverage/objects --print-summary \
-	  --html-details build/coverage/core.html > build/coverage/core.txt
+	  --gcov-ignore-errors=no_working_dir_found --html-details build/coverage/core.html > build/coverage/core.txt
 
 # The documentation site in build/docs, without a network; a warning is an error. docs-quick runs no
 # scripts of the papers.
