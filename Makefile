@@ -65,7 +65,7 @@ coverage: $(BIN)/python
 # The documentation site in build/docs, without a network; a warning is an error. docs-quick runs no
 # scripts of the papers.
 $(VENV)/sphinx: $(VENV)/installed
-	$(BIN)/pip install --quiet '.[docs]'
+	$(BIN)/python packaging/extra.py docs | xargs $(BIN)/pip install --quiet
 	touch $@
 
 docs: SCRIPTS := /plot_
