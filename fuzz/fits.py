@@ -30,10 +30,10 @@ def run(data: bytes) -> None:
     fit_to(given, Choices(data))
 
 
-def fit_to(given: Callable[[Choices], Given], c: Choices) -> None:
-    """Fit a model to what is given, ask it for everything, and check what it says of itself."""
+def fit_to(drawn: Callable[[Choices], Given], c: Choices) -> None:
+    """Fit a model to what is drawn, ask it for everything, and check what it says of itself."""
     with np.errstate(all="ignore"):
-        examples = given(c)
+        examples = drawn(c)
         model = estimator(c)
         y, weights = targets(c, model, examples.n), sample_weight(c, examples.n)
     with warnings.catch_warnings(record=True) as caught:

@@ -62,7 +62,9 @@ def _judged_constant(problem: Problem, engine: Engine, result: Result, digits: D
     error = rounding_error(problem, engine, equal, digits)
     dual = result.dual - (error if error < np.inf else np.inf)  # NaN says nothing, either
     sure = result.constant - dual <= HIDDEN * result.constant or problem.nothing_to_learn(dual)
-    return replace(result, dual=dual, doubt=0.0 if sure else 1.0, converged=sure)
+    return replace(
+        result, dual=dual, doubt=0.0 if sure else 1.0, converged=result.converged and sure
+    )
 
 
 def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Digits) -> float:
