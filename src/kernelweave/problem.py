@@ -31,16 +31,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .cached_property import cached_property
 from .losses import DualTerm, Loss
 from .norms import Fixed, Norm
-
-if TYPE_CHECKING:
-    from .engines import Engine
 
 _ROUNDING = 1e-9  # how far a sum of alphas may drift, relative to the sum of their sizes
 _TINY = np.finfo(float).tiny
@@ -227,11 +224,6 @@ class Problem:
             dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
-
-    def certified(self, engine: Engine, theta: np.ndarray) -> Certificate:
-        """Certify the alpha of an engine with weights theta, shape (M,)."""
-        s, F = engine.quadratic(), engine.combined(theta)
-        return self.certificate(engine.alpha, F, s, theta)
 
     def best_biases(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output."""

@@ -18,6 +18,7 @@ import numpy as np
 from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
 from ..problem import Problem
+from .certified import certified
 from .history import Result
 
 HIDDEN = 1e-7  # part of what the best constant costs that may be hidden by rounding
@@ -110,7 +111,7 @@ def _off_sum(problem: Problem, alpha: np.ndarray, bias: np.ndarray) -> float:
 def _certified(problem: Problem, engine: Engine, result: Result) -> Result:
     """Return a result with the values that the engine gives it now."""
     theta = result.weights
-    certificate = problem.certified(engine, theta)
+    certificate = certified(problem, engine, theta)
     if problem.nothing_to_learn(certificate.dual):
         theta = np.zeros_like(theta)
     return replace(result, **vars(certificate), weights=theta)

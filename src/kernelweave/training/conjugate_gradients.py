@@ -25,8 +25,8 @@ from ..engines.base import Engine
 from ..kkt_system import longest_step
 from ..losses.base import root
 from ..problem import Problem
+from .certified import certified
 from .history import History, Result
-from .working_sets import certified
 
 PATIENCE = 100  # moves in which the gap has to fall to half of what it was
 TINY = np.finfo(float).tiny

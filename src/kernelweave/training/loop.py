@@ -76,7 +76,7 @@ class Turn:
     @classmethod
     def of(cls, sets: WorkingSets, theta: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
         """Describe the present model of working sets, with weights theta."""
-        sets.measure(theta)
+        sets.measure()
         if not np.isfinite(sets.s).all():
             raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(sets.problem.term.conjugate(sets.engine.alpha).sum())

@@ -16,6 +16,7 @@ from ..digits import Digits
 from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..problem import Problem
+from .certified import certified
 from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
@@ -215,10 +216,10 @@ def _adapted(
     before, left = engine.snapshot(), history.turns_left
     turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
     inner = history.inner(ADAPTED * history.tol, turns)
-    certificate, n_iter = problem.certified(engine, theta), result.n_iter
+    certificate, n_iter = certified(problem, engine, theta), result.n_iter
     if certificate.gap > history.tol:
         n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
-        certificate = problem.certified(engine, theta)
+        certificate = certified(problem, engine, theta)
     if certificate.gap <= history.tol:
         return replace(
             result,

@@ -20,6 +20,7 @@ from ..core import _core
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
+from .certified import energies
 from .history import History
 from .interior_points import interior_points
 from .margin_newton import margin_newton
@@ -45,7 +46,6 @@ FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
 HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
 SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
-TINY = np.finfo(float).tiny
 
 
 class WorkingSets:
@@ -69,9 +69,9 @@ class WorkingSets:
         every = np.arange(engine.n)
         self._work = [every[part] for part in problem.output_slices]  # last set of each output
 
-    def measure(self, weights: np.ndarray) -> None:
+    def measure(self) -> None:
         """Take s from the engine."""
-        self.s = energies(self.problem, self.engine, weights)
+        self.s = energies(self.problem, self.engine)
 
     def certify(self, weights: np.ndarray) -> Certificate:
         """Certify the model of alpha and weights, shape (M,); s has been measured before."""
@@ -276,20 +276,3 @@ def _without_pairs(
             if lowest <= tolerance or late():
                 break
     return best
-
-
-def energies(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Return s, shape (M,), of the alpha of an engine.
-
-    Where weights are given only its sum under them matters, which combined outputs tell.
-    """
-    if not problem.norm.is_given:
-        return engine.quadratic()
-    total = float(engine.alpha @ engine.combined(weights))
-    return np.full(len(weights), total / max(weights.sum(), TINY))
-
-
-def certified(problem: Problem, engine: Engine, weights: np.ndarray) -> Certificate:
-    """Certify the alpha of an engine with weights, shape (M,)."""
-    s, F = energies(problem, engine, weights), engine.combined(weights)
-    return problem.certificate(engine.alpha, F, s, weights)
