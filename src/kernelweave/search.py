@@ -20,7 +20,8 @@ from sklearn.model_selection import check_cv
 
 from .core import single_threaded_blas
 from .engines import Engine
-from .estimators.base import MKLEstimator, Prepared
+from .estimators.base import MKLEstimator
+from .estimators.prepared import Prepared
 from .norms import Norm, as_norm
 from .plan import find_method
 from .problem import Problem
@@ -134,8 +135,7 @@ class Search(MKLEstimator):
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
             chosen = kernels or self._default_kernels(X, every)
-            how: Any = {"n_jobs": self.n_jobs, "extrapolate": self._extrapolates}
-            ready = self._normalize(chosen, self.normalize, X, weights=every, **how)
+            ready = self._normalized(chosen, X, every)
             prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared, fits=fits)
             with prepared.explained(first):
                 self.scores_ = self._score(grid, prepared, splits, problems_of, score)

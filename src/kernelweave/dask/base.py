@@ -13,7 +13,8 @@ import numpy as np
 from distributed import Client
 
 from ..documentation import REFERENCE
-from ..estimators.base import MKLEstimator, Prepared
+from ..estimators.base import MKLEstimator
+from ..estimators.prepared import Prepared
 from ..kernels import CompiledKernels, Kernel, Linear
 from ..kernels.inputs import is_numeric_array
 from ..kernels.prepare import listed

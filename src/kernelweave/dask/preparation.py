@@ -19,7 +19,7 @@ from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.fetched import Near
 from ..engines.shard import Shard, Varying
 from ..engines.sharded import ShardedEngine
-from ..estimators.base import Prepared
+from ..estimators.prepared import Prepared
 from ..kernels import CompiledKernels
 from ..kernels.absent import absent_of_all, is_extrapolated
 from ..kernels.examples import Examples, Reading

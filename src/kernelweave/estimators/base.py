@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import KW_ONLY, dataclass
 from itertools import zip_longest
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import Digits
-from ..engines import Engine, OutputsEngine, TrainingSet
+from ..engines import Engine, TrainingSet
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.base import all_pairwise
 from ..kernels.default_of_views import default_of_views
@@ -26,8 +26,7 @@ from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
 from ..numeric import thread_count
-from ..overflow import why_not_finite
-from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
+from ..plan import ENGINES, choose_engine, find_method, make_plan
 from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
@@ -36,52 +35,7 @@ from ..training.history import History, Progress, Result, ignore
 from ..training.solve import solve
 from ..validation import check_examples
 from .fitted import FittedEstimator
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Kernels on the training examples, and the engine that holds both.
-
-    Attributes
-    ----------
-    compiled : the M kernels, normalised.
-    examples : the n training examples as the kernels read them.
-    engine, name : the engine of the kernels that vary on the examples, and its name.
-    digits : how many digits the values of these kernels have.
-    shares : how much each example counts in means, shape (n,); the sum is 1.
-    """
-
-    compiled: CompiledKernels
-    examples: Examples
-    engine: Engine
-    name: str
-    digits: Digits
-    shares: np.ndarray
-
-    @contextmanager
-    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
-        """Name what is too large where a solver finds that its objective is not finite."""
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
-                yield
-        except FloatingPointError as error:
-            cause = why_not_finite(self.compiled, self.examples, problems)
-            raise ValueError(cause) from error
-
-    def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights as that of the engine's kernels."""
-        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
-        return norm.among(self.compiled.varying)
-
-    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
-        """Return the problems to solve one after the other, and the engine for them.
-
-        Those of outputs that share their weights are one problem.
-        """
-        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
-        if not shared:
-            return problems, self.engine
-        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
+from .prepared import Prepared
 
 
 @dataclass(eq=False, repr=False)
@@ -136,8 +90,7 @@ class MKLEstimator(FittedEstimator):
         costs, norms = problems[0].C, [problem.norm for problem in problems]
         chosen = kernels or self._default_kernels(X, costs)
         with single_threaded_blas(), self._live_line(X) as watch:
-            how: Any = {"n_jobs": self.n_jobs, "extrapolate": self._extrapolates}
-            ready = self._normalize(chosen, self.normalize, X, weights=costs, **how)
+            ready = self._normalized(chosen, X, costs)
             prepared = self._prepared(
                 *ready, costs, [method], norms, shared=shared, fits=len(problems)
             )
@@ -176,6 +129,19 @@ class MKLEstimator(FittedEstimator):
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
         """Return the kernels of an estimator that was given none."""
         return default_of_views(X, costs)
+
+    def _normalized(
+        self, kernels: list[Kernel], X: Any, costs: np.ndarray
+    ) -> tuple[CompiledKernels, Examples]:
+        """Normalise and compile kernels on examples, which count as much as they cost, (n,)."""
+        return self._normalize(
+            kernels,
+            self.normalize,
+            X,
+            weights=costs,
+            n_jobs=self.n_jobs,
+            extrapolate=self._extrapolates,
+        )
 
     def _prepared(
         self,
