@@ -14,6 +14,7 @@ from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegress
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Precomputed
 from kernelweave.search import Grid
+from kernelweave.selection import CS as CS_OF_SCALE
 
 NORMS, CS = (1.0, 2.0, np.inf), (10.0, 0.1, 1.0)  # costs in no order
 SETTINGS = {"kernels": RBF(gamma=[0.01, 0.1, 1.0]), "normalize": None, "tol": 1e-6}
@@ -96,6 +97,52 @@ def test_regression(diabetes, loss):
 
     expected = scores_one_by_one(make, X, y, list(KFold(3).split(X)), "r2")
     assert_allclose(search.scores_, expected, atol=2e-3)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scales_of_targets_are_those_of_the_examples_that_train(diabetes, loss, weighted):
+    """Held-out targets that are far apart, or near, change neither epsilon nor C of a fold."""
+    X, y = diabetes
+    y = y * np.where(np.arange(len(y)) % 3 == 0, 5.0, 1.0)
+    folds = [(np.flatnonzero(np.arange(len(y)) % 3 != k), np.arange(k, len(y), 3)) for k in (0, 1)]
+    weights = 1.0 + np.arange(len(y)) % 4 if weighted else np.ones(len(y))
+    given = weights if weighted else None
+    search = MKLRegressorCV(norms=[2.0], cv=folds, loss=loss, **SETTINGS).fit(X, y, given)
+
+    def machine(at, part):
+        scale = MKLRegressor(loss=loss, **SETTINGS).fit(X[part], y[part], weights[part])
+        model = MKLRegressor(
+            norm=2.0, C=CS_OF_SCALE[at] * scale.C_, epsilon=scale.epsilon_, loss=loss, **SETTINGS
+        )
+        return model.fit(X[part], y[part], weights[part])
+
+    for at in range(len(CS_OF_SCALE)):
+        for fold, (train, test) in enumerate(folds):
+            expected = machine(at, train).score(X[test], y[test], weights[test])
+            assert search.scores_[0, at, fold] == pytest.approx(expected, abs=2e-3)
+    every = np.arange(len(y))
+    best = machine(int(search.scores_.mean(axis=2)[0].argmax()), every)
+    assert pytest.approx(best.C_, rel=1e-12) == search.C_
+    assert search.epsilon_ == pytest.approx(best.epsilon_, rel=1e-12)
+    assert search.primal_objective_ == pytest.approx(best.primal_objective_, rel=1e-4)
+
+
+def test_held_out_targets_do_not_count(diabetes):
+    """They may be anything: what is learned without them, and said of other rows, stays."""
+    X, y = diabetes
+    train, apart = np.arange(100), y.copy()
+    apart[140:] *= 100.0
+    options = {"norms": [1.0, 2.0], "cv": [(train, np.arange(100, 140))], **SETTINGS}
+    first, other = (MKLRegressorCV(**options).fit(X, targets) for targets in (y, apart))
+    assert_allclose(first.scores_, other.scores_, atol=1e-12)
+
+
+def test_a_fold_without_weight(diabetes):
+    X, y = diabetes
+    search = MKLRegressorCV(norms=[2.0], cv=3, **SETTINGS)
+    with pytest.raises(ValueError, match="sample_weight must be positive for some of the examples"):
+        search.fit(X, y, sample_weight=np.arange(len(y)) < len(y) // 3)
 
 
 def test_the_best_point_is_fitted_on_all_examples(cancer):

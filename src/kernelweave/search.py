@@ -29,10 +29,15 @@ from .progress import progress_bar
 from .solvers.base import Method
 from .training.history import Result
 from .training.path import follow
-from .validation import weighed
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
+Problems = Callable[[np.ndarray, float, Norm], list[Problem]]
+"""From the examples that train, a C and a norm to the problem of each output.
+
+Problems are over all examples: the costs of those that do not train are 0. Nothing else of a
+problem follows the targets of these.
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,11 +100,10 @@ class Search(MKLEstimator):
         self,
         X: Any,
         y: np.ndarray,
-        targets: np.ndarray,
         groups: Any,
         weights: np.ndarray | None,
         Cs: Iterable[float],
-        costs: Callable[[np.ndarray], np.ndarray],
+        problems_of: Problems,
         held_out: Callable[[np.ndarray], Any],
     ) -> None:
         """Select a model and store it.
@@ -107,16 +111,16 @@ class Search(MKLEstimator):
         Parameters
         ----------
         y : what scorers compare with, shape (n,).
-        targets : what is learned, shape (n,).
         groups : what splitters may ask for, shape (n,) or None.
         weights : what scorers weigh examples with, shape (n,) or None.
         Cs : the values of C that are tried.
-        costs : gives the costs of all n examples at C = 1 when only some train.
+        problems_of : gives the problem of each output when only some of the n examples train.
         held_out : makes the estimator of decision values, shape (held out, outputs).
         """
         grid, splits = Grid.of(self.norms, Cs), self._splits(X, y, groups)
-        every = costs(np.arange(len(y)))
-        first = self._problems(targets, weighed(grid.Cs.max(), every), grid.norms[0])
+        everyone = np.arange(len(y))
+        first = problems_of(everyone, grid.Cs.max(), grid.norms[0])
+        every = problems_of(everyone, 1.0, grid.norms[0])[0].C
         methods, shared = self._methods(grid, first), self._shared(first)
         scorer = self._scorer()
         kernels = None if self.kernels is None else self._resolve(self.kernels, X)
@@ -128,10 +132,6 @@ class Search(MKLEstimator):
             )
             return value
 
-        def problems_of(train: np.ndarray) -> list[Problem]:
-            problems: list[Problem] = self._problems(targets, costs(train), grid.norms[0])
-            return problems
-
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
             chosen = kernels or self._default_kernels(X, every)
@@ -142,7 +142,7 @@ class Search(MKLEstimator):
                 best = grid.chosen(self.scores_, self.rule)
                 self.best_score_ = float(self.scores_[best].mean())
                 self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
-                problems = self._problems(targets, self.C_ * every, grid.norms[best[0]])
+                problems = problems_of(everyone, self.C_, grid.norms[best[0]])
                 results = self._solve_all(prepared, *prepared.suited(problems, shared=shared))
         self._learn(prepared, results)
 
@@ -193,13 +193,13 @@ class Search(MKLEstimator):
         grid: Grid,
         prepared: Prepared,
         splits: list[Split],
-        problems_of: Callable[[np.ndarray], list[Problem]],
+        problems_of: Problems,
         score: Callable[[np.ndarray, np.ndarray], float],
     ) -> np.ndarray:
         """Return the scores of every point and fold, shape (norms, Cs, folds)."""
         scores = np.empty((*grid.shape, len(splits)))
         gaps: list[float] = []
-        first = problems_of(splits[0][0])
+        first = problems_of(splits[0][0], 1.0, grid.norms[0])
         shared = self._shared(first)
         paths = (1 if shared else len(first)) * len(splits)
         title = f"{type(self).__name__}: {len(splits)} folds"
@@ -216,7 +216,8 @@ class Search(MKLEstimator):
             norms = [prepared.suited_norm(norm) for norm in grid.norms]
             suited = Grid(norms, grid.Cs)
             for fold, (train, test) in enumerate(splits):
-                problems, engine = prepared.suited(problems_of(train), shared=shared)
+                problems = problems_of(train, 1.0, grid.norms[0])
+                problems, engine = prepared.suited(problems, shared=shared)
                 along = [held_out_values(one, engine, suited, test, solve) for one in problems]
                 values = np.concatenate(along, axis=3)
                 for at in np.ndindex(grid.shape):

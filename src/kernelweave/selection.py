@@ -11,9 +11,11 @@ from sklearn.utils.multiclass import is_multilabel
 
 from .estimators.classifier import BaseClassifier
 from .estimators.regressor import BaseRegressor, is_scale
+from .norms import Norm
+from .problem import Problem
 from .search import Search
 from .stored import stored
-from .validation import check_parameters, check_targets, check_weights
+from .validation import check_parameters, check_targets, check_weights, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
@@ -113,22 +115,22 @@ class MKLClassifierCV(Search, BaseClassifier):
         classes, codes = self._labels(X, y)
         weights = check_weights(sample_weight, len(codes))
 
-        def costs(train: np.ndarray) -> np.ndarray:
+        def problems_of(train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
             present, known = np.unique(codes[train], return_inverse=True)
             if len(present) < 2:
                 raise ValueError(
                     "cv must leave at least 2 classes to train on in every fold, but one has only "
                     f"{classes[present[0]]!r}"
                 )
-            values = np.zeros(len(codes))
-            values[train] = self._costs(classes[present], known, weights[train])
-            return values
+            costs = np.zeros(len(codes))
+            costs[train] = self._costs(classes[present], known, weights[train])
+            return self._problems(codes, weighed(C, costs), norm)
 
         def held_out(values: np.ndarray) -> _HeldOut:
             return _HeldOutClassifier(values, classes)
 
         counting = None if sample_weight is None else weights
-        self._search(X, classes[codes], codes, groups, counting, self.Cs, costs, held_out)
+        self._search(X, classes[codes], groups, counting, self.Cs, problems_of, held_out)
         self.classes_ = classes
         return self
 
@@ -143,13 +145,18 @@ class MKLClassifierCV(Search, BaseClassifier):
 class MKLRegressorCV(Search, BaseRegressor):
     """`MKLRegressor` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
 
-    `scoring=None` is the coefficient of determination. An `epsilon` of "scale" follows the spread
-    of all targets, those held out included.
+    `scoring=None` is the coefficient of determination. What is "scale" follows the spread of the
+    targets that train: in each fold of those that are not held out, at the end of all.
 
     Parameters
     ----------
     Cs : sequence of floats, or "scale"
         "scale": 0.01, 0.1, 1, 10 and 100 times the spread of y (for the squared loss: times 1).
+
+    Attributes
+    ----------
+    C_, epsilon_ : float
+        What they have become for all targets.
 
     Examples
     --------
@@ -174,16 +181,24 @@ class MKLRegressorCV(Search, BaseRegressor):
         X = self._checked(X, reset=True)
         y = check_targets(self, X, y, numeric=True).astype(float)
         weights = check_weights(sample_weight, len(y))
-        unit = self._find_scale(y, weights)
-        Cs: Any = [C * unit for C in CS] if is_scale(self.Cs) else self.Cs
+        in_units = is_scale(self.Cs)
 
-        def costs(train: np.ndarray) -> np.ndarray:
-            values = np.zeros(len(y))
-            values[train] = weights[train]
-            return values
+        def problems_of(train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+            if not weights[train].any():
+                raise ValueError(
+                    "sample_weight must be positive for some of the examples that cv leaves to "
+                    "train on, in every fold"
+                )
+            epsilon, unit = self._scales(y[train], weights[train])
+            costs = np.zeros(len(y))
+            costs[train] = weights[train]
+            return self._problems(y, weighed(C * unit if in_units else C, costs), norm, epsilon)
 
+        Cs: Any = CS if in_units else self.Cs
         counting = None if sample_weight is None else weights
-        self._search(X, y, y, groups, counting, Cs, costs, _HeldOutRegressor)
+        self._search(X, y, groups, counting, Cs, problems_of, _HeldOutRegressor)
+        self.epsilon_, unit = self._scales(y, weights)
+        self.C_ *= unit if in_units else 1.0
         return self
 
     def __sklearn_tags__(self) -> Any:

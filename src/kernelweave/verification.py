@@ -184,7 +184,8 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
     if is_regressor(model):
         y = check_targets(model, X, y, numeric=True, several=True).astype(float)
         costs = check_weights(sample_weight, len(y))
-        single: list[Problem] = model._problems(y, np.multiply.outer(_C(model), costs), norm)
+        costs = np.multiply.outer(_C(model), costs)
+        single: list[Problem] = model._problems(y, costs, norm, model.epsilon_)
         return single
     return [model._problem(X, sample_weight)]
 

@@ -32,28 +32,32 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     loss: str | losses.Loss = "epsilon_insensitive"
     epsilon: float | str = "scale"
 
-    def _find_scale(self, y: np.ndarray, weights: np.ndarray) -> Any:
-        """Set the epsilon of these targets, and return the unit that C is then measured in.
+    def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
+        """Return the epsilon of these targets, and the unit that C is then measured in.
 
         Where targets and functions double, so do errors, and the penalty is four times as large.
         """
         spread = _spread(y, weights, shared=getattr(self, "share_weights", False))
-        self.epsilon_ = EPSILON * spread if is_scale(self.epsilon) else float(self.epsilon)
-        return spread if self._losses(1)[0].name == "epsilon_insensitive" else 1.0
+        epsilon = EPSILON * spread if is_scale(self.epsilon) else float(self.epsilon)
+        name = self._losses(1, epsilon)[0].name
+        return epsilon, spread if name == "epsilon_insensitive" else 1.0
 
-    def _losses(self, outputs: int) -> list[losses.Loss]:
+    def _losses(self, outputs: int, epsilon: Any) -> list[losses.Loss]:
         """Return the loss of each target."""
         if self.loss != "epsilon_insensitive":
             return [losses.get(self.loss, "regressor")] * outputs
-        widths = np.resize(self.epsilon_, outputs)
+        widths = np.resize(epsilon, outputs)
         return [losses.get(self.loss, "regressor", epsilon=float(width)) for width in widths]
 
-    def _problems(self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
+    def _problems(
+        self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm, epsilon: Any
+    ) -> list[Problem]:
         """Return the problem of each target; costs have shape (n,) or (outputs, n)."""
         targets, problems = y.reshape(len(y), -1).T, []
         each = np.broadcast_to(costs, targets.shape)
         with np.errstate(over="ignore"):  # the objective tells
-            for loss, target, cost in zip(self._losses(len(each)), targets, each, strict=True):
+            each_loss = self._losses(len(each), epsilon)
+            for loss, target, cost in zip(each_loss, targets, each, strict=True):
                 centre = _centre(target[cost > 0])
                 problems.append(Problem(loss, norm, target - centre, cost, centre=centre))
         return problems
@@ -128,10 +132,10 @@ class MKLRegressor(BaseRegressor):
         X = self._checked(X, reset=True)
         y = check_targets(self, X, y, numeric=True, several=True).astype(float)
         weights = check_weights(sample_weight, len(y))
-        unit = self._find_scale(y, weights)
+        self.epsilon_, unit = self._scales(y, weights)
         self.C_ = unit if is_scale(self.C) else float(self.C)
         costs = np.array([weighed(C, weights) for C in np.atleast_1d(self.C_)])
-        problems = self._problems(y, costs, norms.as_norm(self.norm))
+        problems = self._problems(y, costs, norms.as_norm(self.norm), self.epsilon_)
         self._train(X, problems, one_number(y), self.share_weights)
         return self
 
