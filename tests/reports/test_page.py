@@ -13,6 +13,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, datasets, inspection, report
+from kernelweave.core import _core
 from kernelweave.kernels import RBF, Linear, Spectrum, WeightedDegree
 from kernelweave.reports import redraw
 from kernelweave.reports.held_out import _thin
@@ -159,6 +160,34 @@ def test_every_class_has_words_of_its_own(sequences, tmp_path):
     assert [title for title in titles if "Words" in title] == [
         f"Words of class {c}" for c in range(3)
     ]
+
+
+def test_support_sequences_are_gone_through_once_for_each_class(sequences, tmp_path, monkeypatch):
+    X, _ = sequences
+    model = MKLClassifier(WeightedDegree(4)).fit(X, np.arange(len(X)) % 3)
+    made, tables = [], _core.WordTables
+
+    class Counted:
+        bytes = staticmethod(tables.bytes)
+
+        def __new__(cls, *given):
+            made.append(given)
+            return tables(*given)
+
+    monkeypatch.setattr(_core, "WordTables", Counted)
+    written(tmp_path / "r.html", model)
+    assert len(made) == 3
+
+
+def test_words_are_as_long_as_there_is_room_for(sequences, tmp_path, monkeypatch):
+    X, y = sequences
+    model = MKLClassifier(WeightedDegree(5), C=2.0).fit(X, y)
+    room = _core.WordTables.bytes(4, 2, X.length)
+    monkeypatch.setattr("kernelweave.reports.words.MOST_BYTES", room)
+    sections = whole(written(tmp_path / "r.html", model))
+    (section,) = (one for one in sections if one["title"] == "Words")
+    (word, place, weight), *_ = inspection.top_kmers(model, 1, k=2)
+    assert section["rows"][1] == [word, str(place), f"{weight:.4g}"]
 
 
 def test_weights_have_intervals_where_they_were_bootstrapped(two_classes, tmp_path):

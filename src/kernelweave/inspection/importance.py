@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import _core
-from .kmers import MOST_BYTES, _checked_k, word_tables
+from .word_tables import MOST_BYTES, WordTables, checked_k
 from .words import positional_words
 
 
@@ -84,20 +83,23 @@ def importance(
     (7, 50)
     """
     words = positional_words(model, target)
-    max_k = _checked_k(words, max_k)
-    letters, length = len(words.alphabet.letters), words.length
-    size = _core.WordTables.bytes(letters, max_k, length)
+    max_k = checked_k(words, max_k)
+    size = WordTables.bytes(words, max_k, words.length)
     if size > MOST_BYTES:
         raise ValueError(
-            f"max_k={max_k} takes tables of {size / 2**30:.1f} GB for {letters} letters and "
-            f"{length} positions; take a smaller one"
+            f"max_k={max_k} takes tables of {size / 2**30:.1f} GB for "
+            f"{len(words.alphabet.letters)} letters and {words.length} positions; take a smaller "
+            "one"
         )
-    tables = word_tables(words, max_k, 0, length, background, n_jobs)
-    S = np.full((max_k, length), np.nan)
-    strongest = np.full((max_k, length), -1, dtype=np.int64)
+    return all_importances(WordTables(words, max_k, 0, words.length, background, n_jobs), max_k)
+
+
+def all_importances(tables: WordTables, max_k: int) -> Importance:
+    """Return the importance of words of up to max_k letters, by tables of all positions."""
+    S = np.full((max_k, tables.words.length), np.nan)
+    strongest = np.full(S.shape, -1, dtype=np.int64)
     for k in range(1, max_k + 1):
-        for p in range(length - k + 1):
-            values = tables.weights(k, p)
+        for p, values in tables.by_position(k):
             strongest[k - 1, p] = values.argmax()
             S[k - 1, p] = values[strongest[k - 1, p]]
     return Importance(S, strongest)

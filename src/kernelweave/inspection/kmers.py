@@ -14,7 +14,7 @@ sequences with any letters there: Q[u, p] = E[f(x) | u at p] - E[f(x)].
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -23,12 +23,10 @@ from typing import Any
 import numpy as np
 
 from ..alphabets import Alphabet
-from ..core import _core
-from ..numeric import is_whole, thread_count
+from ..numeric import is_whole
 from .counted_kmers import top_counted, word_at
+from .word_tables import MOST_BYTES, WordTables, chances_of, checked_k
 from .words import PositionalWords, positional_words
-
-MOST_BYTES = 2**30  # of W, or of what the weights of a few positions are made from
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,18 +112,22 @@ def kmer_weights(
     (64, 48)
     """
     words = positional_words(model, target)
-    k, (start, stop) = _checked_k(words, k), _checked_positions(words, positions, k)
+    k, (start, stop) = checked_k(words, k), _checked_positions(words, positions, k)
     letters = len(words.alphabet.letters)
     size = 8.0 * letters**k * (stop - start - k + 1)
-    if max(size, _core.WordTables.bytes(letters, k, stop - start)) > MOST_BYTES:
+    if max(size, WordTables.bytes(words, k, stop - start)) > MOST_BYTES:
         raise ValueError(
             f"W of {letters}^{k} k-mers at {stop - start - k + 1} positions would take "
             f"{size / 2**30:.1f} GB; top_kmers(model, n, k={k}) finds the largest weights without "
             "it, or take a smaller k or some positions=(start, stop)"
         )
-    tables = word_tables(words, k, start, stop, background, n_jobs)
-    found = [tables.weights(k, p) for p in range(start, stop - k + 1)]
-    return KmerWeights(k, np.array(found).T, np.arange(start, stop - k + 1), words.alphabet)
+    return all_weights(WordTables(words, k, start, stop, background, n_jobs), k)
+
+
+def all_weights(tables: WordTables, k: int) -> KmerWeights:
+    """Return the weights of all k-mers that tables have."""
+    at, values = zip(*tables.by_position(k), strict=True)
+    return KmerWeights(k, np.array(values).T, np.array(at), tables.words.alphabet)
 
 
 def poim(
@@ -155,9 +157,13 @@ def poim(
     found = kmer_weights(
         model, k, background=background, positions=positions, target=target, n_jobs=n_jobs
     )
-    chances = _chances(found.alphabet, background)
+    return without_mean(found, chances_of(found.alphabet, background))
+
+
+def without_mean(found: KmerWeights, chances: np.ndarray) -> KmerWeights:
+    """Return weights without what k-mers count on average; letters have chances, (letters,)."""
     shares = np.ones(1)
-    for _ in range(k):
+    for _ in range(found.k):
         shares = np.multiply.outer(shares, chances).ravel()
     return KmerWeights(found.k, found.W - shares @ found.W, found.positions, found.alphabet)
 
@@ -201,73 +207,37 @@ def top_kmers(
     if k is None:
         return top_counted(model, n, target)
     words = positional_words(model, target)
-    k = _checked_k(words, k)
+    k = checked_k(words, k)
+    return largest(_by_position(words, k, background, n_jobs), n, k, words.alphabet)
+
+
+def largest(
+    weights: Iterable[tuple[int, np.ndarray]], n: int, k: int, alphabet: Alphabet
+) -> list[tuple[Any, ...]]:
+    """Return the n largest weights of k-mers, given position by position, with k-mer and place."""
     best: list[tuple[float, int, int]] = []
-    for p, values in _by_position(words, k, background, n_jobs):
+    for p, values in weights:
         some = np.argpartition(-values, min(n, len(values)) - 1)[:n]
         found = [(float(values[word]), -p, -int(word)) for word in some]
         best = heapq.nlargest(n, best + found)
-    return [(word_at(words.alphabet, k, -word), -p, value) for value, p, word in best]
-
-
-def word_tables(
-    words: PositionalWords, k: int, start: int, stop: int, background: Any, n_jobs: int | None
-) -> _core.WordTables:
-    """Return the tables that weights of up to k letters in [start, stop) are made from."""
-    return _core.WordTables(
-        words.sequences.packed,
-        np.ascontiguousarray(words.delta),
-        np.ascontiguousarray(words.weights),
-        list(words.shifts),
-        _chances(words.alphabet, background),
-        k,
-        start,
-        stop,
-        thread_count(n_jobs),
-    )
+    return [(word_at(alphabet, k, -word), -p, value) for value, p, word in best]
 
 
 def _by_position(
     words: PositionalWords, k: int, background: Any, n_jobs: int | None
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Give the weights of all k-mers, one position after the other, a few of them in memory."""
-    letters = len(words.alphabet.letters)
-    each = _core.WordTables.bytes(letters, k, 1)
+    each = WordTables.bytes(words, k, 1)
     room = int(MOST_BYTES / each)
     if room < k:
         raise ValueError(
-            f"the weights of {letters}^{k} k-mers at one position take {k * each / 2**30:.1f} GB; "
-            "take a smaller k"
+            f"the weights of {len(words.alphabet.letters)}^{k} k-mers at one position take "
+            f"{k * each / 2**30:.1f} GB; take a smaller k"
         )
     step = room - k + 1
     for start in range(0, words.length - k + 1, step):
         stop = min(words.length, start + step + k - 1)
-        tables = word_tables(words, k, start, stop, background, n_jobs)
-        for p in range(start, stop - k + 1):
-            yield p, tables.weights(k, p)
-
-
-def _chances(alphabet: Alphabet, background: Any) -> np.ndarray:
-    letters = len(alphabet.letters)
-    if background is None:
-        return np.full(letters, 1.0 / letters)
-    chances = np.asarray(background, dtype=float)
-    wrong = chances.shape != (letters,) or not np.all(chances >= 0)
-    if wrong or not abs(chances.sum() - 1) < 1e-6:
-        raise ValueError(
-            f"background must be {letters} chances that add up to 1, for the letters "
-            f"{alphabet.letters.decode('latin-1')}, not {background!r}"
-        )
-    scaled: np.ndarray = chances / chances.sum()
-    return scaled
-
-
-def _checked_k(words: PositionalWords, k: int) -> int:
-    if not is_whole(k) or not 1 <= k <= words.degree:
-        raise ValueError(
-            f"k must be between 1 and {words.degree}, the degree of the kernel, not {k!r}"
-        )
-    return int(k)
+        yield from WordTables(words, k, start, stop, background, n_jobs).by_position(k)
 
 
 def _checked_positions(words: PositionalWords, positions: Any, k: int) -> tuple[int, int]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from .. import inspection
-from ..inspection.words import positional_words
+from ..inspection.importance import all_importances
+from ..inspection.kmers import KmerWeights, all_weights, largest, top_kmers, without_mean
+from ..inspection.word_tables import MOST_BYTES, WordTables
+from ..inspection.words import PositionalWords, positional_words
 from ..sequence_plots import weights_by_place
 from .section import Figure, Section, plain
 
@@ -31,35 +33,43 @@ def words(model: Any) -> list[Section]:
 def _section(model: Any, target: Any) -> Section | None:
     title = "Words" if target is None else f"Words of class {target}"
     try:
-        degree = positional_words(model, target).degree
+        found = positional_words(model, target)
     except ValueError:
         return _counted(model, target, title)
-    longest = min(degree, LONGEST)
+    longest = _longest(found)
+    tables = WordTables(found, longest, 0, found.length)
     rows = [["k-mer", "position", "weight"]]
-    for word, position, weight in inspection.top_kmers(model, MOST_WORDS, k=longest, target=target):
-        rows.append([word, str(position), f"{weight:.4g}"])
+    strongest = largest(tables.by_position(longest), MOST_WORDS, longest, found.alphabet)
+    rows += [[word, str(position), f"{weight:.4g}"] for word, position, weight in strongest]
     text = (
         f"The words of {longest} letters that speak most for a high score, and where they begin, "
         "counted from 0. Maps and logo: what letters and words add to the score of a random "
         "sequence; red and upward for, blue and downward against a high score."
     )
-    return Section(title, text, rows, _maps(model, target, degree))
+    return Section(title, text, rows, _maps(model, target, tables, longest))
 
 
-def _maps(model: Any, target: Any, degree: int) -> list[Figure]:
+def _longest(found: PositionalWords) -> int:
+    """Return the length of the longest words that are looked at, whose tables have room."""
+    lengths = range(min(found.degree, LONGEST), 1, -1)
+    room = (k for k in lengths if WordTables.bytes(found, k, found.length) <= MOST_BYTES)
+    return next(room, 1)
+
+
+def _maps(model: Any, target: Any, tables: WordTables, longest: int) -> list[Figure]:
     of = "" if target is None else f", class {target}"
-    S = inspection.importance(model, min(degree, LONGEST), target=target).S
+    S = all_importances(tables, longest).S
     width = _width(S.shape[1])
-    figures = [_logo(model, target, of)]
+    figures = [_logo(tables, of)]
     caption = f"The largest weight of any k-mer, by length and position{of}"
     figures.append(Figure(caption, "importance", {"S": plain(S)}, (width, 0.9 + 0.24 * len(S))))
-    k = min(degree, SHORT)
-    map_of = inspection.poim(model, k, target=target)
-    largest = np.sort(np.argsort(-np.abs(map_of.W).max(axis=1), kind="stable")[:MOST_ROWS])
-    drawn = {"W": plain(map_of.W[largest]), "words": [map_of.kmers[row] for row in largest]}
+    k = min(longest, SHORT)
+    map_of = _poim(tables, k)
+    heaviest = np.sort(np.argsort(-np.abs(map_of.W).max(axis=1), kind="stable")[:MOST_ROWS])
+    drawn = {"W": plain(map_of.W[heaviest]), "words": [map_of.kmers[row] for row in heaviest]}
     drawn["positions"] = map_of.positions.tolist()
     caption = f"Words of {k} letters, by position{of}"
-    figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.2 * len(largest))))
+    figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.2 * len(heaviest))))
     try:
         weights, labels = weights_by_place(model, target)
     except ValueError:  # nothing was learned about positions
@@ -70,8 +80,12 @@ def _maps(model: Any, target: Any, degree: int) -> list[Figure]:
     return figures
 
 
-def _logo(model: Any, target: Any, of: str) -> Figure:
-    found = inspection.poim(model, 1, target=target)
+def _poim(tables: WordTables, k: int) -> KmerWeights:
+    return without_mean(all_weights(tables, k), tables.chances)
+
+
+def _logo(tables: WordTables, of: str) -> Figure:
+    found = _poim(tables, 1)
     start, stop = _window(np.abs(found.W).max(axis=0))
     heights, letters = found.W[:, start:stop], "".join(found.kmers)
     drawn = {"heights": plain(heights), "letters": letters}
@@ -91,7 +105,7 @@ def _window(sizes: np.ndarray) -> tuple[int, int]:
 def _counted(model: Any, target: Any, title: str) -> Section | None:
     """Return the words of a model that counts them wherever they are."""
     try:
-        found = inspection.top_kmers(model, MOST_WORDS, target=target)
+        found = top_kmers(model, MOST_WORDS, target=target)
     except ValueError:
         return None
     rows = [["k-mer", "weight"], *([word, f"{weight:.4g}"] for word, weight in found)]

@@ -1,0 +1,88 @@
+"""Tables of what words count, from which the weights of k-mers are made (`kmers`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..alphabets import Alphabet
+from ..core import _core
+from ..numeric import is_whole, thread_count
+from .words import PositionalWords
+
+MOST_BYTES = 2**30  # of weights, or of the tables that they are made from
+
+
+class WordTables:
+    """What words of up to `longest` letters count in the positions [start, stop).
+
+    It takes a pass over all support sequences to make them. They then give the weights of k-mers of
+    all lengths up to the longest.
+
+    Parameters
+    ----------
+    words : the weights of words by position of a model.
+    longest : number of letters.
+    background : (letters,) the chance of each letter outside a k-mer; all the same by default.
+    n_jobs : number of threads.
+    """
+
+    def __init__(
+        self,
+        words: PositionalWords,
+        longest: int,
+        start: int,
+        stop: int,
+        background: Any = None,
+        n_jobs: int | None = None,
+    ):
+        self.words, self.start, self.stop = words, start, stop
+        self.chances = chances_of(words.alphabet, background)
+        self._core = _core.WordTables(
+            words.sequences.packed,
+            np.ascontiguousarray(words.delta),
+            np.ascontiguousarray(words.weights),
+            list(words.shifts),
+            self.chances,
+            longest,
+            start,
+            stop,
+            thread_count(n_jobs),
+        )
+
+    @staticmethod
+    def bytes(words: PositionalWords, longest: int, positions: int) -> float:
+        """Return how much memory the tables of so many positions take."""
+        return _core.WordTables.bytes(len(words.alphabet.letters), longest, positions)
+
+    def by_position(self, k: int) -> Iterator[tuple[int, np.ndarray]]:
+        """Give positions and the weights of all k-mers there, shape (n_kmers,)."""
+        for p in range(self.start, self.stop - k + 1):
+            yield p, self._core.weights(k, p)
+
+
+def chances_of(alphabet: Alphabet, background: Any) -> np.ndarray:
+    """Return the chance of each letter, shape (letters,)."""
+    letters = len(alphabet.letters)
+    if background is None:
+        return np.full(letters, 1.0 / letters)
+    chances = np.asarray(background, dtype=float)
+    wrong = chances.shape != (letters,) or not np.all(chances >= 0)
+    if wrong or not abs(chances.sum() - 1) < 1e-6:
+        raise ValueError(
+            f"background must be {letters} chances that add up to 1, for the letters "
+            f"{alphabet.letters.decode('latin-1')}, not {background!r}"
+        )
+    scaled: np.ndarray = chances / chances.sum()
+    return scaled
+
+
+def checked_k(words: PositionalWords, k: int) -> int:
+    """Return the length of words whose weights are asked for; refuse what has none."""
+    if not is_whole(k) or not 1 <= k <= words.degree:
+        raise ValueError(
+            f"k must be between 1 and {words.degree}, the degree of the kernel, not {k!r}"
+        )
+    return int(k)
