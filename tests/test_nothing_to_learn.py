@@ -121,6 +121,22 @@ def test_a_rare_class_that_no_kernel_tells_apart_is_found_soon(seed, norm):
     assert np.all(model.predict(X) == -1)
 
 
+@pytest.mark.parametrize(("norm", "interleaved"), [(1, True), (1, False), (2, False)])
+@pytest.mark.parametrize("seed", range(4))
+def test_one_kernel_among_thousands_is_asked_as_well(seed, norm, interleaved):
+    """In a sum with equal weights it is next to nothing, and no digits are left of its energy."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(300, 4)), np.where(np.arange(300) < 30, 1, -1)
+    X[:, 0] *= 3.0
+    kernels = [Linear(columns=[0]), *([Linear(columns=[1, 2, 3])] * 2999)]
+    model = MKLClassifier(kernels, norm=norm, C=0.1, normalize=None, interleaved=interleaved)
+    with pytest.warns(UserWarning, match="nothing to learn: the best constant costs 6, and no"):
+        model.fit(X, y)
+    assert model.n_iter_ <= 10
+    assert model.duality_gap_ == 0
+    assert model.constant_objective_ - model.dual_objective_ <= 1e-10 * model.constant_objective_
+
+
 @pytest.mark.filterwarnings("ignore:.*nothing to learn:UserWarning")
 def test_rounding_may_hide_that_a_constant_is_best():
     """It is said in these words: no kernel lacks digits."""

@@ -21,6 +21,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..losses import DualTerm
 from ..norms import Norm
+from ..norms.base import clip
 from ..problem import Problem
 from ..stored import stored
 from .conjugate_gradients import conjugate_gradients
@@ -160,6 +161,28 @@ class Accuracy:
         self._wanted = min(self._most, gain / turn.scale)
 
 
+class EveryKernel:
+    """Weights under which to ask whether there is nothing to learn at any weights.
+
+    An inner problem says little of kernels with small weights. Equal weights ask all of them, which
+    is enough where they are few, or alike. Energies that stay large are of kernels with too small a
+    part in the sum: their parts grow from question to question, and no kernel loses its own.
+    """
+
+    def __init__(self, norm: Norm):
+        self._norm = norm
+        self._asked: np.ndarray | None = None
+
+    def weights(self, s: np.ndarray) -> np.ndarray:
+        """Return the weights to ask next, shape (M,), after an answer with energies s, (M,)."""
+        if self._asked is None:
+            self._asked = self._norm.start(len(s))
+        else:
+            self._asked = self._asked + clip(s) / self._norm.value(clip(s))
+        weights: np.ndarray = self._asked / self._norm.value(self._asked)
+        return weights
+
+
 def multiplies(engine: Engine, term: DualTerm) -> bool:
     """Return whether products are cheap enough for conjugate gradients.
 
@@ -191,7 +214,7 @@ def train(
     if (result := train_at_once(problem, engine, weights, plan, history)) is not None:
         return result
     sets = WorkingSets(problem, engine, plan.working_set, history)
-    step = plan.make_step(problem.norm)
+    step, every_kernel = plan.make_step(problem.norm), EveryKernel(problem.norm)
     accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)
 
     def solve_inner(theta: np.ndarray) -> Turn:
@@ -214,8 +237,8 @@ def train(
             sets.advance(weights, shrink=plan.step is None, wanted=history.tol / certificate.gap)
             turn = Turn.of(sets, weights, solve_inner)
         else:
-            if problem.nothing_to_learn(turn.value):  # do equal weights show it of all weights?
-                weights = problem.norm.start(engine.n_kernels)
+            if problem.nothing_to_learn(turn.value):  # is that so at all weights?
+                weights = every_kernel.weights(turn.s)
             elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)
