@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .core import _core, single_threaded_blas
 from .estimators.base import MKLEstimator
 from .kernels import CompiledKernels, Kernel
-from .kernels.absent import completed
+from .kernels.absent import completed, each_kernel
 from .kernels.examples import Reading
 from .norms import Fixed, as_norm
 from .problem import Problem
@@ -241,7 +241,7 @@ def _outputs(
     """
     F, s = np.zeros(alpha.shape), np.zeros(weights.shape)
     last = 0
-    for kernel in model._model.compiled.kernels:
+    for kernel in each_kernel(model._model.compiled):
         members = slice(last, last + kernel.n_kernels)
         last = members.stop
         for rows, K, columns in _blocks(kernel, X, model.support_, alpha.shape[1], model.n_jobs):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kernelweave import MKLClassifier, load, verify
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels import (
     RBF,
@@ -168,6 +169,26 @@ def test_training_examples_and_new_ones_are_centred_alike(kernel, n, rng):
     again = compiled.examples(views)
     there = np.setdiff1d(np.arange(n), [0, 5])
     np.testing.assert_allclose(again.vectors[:, there], examples.vectors[:, there], atol=1e-10)
+
+
+def test_what_is_known_of_all_views_is_stored_once(rng, tmp_path):
+    """A file grows with the number of kernels, not with its square."""
+    X = rng.normal(size=(40, 80))
+    y = X[:, 0] > 0
+    X[rng.random(X.shape) < 0.2] = np.nan
+
+    def size(columns):
+        kernels = [RBF(1.0, columns=[j]) for j in range(columns)]
+        model = MKLClassifier(kernels, tol=0.1).fit(X[:, :columns], y)
+        assert list(model.kernel_names_) == [f"RBF gamma=1 on column {j}" for j in range(columns)]
+        model.save(tmp_path / "model.kw")
+        again = load(tmp_path / "model.kw")
+        values = again.decision_function(X[:, :columns])
+        np.testing.assert_array_equal(values, model.decision_function(X[:, :columns]))
+        assert verify(again, X[:, :columns], y).agree
+        return (tmp_path / "model.kw").stat().st_size
+
+    assert size(80) < 4.5 * size(20)
 
 
 def test_views_count_the_same_whatever_the_number_of_kernels(numbers):

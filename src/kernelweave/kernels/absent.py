@@ -127,16 +127,28 @@ def extrapolation(there: np.ndarray) -> np.ndarray:
 
 
 def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
-    """Return kernels of which some are absent for some training examples, ready to learn with."""
+    """Return kernels of which some are absent for some training examples, ready to learn with.
+
+    They are one family: what they know of all views is there once, in memory and in files.
+    """
 
     def moved(one: Kernel) -> Kernel:
         present = present_part(one, training)
         centred = one.centred(present)
         return _from_mean(Centered, one, present) if centred is None else centred
 
-    presence = Presence.of(compiled)
-    centred = (with_each_single(kernel, moved) for kernel in compiled.kernels)
-    return CompiledKernels(tuple(Extrapolated(kernel, presence) for kernel in centred))
+    centred = tuple(with_each_single(kernel, moved) for kernel in compiled.kernels)
+    family = centred[0] if len(centred) == 1 else Stack(centred)
+    return CompiledKernels((Extrapolated(family, Presence.of(compiled)),))
+
+
+def each_kernel(compiled: CompiledKernels) -> Iterator[Kernel]:
+    """Give kernels as they were listed, those of `extrapolated` one by one."""
+    for kernel in compiled.kernels:
+        if isinstance(kernel, Extrapolated) and isinstance(kernel.kernel, Stack):
+            yield from (replace(kernel, kernel=part) for part in kernel.kernel.kernels)
+        else:
+            yield kernel
 
 
 def all_at_mean(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
