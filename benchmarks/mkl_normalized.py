@@ -14,7 +14,7 @@ from kernelweave import MKLClassifier, kernels
 from . import data
 from .report import Table
 from .settings import Settings
-from .timing import in_own_process
+from .timing import in_own_process, timed
 
 QUICK = False
 COLUMNS = 18  # of sonar
@@ -56,8 +56,6 @@ def fitted(normalize: str | None, widths: int) -> tuple[Any, ...]:
         tol=TOLERANCE,
         n_jobs=1,
     )
-    start = time.process_time()
-    model.fit(X, found["y"])
-    seconds = time.process_time() - start
+    fit = timed(lambda: model.fit(X, found["y"]), time.process_time)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    return model.n_iter_, seconds, peak, float(model.duality_gap_)
+    return model.n_iter_, fit.best, peak, float(model.duality_gap_)
