@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pickle
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,8 +24,6 @@ from ..kernels.examples import Examples, Reading
 from ..kernels.identity import IdTable
 from ..kernels.prepare import prepare
 from ..numeric import thread_count
-from ..overflow import why_not_finite
-from ..problem import Problem
 from .blame import blamed
 from .data import Data
 from .shards import DaskShards
@@ -95,14 +91,9 @@ class FarPrepared(Prepared):
 
     sample: Any = None
 
-    @contextmanager
-    def explained(self, problems: Sequence[Problem]) -> Iterator[None]:
-        try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
-                yield
-        except FloatingPointError as error:
-            cause = why_not_finite(self.compiled, self.sample, problems)
-            raise ValueError(cause) from error
+    @property
+    def _shown(self) -> Any:
+        return self.sample
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,7 @@ from ..kernels.examples import Examples
 from .base import Engine
 from .family import FamilyEngine
 from .fetched import Fetched, Near
+from .kept_energies import KeptEnergies
 from .shard import Shard, Summands
 from .shards import NearShards, Shards
 from .snapshot import Snapshot
@@ -30,7 +31,7 @@ LIGHT = 10  # and so many times as many where they are light (`Near`)
 MANY = 20_000  # support examples from which on shards share the pairs of them
 
 
-class ShardedEngine(Engine):
+class ShardedEngine(KeptEnergies):
     """Examples in shards, one after the other, their kernels combined.
 
     Parameters
@@ -50,7 +51,6 @@ class ShardedEngine(Engine):
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs,
         self._told = np.zeros(self.n)  # and the alpha that they belong to
         self._stale = True  # whether the combined outputs have to be computed anew
-        self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its alpha' K_m alpha
         self._rough = False
         self._rougher: bool | None = None  # whether rough outputs are quicker, once known
         if near.kernels.family:
@@ -98,11 +98,6 @@ class ShardedEngine(Engine):
         given = Summands(self._fetch(idx), alpha)
         parts = self._shards.ask(Shard.combined, (given, theta, self._rough))
         return np.concatenate(parts)
-
-    def quadratic(self) -> np.ndarray:
-        if self._known is None or not np.array_equal(self._known[0], self._alpha):
-            self._known = self._alpha.copy(), self._quadratic()
-        return self._known[1].copy()
 
     def _quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)

@@ -17,11 +17,12 @@ from ..cached_property import cached_property
 from ..core import _core
 from .base import Engine, TrainingSet
 from .dense import DenseEngine
+from .kept_energies import KeptEnergies
 
 BLOCK = 20_000  # kernels evaluated at a time
 
 
-class StreamedEngine(Engine):
+class StreamedEngine(KeptEnergies):
     """All examples in this process, and engines for some of the kernels.
 
     It notes alpha, and computes what is asked for.
@@ -37,7 +38,6 @@ class StreamedEngine(Engine):
     def __init__(self, training_set: TrainingSet):
         super().__init__(training_set.examples.n, training_set.kernels.n_kernels)
         self._training_set = training_set
-        self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its alpha' K_m alpha
         self._kept: tuple[np.ndarray, np.ndarray] | None = None  # theta, and its combined outputs
 
     def subset(
@@ -77,11 +77,6 @@ class StreamedEngine(Engine):
             self._kept = theta.copy(), theta[weighted] @ self.outputs(weighted)
             self.travel[:] = np.abs(self._alpha)
         return self._kept[1]
-
-    def quadratic(self) -> np.ndarray:
-        if self._known is None or not np.array_equal(self._known[0], self._alpha):
-            self._known = self._alpha.copy(), self._quadratic()
-        return self._known[1].copy()
 
     def _quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)

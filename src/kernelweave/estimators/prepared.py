@@ -45,8 +45,12 @@ class Prepared:
             with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
                 yield
         except FloatingPointError as error:
-            cause = why_not_finite(self.compiled, self.examples, problems)
-            raise ValueError(cause) from error
+            raise ValueError(why_not_finite(self.compiled, self._shown, problems)) from error
+
+    @property
+    def _shown(self) -> Examples:
+        """The examples that are at hand."""
+        return self.examples
 
     def suited_norm(self, norm: Norm) -> Norm:
         """Return a norm of M weights as that of the engine's kernels."""

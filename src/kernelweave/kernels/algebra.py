@@ -128,9 +128,22 @@ class Product(Pair):
         return self.left.unit_diagonal and self.right.unit_diagonal
 
 
+@dataclass(frozen=True)
+class Multiple(Wrapper):
+    """A kernel or family times numbers: its features are moved to and from means as its own are."""
+
+    def filled(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.filled(present)
+        return None if inner is None else replace(self, kernel=inner)
+
+    def centred(self, present: Reading) -> Kernel | None:
+        inner = self.kernel.centred(present)
+        return None if inner is None else replace(self, kernel=inner)
+
+
 @stored("Scaled")
 @dataclass(frozen=True)
-class Scaled(Wrapper):
+class Scaled(Multiple):
     """A kernel or family times a positive number.
 
     Examples
@@ -146,14 +159,6 @@ class Scaled(Wrapper):
     """
 
     factor: float
-
-    def filled(self, present: Reading) -> Kernel | None:
-        inner = self.kernel.filled(present)
-        return None if inner is None else replace(self, kernel=inner)
-
-    def centred(self, present: Reading) -> Kernel | None:
-        inner = self.kernel.centred(present)
-        return None if inner is None else replace(self, kernel=inner)
 
     def __post_init__(self) -> None:
         if not 0 < self.factor < np.inf:

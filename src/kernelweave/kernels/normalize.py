@@ -27,7 +27,7 @@ import numpy as np
 
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.absent import absent_of_one, completed, present_part
-from kernelweave.kernels.algebra import Named
+from kernelweave.kernels.algebra import Multiple, Named
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.means import Centered, variances
@@ -42,7 +42,7 @@ CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms
 
 @stored("Rescaled")
 @dataclass(frozen=True)
-class Rescaled(Wrapper):
+class Rescaled(Multiple):
     """Each member of a family times a factor of its own."""
 
     factors: tuple[float, ...]
@@ -54,14 +54,6 @@ class Rescaled(Wrapper):
     def row_means(self, reading: Reading) -> np.ndarray:
         means: np.ndarray = np.array(self.factors)[:, None] * self.kernel.row_means(reading)
         return means
-
-    def filled(self, present: Reading) -> Kernel | None:
-        inner = self.kernel.filled(present)
-        return None if inner is None else replace(self, kernel=inner)
-
-    def centred(self, present: Reading) -> Kernel | None:
-        inner = self.kernel.centred(present)
-        return None if inner is None else replace(self, kernel=inner)
 
 
 @stored("Unit")

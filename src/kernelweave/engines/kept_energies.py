@@ -1,0 +1,26 @@
+"""Engines that keep energies, which take them long to compute."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from .base import Engine
+
+
+class KeptEnergies(Engine):
+    """An engine that computes alpha' K_m alpha once for an alpha."""
+
+    def __init__(self, n: int, n_kernels: int):
+        super().__init__(n, n_kernels)
+        self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its energies
+
+    def quadratic(self) -> np.ndarray:
+        if self._known is None or not np.array_equal(self._known[0], self._alpha):
+            self._known = self._alpha.copy(), self._quadratic()
+        return self._known[1].copy()
+
+    @abstractmethod
+    def _quadratic(self) -> np.ndarray:
+        """Return alpha' K_m alpha, shape (M,), of an alpha that is new."""
