@@ -133,3 +133,16 @@ def test_they_are_planned_only_where_they_suit(other):
     assert planned("auto", *suited).newton_cg
     assert not planned("auto", *suited, working_set=50).newton_cg
     assert not planned("auto", *others).newton_cg
+
+
+@pytest.mark.parametrize("split", [None, "degree"])
+def test_little_room_for_tries_changes_nothing(split):
+    """The plan is the same, and so is the model, digit for digit."""
+    X, y = make_splice(1500, positive_rate=0.2)
+    models = [
+        MKLClassifier(WeightedDegree(4, split=split), loss="logistic", cache_mb=room).fit(X, y)
+        for room in (1024, 0.2)
+    ]
+    assert all(model.plan_.newton_cg for model in models)
+    np.testing.assert_array_equal(*(model.dual_coef_ for model in models))
+    np.testing.assert_array_equal(*(model.weights_ for model in models))

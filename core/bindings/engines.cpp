@@ -158,8 +158,11 @@ void bind_dense(nb::module_& m) {
           },
           nb::rv_policy::reference_internal)
       .def("block", &block<Engine>, "ids"_a, "weights"_a)
+      .def_prop_ro("keeps_products", &Engine::keeps_products,
+                   "Whether the cache has room for all that products keep.")
       .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
-           "The matrices of the kernels; None where products are no cheaper than rows.")
+           "The matrices of the kernels; None where products are no cheaper than rows, or must "
+           "keep more than there is room for.")
       .def("multiply", &multiply_all, "v"_a,
            "Every matrix times a vector; None where rows are the cheaper or only way.");
 }
@@ -210,6 +213,7 @@ void bind_linear(nb::module_& m) {
       .def_static("serves", &LinearEngine::serves, "program"_a, "side"_a)
       .def_prop_ro("n", &LinearEngine::n)
       .def_prop_ro("reads", &LinearEngine::reads)
+      .def_prop_ro("keeps_products", &LinearEngine::keeps_products)
       .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
       .def("block", &block<LinearEngine>, "ids"_a, "weights"_a)
@@ -217,8 +221,8 @@ void bind_linear(nb::module_& m) {
       .def("combined", &linear_sum, "ids"_a, "delta"_a, "weights"_a,
            "The weighted sum of the kernels of some examples, for all examples.")
       .def("products", &products_of<LinearEngine, bool>, "keep"_a, nb::keep_alive<0, 1>(),
-           "The matrices of the kernels; None where they need more memory than there is. Without "
-           "keep they take little, and are made anew for every product.")
+           "The matrices of the kernels; None where they must keep more than there is room for. "
+           "Without keep they take little, and are made anew for every product.")
       .def("diagonal", &diagonal_of<LinearEngine>)
       .def("subset", &subset<LinearEngine>, "ids"_a);
 }

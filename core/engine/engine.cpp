@@ -39,8 +39,8 @@ void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
 }
 
 std::unique_ptr<Products> Engine::products() const {
-  if (linear_.product_bytes() > rows_->cache_bytes()) return nullptr;
-  return linear_.products(true, rows_->threads());
+  if (!keeps_products() && !linear_.keeps_parts()) return nullptr;
+  return linear_.products(rows_->cache_bytes(), rows_->threads());
 }
 
 bool Engine::multiply(const double* v, double* out) const {

@@ -27,8 +27,10 @@ class Engine {
   void blocks(const int64_t* ids, int64_t count, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta);
+  // Whether the cache has room for all that products keep.
+  bool keeps_products() const { return linear_.product_bytes() <= rows_->cache_bytes(); }
   // The matrices of the kernels, for products with vectors; null where these are no cheaper than
-  // rows.
+  // rows, or must keep more than there is room for.
   std::unique_ptr<Products> products() const;
   // out[m, i] = sum_j v[j] k_m(x_j, x_i); false where rows are the cheaper or only way.
   bool multiply(const double* v, double* out) const;

@@ -37,8 +37,8 @@ void LinearEngine::add(const int64_t* ids, int64_t count, const double* delta,
 }
 
 std::unique_ptr<Products> LinearEngine::products(bool keep) const {
-  if (keep && plan_.product_bytes() > cache_bytes_) return nullptr;
-  return plan_.products(keep, threads_);
+  if (keep && !keeps_products() && !plan_.keeps_parts()) return nullptr;
+  return plan_.products(keep ? cache_bytes_ : 0, threads_);
 }
 
 void LinearEngine::diagonal(double* out) const { kw::diagonal(*program_, side_, out); }

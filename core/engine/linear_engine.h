@@ -28,8 +28,10 @@ class LinearEngine {
   // out[i] += sum_m weights[m] sum_r delta[r] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta, const double* weights,
            double* out) const;
-  // Products with the matrices on all examples; null where these would keep more than the memory of
-  // the cache. Without `keep` each is made anew, and the engine must live as long.
+  // Whether the cache has room for all that products keep.
+  bool keeps_products() const { return plan_.product_bytes() <= cache_bytes_; }
+  // Products with the matrices on all examples; null where these must keep more than there is room
+  // for. Without `keep` each is made anew. The engine must live as long.
   std::unique_ptr<Products> products(bool keep) const;
   void diagonal(double* out) const;
   std::unique_ptr<LinearEngine> subset(const int64_t* ids, int64_t count) const;

@@ -86,7 +86,7 @@ std::unique_ptr<Sums> Identity::sums(const Table& a, const int64_t* rows, const 
   return sums;
 }
 
-std::unique_ptr<Product> Identity::product(const Table& a, bool, int) const {
+std::unique_ptr<Product> Identity::product(const Table& a, int64_t, int) const {
   return std::make_unique<IdProduct>(int64_t(ids_of(a).size()), scale_);
 }
 

@@ -30,7 +30,7 @@ class Identity : public Quantity {
                              int64_t count, int64_t columns, int threads,
                              const double* planes) const override;
   bool multiplies(const Table&) const override { return true; }
-  std::unique_ptr<Product> product(const Table& a, bool keep, int threads) const override;
+  std::unique_ptr<Product> product(const Table& a, int64_t room, int threads) const override;
 
  private:
   const double scale_;

@@ -342,14 +342,22 @@ int64_t LinearPlan::product_bytes() const {
   return bytes;
 }
 
-std::unique_ptr<Products> LinearPlan::products(bool keep, int threads) const {
+bool LinearPlan::keeps_parts() const {
+  return std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
+    return program_.sources()[bundle.source]->keeps_parts();
+  });
+}
+
+std::unique_ptr<Products> LinearPlan::products(int64_t room, int threads) const {
   if (!multiplies()) return nullptr;
   std::vector<int64_t> all(a_.n);
   std::iota(all.begin(), all.end(), 0);
   std::vector<Products::Part> parts;
   for (const Bundle& bundle : bundles_) {
     const Quantity& quantity = *program_.sources()[bundle.source];
-    auto product = quantity.product(*a_.tables[bundle.source], keep, threads);
+    const Table& table = *a_.tables[bundle.source];
+    auto product = quantity.product(table, room, threads);
+    room = std::max<int64_t>(0, room - quantity.product_bytes(table));
     parts.push_back(
         {bundle, std::move(product), units(bundle, all.data(), a_.n), quantity.planes()});
   }

@@ -58,10 +58,12 @@ class LinearPlan {
   // Whether products with the matrices on all examples of a, which is also b, cost far less than
   // rows.
   bool multiplies() const;
-  // These products; null where they do not. Without `keep` they are made anew for every vector.
-  std::unique_ptr<Products> products(bool keep, int threads) const;
-  // What products keep in memory.
+  // These products; null where they do not. What there is no room for is made anew for every vector
+  // if `keeps_parts` says so.
+  std::unique_ptr<Products> products(int64_t room, int threads) const;
+  // What products keep in memory where there is room.
   int64_t product_bytes() const;
+  bool keeps_parts() const;
   // Whether most of their time does not depend on the number of examples.
   bool products_are_fixed() const;
 

@@ -93,9 +93,11 @@ class Quantity {
   virtual int64_t product_bytes(const Table& /*a*/) const { return 0; }
   // Whether most of the time of a product does not depend on the number of examples.
   virtual bool product_is_fixed(const Table& /*a*/) const { return false; }
-  // These products; null where they do not. Without `keep` every one costs as much as the first,
-  // takes little memory, and reads the table again, which must live as long.
-  virtual std::unique_ptr<Product> product(const Table& /*a*/, bool /*keep*/,
+  // Whether they may keep a part of that, and make the rest anew for every product.
+  virtual bool keeps_parts() const { return false; }
+  // These products; null where they do not. Where there is room for a part they read the table
+  // again, which must live as long.
+  virtual std::unique_ptr<Product> product(const Table& /*a*/, int64_t /*room*/,
                                            int /*threads*/) const {
     return nullptr;
   }

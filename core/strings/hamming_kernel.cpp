@@ -184,7 +184,7 @@ bool HammingKernel::product_is_fixed(const Table& a) const {
   return words < kPlace * double(parameters.rule.kmers.space());
 }
 
-std::unique_ptr<Product> HammingKernel::product(const Table& a, bool, int) const {
+std::unique_ptr<Product> HammingKernel::product(const Table& a, int64_t, int) const {
   if (!multiplies(a)) return nullptr;
   return std::make_unique<HammingProduct>(parameters, table_as<SequenceTable>(a));
 }

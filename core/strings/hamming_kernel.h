@@ -46,7 +46,7 @@ class HammingKernel : public Quantity {
   bool multiplies(const Table& a) const override;
   int64_t product_bytes(const Table& a) const override;
   bool product_is_fixed(const Table& a) const override;
-  std::unique_ptr<Product> product(const Table& a, bool keep, int threads) const override;
+  std::unique_ptr<Product> product(const Table& a, int64_t room, int threads) const override;
 
   const HammingParameters parameters;
 

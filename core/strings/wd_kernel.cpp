@@ -205,9 +205,9 @@ bool WdKernel::multiplies(const Table& a) const {
 
 int64_t WdKernel::product_bytes(const Table& a) const { return WdTries::bytes(planes_of(a)); }
 
-std::unique_ptr<Product> WdKernel::product(const Table& a, bool keep, int threads) const {
+std::unique_ptr<Product> WdKernel::product(const Table& a, int64_t room, int threads) const {
   if (!multiplies(a)) return nullptr;
-  return std::make_unique<WdTries>(*this, planes_of(a), keep, threads);
+  return std::make_unique<WdTries>(*this, planes_of(a), room, threads);
 }
 
 int64_t WdKernel::row_bytes(const Table& a) const {

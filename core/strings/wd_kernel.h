@@ -55,7 +55,8 @@ class WdKernel : public Quantity {
                              const double* planes) const override;
   bool multiplies(const Table& a) const override;
   int64_t product_bytes(const Table& a) const override;
-  std::unique_ptr<Product> product(const Table& a, bool keep, int threads) const override;
+  bool keeps_parts() const override { return true; }
+  std::unique_ptr<Product> product(const Table& a, int64_t room, int threads) const override;
 
   int64_t n_passes() const { return int64_t(passes_.size()); }
   // The plane to which a match of k + 1 letters from position p on belongs; -1: none.

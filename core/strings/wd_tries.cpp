@@ -162,25 +162,29 @@ int64_t WdTries::bytes(const PlaneTable& a) {
   return a.n * a.length * (int64_t(2 * sizeof(uint32_t) + sizeof(uint8_t)) + known);
 }
 
-WdTries::WdTries(const WdKernel& kernel, const PlaneTable& a, bool keep, int threads)
+WdTries::WdTries(const WdKernel& kernel, const PlaneTable& a, int64_t room, int threads)
     : a_(a),
       kernel_(kernel),
       n_(a.n),
       length_(kernel.length),
       degree_(kernel.parameters.degree()),
       reach_(length_ * (degree_ + 1), 0.0),
+      kept_(std::min(1.0, double(room) / double(bytes(a)))),
+      tries_(length_),
       own_(n_, 0.0) {
-  if (!keep) return;
-  std::vector<Trie> tries(length_);
   run_team(threads, kTrieParts, [&](int64_t part, int) {
     const auto [begin, end] = part_of(length_, part);
-    grow(begin, end, [&](int64_t p, Trie trie) { tries[p] = std::move(trie); });
+    grow(first_kept(begin, end), end, [&](int64_t p, Trie trie) { tries_[p] = std::move(trie); });
   });
-  tries_ = std::move(tries);
+}
+
+int64_t WdTries::first_kept(int64_t begin, int64_t end) const {
+  return end - int64_t(kept_ * double(end - begin));
 }
 
 template <class Take>
 void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
+  if (begin == end) return;
   Order order(a_, degree_);
   Growth growth;
   for (int64_t p = std::min(length_, end + degree_) - 1; p >= begin; --p) {
@@ -202,11 +206,12 @@ void WdTries::walk(int threads, int64_t size, double* out, Work&& work) const {
   run_team(threads, kTrieParts, [&](int64_t part, int) {
     const auto [begin, end] = part_of(length_, part);
     double* own = (sums[part].assign(size, 0.0), sums[part].data());
-    if (tries_.empty()) return grow(begin, end, [&](int64_t p, Trie trie) { work(trie, p, own); });
-    for (int64_t p = end - 1; p >= begin; --p) {
+    const int64_t kept = first_kept(begin, end);
+    for (int64_t p = end - 1; p >= kept; --p) {
       work(tries_[p], p, own);
       check_interrupt();
     }
+    grow(begin, kept, [&](int64_t p, Trie trie) { work(trie, p, own); });
   });
   for (const Buffer<double>& part : sums) simd().axpy(1.0, part.data(), out, size);
 }

@@ -20,8 +20,8 @@ class WdTries : public Product {
   // Bytes that the tries of n sequences take at most.
   static int64_t bytes(const PlaneTable& a);
 
-  // keep: whether the tries stay in memory; otherwise they are made anew whenever they are walked.
-  WdTries(const WdKernel& kernel, const PlaneTable& a, bool keep, int threads);
+  // room: bytes of tries that stay in memory; the others are made anew whenever they are walked.
+  WdTries(const WdKernel& kernel, const PlaneTable& a, int64_t room, int threads);
 
   void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
@@ -49,6 +49,8 @@ class WdTries : public Product {
   void add_quadratic(const Trie& trie, int64_t p, const double* v, double* out) const;
   void add_outputs(const Trie& trie, int64_t p, const double* v, const int64_t* ids, int64_t count,
                    double* out) const;
+  // The first position in [begin, end) whose trie is kept.
+  int64_t first_kept(int64_t begin, int64_t end) const;
   const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
   // Makes the tries of positions [begin, end), the last one first, and calls take(p, trie).
   template <class Take>
@@ -62,7 +64,8 @@ class WdTries : public Product {
   const WdKernel kernel_;
   const int64_t n_, length_, degree_;
   std::vector<double> reach_;  // length x (degree + 1): the weight of a match and all shorter ones
-  std::vector<Trie> tries_;    // empty where they are not kept
+  const double kept_;          // part of the tries
+  std::vector<Trie> tries_;    // of all positions, empty where they are not kept
   std::vector<double> own_;    // what v_i adds to (K v)_i beyond the nodes of i
 };
 

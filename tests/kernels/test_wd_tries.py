@@ -157,3 +157,38 @@ def test_without_memory_for_all_sequences_those_with_alphas_do(rng):
     assert not engine.multiplies
     np.testing.assert_allclose(engine.quadratic(), ample.quadratic(), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(engine.outputs(), ample.outputs(), rtol=1e-9, atol=1e-9)
+
+
+ROOMS = [0.0, 0.01, 0.05, 0.08]  # MB, of about 0.1 that all tries take
+
+
+@pytest.mark.parametrize("letters", ["ACGT", "ACGTN"])
+@pytest.mark.parametrize("cache_mb", ROOMS)
+def test_tries_that_are_kept_in_part_give_the_same_products(cache_mb, letters, rng):
+    """Bit for bit: those that have no room are made anew for each product."""
+    X, v = as_sequences(relatives(rng, 300, 40, letters)), rng.normal(size=300)
+    engine, ample = (dense(WeightedDegree(6), X, cache_mb=room) for room in (cache_mb, 1.0))
+    assert ample.multiplies
+    assert not engine.multiplies
+    assert engine.multiplies_linearly
+    one = np.ones(1)
+    np.testing.assert_array_equal(engine.matvec(v, one), ample.matvec(v, one))
+
+
+@pytest.mark.parametrize("kernels", FAMILIES, ids=range(len(FAMILIES)))
+@pytest.mark.parametrize("cache_mb", ROOMS)
+def test_families_with_tries_that_are_kept_in_part(cache_mb, kernels, rng):
+    X, v = as_sequences(relatives(rng, 300, 40, "ACGT")), rng.normal(size=300)
+    rooms = cache_mb, 1.0
+    engine, ample = (
+        LinearEngine.of(training_set(kernels, X, cache_mb=room, n_jobs=2)) for room in rooms
+    )
+    assert (engine.multiplies, ample.multiplies) == (False, True)
+    assert engine.multiplies_linearly
+    theta = rng.random(engine.n_kernels)
+    np.testing.assert_array_equal(engine.matvec(v, theta), ample.matvec(v, theta))
+    engine.move_to(v)
+    ample.move_to(v)
+    np.testing.assert_array_equal(engine.quadratic(), ample.quadratic())
+    some = rng.permutation(300)[:13]
+    np.testing.assert_array_equal(engine.outputs_at(some), ample.outputs_at(some))

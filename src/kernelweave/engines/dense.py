@@ -73,12 +73,12 @@ class DenseEngine(KeptOutputs):
 
     @property
     def multiplies(self) -> bool:
-        return self._product is not None
+        return self._core.keeps_products and self._product is not None
 
     @cached_property
     def multiplies_linearly(self) -> bool:
         """Whether kernels are linear: sums over all examples take as long as over a few."""
-        return self.multiplies or self._core.multiply(np.zeros(self.n)) is not None
+        return self._product is not None or self._core.multiply(np.zeros(self.n)) is not None
 
     def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
         if self._product is not None:

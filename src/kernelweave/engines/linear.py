@@ -61,7 +61,12 @@ class LinearEngine(Engine):
 
     @property
     def multiplies(self) -> bool:
-        """Whether there is memory for products."""
+        """Whether there is room for all that products keep."""
+        return self._core.keeps_products and self._products is not None
+
+    @property
+    def multiplies_linearly(self) -> bool:
+        """Whether there is room for what products must keep; the rest they make anew each time."""
         return self._products is not None
 
     @cached_property
