@@ -76,8 +76,8 @@ def check_length(sequences: Sequences, length: int) -> None:
     if len(odd):
         raise ValueError(
             f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree "
-            f"kernels compare sequences of one length, here {length} (as the first one of the "
-            "training data). Use Spectrum or NGram for sequences of any length."
+            f"and locality improved kernels compare sequences of one length, here {length} (as the "
+            "first one of the training data). Spectrum, GappedKmer and NGram take any length."
         )
 
 
