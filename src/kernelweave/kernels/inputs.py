@@ -157,8 +157,9 @@ def column(X: Any, index: int) -> Any:
 
 
 def holds_numbers(values: Any, label: str) -> bool:
-    """Return whether a column is numeric; all but dates, complex numbers and lists may be categories.
+    """Return whether a column is numeric; what else it holds counts as categories.
 
+    Dates, complex numbers and lists are refused.
     A column of Python objects is numeric where none of them is a string or a bool.
     """
     kind = _kind(values.dtype)
