@@ -69,7 +69,7 @@ def _suffix(path: str) -> str:
     return (name.with_suffix("") if name.suffix in PACKED else name).suffix.lower()
 
 
-def read_examples(path: str, *, genome: str | None = None, alphabet: str = "dna") -> Data:
+def read_examples(path: str, *, genome: str | None = None, alphabet: Any = "dna") -> Data:
     """Read all examples of a file."""
     kind = kind_of(path)
     if kind == "table":
