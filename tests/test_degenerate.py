@@ -210,6 +210,22 @@ def test_one_class_around_the_origin_ends_and_says_why(norm, rng):
     assert np.abs(model.decision_function(X)).max() < 1e-6
 
 
+def test_one_class_whose_mean_is_moved_to_the_origin_is_refused(rng):
+    X = rng.normal(size=(30, 3))
+    with pytest.raises(ValueError, match="normalize='center' moves the mean"):
+        MKLOneClass(RBF(1.0), normalize="center").fit(X)
+
+
+def test_an_objective_far_below_its_first_values_is_not_zero(rng):
+    """Of a classifier with a large C it is no sign of examples that surround the origin."""
+    X = rng.normal(size=(60, 3))
+    y = np.where(X[:, 0] > 0, 1, -1)
+    model = MKLClassifier([RBF(0.1), Linear()], loss="smooth_hinge", C=1e13, max_iter=30)
+    with pytest.warns(ConvergenceWarning) as warned:
+        model.fit(X, y)
+    assert "origin" not in str(warned[0].message)
+
+
 @pytest.mark.parametrize("C", [1.0, 22.20622681789637, 1e3])
 @pytest.mark.parametrize("n", [30, 3241])
 def test_a_few_values_that_occur_often(n, C):

@@ -46,7 +46,7 @@ def decisions(model, X):
 def test_decisions_follow_the_formula(Estimator, how, moons, rng):
     """decision(x) = sum_m weights_[m] sum_i dual_coef_[i] k_m(x_i, x) + intercept_."""
     if Estimator is MKLOneClass and how == "center":
-        pytest.skip("one class has nothing to learn when its mean is the origin")
+        pytest.skip("refused: one class has nothing to learn when its mean is the origin")
     X, y = moons
     new = rng.normal(size=(30, 4))
     model = Estimator([RBF([0.1, 0.5]), Linear()], normalize=how, norm=2).fit(X, y)

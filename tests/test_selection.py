@@ -335,6 +335,21 @@ def test_bad_parameters(cancer, settings, message):
         MKLClassifierCV(**{"Cs": (1.0,), "norms": (2.0,)} | settings).fit(*cancer)
 
 
+@pytest.mark.parametrize("data", ["cancer", "iris"])
+def test_probabilities_are_scored(data, request):
+    X, y = request.getfixturevalue(data)
+    folds = list(StratifiedKFold(3).split(X, y))
+    settings = {"loss": "logistic", **SETTINGS}
+    search = MKLClassifierCV(norms=NORMS, Cs=CS, cv=3, scoring="neg_log_loss", **settings).fit(X, y)
+    expected = scores_one_by_one(make_classifier(loss="logistic"), X, y, folds, "neg_log_loss")
+    assert_allclose(search.scores_, expected, atol=2e-3)
+
+
+def test_probabilities_need_the_logistic_loss(cancer):
+    with pytest.raises(AttributeError, match="predict_proba"):
+        MKLClassifierCV(scoring="neg_log_loss").fit(*cancer)
+
+
 def test_one_class_to_train_on_is_refused(cancer):
     X, y = cancer
     order = np.argsort(y, kind="stable")

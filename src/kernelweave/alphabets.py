@@ -79,7 +79,10 @@ class Alphabet:
     def strand_codes(self) -> bytes:
         """The code of the complement of each code."""
         if not self.complement:
-            raise ValueError(f"alphabet: {self.name} has no complement; DNA and RNA have")
+            raise ValueError(
+                f"alphabet: {self.name} has no complement; DNA and RNA have (kernels on other "
+                "letters take both_strands=False)"
+            )
         table = np.arange(256, dtype=np.uint8)
         table[: len(self.letters)] = [self.letters.index(letter) for letter in self.complement]
         return table.tobytes()

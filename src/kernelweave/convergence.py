@@ -78,7 +78,7 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits
     if result.gap <= estimator.tol:
         return _lost(estimator, result, names, digits)
     values = [abs(past.dual) for past in result.history if np.isfinite(past.dual)]
-    if abs(result.primal) < ZERO * max(values, default=0.0):
+    if hasattr(estimator, "nu") and abs(result.primal) < ZERO * max(values, default=0.0):
         return (
             "its objective is 0, relative to which there is no gap: with these kernels nothing "
             "tells the examples apart from the origin (RBF kernels do)"

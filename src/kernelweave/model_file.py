@@ -203,8 +203,9 @@ class Writer:
     def other(self, value: Any) -> Any:
         """Return what stands for a value that files cannot hold, if anything."""
         raise ValueError(
-            f"a {type(value).__name__} cannot be saved: {value!r}; kernels may choose columns by "
-            "number, name, slice or mask, and random_state may be None or an integer"
+            f"a {type(value).__name__} cannot be saved: {value!r}; files hold no code, so that "
+            "models of functions are for pickle; kernels may choose columns by number, name, slice "
+            "or mask, and random_state may be None or an integer"
         )
 
     def _rules(self) -> list[tuple[Any, Callable[[Any], Any]]]:

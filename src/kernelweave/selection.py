@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import is_multilabel
 
+from . import losses
 from .estimators.classifier import BaseClassifier
 from .estimators.regressor import BaseRegressor, is_scale
 from .norms import Norm
@@ -37,7 +38,11 @@ class _HeldOut:
 
 
 class _HeldOutClassifier(_HeldOut, BaseClassifier):
-    """What scorers ask for labels and decision values."""
+    """What scorers ask for labels, decision values and the probabilities of a logistic loss."""
+
+    def __init__(self, values: np.ndarray, classes: np.ndarray, loss: str | losses.Loss):
+        super().__init__(values, classes)
+        self.loss = loss
 
 
 class _HeldOutRegressor(_HeldOut, BaseRegressor):
@@ -66,8 +71,9 @@ class MKLClassifierCV(Search, BaseClassifier):
         follow each other are alike, give ``StratifiedKFold(5, shuffle=True)``.
     scoring : str, callable or None
         None is the accuracy. A callable ``scoring(estimator, X, y)`` can ask the estimator for
-        `predict` and `decision_function`; its X holds positions among the held-out examples. With
-        sample weights it is also given their ``sample_weight``.
+        `predict`, `decision_function` and, with the logistic loss, `predict_proba`; its X holds
+        positions among the held-out examples. With sample weights it is also given their
+        ``sample_weight``.
     rule : "best" or "one-standard-error"
         "best" takes the norm and C with the highest mean score. "one-standard-error" keeps to the
         largest p that has, at some C, a mean score within one standard error (over the folds) of
@@ -120,14 +126,14 @@ class MKLClassifierCV(Search, BaseClassifier):
             if len(present) < 2:
                 raise ValueError(
                     "cv must leave at least 2 classes to train on in every fold, but one has only "
-                    f"{classes[present[0]]!r}"
+                    f"{classes[present].tolist()[0]!r}"
                 )
             costs = np.zeros(len(codes))
             costs[train] = self._costs(classes[present], known, weights[train])
             return self._problems(codes, weighed(C, costs), norm)
 
         def held_out(values: np.ndarray) -> _HeldOut:
-            return _HeldOutClassifier(values, classes)
+            return _HeldOutClassifier(values, classes, self.loss)
 
         counting = None if sample_weight is None else weights
         self._search(X, classes[codes], groups, counting, self.Cs, problems_of, held_out)

@@ -45,6 +45,70 @@ def test_words_of_a_spectrum_model(run, sites, tmp_path):
     assert (words["k-mer"].str.len() == 3).all()
 
 
+@pytest.fixture
+def three_classes(run, tmp_path):
+    """A model of three classes of sequences in a column of a table, and that table."""
+    rng = np.random.default_rng(0)
+    letters = rng.choice(list("ACGT"), size=(90, 30))
+    classes = np.arange(90) % 3 + 7
+    letters[classes == 8, 10:14] = list("GATA")
+    letters[classes == 9, 20:24] = list("CCGC")
+    frame = pd.DataFrame({"class": classes, "site": ["".join(row) for row in letters]})
+    frame.to_csv(tmp_path / "three.csv", index=False)
+    run(
+        "fit",
+        "three.csv",
+        "--target",
+        "class",
+        "-k",
+        "wd(4, columns=site)",
+        "-q",
+        "--columns",
+        "site",
+    )
+    return "model.kw", frame
+
+
+def test_a_class_of_several_in_a_table(run, three_classes, tmp_path):
+    model, frame = three_classes
+    assert "say which class, one of 7, 8, 9" in run("explain", model, code=2).output
+    run("explain", model, "three.csv", "--target", "8", "-q", "--top", 1)
+    words = pd.read_csv(tmp_path / "explained" / "kmers.tsv", sep="\t")
+    assert words.iloc[0, :2].tolist() == ["GATA", 10]
+    letters = pd.read_csv(tmp_path / "explained" / "letters.tsv", sep="\t")
+    fitted = load(model)
+    decisions = fitted.decision_function(frame[["site"]])[:, 1] - fitted.intercept_[1]
+    totals = letters.groupby("name", sort=False)["score"].sum()
+    assert totals.tolist() == pytest.approx(decisions.tolist())
+    assert "".join(letters["letter"][:30]) == frame["site"][0]
+
+
+def test_a_class_of_several_along_a_genome(run, three_classes, tmp_path):
+    model, frame = three_classes
+    genome = "".join(frame["site"][:4])
+    (tmp_path / "genome.fa").write_text(f">c1\n{genome}\n")
+    assert "say which class" in run("scan", model, "genome.fa", "--all", code=2).output
+    found = run("scan", model, "genome.fa", "--target", "9", "--all", "--strand", "+", "-q").stdout
+    scores = [float(line.split("\t")[4]) for line in found.splitlines()]
+    windows = pd.DataFrame({"site": [genome[at : at + 30] for at in range(len(genome) - 29)]})
+    expected = load(model).decision_function(windows)[:, 2]
+    assert scores == pytest.approx(expected.tolist(), rel=1e-4, abs=1e-5)
+    (tmp_path / "v.vcf").write_text(f"#CHROM\nc1\t51\tone\t{genome[50]}\tA\n")
+    run("variants", model, "v.vcf", "--genome", "genome.fa", "--target", "9", "-o", "effects.tsv")
+    effects = pd.read_csv(tmp_path / "effects.tsv", sep="\t", comment="#")
+    assert effects["reference score"].tolist() == pytest.approx([expected[50 - 14]])
+
+
+def test_sequences_for_a_model_of_one_column(run, three_classes, tmp_path):
+    model, frame = three_classes
+    lines = [f">{i}\n{text}\n" for i, text in enumerate(frame["site"])]
+    (tmp_path / "three.fa").write_text("".join(lines))
+    from_file, from_table = (
+        run("predict", model, name, "-q").stdout for name in ("three.fa", "three.csv")
+    )
+    assert from_file == from_table
+
+
 def test_models_without_sequences_are_refused(run, table):
     run("fit", table, "--target", "back", "-k", "rbf(columns=age)", "-q")
     assert "needs a model on sequences" in run("explain", "model.kw", code=2).output

@@ -91,3 +91,13 @@ def test_tables_that_are_none_are_named(text, message, run, tmp_path):
     found = run("fit", "t.csv", "--target", "y", "-q", code=2).output
     assert message in found
     assert len(found.splitlines()) == 1
+
+
+def test_proteins_are_hinted_at(run, tmp_path):
+    letters = np.random.default_rng(0).choice(list("ACDEFGHIKLMNPQRSTVWY"), size=(20, 30))
+    texts = ["".join(row) for row in letters]
+    pd.DataFrame({"y": np.arange(20) % 2, "chain": texts}).to_csv("p.csv", index=False)
+    assert "chain may hold protein sequences" in run("fit", "p.csv", "--target", "y").stderr
+    known = run("fit", "p.csv", "--target", "y", "--alphabet", "protein")
+    assert "may hold" not in known.stderr
+    assert "WeightedDegree" in load("model.kw").kernel_names_[0]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, datasets
+from kernelweave import MKLClassifier, MKLRegressor, datasets
 from kernelweave.genome import scan
 from kernelweave.genome.scanning import WINDOWS
 from kernelweave.kernels import RBF, GappedKmer, Spectrum, WeightedDegree, WeightedDegreeShift
@@ -136,6 +136,23 @@ def test_bad_parameters_are_named(settings, message, examples, genome):
 def test_models_without_a_length_need_one(examples, genome):
     model = MKLClassifier(Spectrum(3)).fit(*examples)
     with pytest.raises(ValueError, match="say how many letters"):
+        list(scan(model, genome[1]))
+
+
+def test_regressions_scan(examples, genome):
+    X, y = examples
+    model = MKLRegressor(WeightedDegree(3)).fit(X, y.astype(float))
+    found = scanned(model, genome[1], strands="+")
+    text = genome[0]["c2"]
+    windows = [text[start : start + LENGTH] for start in range(len(text) - LENGTH + 1)]
+    wanted = model.predict(as_sequences(windows))
+    assert [found["c2", "+", i] for i in range(len(wanted))] == pytest.approx(wanted.tolist())
+
+
+def test_one_class_of_several_must_be_chosen(examples, genome):
+    X, _ = examples
+    model = MKLClassifier(WeightedDegree(3)).fit(X, np.arange(len(X)) % 3)
+    with pytest.raises(ValueError, match="target must be one of the classes"):
         list(scan(model, genome[1]))
 
 

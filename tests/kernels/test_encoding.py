@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import OneHotEncoder
 
+from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF, Intersection, Linear, Polynomial, per_feature
 
 pandas = pytest.importorskip("pandas")
@@ -110,12 +111,22 @@ def test_per_feature_keeps_a_category_whole(people):
         ({"age": pandas.array([1, 2, None, 4, 5, 6], dtype="Int64")}, "NaN in column 'age'"),
         ({"height": [1.0, 2.0, 3.0, 4.0, 5.0, np.inf]}, "infinity in column 'height'"),
         ({"age": pandas.to_datetime(["2020-01-01"] * 6)}, "column 'age' holds dates"),
+        ({"age": np.arange(6) * 1j}, "Complex data not supported: column 'age'"),
     ],
 )
 def test_bad_columns(people, change, message):
     for kernel in (Linear(), RBF()):
         with pytest.raises(ValueError, match=message):
             kernel(people.assign(**change))
+
+
+@pytest.mark.parametrize("item", [[1, 2], {"x": 1}], ids=["list", "record"])
+def test_nested_columns_of_polars_are_refused(item):
+    frame = polars.DataFrame({"a": [item] * 4, "b": [1.0, 2.0, 3.0, 5.0]})
+    with pytest.raises(ValueError, match="column 'a' holds lists or records"):
+        Linear()(frame)
+    with pytest.raises(ValueError, match="column 'a' holds lists or records"):
+        MKLClassifier().fit(frame, [0, 1, 0, 1])
 
 
 def test_missing_values_in_polars():

@@ -1,11 +1,13 @@
 """Spectrum and n-gram kernels against their formulas."""
 
+import warnings
+
 import naive_strings as naive
 import numpy as np
 import pytest
 
 from kernelweave.core import _core
-from kernelweave.kernels import NGram, Spectrum, prepare
+from kernelweave.kernels import GappedKmer, NGram, Spectrum, WeightedDegree, prepare
 
 
 def texts(rng, n=8, letters="ACGTN"):
@@ -89,3 +91,17 @@ def test_blocks_of_many_columns(how, rng):
 def test_bad_input_is_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(1), WeightedDegree(2), GappedKmer(3, 2)], ids=str)
+def test_letters_of_another_alphabet_are_warned_of(kernel, rng):
+    """Once per fit, and not of new examples."""
+    proteins = ["".join(rng.choice(list("ACDEFGHIKLMNPQRSTVWY"), 30)) for _ in range(20)]
+    with pytest.warns(UserWarning, match="% of the letters are not among ACGT") as warned:
+        kernels, _ = prepare(kernel, "variance", proteins)
+    assert len(warned) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernels.examples(proteins)
+        prepare(Spectrum(1, alphabet="protein"), "variance", proteins)
+        prepare(kernel, "variance", ["ACGTNNNACGT", "ACGGNNNACCC"])

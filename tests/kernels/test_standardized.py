@@ -38,6 +38,20 @@ def test_columns_that_do_not_vary_are_left_out(rng):
     assert np.all(columns.values(X + 1.0)[:, 1:] == 0)
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_single_category_does_not_vary(weighted, rng):
+    """However shares of n examples are rounded: their sum is not always 1."""
+    for n in range(2, 100):
+        X = np.full((n, 1), "here", dtype=object)
+        weights = rng.uniform(size=n) if weighted else np.ones(n)
+        assert standardized([0], X, weights).factors == (0.0,)
+
+
+def test_a_rare_category_varies():
+    X = np.array(["here"] * 9999 + ["there"], dtype=object)[:, None]
+    assert standardized([0], X, np.ones(10000)).factors == pytest.approx((10000 / 19998**0.5,))
+
+
 def test_sparse_matrices_stay_sparse(rng):
     X = sp.random_array((40, 5), density=0.3, rng=rng, format="csr")
     found, expected = (

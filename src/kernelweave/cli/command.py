@@ -77,6 +77,7 @@ def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 quiet = click.option("-q", "--quiet", is_flag=True, help=QUIET)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+one_class = click.option("--target", metavar="CLASS", help="Which class, where there are several.")
 jobs = click.option("-j", "--jobs", type=int, default=None, help="Threads; -1 for all cores.")
 
 
@@ -110,3 +111,14 @@ def text_output(path: str | None) -> Iterator[TextIO]:
         text.detach()
         if packed is not file:
             packed.close()
+
+
+def class_of(model: Any, target: str | None) -> Any:
+    """Return the class that is written like that; None where there is one decision function."""
+    outputs = len(model.intercept_)
+    if outputs == 1:
+        return None
+    written = {str(label): label for label in getattr(model, "classes_", range(outputs))}
+    if target not in written:
+        raise ValueError(f"--target: say which class, one of {', '.join(written)}")
+    return written[target]

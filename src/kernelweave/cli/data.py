@@ -23,7 +23,7 @@ import numpy as np
 from ..genome import cut_out, read_bed
 from ..genome.model_windows import on_sequences
 from ..sequences import Sequences, read_blocks, read_sequences
-from .tables import parquet_blocks, read_frame, text_blocks
+from .tables import pandas, parquet_blocks, read_frame, text_blocks
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
@@ -69,7 +69,7 @@ def _suffix(path: str) -> str:
     return (name.with_suffix("") if name.suffix in PACKED else name).suffix.lower()
 
 
-def read_examples(path: str, *, genome: str | None = None, alphabet: str = "dna") -> Data:
+def read_examples(path: str, *, genome: str | None = None, alphabet: Any = "dna") -> Data:
     """Read all examples of a file."""
     kind = kind_of(path)
     if kind == "table":
@@ -206,6 +206,8 @@ def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | 
 def known_columns(model: Any, X: Any) -> Any:
     """Return the columns of X that the model was trained on: targets and the like may be there.
 
+    Sequences are the only column of a model that was trained on one of sequences.
+
     Raises
     ------
     ValueError : where they are not there, or where the model is for other things than X.
@@ -216,6 +218,8 @@ def known_columns(model: Any, X: Any) -> Any:
         if table and on_sequences(model):
             raise ValueError("the model was trained on sequences, not on a table")
         return X
+    if not table and len(names) == 1 and on_sequences(model):
+        return pandas().DataFrame({names[0]: list(X)})
     if not table:
         listed = ", ".join(map(str, names[:20]))
         raise ValueError(f"the model was trained on a table with the columns {listed}")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .command import Command, jobs, quiet, text_output, with_options
+from .command import Command, class_of, jobs, one_class, quiet, text_output, with_options
 
 LONGEST = 6  # k-mers of weighted degree models, where no number is given
 
@@ -22,61 +23,67 @@ LONGEST = 6  # k-mers of weighted degree models, where no number is given
 @click.option(
     "--top", type=click.IntRange(1), default=100, show_default=True, help="K-mers listed."
 )
-@with_options(jobs, quiet)
+@with_options(one_class, jobs, quiet)
 def command(
     model: str,
     input: str | None,
     out: str,
     k: int | None,
     top: int,
+    target: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
     """Say what a sequence model has learned: k-mers, importance, and scores of single letters.
 
     Writes kmers.tsv and, for weighted degree models, importance.tsv and importance.png. With INPUT
-    (sequences) also letters.tsv and two .npz files that TF-MoDISco reads.
+    (sequences, or a table with the column that the model was trained on) also letters.tsv and two
+    .npz files that TF-MoDISco reads.
 
     \b
     Examples:
       kernelweave explain sites.kw
       kernelweave explain peaks.kw peaks.fa -o explained
+      kernelweave explain sites.kw sites.csv --target donor
     """
     from .. import inspection, load
-    from ..genome.model_windows import alphabet_of, support_sequences
-    from ..sequences import read_sequences
+    from ..genome.model_windows import alphabet_of, sequences_in, support_sequences
+    from .data import known_columns, read_examples
 
     fitted = load(model).set_params(n_jobs=jobs)
     support_sequences(fitted)  # refuses models on other things
+    chosen = class_of(fitted, target)
     if input is not None:  # first, so that a bad file leaves nothing behind
-        sequences = read_sequences(input, alphabet_of(fitted))
-        scores = inspection.letter_scores(fitted, sequences)
+        data = read_examples(input, alphabet=alphabet_of(fitted))
+        X = known_columns(fitted, data.X)
+        scores = inspection.letter_scores(fitted, X, target=chosen)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    written = _write_words(fitted, folder, k, top)
+    written = _write_words(fitted, folder, k, top, chosen)
     if input is not None:
         scores.save(folder / "letters_onehot.npz", folder / "letters_hypothetical.npz")
-        _write_letters(folder / "letters.tsv", sequences, scores)
+        sequences = sequences_in(fitted._model.compiled.examples(X))
+        _write_letters(folder / "letters.tsv", data.names, sequences, scores)
         written += ["letters.tsv", "letters_onehot.npz", "letters_hypothetical.npz"]
     if not quiet:
         click.echo(f"{out}: {', '.join(written)}", err=True)
 
 
-def _write_words(model: Any, folder: Path, k: int | None, top: int) -> list[str]:
+def _write_words(model: Any, folder: Path, k: int | None, top: int, target: Any) -> list[str]:
     """Write tables of words, and what they are called."""
     from .. import inspection
     from ..inspection.words import positional_words
 
     try:
-        degree = positional_words(model).degree
+        degree = positional_words(model, target).degree
     except ValueError:  # words count wherever they are
-        rows = inspection.top_kmers(model, top)
+        rows = inspection.top_kmers(model, top, target=target)
         _write_rows(folder / "kmers.tsv", ["k-mer", "weight"], rows)
         return ["kmers.tsv"]
     longest = min(k or LONGEST, degree)
-    rows = inspection.top_kmers(model, top, k=longest)
+    rows = inspection.top_kmers(model, top, k=longest, target=target)
     _write_rows(folder / "kmers.tsv", ["k-mer", "position", "weight"], rows)
-    found = inspection.importance(model, longest)
+    found = inspection.importance(model, longest, target=target)
     table = [[k, *row] for k, row in enumerate(found.S.tolist(), start=1)]
     _write_rows(folder / "importance.tsv", ["k", *range(found.S.shape[1])], table)
     return ["kmers.tsv", "importance.tsv", *_draw(found, folder / "importance.png")]
@@ -98,9 +105,8 @@ def _draw(found: Any, path: Path) -> list[str]:
     return [path.name]
 
 
-def _write_letters(path: Path, sequences: Any, scores: Any) -> None:
+def _write_letters(path: Path, names: Sequence[str], sequences: Any, scores: Any) -> None:
     """Write a line for each letter of each sequence."""
-    names = sequences.names or [str(i) for i in range(len(sequences))]
     values = scores.contributions.sum(axis=1)
     rows = (
         (name, position, letter, values[i, position])

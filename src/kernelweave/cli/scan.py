@@ -8,7 +8,7 @@ from typing import Any
 import click
 import numpy as np
 
-from .command import Command, jobs, quiet, text_output, with_options
+from .command import Command, class_of, jobs, one_class, quiet, text_output, with_options
 
 FORMATS = {".bed": "bed", ".bedgraph": "bedgraph", ".bg": "bedgraph", ".bw": "bigwig"}
 FORMATS[".bigwig"] = "bigwig"
@@ -40,7 +40,7 @@ FORMATS[".bigwig"] = "bigwig"
     "--chrom", "chromosomes", multiple=True, metavar="NAME", help="Only this one; may be repeated."
 )
 @click.option("--strand", type=click.Choice(["both", "+", "-"]), default="both", show_default=True)
-@with_options(jobs, quiet)
+@with_options(one_class, jobs, quiet)
 def command(
     model: str,
     genome: str,
@@ -48,6 +48,7 @@ def command(
     top: int | None,
     threshold: float,
     everything: bool,
+    target: str | None,
     jobs: int | None,
     quiet: bool,
     strand: str,
@@ -70,7 +71,8 @@ def command(
     from ..genome.tracks import best, write_bed, write_bedgraph, write_bigwig
 
     fitted = load(model).set_params(n_jobs=jobs)
-    found = scan(fitted, genome, strands=strand, chromosomes=chromosomes or None, **windows)
+    windows |= {"target": class_of(fitted, target), "chromosomes": chromosomes or None}
+    found = scan(fitted, genome, strands=strand, **windows)
     blocks = _shown(found, quiet)
     if top is not None:
         blocks = iter(best(blocks, top))

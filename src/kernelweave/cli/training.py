@@ -18,7 +18,7 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from .. import MKLClassifier, MKLOneClass, MKLRegressor
-from ..alphabets import as_alphabet
+from ..alphabets import PROTEIN, as_alphabet
 from ..kernels import GappedKmer, Spectrum, WeightedDegree
 from ..sequences import Sequences
 from .data import Data, read_labelled, read_two_classes
@@ -63,6 +63,7 @@ def _sequences_only(data: Data, options: dict[str, Any]) -> Data:
     found = sequence_columns(data.X, as_alphabet(options["alphabet"]))
     others = [str(name) for name in data.X.columns if name not in found]
     if not found:
+        _hint_at_proteins(data, options["quiet"])
         return data
     if others and not options["quiet"]:
         click.echo(
@@ -71,6 +72,16 @@ def _sequences_only(data: Data, options: dict[str, Any]) -> Data:
             err=True,
         )
     return replace(data, X=data.X[found])
+
+
+def _hint_at_proteins(data: Data, quiet: bool) -> None:
+    """Say what to do where a column looks as if it held proteins, which no option tells."""
+    if (found := sequence_columns(data.X, PROTEIN)) and not quiet:
+        click.echo(
+            f"{', '.join(found)} may hold protein sequences, which are taken for categories "
+            "without --alphabet protein",
+            err=True,
+        )
 
 
 def task_of(data: Data, options: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from .command import Command, jobs, quiet, text_output, with_options
+from .command import Command, class_of, jobs, one_class, quiet, text_output, with_options
 
 
 @click.command(cls=Command)
@@ -19,13 +19,14 @@ from .command import Command, jobs, quiet, text_output, with_options
 @click.option(
     "--length", type=click.IntRange(1), help="Letters of a window, if the model takes any."
 )
-@with_options(jobs, quiet)
+@with_options(one_class, jobs, quiet)
 def command(
     model: str,
     vcf: str,
     genome: str,
     out: str | None,
     length: int | None,
+    target: str | None,
     jobs: int | None,
     quiet: bool,
 ) -> None:
@@ -45,7 +46,7 @@ def command(
 
     fitted = load(model).set_params(n_jobs=jobs)
     given, left_out = read_vcf(vcf)
-    found = variants(fitted, given, genome, length=length)
+    found = variants(fitted, given, genome, length=length, target=class_of(fitted, target))
     if left_out and not quiet:
         click.echo(f"{left_out} alleles that are not letters were left out", err=True)
     if out is not None and out.lower().removesuffix(".gz").endswith(".vcf"):

@@ -34,6 +34,8 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         weights follow the normalisation, not the data.
     nu : float in (0, 1]
         Bound on the part of the training examples that are left outside.
+    normalize : "variance", "unit", "trace" or None
+        Not "center": examples are told apart from the origin, which would be their mean.
 
     Attributes
     ----------
@@ -60,6 +62,11 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         """Learn the region of n examples X; y is ignored."""
         self._forget()
         check_parameters(self)
+        if self.normalize == "center":
+            raise ValueError(
+                "normalize='center' moves the mean of the examples to the origin, from which "
+                "MKLOneClass tells them apart: nothing is left to learn; take another one"
+            )
         X = self._checked(X, reset=True)
         problem = self._problem(X, sample_weight)
         self._train(X, [problem], problem.y)

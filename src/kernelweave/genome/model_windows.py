@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..alphabets import DNA, Alphabet
+from ..inspection.words import output_of
 from ..kernels.string_columns import Strings
 from ..sequences import Sequences
 
@@ -33,11 +37,28 @@ def alphabet_of(model: Any) -> Alphabet:
 
 
 def _sequences(model: Any) -> Sequences | None:
-    for table in model._model.examples.tables:
+    return sequences_in(model._model.examples)
+
+
+def sequences_in(examples: Any) -> Sequences | None:
+    """Return the first sequences among examples as kernels read them, None where there are none."""
+    for table in examples.tables:
         found = getattr(table, "sequences", None)
         if isinstance(found, Sequences):
             return found
     return None
+
+
+def decision_of(model: Any, target: Any) -> Callable[[Any], np.ndarray]:
+    """Return what gives n examples the decision values of a class, or what a regression predicts.
+
+    Raises
+    ------
+    ValueError : where there are several classes and `target` is none of them.
+    """
+    output = output_of(model, target)
+    decide = getattr(model, "decision_function", None) or model.predict
+    return lambda X: np.reshape(decide(X), (len(X), -1))[:, output]
 
 
 def window_length(model: Any, length: int | None) -> int:

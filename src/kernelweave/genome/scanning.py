@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ..sequences import Sequences, read_blocks
-from .model_windows import anchor_offset, support_sequences, window_length
+from .model_windows import anchor_offset, decision_of, support_sequences, window_length
 
 WINDOWS = 1 << 17  # windows scored at a time: they bound the memory
 
@@ -26,7 +26,7 @@ class Scores:
     starts : shape (k,), where windows begin on the plus strand, counted from 0.
     length : letters of a window.
     scores : shape (k,), the decision values that `decision_function` gives the windows as the
-        strand is read.
+        strand is read (`predict` of regressions).
 
     Examples
     --------
@@ -63,6 +63,7 @@ def scan(
     offset: int | None = None,
     strands: str = "both",
     chromosomes: Sequence[str] | None = None,
+    target: Any = None,
 ) -> Iterator[Scores]:
     r"""Score the windows of a genome, block by block.
 
@@ -71,7 +72,7 @@ def scan(
 
     Parameters
     ----------
-    model : a fitted estimator with one decision function, on kernels on sequences.
+    model : a fitted estimator on kernels on sequences.
     genome : chromosomes, or a FASTA file of them, of which one at a time is in memory.
     length : letters of a window; None where the kernels know it (weighted degree kernels).
     step : distance between the starts of windows.
@@ -81,6 +82,7 @@ def scan(
         one place.
     strands : {"both", "+", "-"}
     chromosomes : the names of those to score; all by default.
+    target : the class whose decision function is read, where there are several.
 
     Yields
     ------
@@ -109,7 +111,7 @@ def scan(
     if step < 1:
         raise ValueError(f"step must be at least 1, got {step}")
     support_sequences(model)  # refuses models on other things
-    length = window_length(model, length)
+    decide, length = decision_of(model, target), window_length(model, length)
     place = None if anchor is None else anchor_offset(model, anchor, offset, length)
     chosen = "+-" if strands == "both" else strands
     missing, longest = dict.fromkeys(chromosomes or ()), 0
@@ -122,7 +124,7 @@ def scan(
         reads = {strand: _Read.of(chromosome, strand) for strand in chosen}
         for first in range(0, int(chromosome.lengths[0]) - length + 1, WINDOWS):
             for read in reads.values():
-                found = _stretch(model, read, first, length, step, anchor, place)
+                found = _stretch(decide, read, first, length, step, anchor, place)
                 if len(found.starts):
                     yield found
     if missing:
@@ -148,7 +150,7 @@ class _Read:
 
 
 def _stretch(
-    model: Any,
+    decide: Callable[[Any], np.ndarray],
     read: _Read,
     first: int,
     length: int,
@@ -170,7 +172,7 @@ def _stretch(
     starts = begin + np.flatnonzero(keep)
     values = np.empty(0)
     if len(starts):
-        values = model.decision_function(read.letters.windows(0, starts, length))
+        values = decide(read.letters.windows(0, starts, length))
     if read.strand == "-":
         starts, values = (last - starts)[::-1], values[::-1]
     return Scores(read.name, read.strand, starts, length, values)

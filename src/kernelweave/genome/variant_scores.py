@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..sequences import Sequences, as_sequences, read_sequences
-from .model_windows import alphabet_of, window_length
+from .model_windows import alphabet_of, decision_of, window_length
 from .vcf import Variant, read_vcf
 
 
@@ -50,6 +50,7 @@ def variants(
     genome: Sequences | str | os.PathLike[str],
     *,
     length: int | None = None,
+    target: Any = None,
 ) -> VariantScores:
     r"""Return what variants do to the scores of the windows that have them in their middle.
 
@@ -58,10 +59,11 @@ def variants(
 
     Parameters
     ----------
-    model : a fitted estimator with one decision function, on kernels on sequences.
+    model : a fitted estimator on kernels on sequences.
     vcf : variants, or a VCF file of them; alleles that are not letters are left out.
     genome : chromosomes with their names, or a file of them.
     length : letters of a window; None where the kernels know it.
+    target : the class whose decision function is read, where there are several.
 
     Raises
     ------
@@ -83,7 +85,7 @@ def variants(
     >>> scores.difference.shape
     (1,)
     """
-    length = window_length(model, length)
+    decide, length = decision_of(model, target), window_length(model, length)
     found = vcf if isinstance(vcf, list) else read_vcf(vcf)[0]
     if not isinstance(genome, Sequences):
         genome = read_sequences(genome, alphabet_of(model))
@@ -94,7 +96,7 @@ def variants(
     scores = np.full((2, len(found)), np.nan)
     texts = [text for pair in pairs if pair is not None for text in pair]
     if texts:
-        values = model.decision_function(as_sequences(texts, genome.alphabet))
+        values = decide(as_sequences(texts, genome.alphabet))
         scores[:, inside] = values.reshape(-1, 2).T
     return VariantScores(found, *scores)
 

@@ -16,6 +16,9 @@ import scipy.sparse as sp
 from kernelweave.sequences import Sequences
 from kernelweave.views import Views, from_frame, is_multi_index, unmasked
 
+# How the names of dtypes begin, of polars and pyarrow, whose items have items themselves.
+NESTED = ("list", "large_list", "fixed_size_list", "array", "struct", "map")
+
 
 def as_input(X: Any) -> Any:
     """Return X as a 2-D array, a CSR matrix, a frame or Views; refuse what is empty or not 2-D."""
@@ -154,13 +157,18 @@ def column(X: Any, index: int) -> Any:
 
 
 def holds_numbers(values: Any, label: str) -> bool:
-    """Return whether a column is numeric; dates are refused, all else counts as categories.
+    """Return whether a column is numeric; what else it holds counts as categories.
 
+    Dates, complex numbers and lists are refused.
     A column of Python objects is numeric where none of them is a string or a bool.
     """
     kind = _kind(values.dtype)
     if kind in "mM":
         raise ValueError(f"X: column {label} holds dates or times; turn it into numbers first")
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: column {label} must hold real numbers")
+    if str(values.dtype).lower().startswith(NESTED):
+        raise ValueError(f"X: column {label} holds lists or records; turn them into columns first")
     if str(values.dtype) == "object":
         return not any(isinstance(value, str | bool) for value in values)
     return kind in "iuf"

@@ -13,7 +13,7 @@ from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.string_columns import read_column
+from kernelweave.kernels.string_columns import read_column, warn_of_unknown
 from kernelweave.numeric import is_whole
 from kernelweave.sequences import Sequences
 from kernelweave.stored import stored
@@ -33,7 +33,10 @@ class Texts:
 
     def table(self, X: Any, training: bool) -> SequenceTable:
         """Return the sequences in X."""
-        return SequenceTable(read_column(X, self.columns, self.alphabet, self.unknown))
+        sequences = read_column(X, self.columns, self.alphabet, self.unknown)
+        if training:
+            warn_of_unknown(sequences)
+        return SequenceTable(sequences)
 
 
 @stored("SequenceTable")

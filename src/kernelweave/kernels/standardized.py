@@ -161,7 +161,8 @@ def _column(
     listed = items_or_none(values)
     found = tuple(sorted(set(listed), key=lambda value: (type(value).__name__, value)))
     parts = shares @ one_hot(listed, found)
-    return found, 0.0, _factors(np.sqrt(np.maximum(1.0 - parts @ parts, 0.0))[None])[0]
+    spread = np.sqrt(parts @ (parts.sum() - parts))  # exactly 0 of a single category
+    return found, 0.0, _factors(_varying(spread[None]))[0]
 
 
 def moments(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -195,7 +196,12 @@ def sparse_moments(X: Any, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     means = shares @ scaled
     variances = shares @ scaled.multiply(scaled) - means**2
     spreads = np.sqrt(np.maximum(variances, 0.0))
-    return means * unit, np.where(spreads > np.sqrt(ROUNDINGS), spreads, 0.0) * unit
+    return means * unit, _varying(spreads) * unit
+
+
+def _varying(spreads: np.ndarray) -> np.ndarray:
+    """Return spreads of columns that are not centred, 0 where they are nothing but rounding."""
+    return np.where(spreads > np.sqrt(ROUNDINGS), spreads, 0.0)
 
 
 def _factors(spreads: np.ndarray) -> tuple[float, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +14,8 @@ from kernelweave.kernels.columns import Columns, choose
 from kernelweave.kernels.inputs import as_input, column
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.stored import stored
+
+FIRST = 100  # sequences in which unknown letters are counted
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,8 @@ class Strings:
         """Return the sequences in X."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
         check_length(sequences, self.length)
+        if training:
+            warn_of_unknown(sequences)
         return PlaneTable(sequences)
 
 
@@ -70,14 +75,29 @@ def read_column(
     return sequences.take(positions)
 
 
+def warn_of_unknown(sequences: Sequences) -> None:
+    """Warn where most letters of the first sequences are unknown: another alphabet may be meant."""
+    letters, first = sequences.alphabet.letters, range(min(FIRST, len(sequences)))
+    codes = [np.frombuffer(sequences.packed.codes(i), dtype=np.uint8) for i in first]
+    unknown = np.mean(np.concatenate(codes) >= len(letters))
+    if unknown > 0.5:
+        warnings.warn(
+            f"sequences ({sequences.alphabet.name}): {unknown:.0%} of the letters are not among "
+            f"{letters.decode('latin-1')}, and match nothing; is it another alphabet, such as "
+            "alphabet='protein'?",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
 def check_length(sequences: Sequences, length: int) -> None:
     """Refuse sequences of another length; the message names the first one."""
     odd = np.flatnonzero(sequences.lengths != length)
     if len(odd):
         raise ValueError(
             f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree "
-            f"kernels compare sequences of one length, here {length} (as the first one of the "
-            "training data). Use Spectrum or NGram for sequences of any length."
+            f"and locality improved kernels compare sequences of one length, here {length} (as the "
+            "first one of the training data). Spectrum, GappedKmer and NGram take any length."
         )
 
 
