@@ -66,6 +66,39 @@ def test_rough_outputs_are_close(rng, level, kernels, d):
         )
 
 
+def test_rough_outputs_are_kept_for_those_who_need_six_digits(rng, level):
+    """In double precision they serve `outputs_at` alone, until alpha changes."""
+    X = vectors(rng)
+    exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    alpha, theta = rng.normal(size=len(X)), rng.random(exact.n_kernels)
+    for engine in (exact, rough):
+        engine.move_to(alpha)
+    known = rough.outputs_at(every := np.arange(len(X)))
+    rough.rough = False
+    assert rough.knows_outputs
+    pairs = rough.work.pairs["every kernel"]
+    np.testing.assert_array_equal(rough.outputs_at(every), known)
+    assert rough.work.pairs["every kernel"] == pairs
+    np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
+    np.testing.assert_array_equal(rough.quadratic(), exact.quadratic())
+    before = rough.snapshot()
+    rough.change(every[:3], np.zeros(3))
+    assert not rough.knows_outputs
+    rough.move_to(*before)
+    np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
+
+
+def test_few_with_an_alpha_take_a_rough_pass(rng, level):
+    X, some = vectors(rng), np.arange(5)
+    exact, engine = engine_of(WIDTHS, X), engine_of(WIDTHS, X)
+    alpha = rng.normal(size=5)
+    exact.change(some, alpha)
+    engine.change(some, alpha)
+    far = 3e-6 * np.abs(alpha).sum()
+    assert np.abs(engine.outputs_at(np.arange(len(X))) - exact.outputs()).max() <= far
+    assert engine.work.pairs["every kernel"] == 5 * len(X)
+
+
 def test_every_level_agrees_to_the_last_digits(rng):
     X, before, found = vectors(rng), _core.simd_level(), []
     alpha = rng.normal(size=len(X))

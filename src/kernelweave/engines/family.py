@@ -40,7 +40,8 @@ class FamilyEngine(Engine):
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._stale = True  # whether the combined outputs have to be computed anew
         self._rough = False
-        self._outputs: np.ndarray | None = None  # rough ones of the present alpha, if known
+        # Rough ones of the present alpha, if known; `outputs_at` may use them in any precision.
+        self._outputs: np.ndarray | None = None
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> FamilyEngine:
@@ -67,7 +68,11 @@ class FamilyEngine(Engine):
         if rough and not self.has_rough_outputs:
             raise self._cannot("use single precision on these kernels and examples")
         self._stale = self._stale or rough < self._rough
-        self._rough, self._outputs = rough, None
+        self._rough = rough
+
+    @property
+    def knows_outputs(self) -> bool:
+        return self._outputs is not None
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
@@ -75,7 +80,7 @@ class FamilyEngine(Engine):
         return self._core.outputs(support, self._alpha[support], kernels)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        if self._rough:
+        if self._rough or self.knows_outputs or self._one_pass_pays(len(idx)):
             return self._rough_outputs()[:, idx]
         # Kernels are taken as piecewise cubic functions of the shared quantities.
         outputs = np.empty((self.n_kernels, len(idx)))
@@ -129,7 +134,7 @@ class FamilyEngine(Engine):
             self._stale = False
 
     def snapshot(self) -> Snapshot:
-        if self._outputs is not None:
+        if self._rough and self._outputs is not None:
             return Snapshot(self._alpha.copy(), self._outputs)
         if self._stale:
             return super().snapshot()
@@ -149,7 +154,7 @@ class FamilyEngine(Engine):
 
     def _combine(self, theta: np.ndarray) -> None:
         """Compute the combined outputs of alpha anew, under the weights of the core, theta."""
-        if self._outputs is not None:
+        if self._rough and self._outputs is not None:
             self._core.combined[:] = theta @ self._outputs
             return
         support = np.flatnonzero(self._alpha)
@@ -169,6 +174,10 @@ class FamilyEngine(Engine):
             with self.work.on("every kernel", len(support) * self.n):
                 self._outputs = self._core.outputs_single(support, self._alpha[support])
         return self._outputs
+
+    def _one_pass_pays(self, count: int) -> bool:
+        """Return whether a rough pass over the support is cheaper than rows of `count` examples."""
+        return self.has_rough_outputs and count > np.count_nonzero(self._alpha)
 
     def _weigh(self, theta: np.ndarray) -> None:
         if not np.array_equal(theta, self._theta):
