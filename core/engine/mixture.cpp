@@ -166,7 +166,7 @@ void Mixture::add_single(const int64_t* ids, int64_t count, const double* delta)
 
 void Mixture::outputs_single(const int64_t* ids, int64_t count, const double* alpha,
                              double* out) const {
-  single_->outputs(rows_->program(), ids, count, alpha, rows_->threads(), out);
+  single_->outputs(ids, count, alpha, rows_->threads(), out);
 }
 
 void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
