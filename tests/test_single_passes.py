@@ -8,6 +8,9 @@ from kernelweave import MKLClassifier, MKLRegressor
 from kernelweave.core import _core
 from kernelweave.engines import FamilyEngine, family
 from kernelweave.kernels import RBF, Polynomial
+from kernelweave.losses import Hinge
+from kernelweave.training.subproblem import Subproblem
+from kernelweave.training.working_sets import solve_subproblem
 from kernelweave.verification import verify
 
 WIDTHS = RBF(np.geomspace(1e-3, 3.0, 9))
@@ -64,6 +67,40 @@ def test_rough_outputs_are_close(rng, level, kernels, d):
         np.testing.assert_array_equal(
             rough.subset(part).combined(other), rough.combined(other)[part]
         )
+
+
+@pytest.mark.parametrize("kernels", [WIDTHS, TWO], ids=["one distance", "two distances"])
+@pytest.mark.parametrize("d", [5, 80, "sparse"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_rough_blocks_are_close(rng, level, kernels, d, n_jobs):
+    X = few_values(rng) if d == "sparse" else vectors(rng, d=d) * np.sqrt(5 / d)
+    exact, rough = engine_of(kernels, X), rough_engine(kernels, X, n_jobs=n_jobs)
+    theta = rng.random(exact.n_kernels)
+    for size in (1, 31, 64, 200, len(X)):
+        idx = np.sort(rng.choice(len(X), size, replace=False))
+        block, wanted = rough.rough_block(idx, theta), exact.block(idx, theta)
+        np.testing.assert_array_equal(block, block.T)
+        assert np.abs(block - wanted).max() <= 3e-6 * theta.sum()
+        np.testing.assert_array_equal(rough.block(idx, theta), wanted)
+        np.testing.assert_array_equal(exact.rough_block(idx, theta), wanted)
+
+
+def test_pairs_that_do_not_converge_are_followed_by_all_digits(rng):
+    """Interior points factorise the kernel, which rounding leaves indefinite."""
+    X, q = vectors(rng, n=200), 200
+    y, theta = np.sign(X[:, 0] - 3.0 + rng.normal(size=q)), np.eye(9)[4]
+    engine, idx = rough_engine(WIDTHS, X), np.arange(q)
+    term = Hinge().dual_term(y, np.full(q, 1e4))
+    asked = []
+
+    def exact():
+        asked.append(None)
+        return engine.block(idx, theta)
+
+    start = Subproblem(engine.rough_block(idx, theta), term, np.zeros(q), np.zeros(q), exact)
+    alpha = solve_subproblem(start, 1e-4)
+    assert len(asked) == 1
+    assert start.exact().after(alpha).violation <= 1e-4
 
 
 def test_rough_outputs_are_kept_for_those_who_need_six_digits(rng, level):

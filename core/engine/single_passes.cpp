@@ -248,6 +248,28 @@ void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, i
   }
 }
 
+void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double* out) const {
+  const auto& loops = *simd().single;
+  for (const SingleFamily& family : families_) {
+    const auto others = family.table().subset(ids, count);
+    const SingleRows rows(family.table(), ids, count);
+    const bool adds = &family != families_.data();
+    // Both halves are computed: that takes no longer than mirroring one.
+    run_team(threads, (count + kStrip - 1) / kStrip, [&](int64_t strip, int) {
+      alignas(64) float s[kStrip * kPanel];
+      const int64_t first = strip * kStrip, height = std::min(kStrip, count - first);
+      for (int64_t p = 0; p < others->panels(); ++p) {
+        rows.distances(first, height, *others, p, s);
+        for (int64_t r = 0; r < height; ++r)  // an example is at no distance from itself
+          if ((first + r) / kPanel == p) s[r * kPanel + (first + r) % kPanel] = 0.0f;
+        loops.values(s, height, std::min(kPanel, count - p * kPanel), family.grid(),
+                     family.values(), out + first * count + p * kPanel, count, adds);
+      }
+      check_interrupt();
+    });
+  }
+}
+
 void SinglePasses::outputs(const int64_t* ids, int64_t count, const double* alpha, int threads,
                            double* out) const {
   for (const SingleFamily& family : families_) {

@@ -61,6 +61,8 @@ class SinglePasses {
   void weigh(const Program& program, const double* weights);
   // out[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta, int threads, double* out) const;
+  // out (count x count): the weighted sum of kernels inside a working set, symmetric.
+  void block(const int64_t* ids, int64_t count, int threads, double* out) const;
   // out (kernels x n) = sum_r alpha[r] k_m(x_ids[r], x_i).
   void outputs(const int64_t* ids, int64_t count, const double* alpha, int threads,
                double* out) const;

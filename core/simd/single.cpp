@@ -196,6 +196,34 @@ void add_tile(const float* s, int64_t count, const SingleGrid& grid, const float
   add(s, count, grid, tables, factors, out);
 }
 
+template <typename Shape>
+void set_values(const float* s, int64_t count, int64_t width, const SingleGrid& given,
+                const float* given_tables, double* out, int64_t stride, bool adds) {
+  typedef double Doubles __attribute__((vector_size(kFloats * sizeof(double))));
+  const SingleGrid grid = given;
+  const Tables<Shape> tables(given_tables);
+  const uint32_t base = first_cell<Shape::kTail>(grid);
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t c = 0; c < width; c += kFloats) {
+      const Vec distances = load<Vec>(s + r * kPanel + c);
+      const Places at = locate<Shape::kTail>(distances, grid, base, Shape::kHalf);
+      Doubles values = __builtin_convertvector(value_at(at, tables), Doubles);
+      double* row = out + r * stride + c;
+      const int64_t n = width - c < kFloats ? width - c : kFloats;
+      for (int64_t l = 0; l < n && adds; ++l) values[l] += row[l];
+      if (n == kFloats)
+        store(values, row);
+      else
+        memcpy(row, &values, size_t(n) * sizeof(double));
+    }
+}
+
+void values_tile(const float* s, int64_t count, int64_t width, const SingleGrid& grid,
+                 const float* tables, double* out, int64_t stride, bool adds) {
+  const auto set = grid.wide ? set_values<Wide> : set_values<Narrow>;
+  set(s, count, width, grid, tables, out, stride, adds);
+}
+
 // Of the first sums of cells; `low` is counted from the second cell on, and of the first one wraps.
 struct Range {
   Ints low, high;
@@ -286,6 +314,6 @@ void add_kernels(const double* moments, int64_t rows, int64_t size, int64_t low,
 
 extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
 const SingleLoops KW_JOIN(single_, KW_LEVEL) = {distances_tile, sparse_distances_tile, add_tile,
-                                                moments_row, add_kernels};
+                                                values_tile,    moments_row,           add_kernels};
 
 }  // namespace kw

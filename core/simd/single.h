@@ -53,6 +53,10 @@ struct SingleLoops {
   // tables: kCoefficients numbers.
   void (*add)(const float* s, int64_t count, const SingleGrid& grid, const float* tables,
               const float* factors, double* out);
+  // out[r * stride + j] = f(s[r * kPanel + j]), or what is there plus that if it `adds`, for
+  // `width` columns of a panel.
+  void (*values)(const float* s, int64_t count, int64_t width, const SingleGrid& grid,
+                 const float* tables, double* out, int64_t stride, bool adds);
   // Numbers s[p * stride + j] of `panels` panels: the powers of their places in their cells, times
   // weights[p * kPanel + j], are added to total (moment_cells x kMomentTerms). sums: zeros,
   // kApart times as many, that are zeros again at the end. `used` grows to what is added to.

@@ -112,6 +112,13 @@ class FamilyEngine(Engine):
         with self.work.on("blocks", len(idx) ** 2 // 2):
             return self._core.block(idx)
 
+    def rough_block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+        if not self._rough:
+            return self.block(idx, theta)
+        self._weigh(theta)
+        with self.work.on("blocks", len(idx) ** 2 // 2):
+            return self._core.block_single(idx)
+
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)
 
@@ -163,7 +170,12 @@ class FamilyEngine(Engine):
 
     def _add(self, kind: str, idx: np.ndarray, delta: np.ndarray) -> None:
         """Let the combined outputs follow a change of alpha[idx] by delta; count it as a kind."""
-        add = self._core.add_single if self._rough else self._core.add
+        if self._rough:
+            add = self._core.add_single
+        elif self.has_rough_outputs and kind == "new weights":  # once, as a rule, at the end
+            add = self._core.add_once
+        else:
+            add = self._core.add
         with self.work.on(kind, len(idx) * self.n):
             add(idx, delta)
 

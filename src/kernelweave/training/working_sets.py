@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -178,9 +179,10 @@ class WorkingSets:
         self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int
     ) -> np.ndarray:
         """Return the best alphas of the working set of an output, (q,), up to a violation."""
-        kernel = self.engine.block(work, weights)
+        kernel = self.engine.rough_block(work, weights)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-        subproblem = Subproblem(kernel, term, alpha, self.F[work])
+        anew = partial(self.engine.block, work, weights) if self.engine.rough else None
+        subproblem = Subproblem(kernel, term, alpha, self.F[work], anew)
         self._work[output] = work
         alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
         return self._balanced(work, alpha, output)
@@ -237,13 +239,15 @@ def solve_subproblem(
     Where `late` says so, what has been found until then.
     """
     method = margin_newton if problem.term.ent.any() else interior_points
-    most = PAIRS_PER_EXAMPLE * len(problem.alpha) + FEW_PAIRS
+    most, start = PAIRS_PER_EXAMPLE * len(problem.alpha) + FEW_PAIRS, problem
     for _ in range(ROUNDS):
         alpha, F, parts = problem.alpha.copy(), problem.F.copy(), problem.term.arrays
         _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
         problem = replace(problem, alpha=alpha, F=F)
         if not violation > tolerance or late():
             break
+        if problem.anew is not None:
+            problem = start.exact().after(problem.alpha)
         found = _without_pairs(problem, tolerance, method, late)
         if found is problem:
             break
