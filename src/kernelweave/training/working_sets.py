@@ -19,9 +19,9 @@ import numpy as np
 
 from ..core import _core
 from ..engines.base import Engine
-from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
 from .history import History
+from .inner_hessian import inner_hessian
 from .interior_points import interior_points
 from .margin_newton import margin_newton
 from .observers import of_examples
@@ -44,7 +44,6 @@ LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
-HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
 SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
 TINY = np.finfo(float).tiny
 
@@ -88,26 +87,7 @@ class WorkingSets:
 
     def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
-        outputs = range(self.problem.n_outputs)
-        hessian: np.ndarray = np.sum(
-            [self._output_hessian(output, weights) for output in outputs], axis=0
-        )
-        return hessian
-
-    def _output_hessian(self, output: int, weights: np.ndarray) -> np.ndarray:
-        """Return what one output adds to the Hessian.
-
-        All its free examples respond to new weights. Where there are too many, every k-th of them
-        counts k times: with a Hessian that is too small the weights would oscillate.
-        """
-        alpha, term = self.engine.alpha, self.problem.term
-        free = np.arange(self.engine.n)[self.problem.output_slices[output]]
-        free = free[strictly_inside(term, alpha, free)]
-        times = 1 + len(free) // round(HESSIAN_BLOCKS * self.engine.largest_block)
-        free = free[::times]
-        kernel = self.engine.block(free, weights)
-        curvature = term.take(free).curvature(alpha[free])
-        return times * value_hessian(kernel, curvature, self.engine.outputs_at(free))
+        return inner_hessian(self.problem, self.engine, weights)
 
     def violations(self, output: int = 0) -> Violations:
         """Return how far each alpha of an output is from where it should be."""
