@@ -191,13 +191,12 @@ class Engine(ABC):
         """Return the outputs of q examples, shape (M, q), to about six digits at least."""
         raise self._cannot("give the outputs of single examples")
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
-        raise self._cannot("evaluate kernels between examples")
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
+        """Return sum_m theta_m k_m between q examples, shape (q, q).
 
-    def rough_block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return what `block` does, with no more digits than outputs have at present."""
-        return self.block(idx, theta)
+        If it need not be exact, one with the digits that outputs have at present will do.
+        """
+        raise self._cannot("evaluate kernels between examples")
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         """Return every k_m between q examples, shape (M, q, q)."""

@@ -107,17 +107,11 @@ class FamilyEngine(Engine):
         with self.work.on("every kernel", len(support) ** 2 // 2):
             return self._core.quadratic(support, self._alpha[support])
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         self._weigh(theta)
+        block = self._core.block if exact or not self._rough else self._core.block_single
         with self.work.on("blocks", len(idx) ** 2 // 2):
-            return self._core.block(idx)
-
-    def rough_block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        if not self._rough:
-            return self.block(idx, theta)
-        self._weigh(theta)
-        with self.work.on("blocks", len(idx) ** 2 // 2):
-            return self._core.block_single(idx)
+            return block(idx)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)
@@ -189,7 +183,7 @@ class FamilyEngine(Engine):
 
     def _one_pass_pays(self, count: int) -> bool:
         """Return whether a rough pass over the support is cheaper than rows of `count` examples."""
-        return self.has_rough_outputs and count > np.count_nonzero(self._alpha)
+        return self.has_rough_outputs and count > int(np.count_nonzero(self._alpha))
 
     def _weigh(self, theta: np.ndarray) -> None:
         if not np.array_equal(theta, self._theta):

@@ -159,9 +159,10 @@ class WorkingSets:
         self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int
     ) -> np.ndarray:
         """Return the best alphas of the working set of an output, (q,), up to a violation."""
-        kernel = self.engine.rough_block(work, weights)
+        kernel = self.engine.block(work, weights, exact=False)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-        anew = partial(self.engine.block, work, weights) if self.engine.rough else None
+        rough = self.engine.rough and not self.engine.far
+        anew = partial(self.engine.block, work, weights) if rough else None
         subproblem = Subproblem(kernel, term, alpha, self.F[work], anew)
         self._work[output] = work
         alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
