@@ -8,6 +8,9 @@ from kernelweave import MKLClassifier, MKLRegressor
 from kernelweave.core import _core
 from kernelweave.engines import FamilyEngine, family
 from kernelweave.kernels import RBF, Polynomial
+from kernelweave.losses import Hinge
+from kernelweave.training.subproblem import Subproblem
+from kernelweave.training.working_sets import solve_subproblem
 from kernelweave.verification import verify
 
 WIDTHS = RBF(np.geomspace(1e-3, 3.0, 9))
@@ -64,6 +67,74 @@ def test_rough_outputs_are_close(rng, level, kernels, d):
         np.testing.assert_array_equal(
             rough.subset(part).combined(other), rough.combined(other)[part]
         )
+
+
+@pytest.mark.parametrize("kernels", [WIDTHS, TWO], ids=["one distance", "two distances"])
+@pytest.mark.parametrize("d", [5, 80, "sparse"])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_rough_blocks_are_close(rng, level, kernels, d, n_jobs):
+    X = few_values(rng) if d == "sparse" else vectors(rng, d=d) * np.sqrt(5 / d)
+    exact, rough = engine_of(kernels, X), rough_engine(kernels, X, n_jobs=n_jobs)
+    theta = rng.random(exact.n_kernels)
+    for size in (1, 31, 64, 200, len(X)):
+        idx = np.sort(rng.choice(len(X), size, replace=False))
+        block, wanted = rough.block(idx, theta, exact=False), exact.block(idx, theta)
+        np.testing.assert_array_equal(block, block.T)
+        assert np.abs(block - wanted).max() <= 3e-6 * theta.sum()
+        np.testing.assert_array_equal(rough.block(idx, theta), wanted)
+        np.testing.assert_array_equal(exact.block(idx, theta, exact=False), wanted)
+
+
+def test_pairs_that_do_not_converge_are_followed_by_all_digits(rng):
+    """Interior points factorise the kernel, which rounding leaves indefinite."""
+    X, q = vectors(rng, n=200), 200
+    y, theta = np.sign(X[:, 0] - 3.0 + rng.normal(size=q)), np.eye(9)[4]
+    engine, idx = rough_engine(WIDTHS, X), np.arange(q)
+    term = Hinge().dual_term(y, np.full(q, 1e4))
+    asked = []
+
+    def exact():
+        asked.append(None)
+        return engine.block(idx, theta)
+
+    kernel = engine.block(idx, theta, exact=False)
+    start = Subproblem(kernel, term, np.zeros(q), np.zeros(q), exact)
+    alpha = solve_subproblem(start, 1e-4)
+    assert len(asked) == 1
+    assert start.exact().after(alpha).violation <= 1e-4
+
+
+def test_rough_outputs_are_kept_for_those_who_need_six_digits(rng, level):
+    """In double precision they serve `outputs_at` alone, until alpha changes."""
+    X = vectors(rng)
+    exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    alpha, theta = rng.normal(size=len(X)), rng.random(exact.n_kernels)
+    for engine in (exact, rough):
+        engine.move_to(alpha)
+    known = rough.outputs_at(every := np.arange(len(X)))
+    rough.rough = False
+    assert rough.knows_outputs
+    pairs = rough.work.pairs["every kernel"]
+    np.testing.assert_array_equal(rough.outputs_at(every), known)
+    assert rough.work.pairs["every kernel"] == pairs
+    np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
+    np.testing.assert_array_equal(rough.quadratic(), exact.quadratic())
+    before = rough.snapshot()
+    rough.change(every[:3], np.zeros(3))
+    assert not rough.knows_outputs
+    rough.move_to(*before)
+    np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
+
+
+def test_few_with_an_alpha_take_a_rough_pass(rng, level):
+    X, some = vectors(rng), np.arange(5)
+    exact, engine = engine_of(WIDTHS, X), engine_of(WIDTHS, X)
+    alpha = rng.normal(size=5)
+    exact.change(some, alpha)
+    engine.change(some, alpha)
+    far = 3e-6 * np.abs(alpha).sum()
+    assert np.abs(engine.outputs_at(np.arange(len(X))) - exact.outputs()).max() <= far
+    assert engine.work.pairs["every kernel"] == 5 * len(X)
 
 
 def test_every_level_agrees_to_the_last_digits(rng):

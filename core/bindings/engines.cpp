@@ -265,6 +265,21 @@ void require_single(const Mixture& mixture, Ids ids, Vector alpha) {
   require(mixture.has_single_passes(), "single passes do not serve these kernels and examples");
 }
 
+void add_once(Mixture& mixture, Ids ids, Vector delta) {
+  check_ids(mixture.n(), ids);
+  require(ids.shape(0) == delta.shape(0), "add_once: ids and delta differ in length");
+  const bool keeps = false;
+  without_lock([&] { mixture.add(ids.data(), int64_t(ids.shape(0)), delta.data(), keeps); });
+}
+
+Out block_single(const Mixture& mixture, Ids ids) {
+  check_ids(mixture.n(), ids);
+  require(mixture.has_single_passes(), "single passes do not serve these kernels and examples");
+  Out out = make_array({ids.shape(0), ids.shape(0)});
+  without_lock([&] { mixture.block_single(ids.data(), int64_t(ids.shape(0)), out.data()); });
+  return out;
+}
+
 void add_single(Mixture& mixture, Ids ids, Vector delta) {
   require_single(mixture, ids, delta);
   without_lock([&] { mixture.add_single(ids.data(), int64_t(ids.shape(0)), delta.data()); });
@@ -343,6 +358,8 @@ void bind_mixture(nb::module_& m) {
            "What the first rows add to `quadratic`, each with itself and all after it.")
       .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)
       .def_prop_ro("has_single_passes", &Mixture::has_single_passes)
+      .def("add_once", &add_once, "ids"_a, "delta"_a, "As `add`; no rows are cached.")
+      .def("block_single", &block_single, "ids"_a, "As `block`, in single precision.")
       .def("add_single", &add_single, "ids"_a, "delta"_a, "As `add`, in single precision.")
       .def("outputs_single", &outputs_single, "ids"_a, "alpha"_a,
            "The outputs of all kernels, a row for each, in single precision.")

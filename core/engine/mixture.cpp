@@ -45,12 +45,15 @@ void Mixture::weigh(const double* weights) {
   std::fill(combined_.begin(), combined_.end(), 0.0);
 }
 
-void Mixture::add(const int64_t* ids, int64_t count, const double* delta) {
-  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double*) {
-    for (size_t p = 0; p < profiles_.size(); ++p)
-      simd().cells->add(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), delta[r],
-                        combined_.data() + view.j0, view.n);
-  });
+void Mixture::add(const int64_t* ids, int64_t count, const double* delta, bool keeps) {
+  rows_->each_row(
+      ids, count,
+      [&](int64_t r, const RowView& view, double*) {
+        for (size_t p = 0; p < profiles_.size(); ++p)
+          simd().cells->add(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(),
+                            delta[r], combined_.data() + view.j0, view.n);
+      },
+      Visits{.keeps = keeps});
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
@@ -147,7 +150,6 @@ void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_colu
                      const std::vector<double*>& out) {
   for (size_t p = 0; p < profiles_.size(); ++p)
     std::fill_n(out[p], n_columns * profiles_[p].nodes().count(), 0.0);
-  const bool by_rows = true;  // the sums of a row belong to one thread, and have one order
   rows_->each_row(
       columns, n_columns,
       [&](int64_t r, const RowView& view, double*) {
@@ -157,16 +159,20 @@ void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_colu
                                view.n);
         }
       },
-      by_rows);
+      Visits{.by_rows = true});  // the sums of a row belong to one thread, and have one order
 }
 
 void Mixture::add_single(const int64_t* ids, int64_t count, const double* delta) {
   single_->add(ids, count, delta, rows_->threads(), combined_.data());
 }
 
+void Mixture::block_single(const int64_t* ids, int64_t count, double* out) const {
+  single_->block(ids, count, rows_->threads(), out);
+}
+
 void Mixture::outputs_single(const int64_t* ids, int64_t count, const double* alpha,
                              double* out) const {
-  single_->outputs(rows_->program(), ids, count, alpha, rows_->threads(), out);
+  single_->outputs(ids, count, alpha, rows_->threads(), out);
 }
 
 void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }

@@ -29,8 +29,9 @@ class Mixture {
 
   // Sets the weights; the combined outputs are those of alpha = 0 then.
   void weigh(const double* weights);
-  // combined[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
-  void add(const int64_t* ids, int64_t count, const double* delta);
+  // combined[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i). Rows are cached if it
+  // `keeps` them.
+  void add(const int64_t* ids, int64_t count, const double* delta, bool keeps = true);
   // out (count x count): the combined kernel inside a working set.
   void block(const int64_t* ids, int64_t count, double* out);
   // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]); or what the first rows add to it,
@@ -47,9 +48,11 @@ class Mixture {
               const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }
-  // The same as `add` and `outputs` (of all kernels), in single precision (single_passes.h).
+  // The same as `add`, `block` and `outputs` (of all kernels), in single precision
+  // (single_passes.h).
   bool has_single_passes() const { return bool(single_); }
   void add_single(const int64_t* ids, int64_t count, const double* delta);
+  void block_single(const int64_t* ids, int64_t count, double* out) const;
   void outputs_single(const int64_t* ids, int64_t count, const double* alpha, double* out) const;
   void diagonal(double* out) const;
   void blocks(const int64_t* ids, int64_t count, double* out) const;

@@ -20,6 +20,12 @@ std::vector<T> chosen(const T* values, const std::vector<int64_t>& order) {
   return result;
 }
 
+// How rows are visited.
+struct Visits {
+  bool by_rows = false;  // a row from its first column to its last, by one thread
+  bool keeps = true;     // new rows may be cached
+};
+
 class SharedRows {
  public:
   SharedRows(std::shared_ptr<const Program> program, Side side, int64_t cache_bytes, int threads);
@@ -33,9 +39,9 @@ class SharedRows {
 
   // The rows of some examples against all: calls visit(r, view, stack) for every position r of
   // `ids` and every column tile; calls for different column tiles may run at the same time, or,
-  // by_rows, those for different rows, each from its first column to its last.
+  // by_rows, those for different rows.
   template <typename Visit>
-  void each_row(const int64_t* ids, int64_t count, Visit&& visit, bool by_rows = false);
+  void each_row(const int64_t* ids, int64_t count, Visit&& visit, Visits visits = {});
 
   // The rows of some examples against each other: calls visit(r, view, stack, part) for every
   // position r of `ids`, the views covering the positions from r on in tiles. Calls for different
@@ -70,7 +76,7 @@ class SharedRows {
                       const std::vector<const double*>& rows, Visit& visit, bool by_rows);
   template <typename Visit>
   void each_new_row(const std::vector<int64_t>& positions, const int64_t* ids, Visit& visit,
-                    bool by_rows);
+                    Visits visits);
   template <typename Visit>
   void each_upper_known_row(const std::vector<const double*>& rows, const int64_t* ids,
                             const Side& work, Visit& visit, int64_t parts) const;
@@ -86,7 +92,7 @@ class SharedRows {
 };
 
 template <typename Visit>
-void SharedRows::each_row(const int64_t* ids, int64_t count, Visit&& visit, bool by_rows) {
+void SharedRows::each_row(const int64_t* ids, int64_t count, Visit&& visit, Visits visits) {
   std::vector<int64_t> known, unknown;
   std::vector<const double*> rows;
   cache_.start_turn();
@@ -99,8 +105,8 @@ void SharedRows::each_row(const int64_t* ids, int64_t count, Visit&& visit, bool
       unknown.push_back(r);
     }
   }
-  each_known_row(known, ids, rows, visit, by_rows);
-  each_new_row(unknown, ids, visit, by_rows);
+  each_known_row(known, ids, rows, visit, visits.by_rows);
+  each_new_row(unknown, ids, visit, visits);
 }
 
 template <typename Visit>
@@ -133,10 +139,10 @@ void SharedRows::each_known_row(const std::vector<int64_t>& positions, const int
 
 template <typename Visit>
 void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64_t* ids,
-                              Visit& visit, bool by_rows) {
+                              Visit& visit, Visits visits) {
   std::vector<int64_t> examples;
   std::vector<double*> kept;
-  const bool keeps = keeps_rows(int64_t(positions.size()));
+  const bool keeps = visits.keeps && keeps_rows(int64_t(positions.size()));
   for (int64_t position : positions) {
     examples.push_back(ids[position]);
     kept.push_back(keeps ? cache_.insert(ids[position]) : nullptr);
@@ -150,7 +156,7 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
               std::copy_n(view.planes[p], view.n, kept[r] + p * side_.n + view.j0);
           visit(positions[r], view, stack);
         },
-        Pairs{.by_rows = by_rows});
+        Pairs{.by_rows = visits.by_rows});
   } catch (...) {  // rows that were not filled must not be found
     for (int64_t example : examples) cache_.drop(example);
     throw;

@@ -47,8 +47,10 @@ class MomentPass {
     std::copy_n(alpha, count, weights_.begin());
   }
 
-  // moments (width x grid.moments()) of examples [first, first + width), at most kStrip of them.
-  void collect(int64_t first, int64_t width, double* moments) const {
+  // Adds to moments (width x grid.moments()) of examples [first, first + width), at most kStrip of
+  // them; returns to which.
+  UsedMoments collect(int64_t first, int64_t width, double* moments) const {
+    UsedMoments used;
     const auto& loops = *simd().single;
     const int64_t tile = kStrip * kPanel, panels = support_->panels();
     std::vector<int64_t> ids(width);
@@ -64,9 +66,10 @@ class MomentPass {
         if (self >= p0 * kPanel && self < p1 * kPanel)  // no distance from itself
           s[(self / kPanel - p0) * tile + r * kPanel + self % kPanel] = 0.0f;
         loops.moments(s.data() + r * kPanel, tile, p1 - p0, grid_, weights_.data() + p0 * kPanel,
-                      sums.data(), moments + r * grid_.moments());
+                      sums.data(), moments + r * grid_.moments(), &used);
       }
     }
+    return used;
   }
 
  private:
@@ -77,13 +80,43 @@ class MomentPass {
   Buffer<float> weights_;
 };
 
-// Where moments are not zero, beyond the first cell, in which an example itself is.
-std::pair<int64_t, int64_t> used_moments(const double* moments, int64_t size) {
-  int64_t low = kMomentTerms, high = size;
-  while (low < high && moments[low] == 0.0) ++low;
-  while (low < high && moments[high - 1] == 0.0) --high;
-  return {low, high};
-}
+// Outputs of all kernels for a strip of examples after the other.
+class KernelSums {
+ public:
+  KernelSums(const SingleFamily& family, const MomentPass& pass)
+      : family_(family),
+        pass_(pass),
+        size_(family.grid().moments()),
+        moments_(kStrip * size_, 0.0),
+        sums_(kStrip * family.padded_kernels()) {}
+
+  // out (kernels x n) of examples [first, first + width).
+  void fill(int64_t first, int64_t width, double* out) {
+    const UsedMoments used = pass_.collect(first, width, moments_.data());
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    add(width, 0, kMomentTerms);
+    if (used.low < used.high) add(width, used.low, used.high);
+    const int64_t n = family_.table().n(), padded = family_.padded_kernels();
+    const std::vector<int64_t> members = family_.kernels();
+    for (size_t k = 0; k < members.size(); ++k)
+      for (int64_t r = 0; r < width; ++r)
+        out[members[k] * n + first + r] = sums_[r * padded + int64_t(k)];
+  }
+
+ private:
+  // Adds what moments [low, high) make, and clears them.
+  void add(int64_t width, int64_t low, int64_t high) {
+    simd().single->add_kernels(moments_.data(), width, size_, low, high, family_.moment_weights(),
+                               family_.padded_kernels(), sums_.data());
+    for (int64_t r = 0; r < width; ++r)
+      std::fill_n(moments_.data() + r * size_ + low, high - low, 0.0);
+  }
+
+  const SingleFamily& family_;
+  const MomentPass& pass_;
+  const int64_t size_;
+  Buffer<double> moments_, sums_;
+};
 
 }  // namespace
 
@@ -139,23 +172,30 @@ void SingleFamily::fill(const Program& program, const double* weights, int tail,
           float(basis.coefficient(values.data() + cell * kTerms, d));
 }
 
-std::vector<double> SingleFamily::moment_weights(const Program& program) const {
+int64_t SingleFamily::padded_kernels() const {
+  return (int64_t(kernels().size()) + kKernelsAtOnce - 1) / kKernelsAtOnce * kKernelsAtOnce;
+}
+
+std::vector<double> SingleFamily::tabulated_moments(const Program& program) const {
   const std::vector<double> points =
       cell_points(grid_, grid_.moment_cells, kMomentTail, kMomentBasis, kMomentHalf);
-  std::vector<int64_t> row(program.n_kernels());
+  std::vector<int64_t> column(program.n_kernels());
   const std::vector<int64_t> members = kernels();
-  for (size_t r = 0; r < members.size(); ++r) row[members[r]] = int64_t(r);
-  std::vector<double> values(members.size() * points.size());
+  for (size_t k = 0; k < members.size(); ++k) column[members[k]] = int64_t(k);
+  const int64_t padded = padded_kernels();
+  std::vector<double> weights(padded * grid_.moments(), 0.0);
   const auto copy = [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    std::copy_n(v, n, values.data() + row[m] * grid_.moments() + first);
+    for (int64_t j = 0; j < n; ++j) weights[(first + j) * padded + column[m]] = v[j];
   };
   functions_.tabulate(program, points, copy);
-  for (size_t at = 0; at < values.size(); at += kMomentTerms) {
-    double here[kMomentTerms];
-    std::copy_n(values.data() + at, kMomentTerms, here);
-    for (int d = 0; d < kMomentTerms; ++d) values[at + d] = kMomentBasis.coefficient(here, d);
-  }
-  return values;
+  for (int64_t cell = 0; cell < grid_.moment_cells; ++cell)
+    for (int64_t k = 0; k < padded; ++k) {
+      double* first = weights.data() + cell * kMomentTerms * padded + k;
+      double here[kMomentTerms];
+      for (int d = 0; d < kMomentTerms; ++d) here[d] = first[d * padded];
+      for (int d = 0; d < kMomentTerms; ++d) first[d * padded] = kMomentBasis.coefficient(here, d);
+    }
+  return weights;
 }
 
 std::unique_ptr<SinglePasses> SinglePasses::of(const Program& program, const Side& side) {
@@ -167,6 +207,7 @@ std::unique_ptr<SinglePasses> SinglePasses::of(const Program& program, const Sid
     if (!table) return nullptr;
     SingleFamily family(program, plane, std::move(table));
     if (!family.serves(program)) return nullptr;
+    family.prepare(program);
     passes->families_.push_back(std::move(family));
   }
   return passes;
@@ -207,27 +248,38 @@ void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, i
   }
 }
 
-void SinglePasses::outputs(const Program& program, const int64_t* ids, int64_t count,
-                           const double* alpha, int threads, double* out) const {
+void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double* out) const {
+  const auto& loops = *simd().single;
+  for (const SingleFamily& family : families_) {
+    const auto others = family.table().subset(ids, count);
+    const SingleRows rows(family.table(), ids, count);
+    const bool adds = &family != families_.data();
+    // Both halves are computed: that takes no longer than mirroring one.
+    run_team(threads, (count + kStrip - 1) / kStrip, [&](int64_t strip, int) {
+      alignas(64) float s[kStrip * kPanel];
+      const int64_t first = strip * kStrip, height = std::min(kStrip, count - first);
+      for (int64_t p = 0; p < others->panels(); ++p) {
+        rows.distances(first, height, *others, p, s);
+        for (int64_t r = 0; r < height; ++r)  // an example is at no distance from itself
+          if ((first + r) / kPanel == p) s[r * kPanel + (first + r) % kPanel] = 0.0f;
+        loops.values(s, height, std::min(kPanel, count - p * kPanel), family.grid(),
+                     family.values(), out + first * count + p * kPanel, count, adds);
+      }
+      check_interrupt();
+    });
+  }
+}
+
+void SinglePasses::outputs(const int64_t* ids, int64_t count, const double* alpha, int threads,
+                           double* out) const {
   for (const SingleFamily& family : families_) {
     const SingleTable& table = family.table();
     const MomentPass pass(table, ids, count, alpha, family.grid());
-    const int64_t size = family.grid().moments();
-    const std::vector<double> weights = family.moment_weights(program);
-    const std::vector<int64_t> members = family.kernels();
-    run_team(threads, (table.n() + kStrip - 1) / kStrip, [&](int64_t strip, int) {
-      const int64_t first = strip * kStrip, width = std::min(kStrip, table.n() - first);
-      Buffer<double> moments(kStrip * size, 0.0);
-      pass.collect(first, width, moments.data());
-      for (int64_t r = 0; r < width; ++r) {
-        const double* row = moments.data() + r * size;
-        const auto [low, high] = used_moments(row, size);
-        for (size_t k = 0; k < members.size(); ++k) {
-          const double* weight = weights.data() + k * size;
-          out[members[k] * table.n() + first + r] = simd().dot(weight, row, kMomentTerms) +
-                                                    simd().dot(weight + low, row + low, high - low);
-        }
-      }
+    std::vector<std::unique_ptr<KernelSums>> sums(threads);
+    run_team(threads, (table.n() + kStrip - 1) / kStrip, [&](int64_t strip, int worker) {
+      if (!sums[worker]) sums[worker] = std::make_unique<KernelSums>(family, pass);
+      const int64_t first = strip * kStrip;
+      sums[worker]->fill(first, std::min(kStrip, table.n() - first), out);
       check_interrupt();
     });
   }

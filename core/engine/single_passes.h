@@ -29,20 +29,27 @@ class SingleFamily {
   const SingleTable& table() const { return *table_; }
   const SingleGrid& grid() const { return grid_; }
   const float* values() const { return values_.data(); }
-  // Sums of powers to sums of kernels: a row of grid().moments() numbers for each kernel.
-  std::vector<double> moment_weights(const Program& program) const;
   std::vector<int64_t> kernels() const { return functions_.kernels(); }
+  int64_t padded_kernels() const;  // their number, or a little more
+  // Tabulates what `moment_weights` returns.
+  void prepare(const Program& program) {
+    moment_weights_ = std::make_shared<std::vector<double>>(tabulated_moments(program));
+  }
+  // Sums of powers to sums of kernels: grid().moments() x padded_kernels().
+  const double* moment_weights() const { return moment_weights_->data(); }
 
  private:
   int64_t cells(int tail) const;  // up to the limit
   template <int kTerms>
   void fill(const Program& program, const double* weights, int tail, const CellBasis<kTerms>& basis,
             double half);
+  std::vector<double> tabulated_moments(const Program& program) const;
 
   Functions functions_;
   std::shared_ptr<const SingleTable> table_;
   SingleGrid grid_;
   Buffer<float> values_;
+  std::shared_ptr<const std::vector<double>> moment_weights_;  // shared with subsets
 };
 
 class SinglePasses {
@@ -54,9 +61,11 @@ class SinglePasses {
   void weigh(const Program& program, const double* weights);
   // out[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta, int threads, double* out) const;
+  // out (count x count): the weighted sum of kernels inside a working set, symmetric.
+  void block(const int64_t* ids, int64_t count, int threads, double* out) const;
   // out (kernels x n) = sum_r alpha[r] k_m(x_ids[r], x_i).
-  void outputs(const Program& program, const int64_t* ids, int64_t count, const double* alpha,
-               int threads, double* out) const;
+  void outputs(const int64_t* ids, int64_t count, const double* alpha, int threads,
+               double* out) const;
 
  private:
   std::vector<SingleFamily> families_;

@@ -196,6 +196,35 @@ void add_tile(const float* s, int64_t count, const SingleGrid& grid, const float
   add(s, count, grid, tables, factors, out);
 }
 
+template <typename Shape>
+void set_values(const float* s, int64_t count, int64_t width, const SingleGrid& given,
+                const float* given_tables, double* out, int64_t stride, bool adds) {
+  typedef double Doubles __attribute__((vector_size(kFloats * sizeof(double))));
+  const SingleGrid grid = given;
+  const Tables<Shape> tables(given_tables);
+  const uint32_t base = first_cell<Shape::kTail>(grid);
+  for (int64_t r = 0; r < count; ++r)
+    for (int64_t c = 0; c < width; c += kFloats) {
+      const Vec distances = load<Vec>(s + r * kPanel + c);
+      const Places at = locate<Shape::kTail>(distances, grid, base, Shape::kHalf);
+      Doubles values = __builtin_convertvector(value_at(at, tables), Doubles);
+      double* row = out + r * stride + c;
+      const int64_t n = width - c < kFloats ? width - c : kFloats;
+      for (int64_t l = 0; l < n && adds; ++l) values[l] += row[l];
+      if (n == kFloats)
+        store(values, row);
+      else
+        memcpy(row, &values, size_t(n) * sizeof(double));
+    }
+}
+
+void values_tile(const float* s, int64_t count, int64_t width, const SingleGrid& grid,
+                 const float* tables, double* out, int64_t stride, bool adds) {
+  const auto set = grid.wide ? set_values<Wide> : set_values<Narrow>;
+  set(s, count, width, grid, tables, out, stride, adds);
+}
+
+// Of the first sums of cells; `low` is counted from the second cell on, and of the first one wraps.
 struct Range {
   Ints low, high;
 };
@@ -207,7 +236,8 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
   for (int64_t j = 0; j < kPanel; j += kFloats) {
     const Places at = locate<kMomentTail>(load<Vec>(s + j), grid, base, kMomentHalf);
     const Ints cell = at.cell * uint32_t(kMomentTerms);
-    used.low = cell < used.low ? cell : used.low;
+    const Ints beyond = cell - uint32_t(kMomentTerms);
+    used.low = beyond < used.low ? beyond : used.low;
     used.high = cell > used.high ? cell : used.high;
     memcpy(first + j, &cell, sizeof cell);
     Vec w = load<Vec>(weights + j);
@@ -224,30 +254,66 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
   }
 }
 
-void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGrid& given,
-                 const float* weights, float* sums, double* total) {
-  const SingleGrid grid = given;
-  const int64_t size = grid.moments();
-  const uint32_t base = first_cell<kMomentTail>(grid);
-  Range used = {~Ints{}, Ints{}};
-  for (int64_t p = 0; p < panels; ++p)
-    moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, size, used);
-  uint32_t low = uint32_t(size), high = 0;
-  for (int64_t l = 0; l < kFloats; ++l) {
-    low = used.low[l] < low ? used.low[l] : low;
-    high = used.high[l] > high ? used.high[l] : high;
-  }
-  for (int64_t k = low; k < high + kMomentTerms; ++k) {
+// Adds the sums [low, high), which are kApart times `size` numbers, to total, and clears them.
+inline void add_up(float* sums, int64_t size, int64_t low, int64_t high, double* total) {
+  for (int64_t k = low; k < high; ++k) {
     total[k] += double(sums[k]) + double(sums[size + k]) +
                 (double(sums[2 * size + k]) + double(sums[3 * size + k]));
     sums[k] = sums[size + k] = sums[2 * size + k] = sums[3 * size + k] = 0.0f;
   }
 }
 
+void moments_row(const float* s, int64_t stride, int64_t panels, const SingleGrid& given,
+                 const float* weights, float* sums, double* total, UsedMoments* found) {
+  const SingleGrid grid = given;
+  const int64_t size = grid.moments();
+  const uint32_t base = first_cell<kMomentTail>(grid);
+  Range used = {~Ints{}, Ints{}};
+  for (int64_t p = 0; p < panels; ++p)
+    moments_of(s + p * stride, grid, base, weights + p * kPanel, sums, size, used);
+  add_up(sums, size, 0, kMomentTerms, total);
+  for (int64_t l = 0; l < kFloats; ++l) {
+    if (used.high[l] == 0) continue;  // all in the first cell
+    const int64_t low = int64_t(used.low[l]) + kMomentTerms;
+    const int64_t high = int64_t(used.high[l]) + kMomentTerms;
+    found->low = low < found->low ? low : found->low;
+    found->high = high > found->high ? high : found->high;
+  }
+  if (found->low < found->high) add_up(sums, size, found->low, found->high, total);
+}
+
+typedef double Kernels __attribute__((vector_size(kKernelsAtOnce * sizeof(double))));
+
+template <int64_t kRows>
+inline void add_kernels_of(const double* moments, int64_t size, int64_t low, int64_t high,
+                           const double* weights, int64_t kernels, double* out) {
+  for (int64_t k = 0; k < kernels; k += kKernelsAtOnce) {
+    Kernels sum[kRows] = {};
+    for (int64_t j = low; j < high; ++j) {
+      const Kernels w = load<Kernels>(weights + j * kernels + k);
+      for (int64_t r = 0; r < kRows; ++r) sum[r] += moments[r * size + j] * w;
+    }
+    for (int64_t r = 0; r < kRows; ++r) {
+      double* sums = out + r * kernels + k;
+      store(load<Kernels>(sums) + sum[r], sums);
+    }
+  }
+}
+
+void add_kernels(const double* moments, int64_t rows, int64_t size, int64_t low, int64_t high,
+                 const double* weights, int64_t kernels, double* out) {
+  constexpr int64_t kRows = 8;
+  int64_t r = 0;
+  for (; r + kRows <= rows; r += kRows)
+    add_kernels_of<kRows>(moments + r * size, size, low, high, weights, kernels, out + r * kernels);
+  for (; r < rows; ++r)
+    add_kernels_of<1>(moments + r * size, size, low, high, weights, kernels, out + r * kernels);
+}
+
 }  // namespace
 
 extern const SingleLoops KW_JOIN(single_, KW_LEVEL);
 const SingleLoops KW_JOIN(single_, KW_LEVEL) = {distances_tile, sparse_distances_tile, add_tile,
-                                                moments_row};
+                                                values_tile,    moments_row,           add_kernels};
 
 }  // namespace kw

@@ -30,6 +30,15 @@ struct SingleGrid {
   int64_t moments() const { return moment_cells * kMomentTerms; }
 };
 
+// Sums of powers [low, high) that may not be zero, apart from those of the first cell, in which an
+// example itself is.
+struct UsedMoments {
+  int64_t low = INT64_MAX, high = kMomentTerms;
+};
+
+// Kernels whose sums are made at once.
+constexpr int64_t kKernelsAtOnce = 8;
+
 struct SingleLoops {
   // Squared distances of `count` rows (d values each, times -2, and their squared norms) and the
   // examples of a panel: out[r * kPanel + j].
@@ -44,11 +53,19 @@ struct SingleLoops {
   // tables: kCoefficients numbers.
   void (*add)(const float* s, int64_t count, const SingleGrid& grid, const float* tables,
               const float* factors, double* out);
+  // out[r * stride + j] = f(s[r * kPanel + j]), or what is there plus that if it `adds`, for
+  // `width` columns of a panel.
+  void (*values)(const float* s, int64_t count, int64_t width, const SingleGrid& grid,
+                 const float* tables, double* out, int64_t stride, bool adds);
   // Numbers s[p * stride + j] of `panels` panels: the powers of their places in their cells, times
   // weights[p * kPanel + j], are added to total (moment_cells x kMomentTerms). sums: zeros,
-  // kApart times as many, that are zeros again at the end.
+  // kApart times as many, that are zeros again at the end. `used` grows to what is added to.
   void (*moments)(const float* s, int64_t stride, int64_t panels, const SingleGrid& grid,
-                  const float* weights, float* sums, double* total);
+                  const float* weights, float* sums, double* total, UsedMoments* used);
+  // out[r * kernels + k] += sum_j moments[r * size + j] weights[j * kernels + k] for j in
+  // [low, high). kernels: a multiple of kKernelsAtOnce.
+  void (*add_kernels)(const double* moments, int64_t rows, int64_t size, int64_t low, int64_t high,
+                      const double* weights, int64_t kernels, double* out);
 };
 
 }  // namespace kw

@@ -30,7 +30,8 @@ class KKTSystem:
         q = len(kernel)
         system = kernel.copy()
         system.flat[:: q + 1] += diagonal
-        self._factor = cho_factor(system, lower=True, overwrite_a=True, check_finite=False)
+        # By columns, as LAPACK reads it: a symmetric matrix is its own transpose.
+        self._factor = cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
         self._level = self._solve(np.ones(q))
 
     @classmethod

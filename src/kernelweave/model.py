@@ -225,7 +225,7 @@ class Model:
         """
         if engine.far or engine.streams or engine.n_kernels != self.compiled.n_kernels:
             return False
-        many = engine.keeps_outputs or np.count_nonzero(self.weights) >= MANY_KERNELS
+        many = engine.knows_outputs or np.count_nonzero(self.weights) >= MANY_KERNELS
         return bool(many) and len(alpha) == 1 and np.array_equal(engine.alpha, alpha[0])
 
     def added(self, new: Examples, n_jobs: int) -> np.ndarray:

@@ -9,11 +9,8 @@ An engine owns alpha. What it returns always belongs to its present alpha.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -23,6 +20,7 @@ from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
 from .snapshot import Snapshot
+from .work import Work
 
 LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
@@ -72,36 +70,6 @@ LARGEST_BLOCK = 1000
 COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
 
 
-class Work:
-    """What an engine and its subsets have evaluated so far.
-
-    Attributes
-    ----------
-    pairs, seconds : dicts from a kind of work to the pairs of examples, and the time, that it took.
-    """
-
-    def __init__(self) -> None:
-        self.pairs: defaultdict[str, int] = defaultdict(int)
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-
-    @contextmanager
-    def on(self, kind: str, pairs: int) -> Iterator[None]:
-        """Count what is done inside."""
-        started = time.perf_counter()
-        yield
-        self.pairs[kind] += pairs
-        self.seconds[kind] += time.perf_counter() - started
-
-    def clear(self) -> None:
-        """Begin anew."""
-        self.pairs.clear()
-        self.seconds.clear()
-
-    def __str__(self) -> str:
-        counts = self.pairs.items()
-        return "; ".join(f"{of} {n:.3g} pairs in {self.seconds[of]:.3g} s" for of, n in counts)
-
-
 class Engine(ABC):
     """n examples, M kernels, one alpha and its outputs g[m, i] = sum_j alpha_j k_m(x_j, x_i).
 
@@ -149,6 +117,11 @@ class Engine(ABC):
     def sampling_pays(self) -> bool:
         """Whether weights are found faster on some of the examples."""
         return not self.keeps_outputs
+
+    @property
+    def knows_outputs(self) -> bool:
+        """Whether the outputs of all kernels are at hand for the present alpha, in six digits."""
+        return self.keeps_outputs
 
     @property
     def has_rough_outputs(self) -> bool:
@@ -218,8 +191,11 @@ class Engine(ABC):
         """Return the outputs of q examples, shape (M, q), to about six digits at least."""
         raise self._cannot("give the outputs of single examples")
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q)."""
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
+        """Return sum_m theta_m k_m between q examples, shape (q, q).
+
+        If it need not be exact, one with the digits that outputs have at present will do.
+        """
         raise self._cannot("evaluate kernels between examples")
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:

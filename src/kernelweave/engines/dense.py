@@ -57,7 +57,7 @@ class DenseEngine(KeptOutputs):
         with self.work.on("changed alphas", len(idx) * self.n):
             self._core.add(idx, delta)
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         with self.work.on("blocks", len(idx) ** 2 // 2):
             return self._core.block(idx, theta)
 

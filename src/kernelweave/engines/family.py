@@ -40,7 +40,8 @@ class FamilyEngine(Engine):
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._stale = True  # whether the combined outputs have to be computed anew
         self._rough = False
-        self._outputs: np.ndarray | None = None  # rough ones of the present alpha, if known
+        # Rough ones of the present alpha, if known; `outputs_at` may use them in any precision.
+        self._outputs: np.ndarray | None = None
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> FamilyEngine:
@@ -67,7 +68,11 @@ class FamilyEngine(Engine):
         if rough and not self.has_rough_outputs:
             raise self._cannot("use single precision on these kernels and examples")
         self._stale = self._stale or rough < self._rough
-        self._rough, self._outputs = rough, None
+        self._rough = rough
+
+    @property
+    def knows_outputs(self) -> bool:
+        return self._outputs is not None
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
@@ -75,7 +80,7 @@ class FamilyEngine(Engine):
         return self._core.outputs(support, self._alpha[support], kernels)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        if self._rough:
+        if self._rough or self.knows_outputs or self._one_pass_pays(len(idx)):
             return self._rough_outputs()[:, idx]
         # Kernels are taken as piecewise cubic functions of the shared quantities.
         outputs = np.empty((self.n_kernels, len(idx)))
@@ -102,10 +107,11 @@ class FamilyEngine(Engine):
         with self.work.on("every kernel", len(support) ** 2 // 2):
             return self._core.quadratic(support, self._alpha[support])
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         self._weigh(theta)
+        block = self._core.block if exact or not self._rough else self._core.block_single
         with self.work.on("blocks", len(idx) ** 2 // 2):
-            return self._core.block(idx)
+            return block(idx)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         return self._core.blocks(idx)
@@ -129,7 +135,7 @@ class FamilyEngine(Engine):
             self._stale = False
 
     def snapshot(self) -> Snapshot:
-        if self._outputs is not None:
+        if self._rough and self._outputs is not None:
             return Snapshot(self._alpha.copy(), self._outputs)
         if self._stale:
             return super().snapshot()
@@ -149,7 +155,7 @@ class FamilyEngine(Engine):
 
     def _combine(self, theta: np.ndarray) -> None:
         """Compute the combined outputs of alpha anew, under the weights of the core, theta."""
-        if self._outputs is not None:
+        if self._rough and self._outputs is not None:
             self._core.combined[:] = theta @ self._outputs
             return
         support = np.flatnonzero(self._alpha)
@@ -158,7 +164,12 @@ class FamilyEngine(Engine):
 
     def _add(self, kind: str, idx: np.ndarray, delta: np.ndarray) -> None:
         """Let the combined outputs follow a change of alpha[idx] by delta; count it as a kind."""
-        add = self._core.add_single if self._rough else self._core.add
+        if self._rough:
+            add = self._core.add_single
+        elif self.has_rough_outputs and kind == "new weights":  # once, as a rule, at the end
+            add = self._core.add_once
+        else:
+            add = self._core.add
         with self.work.on(kind, len(idx) * self.n):
             add(idx, delta)
 
@@ -169,6 +180,10 @@ class FamilyEngine(Engine):
             with self.work.on("every kernel", len(support) * self.n):
                 self._outputs = self._core.outputs_single(support, self._alpha[support])
         return self._outputs
+
+    def _one_pass_pays(self, count: int) -> bool:
+        """Return whether a rough pass over the support is cheaper than rows of `count` examples."""
+        return self.has_rough_outputs and count > int(np.count_nonzero(self._alpha))
 
     def _weigh(self, theta: np.ndarray) -> None:
         if not np.array_equal(theta, self._theta):

@@ -126,7 +126,7 @@ class LinearEngine(Engine):
             return super().snapshot()
         return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         return self._core.block(idx, theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:

@@ -34,7 +34,7 @@ class OutputsEngine(KeptOutputs):
     def _outputs(self) -> np.ndarray:
         return self._values
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         values = np.zeros((len(idx), len(idx)))
         for where, _, local in self._split(idx):
             values[np.ix_(where, where)] = self._engine.block(local, theta)

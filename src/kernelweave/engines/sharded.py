@@ -138,7 +138,7 @@ class ShardedEngine(KeptEnergies):
         engine.move_to(self._alpha[needed])
         return engine.outputs_at(np.searchsorted(needed, idx))
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         return self._near.engine(self._fetch(idx)).block(np.arange(len(idx)), theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:

@@ -61,7 +61,7 @@ class StackedEngine(KeptOutputs):
     def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         self._core.add(idx, delta)
 
-    def block(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         if self._last is not None and np.array_equal(theta, self._last[1]):
             known, _, values = self._last
             at = np.minimum(np.searchsorted(known, idx), len(known) - 1)

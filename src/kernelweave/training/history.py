@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from ..digits import rounding
-from ..engines.base import Engine, Work
+from ..engines.base import Engine
+from ..engines.work import Work
 from ..problem import Certificate
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,

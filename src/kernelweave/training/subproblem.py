@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,12 +21,19 @@ class Subproblem:
     term : their dual terms.
     alpha, F : arrays of shape (q,)
         Where it starts, and the combined outputs there. The sum of the alphas stays what it is.
+    anew : callable, or None
+        Where the kernel has few digits: returns it with all of them.
     """
 
     kernel: np.ndarray
     term: DualTerm
     alpha: np.ndarray
     F: np.ndarray
+    anew: Callable[[], np.ndarray] | None = None
+
+    def exact(self) -> Subproblem:
+        """Return the problem with all digits of its kernel, which an ill-conditioned one needs."""
+        return replace(self, kernel=self.kernel if self.anew is None else self.anew(), anew=None)
 
     def after(self, alpha: np.ndarray) -> Subproblem:
         """Return the same problem, starting from other alphas, shape (q,)."""

@@ -13,15 +13,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from ..core import _core
 from ..engines.base import Engine
-from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
 from .certified import energies
 from .history import History
+from .inner_hessian import inner_hessian
 from .interior_points import interior_points
 from .margin_newton import margin_newton
 from .observers import of_examples
@@ -44,7 +45,6 @@ LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
-HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
 SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
 
 
@@ -87,26 +87,7 @@ class WorkingSets:
 
     def hessian(self, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
-        outputs = range(self.problem.n_outputs)
-        hessian: np.ndarray = np.sum(
-            [self._output_hessian(output, weights) for output in outputs], axis=0
-        )
-        return hessian
-
-    def _output_hessian(self, output: int, weights: np.ndarray) -> np.ndarray:
-        """Return what one output adds to the Hessian.
-
-        All its free examples respond to new weights. Where there are too many, every k-th of them
-        counts k times: with a Hessian that is too small the weights would oscillate.
-        """
-        alpha, term = self.engine.alpha, self.problem.term
-        free = np.arange(self.engine.n)[self.problem.output_slices[output]]
-        free = free[strictly_inside(term, alpha, free)]
-        times = 1 + len(free) // round(HESSIAN_BLOCKS * self.engine.largest_block)
-        free = free[::times]
-        kernel = self.engine.block(free, weights)
-        curvature = term.take(free).curvature(alpha[free])
-        return times * value_hessian(kernel, curvature, self.engine.outputs_at(free))
+        return inner_hessian(self.problem, self.engine, weights)
 
     def violations(self, output: int = 0) -> Violations:
         """Return how far each alpha of an output is from where it should be."""
@@ -178,9 +159,11 @@ class WorkingSets:
         self, work: np.ndarray, tolerance: float, weights: np.ndarray, output: int
     ) -> np.ndarray:
         """Return the best alphas of the working set of an output, (q,), up to a violation."""
-        kernel = self.engine.block(work, weights)
+        kernel = self.engine.block(work, weights, exact=False)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-        subproblem = Subproblem(kernel, term, alpha, self.F[work])
+        rough = self.engine.rough and not self.engine.far
+        anew = partial(self.engine.block, work, weights) if rough else None
+        subproblem = Subproblem(kernel, term, alpha, self.F[work], anew)
         self._work[output] = work
         alpha = solve_subproblem(subproblem, tolerance, lambda: self.history.out_of_time)
         return self._balanced(work, alpha, output)
@@ -237,13 +220,15 @@ def solve_subproblem(
     Where `late` says so, what has been found until then.
     """
     method = margin_newton if problem.term.ent.any() else interior_points
-    most = PAIRS_PER_EXAMPLE * len(problem.alpha) + FEW_PAIRS
+    most, start = PAIRS_PER_EXAMPLE * len(problem.alpha) + FEW_PAIRS, problem
     for _ in range(ROUNDS):
         alpha, F, parts = problem.alpha.copy(), problem.F.copy(), problem.term.arrays
         _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
         problem = replace(problem, alpha=alpha, F=F)
         if not violation > tolerance or late():
             break
+        if problem.anew is not None:
+            problem = start.exact().after(problem.alpha)
         found = _without_pairs(problem, tolerance, method, late)
         if found is problem:
             break

@@ -1,0 +1,45 @@
+"""The Hessian in the weights of the inner problem's optimal value, as Newton steps need it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..kkt_system import value_hessian
+from ..problem import Problem
+from .violations import strictly_inside
+
+BLOCKS = 1.2  # times the engine's largest block: so many examples make the Hessian at most
+# Where a pass takes less than the factors of so large a block, it is made of fewer: so many, or a
+# share of all examples if that is more.
+FEW_EXAMPLES, SHARE = 600, 0.2
+
+
+def inner_hessian(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+    """Return the Hessian, shape (M, M), at the alpha of an engine and weights, shape (M,)."""
+    parts = [_of_output(part, problem, engine, weights) for part in problem.output_slices]
+    hessian: np.ndarray = np.sum(parts, axis=0)
+    return hessian
+
+
+def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+    """Return what the output with some of the examples adds to the Hessian.
+
+    All its free examples respond to new weights. Where there are too many, every k-th of them
+    counts k times: with a Hessian that is too small the weights would oscillate.
+    """
+    members = np.arange(engine.n)[part]
+    free = members[strictly_inside(problem.term, engine.alpha, members)]
+    times = 1 + len(free) // most_examples(engine, len(members))
+    free = free[::times]
+    kernel = engine.block(free, weights)
+    curvature = problem.term.take(free).curvature(engine.alpha[free])
+    return times * value_hessian(kernel, curvature, engine.outputs_at(free))
+
+
+def most_examples(engine: Engine, n: int) -> int:
+    """Return how many of the n examples of an output its part of the Hessian is made of."""
+    most = round(BLOCKS * engine.largest_block)
+    if engine.keeps_outputs:  # a pass makes the outputs of every kernel, and takes longer
+        return most
+    return min(most, max(FEW_EXAMPLES, round(SHARE * n)))
