@@ -77,6 +77,8 @@ class LinearPlan {
                      int threads, double* out) const;
   void add_rows(const Bundle& bundle, const int64_t* rows, const double* delta, int64_t count,
                 const double* weights, int threads, double* out) const;
+  // The quantity of the only plane that a bundle needs of several; null where there is none.
+  std::shared_ptr<const Quantity> alone_in(const Bundle& bundle) const;
   std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
   std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
                                int64_t count, int threads, const double* planes) const;

@@ -13,6 +13,10 @@ std::vector<double> Products::scaled(const Part& part, const double* v) const {
   return values;
 }
 
+bool Products::separate() const {
+  return std::all_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.planes == 1; });
+}
+
 void Products::weigh(const double* weights) {
   for (Part& part : parts_) {
     std::vector<double> planes(part.planes, 0.0);
@@ -44,9 +48,11 @@ void Products::quadratic(const double* v, double* out) const {
   }
 }
 
-void Products::outputs(const double* v, const int64_t* ids, int64_t count, double* out) const {
+void Products::outputs(const double* v, const int64_t* ids, int64_t count, bool weighed,
+                       double* out) const {
   std::fill_n(out, kernels_ * count, 0.0);
   for (const Part& part : parts_) {
+    if (weighed && !part.counts) continue;
     std::vector<double> planes(part.planes * count, 0.0);
     part.product->outputs(scaled(part, v).data(), ids, count, threads_, planes.data());
     for (const LinearTerm& term : part.bundle.terms)

@@ -9,6 +9,7 @@ class Products {
   // Part of a sum of kernels: the planes of one quantity between normalisations.
   struct Part {
     LinearBundle bundle;
+    std::shared_ptr<const Quantity> quantity;  // of its own, where it needs a single plane; or null
     std::unique_ptr<Product> product;
     std::vector<double> unit;  // the product of the normalisations of each example
     int64_t planes;
@@ -21,14 +22,17 @@ class Products {
   int64_t n() const { return n_; }
   int64_t n_kernels() const { return kernels_; }
 
+  // Whether the outputs of all kernels take no longer than those of their sum.
+  bool separate() const;
   // Sets the weights of the kernels in the matrix that `multiply` uses.
   void weigh(const double* weights);
   // out[i] = sum_m weights[m] sum_j v[j] k_m(x_j, x_i).
   void multiply(const double* v, double* out) const;
   // out[m] = v' K_m v.
   void quadratic(const double* v, double* out) const;
-  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]).
-  void outputs(const double* v, const int64_t* ids, int64_t count, double* out) const;
+  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]). weighed: of kernels that share all with
+  // kernels of weight 0 nothing is computed, and numbers are 0.
+  void outputs(const double* v, const int64_t* ids, int64_t count, bool weighed, double* out) const;
 
  private:
   // v times the normalisations of a part.
