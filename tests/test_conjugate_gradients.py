@@ -9,13 +9,14 @@ from mkl_cases import begin, check_optimum, planned
 from mkl_cases import splice_machine as make
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
-from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature
+from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
 from kernelweave.training import conjugate_gradients as module
 from kernelweave.training.conjugate_gradients import conjugate_gradients, project
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
+from kernelweave.training.working_sets import WorkingSets
 
 WORKING_SETS = Plan("dense", working_set=50)
 CONJUGATE = Plan("dense", working_set=50, conjugate=True)
@@ -63,6 +64,7 @@ def test_a_bounded_number_of_moves(most):
 
 def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
+    monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
     assert conjugate_gradients(*make(C=1000.0), History(1e-4)) is None
     told = []
     found = train(*make(C=1000.0), CONJUGATE, History(1e-4, watch=told.append))
@@ -73,6 +75,7 @@ def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
 
 def test_the_moves_that_are_left_are_for_working_sets(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
+    monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
     found = train(*make(C=1000.0), CONJUGATE, History(1e-9, 4))
     assert found.n_iter == 4
 
@@ -108,6 +111,26 @@ def test_kernels_without_a_fast_product_are_left_to_working_sets(rng, monkeypatc
     engine = dense(RBF(0.5), X)
     found = train(problem, engine, begin(problem, engine), CONJUGATE, History(1e-3))
     assert found.gap <= 1e-3
+
+
+@given(n=st.integers(2, 30), seed=st.integers(0, 2**32 - 1))
+def test_a_projection_with_kinks_is_the_best_feasible_point(n, seed):
+    """No move of one alpha against another one is better."""
+    rng = np.random.default_rng(seed)
+    lo, hi, kinks, wish = -rng.random(n), rng.random(n), rng.random(n), rng.normal(size=n)
+    found = project(wish, lo, hi, 0.0, kinks)
+    assert np.all((found >= lo) & (found <= hi))
+    assert found.sum() == pytest.approx(0.0, abs=1e-12 * n)
+
+    def value(alpha):
+        return 0.5 * np.sum((alpha - wish) ** 2) + kinks @ np.abs(alpha)
+
+    for _ in range(20):
+        i, j = rng.choice(n, 2, replace=False)
+        other = found.copy()
+        room = min(hi[i] - found[i], found[j] - lo[j])
+        other[[i, j]] += np.array([1.0, -1.0]) * rng.choice([1e-4, 1.0]) * room
+        assert value(found) <= value(other) + 1e-12
 
 
 @given(n=st.integers(1, 40), seed=st.integers(0, 2**32 - 1), open_ended=st.booleans())
@@ -187,3 +210,23 @@ def test_regression_on_sequences(epsilon, C, rng):
     assert found == pytest.approx(expected, rel=2e-3)
     support = [len(model.support_) for model in kinds]
     assert abs(support[0] - support[1]) <= 0.03 * len(y)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_many_free_alphas_are_not_left_to_working_sets(norm, monkeypatch):
+    """Far fewer features than examples and a large C: the gap halves late, but it does."""
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1200)]
+    y = np.array([x.count("GAT") + 0.5 * x.count("CC") for x in X]) + 0.3 * rng.normal(size=1200)
+    kernels = [GappedKmer(l=5, k=3), GappedKmer(l=7, k=4)]
+    advance = WorkingSets.advance
+
+    def on_a_sample_only(sets, *given, **ways):
+        assert sets.engine.n < len(X)
+        advance(sets, *given, **ways)
+
+    monkeypatch.setattr(WorkingSets, "advance", on_a_sample_only)
+    model = MKLRegressor(kernels, norm=norm, C=176.0).fit(X, y)
+    assert len(model.history_) > 1
+    assert model.duality_gap_ <= 1e-3
+    assert verify(model, X, y).agree

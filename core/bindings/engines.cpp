@@ -118,9 +118,7 @@ void bind_products(nb::module_& m) {
       .def("__matmul__", &multiply, "v"_a, "The weighted sum of the matrices times a vector.")
       .def("quadratic", &quadratic_forms_of, "v"_a, "v' K v for each matrix.")
       .def("outputs", &products_at, "v"_a, "ids"_a, "weighed"_a = false,
-           "Some rows of each matrix, or of those that have a weight, times a vector.")
-      .def_prop_ro("separate", &Products::separate,
-                   "Whether the outputs of all kernels take no longer than those of their sum.");
+           "Some rows of each matrix, or of those that have a weight, times a vector.");
 }
 
 // The engine of the sum of all kernels.
@@ -215,6 +213,7 @@ void bind_linear(nb::module_& m) {
       .def_prop_ro("n", &LinearEngine::n)
       .def_prop_ro("reads", &LinearEngine::reads)
       .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
+      .def_prop_ro("products_are_separate", &LinearEngine::products_are_separate)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
       .def("block", &block<LinearEngine>, "ids"_a, "weights"_a)
       .def("blocks", &blocks<LinearEngine>, "ids"_a)

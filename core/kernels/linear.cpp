@@ -342,6 +342,12 @@ int64_t LinearPlan::product_bytes() const {
   return bytes;
 }
 
+bool LinearPlan::products_are_separate() const {
+  return std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
+    return program_.sources()[bundle.source]->planes() == 1 || alone_in(bundle);
+  });
+}
+
 std::shared_ptr<const Quantity> LinearPlan::alone_in(const Bundle& bundle) const {
   const Quantity& quantity = *program_.sources()[bundle.source];
   const int32_t plane = bundle.terms.front().plane;

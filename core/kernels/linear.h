@@ -64,6 +64,8 @@ class LinearPlan {
   int64_t product_bytes() const;
   // Whether most of their time does not depend on the number of examples.
   bool products_are_fixed() const;
+  // Whether those of single kernels take no longer than those of their sum.
+  bool products_are_separate() const;
 
  private:
   using Bundle = LinearBundle;

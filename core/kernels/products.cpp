@@ -13,10 +13,6 @@ std::vector<double> Products::scaled(const Part& part, const double* v) const {
   return values;
 }
 
-bool Products::separate() const {
-  return std::all_of(parts_.begin(), parts_.end(), [](const Part& p) { return p.planes == 1; });
-}
-
 void Products::weigh(const double* weights) {
   for (Part& part : parts_) {
     std::vector<double> planes(part.planes, 0.0);

@@ -22,8 +22,6 @@ class Products {
   int64_t n() const { return n_; }
   int64_t n_kernels() const { return kernels_; }
 
-  // Whether the outputs of all kernels take no longer than those of their sum.
-  bool separate() const;
   // Sets the weights of the kernels in the matrix that `multiply` uses.
   void weigh(const double* weights);
   // out[i] = sum_m weights[m] sum_j v[j] k_m(x_j, x_i).

@@ -9,11 +9,8 @@ An engine owns alpha. What it returns always belongs to its present alpha.
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections import defaultdict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -23,6 +20,7 @@ from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
 from .snapshot import Snapshot
+from .work import Work
 
 LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 
@@ -70,36 +68,6 @@ class TrainingSet:
 LARGEST_BLOCK = 1000
 # Where a pair takes as long as reading so many values, blocks are kept small.
 COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
-
-
-class Work:
-    """What an engine and its subsets have evaluated so far.
-
-    Attributes
-    ----------
-    pairs, seconds : dicts from a kind of work to the pairs of examples, and the time, that it took.
-    """
-
-    def __init__(self) -> None:
-        self.pairs: defaultdict[str, int] = defaultdict(int)
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-
-    @contextmanager
-    def on(self, kind: str, pairs: int) -> Iterator[None]:
-        """Count what is done inside."""
-        started = time.perf_counter()
-        yield
-        self.pairs[kind] += pairs
-        self.seconds[kind] += time.perf_counter() - started
-
-    def clear(self) -> None:
-        """Begin anew."""
-        self.pairs.clear()
-        self.seconds.clear()
-
-    def __str__(self) -> str:
-        counts = self.pairs.items()
-        return "; ".join(f"{of} {n:.3g} pairs in {self.seconds[of]:.3g} s" for of, n in counts)
 
 
 class Engine(ABC):
@@ -177,7 +145,8 @@ class Engine(ABC):
     ) -> None:
         """Replace alpha, shape (n,).
 
-        With its outputs, as a `Snapshot` has them, nothing is evaluated.
+        With its outputs, as a `Snapshot` has them, nothing is evaluated. Where an engine
+        `separates` they may be those of the kernels with a weight in theta, shape (k, n).
         """
         self._replace(alpha, anew=outputs is None)
         self._follow(outputs, theta)
@@ -257,9 +226,22 @@ class Engine(ABC):
         """Whether `matvec` takes a time that is linear in the number of examples."""
         return self.multiplies
 
-    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,)."""
+    def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
+        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,).
+
+        `each`, where an engine `separates`: K_m v of the k kernels with a weight, shape (k, n).
+        """
         raise self._cannot("multiply with its kernel matrix cheaply")
+
+    @property
+    def separates(self) -> bool:
+        """Whether the products of single kernels cost no more than that of their sum."""
+        return False
+
+    @property
+    def has_energies(self) -> bool:
+        """Whether s of all kernels costs no evaluation at present."""
+        return self.keeps_outputs
 
     def _follow(  # noqa: B027  # an engine may keep none
         self, outputs: np.ndarray | None, theta: np.ndarray | None
