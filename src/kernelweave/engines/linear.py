@@ -95,8 +95,9 @@ class LinearEngine(Engine):
         self._weigh(theta)
         if not each:
             return self._products @ v
-        outputs: np.ndarray = self._products.outputs(v, np.arange(self.n), weighed=True)
-        return outputs[theta != 0]
+        every = self._products.outputs(v, np.arange(self.n), weighed=True)
+        weighed: np.ndarray = every[theta != 0]
+        return weighed
 
     def _weigh(self, theta: np.ndarray) -> None:
         """Give the matrix of products its weights, shape (M,)."""

@@ -92,7 +92,8 @@ class Descent:
         term, alpha = self.problem.term, self.engine.alpha
         kinks = step * term.eps
         nearest = project(alpha + change, term.lo, term.hi, self.problem.tau, kinks)
-        return nearest - alpha
+        way: np.ndarray = nearest - alpha
+        return way
 
     def descend(self) -> bool:
         """Make one move; returns whether it led anywhere."""
