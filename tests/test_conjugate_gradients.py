@@ -55,6 +55,30 @@ def test_from_an_alpha_that_is_not_zero():
     np.testing.assert_array_equal(again.alpha, found.alpha)
 
 
+def test_a_problem_on_the_way_may_be_solved_well_enough():
+    complete = conjugate_gradients(*make(), History(1e-6))
+    history = History(1e-6)
+    history.enough = lambda gap: gap <= 0.1
+    found = conjugate_gradients(*make(), history)
+    assert 1e-6 < found.gap <= 0.1
+    assert found.n_iter < complete.n_iter
+
+
+@pytest.mark.parametrize("normalize", ["unit", "variance"])
+def test_weights_and_machine_are_solved_no_better_than_asked(normalize, rng, monkeypatch):
+    """The last inner problem ends where the whole problem is solved."""
+    X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1100)]
+    y = np.array(["GATTA" in x or "CCC" in x for x in X])
+    family, ways = GappedKmer([5, 5, 6], [3, 4, 4]), {"norm": 1, "normalize": normalize}
+    found = MKLClassifier(family, **ways).fit(X, y)
+    assert found.plan_.conjugate
+    assert verify(found, X, y).agree
+    monkeypatch.setattr("kernelweave.training.loop.solved", lambda *_: False)
+    further = MKLClassifier(family, **ways).fit(X, y)
+    assert further.duality_gap_ <= found.duality_gap_ <= 1e-3
+    assert found.primal_objective_ == pytest.approx(further.primal_objective_, rel=1e-3)
+
+
 @pytest.mark.parametrize("most", [0, 1, 5])
 def test_a_bounded_number_of_moves(most):
     found = conjugate_gradients(*make(), History(1e-9, most))

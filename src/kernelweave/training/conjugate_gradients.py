@@ -199,7 +199,7 @@ def descended(descent: Descent, history: History) -> Result | None:
         weights = descent.weights
         certificate = certified(problem, engine, weights)
         history.add(certificate, weights, turns)
-        enough = history.converged or history.enough()
+        enough = history.converged or history.enough(certificate.gap)
         if history.spent or (enough and settled):
             return history.result(certificate, engine.alpha, weights)
         settled, turns = enough, 1

@@ -120,8 +120,8 @@ class History:
     work : Work
         What the engine has evaluated, which is noted as well.
     enough : callable
-        Says whether the last model will do, whatever its gap: a problem that is solved on the way
-        may have served its purpose.
+        Says of the gap of the last model whether it will do, though it is above `tol`: a problem
+        that is solved on the way may have served its purpose.
     """
 
     phase = "double precision"
@@ -144,7 +144,7 @@ class History:
         self._fall = 1.0
         self.patience, self.stuck_inner = STUCK_TURNS, 0
         self._sizes: np.ndarray | None = None  # largest value of each kernel
-        self.enough: Callable[[], bool] = lambda: False
+        self.enough: Callable[[float], bool] = lambda gap: False
 
     def inner(
         self,

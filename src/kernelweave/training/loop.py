@@ -174,9 +174,16 @@ def parts_multiply(engine: Engine, term: DualTerm) -> bool:
     return engine.subset(np.arange(2)).multiplies or multiplies(engine, term)
 
 
-def solved(problem: Problem, engine: Engine, weights: np.ndarray, tol: float) -> bool:
-    """Return whether the whole problem is solved with weights, shape (M,), where that is known."""
-    return engine.has_energies and problem.certified(engine, weights).gap <= tol
+def solved(
+    problem: Problem, engine: Engine, weights: np.ndarray, tol: float, inner_gap: float
+) -> bool:
+    """Return whether the whole problem is solved with weights, shape (M,), if that costs nothing.
+
+    The gap of the inner problem is no wider than that of the whole one.
+    """
+    if inner_gap > tol or not engine.has_energies:
+        return False
+    return problem.certified(engine, weights).gap <= tol
 
 
 def train_at_once(
