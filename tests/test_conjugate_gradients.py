@@ -13,7 +13,7 @@ from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_fea
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
 from kernelweave.training import conjugate_gradients as module
-from kernelweave.training.conjugate_gradients import conjugate_gradients, project
+from kernelweave.training.conjugate_gradients import conjugate_gradients, first_zero, project
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
 from kernelweave.training.working_sets import WorkingSets
@@ -135,6 +135,20 @@ def test_kernels_without_a_fast_product_are_left_to_working_sets(rng, monkeypatc
     engine = dense(RBF(0.5), X)
     found = train(problem, engine, begin(problem, engine), CONJUGATE, History(1e-3))
     assert found.gap <= 1e-3
+
+
+@given(k=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
+def test_where_a_slope_with_jumps_reaches_zero(k, seed):
+    rng = np.random.default_rng(seed)
+    value, rate = -rng.exponential(3.0), rng.exponential()
+    places, jumps = rng.exponential(size=k), rng.exponential(size=k)
+    found = first_zero(value, rate, places, jumps)
+
+    def slope(t):
+        return value + rate * t + jumps[places <= t].sum()
+
+    assert slope(found * (1 - 1e-9)) <= 1e-6
+    assert slope(found * (1 + 1e-9)) >= -1e-6
 
 
 @given(n=st.integers(2, 30), seed=st.integers(0, 2**32 - 1))

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..kkt_system import longest_step
-from ..losses.base import Slope, root
+from ..losses.base import root
 from ..problem import Problem
 from .history import History, Result, apart
 from .working_sets import certified
@@ -150,19 +150,13 @@ class Descent:
         self, slope: np.ndarray, move: np.ndarray, way: np.ndarray, bent: np.ndarray
     ) -> float:
         """Return where along a move, whose products are known, the value is least."""
-        fall, curvature = float(slope @ move), max(float(move @ bent), TINY)
-        if not self.problem.term.eps.any():
+        fall, curvature = float(slope @ move) + self.kinks(move), max(float(move @ bent), TINY)
+        eps, alpha = self.problem.term.eps, self.engine.alpha
+        crossing = np.flatnonzero(eps * alpha * move < 0)
+        if not len(crossing):
             return -fall / curvature
-        return self.least(lambda t: (fall + t * curvature, curvature), move)
-
-    def least(self, smooth: Slope, move: np.ndarray) -> float:
-        """Return where along a move the value is least, given the slope of its smooth part."""
-
-        def slope(t: float) -> tuple[float, float]:
-            value, rate = smooth(t)
-            return value + self.kinks(move, t), rate
-
-        return root(slope, 0.0, 1.0) if slope(0.0)[0] < 0 else 0.0
+        places, jumps = -alpha[crossing] / move[crossing], 2.0 * (eps * np.abs(move))[crossing]
+        return first_zero(fall, curvature, places, jumps)
 
     def room(self, move: np.ndarray) -> float:
         """Return how many times a move fits in before some alpha reaches a bound."""
@@ -178,6 +172,21 @@ class Descent:
         alpha = np.clip(before + length * move, term.lo, term.hi)
         self.follow(alpha, length, way)
         return bool(np.any(alpha != before))
+
+
+def first_zero(value: float, rate: float, places: np.ndarray, jumps: np.ndarray) -> float:
+    """Return where a slope that is `value` at 0 and rises at a rate, and by jumps, reaches zero.
+
+    Jumps, shape (k,), are at places > 0 in any order.
+    """
+    order = np.argsort(places)
+    places, risen = places[order], np.cumsum(jumps[order])
+    reached = np.flatnonzero(value + rate * places + risen >= 0)
+    if not len(reached):
+        return float(-(value + risen[-1]) / rate)
+    first = reached[0]
+    before = value + (risen[first - 1] if first else 0.0)
+    return float(min(places[first], -before / rate))
 
 
 def conjugate_gradients(

@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engines.base import Engine
+from ..losses.base import root
 from ..problem import Problem
 from .conjugate_gradients import Descent, descended
 from .history import History, Result
@@ -42,9 +43,9 @@ class JointDescent(Descent):
         def rate(t: float) -> tuple[float, float]:
             theta = norm.best(s + t * (2.0 * halves + t * squares)) if t > 0 else self.weights
             value = rest + t * curvature + theta @ (halves + t * squares)
-            return float(value), float(curvature + theta @ squares)
+            return float(value) + self.kinks(move, t), float(curvature + theta @ squares)
 
-        return self.least(rate, move)
+        return root(rate, 0.0, 1.0) if rate(0.0)[0] < 0 else 0.0
 
     def go(self, length: float, move: np.ndarray, way: np.ndarray, bent: np.ndarray) -> bool:
         before = self.slope()
