@@ -33,6 +33,7 @@ from kernelweave.engines.shards import NearShards
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
+    GappedKmer,
     Intersection,
     Laplacian,
     Linear,
@@ -333,6 +334,12 @@ LINEAR = {
         WeightedDegree(4, split=[(0, 9), (12, 24)]),
         strings,
         lambda X: [matches(X, 4)[:, a:b].sum(axis=(0, 1)) for a, b in ((0, 9), (12, 24))],
+    ),
+    "gapped words with norms of their own": LinearCase(
+        GappedKmer([4, 5, 5], [2, 3, 4], store="table"),
+        strings,
+        lambda X: [*GappedKmer([4, 5, 5], [2, 3, 4], store="rows")(X)],
+        "unit",
     ),
 }
 

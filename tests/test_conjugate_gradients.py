@@ -9,13 +9,14 @@ from mkl_cases import begin, check_optimum, planned
 from mkl_cases import splice_machine as make
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
-from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature
+from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
 from kernelweave.training import conjugate_gradients as module
-from kernelweave.training.conjugate_gradients import conjugate_gradients, project
+from kernelweave.training.conjugate_gradients import conjugate_gradients, first_zero, project
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
+from kernelweave.training.working_sets import WorkingSets
 
 WORKING_SETS = Plan("dense", working_set=50)
 CONJUGATE = Plan("dense", working_set=50, conjugate=True)
@@ -54,6 +55,30 @@ def test_from_an_alpha_that_is_not_zero():
     np.testing.assert_array_equal(again.alpha, found.alpha)
 
 
+def test_a_problem_on_the_way_may_be_solved_well_enough():
+    complete = conjugate_gradients(*make(), History(1e-6))
+    history = History(1e-6)
+    history.enough = lambda gap: gap <= 0.1
+    found = conjugate_gradients(*make(), history)
+    assert 1e-6 < found.gap <= 0.1
+    assert found.n_iter < complete.n_iter
+
+
+@pytest.mark.parametrize("normalize", ["unit", "variance"])
+def test_weights_and_machine_are_solved_no_better_than_asked(normalize, rng, monkeypatch):
+    """The last inner problem ends where the whole problem is solved."""
+    X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1100)]
+    y = np.array(["GATTA" in x or "CCC" in x for x in X])
+    family, ways = GappedKmer([5, 5, 6], [3, 4, 4]), {"norm": 1, "normalize": normalize}
+    found = MKLClassifier(family, **ways).fit(X, y)
+    assert found.plan_.conjugate
+    assert verify(found, X, y).agree
+    monkeypatch.setattr("kernelweave.training.loop.solved", lambda *_: False)
+    further = MKLClassifier(family, **ways).fit(X, y)
+    assert further.duality_gap_ <= found.duality_gap_ <= 1e-3
+    assert found.primal_objective_ == pytest.approx(further.primal_objective_, rel=1e-3)
+
+
 @pytest.mark.parametrize("most", [0, 1, 5])
 def test_a_bounded_number_of_moves(most):
     found = conjugate_gradients(*make(), History(1e-9, most))
@@ -63,6 +88,7 @@ def test_a_bounded_number_of_moves(most):
 
 def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
+    monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
     assert conjugate_gradients(*make(C=1000.0), History(1e-4)) is None
     told = []
     found = train(*make(C=1000.0), CONJUGATE, History(1e-4, watch=told.append))
@@ -73,6 +99,7 @@ def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
 
 def test_the_moves_that_are_left_are_for_working_sets(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
+    monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
     found = train(*make(C=1000.0), CONJUGATE, History(1e-9, 4))
     assert found.n_iter == 4
 
@@ -108,6 +135,40 @@ def test_kernels_without_a_fast_product_are_left_to_working_sets(rng, monkeypatc
     engine = dense(RBF(0.5), X)
     found = train(problem, engine, begin(problem, engine), CONJUGATE, History(1e-3))
     assert found.gap <= 1e-3
+
+
+@given(k=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
+def test_where_a_slope_with_jumps_reaches_zero(k, seed):
+    rng = np.random.default_rng(seed)
+    value, rate = -rng.exponential(3.0), rng.exponential()
+    places, jumps = rng.exponential(size=k), rng.exponential(size=k)
+    found = first_zero(value, rate, places, jumps)
+
+    def slope(t):
+        return value + rate * t + jumps[places <= t].sum()
+
+    assert slope(found * (1 - 1e-9)) <= 1e-6
+    assert slope(found * (1 + 1e-9)) >= -1e-6
+
+
+@given(n=st.integers(2, 30), seed=st.integers(0, 2**32 - 1))
+def test_a_projection_with_kinks_is_the_best_feasible_point(n, seed):
+    """No move of one alpha against another one is better."""
+    rng = np.random.default_rng(seed)
+    lo, hi, kinks, wish = -rng.random(n), rng.random(n), rng.random(n), rng.normal(size=n)
+    found = project(wish, lo, hi, 0.0, kinks)
+    assert np.all((found >= lo) & (found <= hi))
+    assert found.sum() == pytest.approx(0.0, abs=1e-12 * n)
+
+    def value(alpha):
+        return 0.5 * np.sum((alpha - wish) ** 2) + kinks @ np.abs(alpha)
+
+    for _ in range(20):
+        i, j = rng.choice(n, 2, replace=False)
+        other = found.copy()
+        room = min(hi[i] - found[i], found[j] - lo[j])
+        other[[i, j]] += np.array([1.0, -1.0]) * rng.choice([1e-4, 1.0]) * room
+        assert value(found) <= value(other) + 1e-12
 
 
 @given(n=st.integers(1, 40), seed=st.integers(0, 2**32 - 1), open_ended=st.booleans())
@@ -187,3 +248,23 @@ def test_regression_on_sequences(epsilon, C, rng):
     assert found == pytest.approx(expected, rel=2e-3)
     support = [len(model.support_) for model in kinds]
     assert abs(support[0] - support[1]) <= 0.03 * len(y)
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+def test_many_free_alphas_are_not_left_to_working_sets(norm, monkeypatch):
+    """Far fewer features than examples and a large C: the gap halves late, but it does."""
+    rng = np.random.default_rng(0)
+    X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1200)]
+    y = np.array([x.count("GAT") + 0.5 * x.count("CC") for x in X]) + 0.3 * rng.normal(size=1200)
+    kernels = [GappedKmer(l=5, k=3), GappedKmer(l=7, k=4)]
+    advance = WorkingSets.advance
+
+    def on_a_sample_only(sets, *given, **ways):
+        assert sets.engine.n < len(X)
+        advance(sets, *given, **ways)
+
+    monkeypatch.setattr(WorkingSets, "advance", on_a_sample_only)
+    model = MKLRegressor(kernels, norm=norm, C=176.0).fit(X, y)
+    assert len(model.history_) > 1
+    assert model.duality_gap_ <= 1e-3
+    assert verify(model, X, y).agree

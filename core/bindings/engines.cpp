@@ -96,11 +96,12 @@ Out quadratic_forms_of(const Products& matrices, Vector v) {
   return out;
 }
 
-Out products_at(const Products& matrices, Vector v, Ids ids) {
+Out products_at(const Products& matrices, Vector v, Ids ids, bool weighed) {
   require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
   check_ids(matrices.n(), ids);
   Out out = make_array({size_t(matrices.n_kernels()), ids.shape(0)});
-  without_lock([&] { matrices.outputs(v.data(), ids.data(), int64_t(ids.shape(0)), out.data()); });
+  without_lock(
+      [&] { matrices.outputs(v.data(), ids.data(), int64_t(ids.shape(0)), weighed, out.data()); });
   return out;
 }
 
@@ -116,7 +117,8 @@ void bind_products(nb::module_& m) {
           "weights"_a)
       .def("__matmul__", &multiply, "v"_a, "The weighted sum of the matrices times a vector.")
       .def("quadratic", &quadratic_forms_of, "v"_a, "v' K v for each matrix.")
-      .def("outputs", &products_at, "v"_a, "ids"_a, "Some rows of each matrix times a vector.");
+      .def("outputs", &products_at, "v"_a, "ids"_a, "weighed"_a = false,
+           "Some rows of each matrix, or of those that have a weight, times a vector.");
 }
 
 // The engine of the sum of all kernels.
@@ -215,6 +217,7 @@ void bind_linear(nb::module_& m) {
       .def_prop_ro("reads", &LinearEngine::reads)
       .def_prop_ro("keeps_products", &LinearEngine::keeps_products)
       .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
+      .def_prop_ro("products_are_separate", &LinearEngine::products_are_separate)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
       .def("block", &block<LinearEngine>, "ids"_a, "weights"_a)
       .def("blocks", &blocks<LinearEngine>, "ids"_a)

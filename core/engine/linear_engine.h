@@ -21,6 +21,8 @@ class LinearEngine {
   double reads() const { return reads_of(*program_, side_); }
   // Whether most of the time of a product does not depend on the number of examples.
   bool products_are_fixed() const { return plan_.products_are_fixed(); }
+  // Whether products of single kernels take no longer than those of their sum.
+  bool products_are_separate() const { return plan_.products_are_separate(); }
   // out (count x count): sum_m weights[m] k_m inside a working set.
   void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
   // out (M x count x count): every k_m inside a working set.

@@ -348,18 +348,39 @@ bool LinearPlan::keeps_parts() const {
   });
 }
 
+bool LinearPlan::products_are_separate() const {
+  return std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
+    return program_.sources()[bundle.source]->planes() == 1 || alone_in(bundle);
+  });
+}
+
+std::shared_ptr<const Quantity> LinearPlan::alone_in(const Bundle& bundle) const {
+  const Quantity& quantity = *program_.sources()[bundle.source];
+  const int32_t plane = bundle.terms.front().plane;
+  auto other = [&](const LinearTerm& term) { return term.plane != plane; };
+  if (quantity.planes() == 1 || std::any_of(bundle.terms.begin(), bundle.terms.end(), other))
+    return nullptr;
+  std::vector<double> planes(quantity.planes(), 0.0);
+  planes[plane] = 1.0;
+  return quantity.combined(planes.data());
+}
+
 std::unique_ptr<Products> LinearPlan::products(int64_t room, int threads) const {
   if (!multiplies()) return nullptr;
   std::vector<int64_t> all(a_.n);
   std::iota(all.begin(), all.end(), 0);
   std::vector<Products::Part> parts;
-  for (const Bundle& bundle : bundles_) {
-    const Quantity& quantity = *program_.sources()[bundle.source];
+  for (Bundle bundle : bundles_) {
+    std::shared_ptr<const Quantity> alone = alone_in(bundle);
+    const Quantity& quantity = alone ? *alone : *program_.sources()[bundle.source];
+    if (alone)
+      for (LinearTerm& term : bundle.terms) term.plane = 0;
     const Table& table = *a_.tables[bundle.source];
     auto product = quantity.product(table, room, threads);
     room = std::max<int64_t>(0, room - quantity.product_bytes(table));
-    parts.push_back(
-        {bundle, std::move(product), units(bundle, all.data(), a_.n), quantity.planes()});
+    std::vector<double> unit = units(bundle, all.data(), a_.n);
+    parts.push_back({std::move(bundle), std::move(alone), std::move(product), std::move(unit),
+                     quantity.planes()});
   }
   return std::make_unique<Products>(std::move(parts), a_.n, program_.n_kernels(), threads);
 }

@@ -66,6 +66,8 @@ class LinearPlan {
   bool keeps_parts() const;
   // Whether most of their time does not depend on the number of examples.
   bool products_are_fixed() const;
+  // Whether those of single kernels take no longer than those of their sum.
+  bool products_are_separate() const;
 
  private:
   using Bundle = LinearBundle;
@@ -79,6 +81,8 @@ class LinearPlan {
                      int threads, double* out) const;
   void add_rows(const Bundle& bundle, const int64_t* rows, const double* delta, int64_t count,
                 const double* weights, int threads, double* out) const;
+  // The quantity of the only plane that a bundle needs of several; null where there is none.
+  std::shared_ptr<const Quantity> alone_in(const Bundle& bundle) const;
   std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
   std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
                                int64_t count, int threads, const double* planes) const;

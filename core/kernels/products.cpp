@@ -44,9 +44,11 @@ void Products::quadratic(const double* v, double* out) const {
   }
 }
 
-void Products::outputs(const double* v, const int64_t* ids, int64_t count, double* out) const {
+void Products::outputs(const double* v, const int64_t* ids, int64_t count, bool weighed,
+                       double* out) const {
   std::fill_n(out, kernels_ * count, 0.0);
   for (const Part& part : parts_) {
+    if (weighed && !part.counts) continue;
     std::vector<double> planes(part.planes * count, 0.0);
     part.product->outputs(scaled(part, v).data(), ids, count, threads_, planes.data());
     for (const LinearTerm& term : part.bundle.terms)

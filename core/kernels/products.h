@@ -9,6 +9,7 @@ class Products {
   // Part of a sum of kernels: the planes of one quantity between normalisations.
   struct Part {
     LinearBundle bundle;
+    std::shared_ptr<const Quantity> quantity;  // of its own, where it needs a single plane; or null
     std::unique_ptr<Product> product;
     std::vector<double> unit;  // the product of the normalisations of each example
     int64_t planes;
@@ -27,8 +28,9 @@ class Products {
   void multiply(const double* v, double* out) const;
   // out[m] = v' K_m v.
   void quadratic(const double* v, double* out) const;
-  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]).
-  void outputs(const double* v, const int64_t* ids, int64_t count, double* out) const;
+  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]). weighed: of kernels that share all with
+  // kernels of weight 0 nothing is computed, and numbers are 0.
+  void outputs(const double* v, const int64_t* ids, int64_t count, bool weighed, double* out) const;
 
  private:
   // v times the normalisations of a part.

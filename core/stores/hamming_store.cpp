@@ -70,6 +70,11 @@ void sum_windows(const SequenceView& view, const HammingRule& rule, int64_t i, i
 
 }  // namespace
 
+void visit_words(const SequenceView& view, const HammingRule& rule, int64_t i,
+                 const std::function<void(uint64_t, double)>& visit) {
+  each_word(view, rule, i, visit);
+}
+
 void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table) {
   for (int64_t r = begin; r < end; ++r) {

@@ -4,6 +4,8 @@
 // kernel turns it into the weight of every word, near ones included; a look-up is then one read for
 // every word of a sequence.
 #pragma once
+#include <functional>
+
 #include "stores/store.h"
 #include "strings/word_operator.h"
 #include "strings/word_pairs.h"
@@ -13,6 +15,9 @@ namespace kw {
 
 struct HammingParameters;
 
+// visit(word, how much it counts) for the words of sequence i.
+void visit_words(const SequenceView& view, const HammingRule& rule, int64_t i,
+                 const std::function<void(uint64_t, double)>& visit);
 // Adds factors[r] times the words of sequences rows[r] (r itself where rows is null) to a table,
 // and those of the other strand if wanted.
 void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,

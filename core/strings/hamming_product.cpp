@@ -13,6 +13,7 @@ constexpr int64_t kManyWords = int64_t{1}
 constexpr int64_t kProductParts = 2;   // as many whatever the threads
 constexpr int64_t kSequences = 1024;   // that a thread looks up at a time
 constexpr int64_t kTables = 4;         // of single members that are kept at a time
+constexpr int64_t kWordsPerPlace = 2;  // of a table, up to which words are kept in its order
 
 int64_t letters_of(const SequenceView& view) {
   int64_t total = 0;
@@ -24,6 +25,11 @@ int64_t parts_of(const SequenceView& view) {
   return letters_of(view) < kManyWords ? 1 : kProductParts;
 }
 
+bool keeps_rows(const HammingRule& rule, const SequenceView& view) {
+  const int64_t words = letters_of(view) * (rule.both_strands ? 2 : 1);
+  return words <= kWordsPerPlace * int64_t(rule.kmers.space());
+}
+
 }  // namespace
 
 HammingProduct::HammingProduct(const HammingParameters& parameters, const SequenceTable& table)
@@ -32,6 +38,8 @@ HammingProduct::HammingProduct(const HammingParameters& parameters, const Sequen
       view_(table.view),
       operator_(int64_t(parameters.rule.kmers.letters), parameters.length()),
       letters_(letters_of(table.view)) {
+  if (keeps_rows(parameters.rule, view_))
+    rows_ = std::make_unique<WordRows>(view_, parameters.rule, operator_.rows(), operator_.width());
   weigh(std::vector<double>(size_t(parameters.members()), 1.0).data(), 1);
 }
 
@@ -43,7 +51,33 @@ void HammingProduct::weigh(const double* planes, int) {
 }
 
 int64_t HammingProduct::bytes(const HammingParameters& parameters, const SequenceView& view) {
-  return parts_of(view) * int64_t(parameters.rule.kmers.space() * sizeof(double));
+  const HammingRule& rule = parameters.rule;
+  const int64_t rows = keeps_rows(rule, view) ? WordRows::bytes(rule, letters_of(view)) : 0;
+  return parts_of(view) * int64_t(rule.kmers.space() * sizeof(double)) + rows;
+}
+
+void HammingProduct::multiply(const double* spectra, int64_t count, const double* v, int threads,
+                              double* out) const {
+  const int64_t n = view_.n;
+  std::vector<Buffer<double>> tables(static_cast<size_t>(count));
+  std::vector<double*> places;
+  for (Buffer<double>& table : tables) {
+    table.resize(size_t(operator_.size()));
+    places.push_back(table.data());
+  }
+  Buffer<double> sums(size_t(count * WordOperator::kParts * n), 0.0);
+  auto of = [&](int64_t p, int64_t part) {
+    return sums.data() + (p * WordOperator::kParts + part) * n;
+  };
+  operator_.apply_each(
+      spectra, count, threads, places.back(), places.data(),
+      [&](int64_t row, double* numbers) { rows_->fill(row, v, numbers); },
+      [&](int64_t p, int64_t part, int64_t row, const double* numbers) {
+        rows_->read(row, numbers, of(p, part));
+      });
+  for (int64_t p = 0; p < count; ++p)
+    for (int64_t part = 0; part < WordOperator::kParts; ++part)
+      simd().axpy(1.0, of(p, part), out + p * n, n);
 }
 
 Buffer<double> HammingProduct::words(const double* v, int threads) const {
@@ -63,6 +97,7 @@ Buffer<double> HammingProduct::words(const double* v, int threads) const {
 }
 
 void HammingProduct::add(const double* v, int threads, double* out) const {
+  if (rows_) return multiply(spectrum_.data(), 1, v, threads, out);
   Buffer<double> table = words(v, threads);
   operator_.apply(spectrum_.data(), threads, table.data());
   run_team(threads, (view_.n + kSequences - 1) / kSequences, [&](int64_t part, int) {
@@ -76,17 +111,36 @@ void HammingProduct::add(const double* v, int threads, double* out) const {
 void HammingProduct::quadratic(const double* v, int threads, double* out) const {
   const int64_t size = parameters_.length() + 1;
   std::vector<double> energies(size);
-  Buffer<double> table = words(v, threads);
-  operator_.energies(threads, table.data(), energies.data());
+  if (rows_) {
+    Buffer<double> table(static_cast<size_t>(operator_.size()));
+    operator_.energies(threads, table.data(), energies.data(),
+                       [&](int64_t row, double* numbers) { rows_->fill(row, v, numbers); });
+  } else {
+    operator_.energies(threads, words(v, threads).data(), energies.data());
+  }
   const double share = parameters_.rule.both_strands ? 0.5 : 1.0;
   for (int64_t p = 0; p < parameters_.members(); ++p)
     for (int64_t w = 0; w < size; ++w)
       out[p] += share * energies[w] * parameters_.spectra[p * size + w];
 }
 
+void HammingProduct::outputs_by_rows(const double* v, const int64_t* ids, int64_t count,
+                                     int threads, double* out) const {
+  const int64_t size = parameters_.length() + 1, members = parameters_.members();
+  for (int64_t first = 0; first < members; first += kTables) {
+    const int64_t some = std::min(kTables, members - first);
+    std::vector<double> sums(size_t(some * view_.n), 0.0);
+    multiply(parameters_.spectra.data() + first * size, some, v, threads, sums.data());
+    for (int64_t p = 0; p < some; ++p)
+      for (int64_t r = 0; r < count; ++r)
+        out[(first + p) * count + r] += sums[p * view_.n + ids[r]];
+  }
+}
+
 void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count, int threads,
                              double* out) const {
   const int64_t size = parameters_.length() + 1, members = parameters_.members();
+  if (rows_) return outputs_by_rows(v, ids, count, threads, out);
   Buffer<double> all = words(v, threads);
   for (int64_t first = 0; first < members; first += kTables) {
     const int64_t some = std::min(kTables, members - first);

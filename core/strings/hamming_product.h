@@ -1,10 +1,12 @@
 // The matrix of kernels that count mismatches, as what it makes of vectors: the words of all
 // sequences go into one table, the operator of the kernel is applied to it, and every sequence sums
-// up the numbers of its words. Nothing but the table is kept.
+// up the numbers of its words. Where there are no more than a few words for each place of the table
+// they are kept in its order; otherwise they are read from the sequences again and again.
 #pragma once
 #include "stores/hamming_store.h"
 #include "strings/hamming_kernel.h"
 #include "strings/sequence_table.h"
+#include "strings/word_rows.h"
 
 namespace kw {
 
@@ -24,13 +26,19 @@ class HammingProduct : public Product {
  private:
   // The words of all sequences, times v.
   Buffer<double> words(const double* v, int threads) const;
+  // out[p * n + i] += what spectrum p, of `count`, makes of v for sequence i; by rows.
+  void multiply(const double* spectra, int64_t count, const double* v, int threads,
+                double* out) const;
+  void outputs_by_rows(const double* v, const int64_t* ids, int64_t count, int threads,
+                       double* out) const;
 
   const HammingParameters parameters_;
   const std::shared_ptr<const void> owner_;
   const SequenceView view_;
   const WordOperator operator_;
   const int64_t letters_;
-  std::vector<double> spectrum_;  // of the weighted sum of the members
+  std::unique_ptr<const WordRows> rows_;  // null where they would take too much memory
+  std::vector<double> spectrum_;          // of the weighted sum of the members
 };
 
 }  // namespace kw

@@ -81,10 +81,25 @@ void WordOperator::reflect_columns(double* columns, int64_t count) const {
     loops.reflect(columns, letters_, stride, all / stride / letters_);
 }
 
-void WordOperator::reflect_rows(int threads, double* table) const {
+void WordOperator::reflect_rows(int threads, double* table, const Fill& fill) const {
   run_team(threads, (rows_ + kRows - 1) / kRows, [&](int64_t part, int) {
-    for (int64_t r = part * kRows; r < std::min(rows_, (part + 1) * kRows); ++r)
+    for (int64_t r = part * kRows; r < std::min(rows_, (part + 1) * kRows); ++r) {
+      if (fill) fill(r, table + r * width_);
       reflect_row(table + r * width_);
+    }
+    check_interrupt();
+  });
+}
+
+// Rows are reflected in a copy: what nobody will read need not go back to memory.
+void WordOperator::read_rows(int64_t i, int threads, const double* table, const Read& read) const {
+  run_team(threads, kParts, [&](int64_t part, int) {
+    Buffer<double> row(static_cast<size_t>(width_));
+    for (int64_t r = rows_ * part / kParts; r < rows_ * (part + 1) / kParts; ++r) {
+      std::copy_n(table + r * width_, width_, row.data());
+      reflect_row(row.data());
+      read(i, part, r, row.data());
+    }
     check_interrupt();
   });
 }
@@ -128,8 +143,8 @@ void WordOperator::apply(const double* spectrum, int threads, double* table) con
 }
 
 void WordOperator::apply_each(const double* spectra, int64_t count, int threads, double* table,
-                              double* const* tables) const {
-  reflect_rows(threads, table);
+                              double* const* tables, const Fill& fill, const Read& read) const {
+  reflect_rows(threads, table, fill);
   for_columns(threads, table, [&](int64_t, double* columns, int64_t first, int64_t width) {
     Buffer<double> copy;
     for (int64_t i = 0; i + 1 < count; ++i) {
@@ -138,11 +153,15 @@ void WordOperator::apply_each(const double* spectra, int64_t count, int threads,
     }
     finish_columns(spectra + (count - 1) * (length_ + 1), columns, first, width, tables[count - 1]);
   });
-  for (int64_t i = 0; i < count; ++i) reflect_rows(threads, tables[i]);
+  for (int64_t i = 0; i < count; ++i)
+    if (read)
+      read_rows(i, threads, tables[i], read);
+    else
+      reflect_rows(threads, tables[i], nullptr);
 }
 
-void WordOperator::energies(int threads, double* table, double* out) const {
-  reflect_rows(threads, table);
+void WordOperator::energies(int threads, double* table, double* out, const Fill& fill) const {
+  reflect_rows(threads, table, fill);
   const int64_t parts = (width_ + kColumns - 1) / kColumns;
   std::vector<std::vector<double>> sums(parts, std::vector<double>(length_ + 1, 0.0));
   for_columns(threads, table, [&](int64_t part, double* columns, int64_t first, int64_t count) {

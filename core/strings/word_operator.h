@@ -9,6 +9,7 @@
 // function to the first unit vector changes to that basis, and back.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 namespace kw {
@@ -19,19 +20,29 @@ class WordOperator {
   // others, l numbers), or -1.
   WordOperator(int64_t letters, int64_t length, int64_t skipped = -1);
 
+  // Sets the numbers of a row of a table; null: they are there.
+  using Fill = std::function<void(int64_t row, double* numbers)>;
+  // Is told the numbers of a row of table i, instead of the table. Rows are told in kParts parts,
+  // those of a part one after the other.
+  using Read = std::function<void(int64_t i, int64_t part, int64_t row, const double* numbers)>;
+  static constexpr int64_t kParts = 16;
+
   int64_t size() const { return size_; }
+  // A table is rows of `width` numbers: words that begin alike.
+  int64_t rows() const { return rows_; }
+  int64_t width() const { return width_; }
   // table <- A table. spectrum: by w.
   void apply(const double* spectrum, int threads, double* table) const;
   // The same for several spectra, `count` of them, l + 1 numbers each: tables[i] <- A_i table, each
   // of which has room for a table. Overwrites the table.
   void apply_each(const double* spectra, int64_t count, int threads, double* table,
-                  double* const* tables) const;
+                  double* const* tables, const Fill& fill = nullptr,
+                  const Read& read = nullptr) const;
   // out[w], l + 1 numbers: t'A t is the sum of out[w] times the spectrum. Overwrites the table.
-  void energies(int threads, double* table, double* out) const;
+  void energies(int threads, double* table, double* out, const Fill& fill = nullptr) const;
 
  private:
-  // A table is rows of `width` numbers: words that begin alike. They are reflected row by row, and
-  // then some columns at a time, copied side by side.
+  // Tables are reflected row by row, and then some columns at a time, copied side by side.
   void reflect_row(double* row) const;
   void reflect_columns(double* columns, int64_t count) const;
   template <typename Work>
@@ -39,7 +50,8 @@ class WordOperator {
   // Multiplies reflected columns with the spectrum and reflects them back, into a table.
   void finish_columns(const double* spectrum, double* columns, int64_t first, int64_t count,
                       double* table) const;
-  void reflect_rows(int threads, double* table) const;
+  void reflect_rows(int threads, double* table, const Fill& fill) const;
+  void read_rows(int64_t i, int threads, const double* table, const Read& read) const;
   std::vector<double> factors(const double* spectrum, int64_t first, int64_t count) const;
 
   const int64_t letters_, length_;

@@ -28,12 +28,14 @@ from .steps.gradient import Gradient
 from .steps.level import Level
 from .steps.newton import Newton
 from .stored import stored
-from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights, multiplies
+from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights, parts_multiply
 from .training.shrinking import MANY_EXAMPLES
 
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
 # cost no kernel evaluation, and where they cost a pass over the support.
 NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
+# From this p on the best weights for an alpha change slowly enough with it for gradients.
+JOINT_FROM = 1.3
 NEWTON_KERNELS = 500  # from which on a Newton step, with M^3 operations, takes longer at any p > 1
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
@@ -118,6 +120,7 @@ class Plan:
     working_set : number of examples worked on in a turn (`training.working_sets`).
     conjugate, newton_cg : whether `training.conjugate_gradients`, or `training.newton_cg`, are
         tried before working sets.
+    joint : whether `training.joint_gradients` are tried before the loop.
     grows : whether working sets come from an active set that grows (`training.shrinking`).
     samples : whether weights start from those of a sample (`training.solve.first_weights`).
     drops : whether small weights are dropped at the end (`training.solve.drop_small_weights`).
@@ -132,6 +135,7 @@ class Plan:
     working_set: int = LARGEST_BLOCK
     conjugate: bool = False
     newton_cg: bool = False
+    joint: bool = False
     grows: bool = False
     samples: bool = False
     drops: bool = False
@@ -140,7 +144,7 @@ class Plan:
     @property
     def inner(self) -> Plan:
         """The plan of the inner problem, in which the weights are given."""
-        return replace(self, step=None, pace=None)
+        return replace(self, step=None, pace=None, joint=False)
 
     def make_step(self, norm: Norm) -> Step:
         """Return a new weight step: what one remembers is wrong for another problem."""
@@ -153,6 +157,7 @@ class Plan:
 
     def __repr__(self) -> str:
         parts = [f"{self.engine} engine"]
+        parts += ["conjugate gradients with the best weights for each alpha first"] * self.joint
         if self.algorithm is not None:
             return "; ".join([*parts, repr(self.algorithm)])
         where = " on a growing active set" if self.grows else ""
@@ -253,25 +258,21 @@ def make_plan(
     interleaved : whether weights may move before the inner problem is solved completely.
     working_set : number of examples; a number also rules out methods without working sets.
     """
-    if method is AUTO:
+    automatic_method = method is AUTO
+    if automatic_method:
         method = METHODS[automatic(problem.norm, engine.keeps_outputs, engine.n_kernels)]
     if not isinstance(method, Trained):
         return Plan(name, algorithm=method)
     single, term = problem.n_outputs == 1, problem.term
     at_once = single and working_set == "auto" and engine.n > engine.largest_block
     newton_cg = at_once and term.is_entropy and engine.multiplies_linearly
-    conjugate = (
-        at_once
-        and term.is_quadratic
-        and (
-            engine.subset(np.arange(2)).multiplies
-            or multiplies(engine, term)  # parts may, if not all
-        )
-    )
+    conjugate = at_once and term.is_quadratic and parts_multiply(engine, term)
     step = None if engine.n_kernels == 1 else method.step
     pace = (method.pace if interleaved else COMPLETE) if step else None
     if step and pace is None and (newton_cg or (conjugate and term.is_free)):
         pace = ACCURATE  # there are no turns before the inner problem is solved
+    joint = automatic_method and interleaved and step is not None and conjugate
+    joint = joint and engine.separates and JOINT_FROM <= problem.norm.exponent < np.inf
     starts_at_zero = single and problem.tau == 0 and not term.ent.any()
     return Plan(
         name,
@@ -281,8 +282,9 @@ def make_plan(
         working_set=working_set if isinstance(working_set, int) else engine.largest_block,
         conjugate=conjugate,
         newton_cg=newton_cg,
+        joint=joint,
         grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
-        samples=single and pace is ACCURATE and engine.sampling_pays,
+        samples=single and pace is ACCURATE and engine.sampling_pays and not joint,
         drops=step is not None and problem.norm.is_sparse,
         rough=engine.has_rough_outputs,
     )

@@ -150,7 +150,8 @@ class Engine(ABC):
     ) -> None:
         """Replace alpha, shape (n,).
 
-        With its outputs, as a `Snapshot` has them, nothing is evaluated.
+        With its outputs, as a `Snapshot` has them, nothing is evaluated. Where an engine
+        `separates` they may be those of the kernels with a weight in theta, shape (k, n).
         """
         self._replace(alpha, anew=outputs is None)
         self._follow(outputs, theta)
@@ -233,9 +234,22 @@ class Engine(ABC):
         """Whether `matvec` takes a time that is linear in the number of examples."""
         return self.multiplies
 
-    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,)."""
+    def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
+        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,).
+
+        `each`, where an engine `separates`: K_m v of the k kernels with a weight, shape (k, n).
+        """
         raise self._cannot("multiply with its kernel matrix cheaply")
+
+    @property
+    def separates(self) -> bool:
+        """Whether the products of single kernels cost no more than that of their sum."""
+        return False
+
+    @property
+    def has_energies(self) -> bool:
+        """Whether s of all kernels costs no evaluation at present."""
+        return self.keeps_outputs
 
     def _follow(  # noqa: B027  # an engine may keep none
         self, outputs: np.ndarray | None, theta: np.ndarray | None

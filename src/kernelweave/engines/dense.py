@@ -80,12 +80,12 @@ class DenseEngine(KeptOutputs):
         """Whether kernels are linear: sums over all examples take as long as over a few."""
         return self._product is not None or self._core.multiply(np.zeros(self.n)) is not None
 
-    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._product is not None:
             product: np.ndarray = theta[0] * (self._product @ v)
             return product
         if not self.multiplies_linearly:
-            return super().matvec(v, theta)
+            return super().matvec(v, theta, each=each)
         summed: np.ndarray = theta @ self._core.multiply(v)
         return summed
 

@@ -2,6 +2,10 @@
 
 The tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every
 single one, in one pass each, however many kernels there are. Only the combined outputs are kept.
+
+Where every kernel takes a product of its own, as kernels with norms of their own do, the products
+of single kernels cost no more than their sum. Then the outputs of single kernels follow alpha, too,
+as far as they are known: new weights, and s of all kernels, cost nothing.
 """
 
 from __future__ import annotations
@@ -36,6 +40,9 @@ class LinearEngine(Engine):
         self._weighed = self._theta  # the weights of the matrix that products are made with
         self._stale = True  # whether the combined outputs have to be computed anew
         self._multiplying = False  # whether products were asked for
+        self._outputs = np.zeros((0, self.n))  # of single kernels: of those that are known
+        self._known = np.zeros(self.n_kernels, dtype=bool)
+        self._offset = False  # whether outputs contain what examples add that are not here
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> LinearEngine:
@@ -74,15 +81,50 @@ class LinearEngine(Engine):
         self._multiplying = True
         return self._core.products(keep=True)
 
-    def matvec(self, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    @property
+    def separates(self) -> bool:
+        return self._core.products_are_separate and not self._offset
+
+    @property
+    def _separate(self) -> bool:
+        """Whether the outputs of single kernels come from products."""
+        return self.separates and self._multiplying and self._products is not None
+
+    @property
+    def has_energies(self) -> bool:
+        return bool(self._known.all())
+
+    def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._products is None:
-            return super().matvec(v, theta)
-        if not np.array_equal(theta, self._weighed):
+            return super().matvec(v, theta, each=each)
+        self._weigh(theta)
+        if not each:
+            return self._products @ v
+        every = self._products.outputs(v, np.arange(self.n), weighed=True)
+        weighed: np.ndarray = every[theta != 0]
+        return weighed
+
+    def _weigh(self, theta: np.ndarray) -> None:
+        """Give the matrix of products its weights, shape (M,)."""
+        if self._products is not None and not np.array_equal(theta, self._weighed):
             self._products.weigh(theta)
             self._weighed = theta.copy()
-        return self._products @ v
+
+    def _know(self, wanted: np.ndarray) -> None:
+        """Compute the outputs of kernels that are wanted, shape (M,), and not known."""
+        missing = wanted & ~self._known
+        if not missing.any():
+            return
+        if not self._known.any():
+            self._outputs = np.zeros((self.n_kernels, self.n))
+            self.travel[:] = np.abs(self._alpha)
+        if self._alpha.any():
+            self._outputs[missing] = self.matvec(self._alpha, missing.astype(float), each=True)
+        self._known = self._known | missing
 
     def quadratic(self) -> np.ndarray:
+        if self._separate:
+            return self.outputs() @ self._alpha
         if self._multiplying and self._products is not None:
             return self._products.quadratic(self._alpha)
         support = np.flatnonzero(self._alpha)
@@ -91,11 +133,17 @@ class LinearEngine(Engine):
         return self._core.subset(support).products(keep=False).quadratic(self._alpha[support])
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n), anew at each call."""
+        """Return the outputs of all kernels, or of k of them, shape (k, n): a copy."""
+        if self._separate:
+            chosen = np.arange(self.n_kernels) if kernels is None else kernels
+            self._know(np.isin(np.arange(self.n_kernels), chosen))
+            return self._outputs[chosen]
         outputs = self.outputs_at(np.arange(self.n))
         return outputs if kernels is None else outputs[kernels]
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        if self._separate:
+            return self.outputs()[:, idx]
         if self._multiplying and self._products is not None:
             return self._products.outputs(self._alpha, idx)
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
@@ -104,24 +152,40 @@ class LinearEngine(Engine):
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         if self._stale or not np.array_equal(theta, self._theta):
-            self._combined = self._sum(np.flatnonzero(self._alpha), self._alpha, theta)
+            self._combined = self._combine(theta)
             self._theta, self._stale = theta.copy(), False
-            self.travel[:] = np.abs(self._alpha)
         return self._combined
 
+    def _combine(self, theta: np.ndarray) -> np.ndarray:
+        """Return the combined outputs, shape (n,), from those of single kernels or anew."""
+        if self._separate:
+            weighted: np.ndarray = theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
+            return weighted
+        self.travel[:] = np.abs(self._alpha)
+        return self._sum(np.flatnonzero(self._alpha), self._alpha, theta)
+
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        delta = self._note(idx, values)
-        if not self._stale:
-            change = np.zeros(self.n)
-            change[idx] = delta
+        change = np.zeros(self.n)
+        change[idx] = self._note(idx, values)
+        if self._known.any():
+            self._outputs[self._known] += self.matvec(change, self._known.astype(float), each=True)
+            self._stale = True
+        elif not self._stale:
             self._combined = self._combined + self._sum(np.sort(idx), change, self._theta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         self._stale = True  # without outputs they are computed when they are asked for
-        if outputs is not None and theta is not None:
+        self._known = np.zeros(self.n_kernels, dtype=bool)
+        if outputs is not None and outputs.ndim == 2:
+            self._known[:] = True if theta is None else theta != 0
+            self._outputs = np.zeros((self.n_kernels, self.n))
+            self._outputs[self._known] = outputs
+        elif outputs is not None and theta is not None:
             self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
 
     def snapshot(self) -> Snapshot:
+        if self.has_energies:
+            return Snapshot(self._alpha.copy(), self._outputs.copy())
         if self._stale:
             return super().snapshot()
         return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
@@ -141,8 +205,11 @@ class LinearEngine(Engine):
         Its weights may change only where the alphas of the others are 0.
         """
         smaller = LinearEngine(self._core.subset(examples))
-        smaller._combined = self._combined[examples]
+        if self._known.any() and not np.isnan(self._theta).any():
+            self.combined(self._theta)  # may follow from the outputs of single kernels
+        smaller._combined = self._combined[examples]  # with what the others add
         smaller._theta, smaller._stale = self._theta, self._stale
+        smaller._offset = self._offset or bool(np.delete(self._alpha, examples).any())
         return smaller
 
     def _sum(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:

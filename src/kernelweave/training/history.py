@@ -119,6 +119,9 @@ class History:
         What is noted of each entry: what the solver is doing.
     work : Work
         What the engine has evaluated, which is noted as well.
+    enough : callable
+        Says of the gap of the last model whether it will do, though it is above `tol`: a problem
+        that is solved on the way may have served its purpose.
     """
 
     phase = "double precision"
@@ -141,6 +144,7 @@ class History:
         self._fall = 1.0
         self.patience, self.stuck_inner = STUCK_TURNS, 0
         self._sizes: np.ndarray | None = None  # largest value of each kernel
+        self.enough: Callable[[float], bool] = lambda gap: False
 
     def inner(
         self,
@@ -249,12 +253,12 @@ class History:
         if min(past.gap for past in lately) < (1 - slight) * min(past.gap for past in before):
             return False
         largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
-        apart = _apart(before)
-        if not np.isfinite(apart):  # no alpha has been feasible, but for rounding
-            return not np.isfinite(_apart(self.entries))
-        if apart <= 0:  # a dual value above a primal one is rounding, and so is its rise
+        missing = apart(before)
+        if not np.isfinite(missing):  # no alpha has been feasible, but for rounding
+            return not np.isfinite(apart(self.entries))
+        if missing <= 0:  # a dual value above a primal one is rounding, and so is its rise
             return True
-        return apart - _apart(self.entries) <= max(slight * apart, DUAL_ROUNDING * largest)
+        return missing - apart(self.entries) <= max(slight * missing, DUAL_ROUNDING * largest)
 
     @property
     def vanished(self) -> bool:
@@ -286,6 +290,6 @@ def placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
     return theta
 
 
-def _apart(entries: list[Progress]) -> float:
+def apart(entries: list[Progress]) -> float:
     """Return how far the best primal value is above the best dual value."""
     return min(past.primal for past in entries) - max(past.dual for past in entries)

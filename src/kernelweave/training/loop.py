@@ -24,8 +24,10 @@ from ..norms import Norm
 from ..norms.base import clip
 from ..problem import Problem
 from ..stored import stored
+from .certified import certified
 from .conjugate_gradients import conjugate_gradients
 from .history import History, Result
+from .joint_gradients import joint_gradients
 from .newton_cg import newton_cg
 from .working_sets import WorkingSets
 
@@ -191,11 +193,35 @@ def multiplies(engine: Engine, term: DualTerm) -> bool:
     return engine.multiplies or (term.is_free and engine.multiplies_linearly)
 
 
+def parts_multiply(engine: Engine, term: DualTerm) -> bool:
+    """Return whether products of some of the examples are cheap enough, if not those of all."""
+    return engine.subset(np.arange(2)).multiplies or multiplies(engine, term)
+
+
+def solved(
+    problem: Problem, engine: Engine, weights: np.ndarray, tol: float, inner_gap: float
+) -> bool:
+    """Return whether the whole problem is solved with weights, shape (M,), if that costs nothing.
+
+    The gap of the inner problem is no wider than that of the whole one.
+    """
+    if inner_gap > tol or not engine.has_energies:
+        return False
+    return certified(problem, engine, weights).gap <= tol
+
+
 def train_at_once(
     problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
 ) -> Result | None:
-    """Improve all alphas at once, with given weights, shape (M,); None where that will not do."""
-    if plan.step is not None or engine.n <= plan.working_set:
+    """Improve all alphas at once, with given weights, shape (M,), or with the best ones for alpha.
+
+    None where that will not do.
+    """
+    if engine.n <= plan.working_set:
+        return None
+    if plan.joint and engine.separates and engine.multiplies:
+        return joint_gradients(problem, engine, history)
+    if plan.step is not None:
         return None
     if plan.conjugate and multiplies(engine, problem.term):
         return conjugate_gradients(problem, engine, weights, history)
@@ -221,6 +247,7 @@ def train(
         tol = history.tol if accuracy is None else accuracy.gap
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
+        inner.enough = partial(solved, problem, engine, theta, history.tol)
         train(problem.given(theta), engine, theta, plan.inner, inner)
         history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)

@@ -1,0 +1,51 @@
+#include "strings/word_rows.h"
+
+#include <algorithm>
+
+#include "stores/hamming_store.h"
+
+namespace kw {
+
+WordRows::WordRows(const SequenceView& view, const HammingRule& rule, int64_t rows, int64_t width)
+    : width_(width), first_(size_t(2 * rows + 1), 0) {
+  // visit(list, column, sequence, weight) for all words, a list being the strand of a row.
+  auto each = [&](auto&& visit) {
+    for (int64_t i = 0; i < view.n; ++i)
+      visit_words(view, rule, i, [&](uint64_t kmer, double weight) {
+        visit(kmer / width * 2, kmer % width, i, weight);
+        if (!rule.both_strands) return;
+        const uint64_t partner = rule.kmers.reverse_complement(kmer, rule.kmers.k);
+        visit(partner / width * 2 + 1, partner % width, i, weight);
+      });
+  };
+  each([&](uint64_t list, uint64_t, int64_t, double) { ++first_[list + 1]; });
+  for (size_t list = 1; list < first_.size(); ++list) first_[list] += first_[list - 1];
+  places_.resize(size_t(first_.back()));
+  if (rule.peak > 0.0) weights_.resize(places_.size());
+  std::vector<int64_t> next(first_.begin(), first_.end() - 1);
+  each([&](uint64_t list, uint64_t column, int64_t i, double weight) {
+    const int64_t at = next[list]++;
+    places_[at] = {uint32_t(i), uint32_t(column)};
+    if (!weights_.empty()) weights_[at] = weight;
+  });
+}
+
+int64_t WordRows::bytes(const HammingRule& rule, int64_t letters) {
+  const size_t word = sizeof(Place) + (rule.peak > 0.0 ? sizeof(double) : 0);
+  return letters * (rule.both_strands ? 2 : 1) * int64_t(word);
+}
+
+void WordRows::fill(int64_t row, const double* v, double* numbers) const {
+  std::fill_n(numbers, width_, 0.0);
+  for (int64_t at = first_[2 * row]; at < first_[2 * row + 2]; ++at)
+    numbers[places_[at].column] +=
+        weights_.empty() ? v[places_[at].sequence] : weights_[at] * v[places_[at].sequence];
+}
+
+void WordRows::read(int64_t row, const double* numbers, double* out) const {
+  for (int64_t at = first_[2 * row]; at < first_[2 * row + 1]; ++at)
+    out[places_[at].sequence] +=
+        weights_.empty() ? numbers[places_[at].column] : weights_[at] * numbers[places_[at].column];
+}
+
+}  // namespace kw

@@ -1,0 +1,64 @@
+"""Conjugate gradients in alpha, with the best kernel weights for every alpha.
+
+Where the ball of the norm is round, the best weights theta(s) for an alpha are a smooth function of
+s_m = alpha' K_m alpha, and so is the dual problem of alpha alone,
+
+    minimise  1/2 ||s(alpha)||_dual + lin' alpha + eps' |alpha| + 1/2 alpha' diag(curv) alpha.
+
+Its gradient is that of a machine with weights theta(s). Along a move every s_m is a parabola, so
+that the best length costs no product. A move costs the products of all single kernels, which is
+what their sum costs where an engine `separates`. There are no weight steps: all moves of one
+machine do for the machine and its weights.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..losses.base import root
+from ..problem import Problem
+from .conjugate_gradients import Descent, descended
+from .history import History, Result
+
+
+class JointDescent(Descent):
+    """An alpha that descends, and the best weights for it."""
+
+    def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        way = self.engine.matvec(move, np.ones(self.engine.n_kernels), each=True)
+        return way, self.weights @ way + self.problem.term.curv * move
+
+    def follow(self, alpha: np.ndarray, length: float, way: np.ndarray) -> None:
+        self.engine.move_to(alpha, self.engine.outputs() + length * way)
+
+    def best_length(
+        self, slope: np.ndarray, move: np.ndarray, way: np.ndarray, bent: np.ndarray
+    ) -> float:
+        norm, s = self.problem.norm, self.engine.quadratic()
+        halves, squares = self.engine.outputs() @ move, way @ move
+        curvature = float(move @ (self.problem.term.curv * move))
+        rest = float(slope @ move) - float(self.weights @ halves)
+
+        def rate(t: float) -> tuple[float, float]:
+            theta = norm.best(s + t * (2.0 * halves + t * squares)) if t > 0 else self.weights
+            value = rest + t * curvature + theta @ (halves + t * squares)
+            return float(value) + self.kinks(move, t), float(curvature + theta @ squares)
+
+        return root(rate, 0.0, 1.0) if rate(0.0)[0] < 0 else 0.0
+
+    def go(self, length: float, move: np.ndarray, way: np.ndarray, bent: np.ndarray) -> bool:
+        before = self.slope()
+        moved = super().go(length, move, way, bent)
+        self.weights = self.problem.norm.best(self.engine.quadratic())
+        self.last = length * move, self.slope() - before
+        return moved
+
+
+def joint_gradients(problem: Problem, engine: Engine, history: History) -> Result | None:
+    """Solve a problem, weights and all; None where that would be slow.
+
+    Then alpha has been improved.
+    """
+    weights = problem.norm.best(engine.quadratic())
+    return descended(JointDescent(problem, engine, weights), history)

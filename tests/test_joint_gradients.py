@@ -1,0 +1,112 @@
+"""Conjugate gradients with the best weights for each alpha: the optimum of other methods."""
+
+import numpy as np
+import pytest
+from kernel_cases import training_set
+
+from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
+from kernelweave.engines import LinearEngine
+from kernelweave.kernels import GappedKmer
+from kernelweave.problem import Problem
+from kernelweave.training.history import History
+from kernelweave.training.joint_gradients import JointDescent, joint_gradients
+
+FAMILY = GappedKmer([4, 5, 5, 6], [3, 3, 4, 4], store="table")
+
+
+def data(rng, n=1100):
+    X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(n)]
+    for i in range(0, n, 2):
+        at = rng.integers(0, 34)
+        X[i] = X[i][:at] + "GATTAC" + X[i][at + 6 :]
+    return X, np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+
+
+def machine(rng, norm, loss="hinge", kind="classifier", C=1.0):
+    X, y = data(rng)
+    problem = Problem(losses.get(loss, kind), norm, y, np.full(len(y), C))
+    return problem, LinearEngine.of(training_set(FAMILY, X, "unit"))
+
+
+@pytest.mark.parametrize("p", [1.3, 2.0, 4.0])
+@pytest.mark.parametrize("C", [0.1, 10.0])
+@pytest.mark.parametrize(
+    ("estimator", "loss"),
+    [
+        (MKLClassifier, "hinge"),
+        (MKLClassifier, "squared_hinge"),
+        (MKLRegressor, "squared"),
+        (MKLRegressor, "epsilon_insensitive"),
+    ],
+)
+def test_the_same_optimum_as_other_methods(estimator, loss, C, p, rng):
+    X, y = data(rng)
+    ways = {"norm": p, "C": C, "loss": loss, "normalize": "unit", "tol": 1e-4}
+    found = estimator(FAMILY, **ways).fit(X, y)
+    other = estimator(FAMILY, **ways, solver="newton").fit(X, y)
+    assert found.plan_.joint
+    assert not other.plan_.joint
+    assert found.duality_gap_ <= 1e-4
+    assert verify(found, X, y).agree
+    assert found.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-4)
+    np.testing.assert_allclose(found.weights_, other.weights_, atol=0.02)
+
+
+def test_weighted_norms(rng):
+    norm = norms.Lp(2.0, weights=[1.0, 2.0, 0.5, 1.0])
+    problem, engine = machine(rng, norm)
+    found = joint_gradients(problem, engine, History(1e-5))
+    assert found.gap <= 1e-5
+    np.testing.assert_allclose(found.weights, norm.best(engine.quadratic()), rtol=1e-12)
+
+
+def test_moves_have_the_best_length_and_outputs_follow(rng):
+    """Each dual value is the largest along its move; outputs are those of products anew."""
+    problem, engine = machine(rng, norms.Lp(1.5), C=5.0)
+    descent = JointDescent(problem, engine, problem.norm.start(engine.n_kernels))
+    assert engine.multiplies
+
+    def value(alpha):
+        engine.move_to(alpha)
+        return problem.dual(alpha, engine.quadratic())
+
+    for _ in range(6):
+        before = engine.snapshot()
+        assert descent.descend()
+        alpha, outputs, s = engine.alpha.copy(), engine.outputs(), engine.quadratic()
+        move = alpha - before.alpha
+        highest = value(alpha)
+        np.testing.assert_allclose(engine.outputs(), outputs, atol=1e-9)
+        np.testing.assert_allclose(engine.quadratic(), s, rtol=1e-9)
+        assert highest >= max(value(before.alpha + t * move) for t in (0.0, 0.5, 0.9)) - 1e-9
+        engine.move_to(alpha, outputs)
+
+
+@pytest.mark.parametrize(
+    ("ways", "joint"),
+    [
+        ({}, True),
+        ({"norm": 1}, False),
+        ({"norm": 1.2}, False),
+        ({"norm": np.inf}, False),
+        ({"solver": "newton"}, False),
+        ({"interleaved": False}, False),
+        ({"normalize": "variance"}, False),
+        ({"loss": "logistic"}, False),
+        ({"working_set": 100}, False),
+    ],
+    ids=str,
+)
+def test_they_are_planned_only_where_they_suit(ways, joint, rng):
+    X, y = data(rng)
+    model = MKLClassifier(FAMILY, **{"normalize": "unit", "tol": 0.1, **ways}).fit(X, y)
+    assert model.plan_.joint == joint
+    assert ("best weights for each alpha" in repr(model.plan_)) == joint
+
+
+def test_the_loop_takes_over_where_moves_lead_nowhere(rng, monkeypatch):
+    monkeypatch.setattr("kernelweave.training.loop.joint_gradients", lambda *_: None)
+    X, y = data(rng)
+    model = MKLClassifier(FAMILY, normalize="unit").fit(X, y)
+    assert model.plan_.joint
+    assert model.duality_gap_ <= 1e-3
