@@ -22,6 +22,7 @@ from ..kkt_system import value_hessian
 from ..problem import Certificate, Problem
 from .history import History
 from .interior_points import interior_points
+from .landmarks import landmark_hessian
 from .margin_newton import margin_newton
 from .observers import of_examples
 from .subproblem import Subproblem
@@ -43,7 +44,8 @@ LEAST_TURNS_PER_STEP, EXAMPLES_PER_TURN = 4, 1000
 PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
-HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most
+HESSIAN_BLOCKS = 1.2  # the Hessian in the weights is made of a block so large at most,
+MOST_BLOCKS = 50  # or with landmarks of so many examples
 SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
 TINY = np.finfo(float).tiny
 
@@ -96,17 +98,24 @@ class WorkingSets:
     def _output_hessian(self, output: int, weights: np.ndarray) -> np.ndarray:
         """Return what one output adds to the Hessian.
 
-        All its free examples respond to new weights. Where there are too many, every k-th of them
-        counts k times: with a Hessian that is too small the weights would oscillate.
+        All its free examples respond to new weights. Where there are too many, landmarks stand for
+        them if weights are to vanish, which depends on it, and all outputs are at hand. Otherwise
+        every k-th of them counts k times: with a Hessian that is too small weights would oscillate.
         """
-        alpha, term = self.engine.alpha, self.problem.term
-        free = np.arange(self.engine.n)[self.problem.output_slices[output]]
+        alpha, term, engine = self.engine.alpha, self.problem.term, self.engine
+        free = np.arange(engine.n)[self.problem.output_slices[output]]
         free = free[strictly_inside(term, alpha, free)]
-        times = 1 + len(free) // round(HESSIAN_BLOCKS * self.engine.largest_block)
+        times = 1 + len(free) // round(HESSIAN_BLOCKS * engine.largest_block)
+        at_hand = engine.rough or engine.keeps_outputs
+        by_landmarks = times > 1 and self.problem.norm.is_sparse and at_hand
+        if by_landmarks:
+            times = 1 + len(free) // (MOST_BLOCKS * engine.largest_block)
         free = free[::times]
-        kernel = self.engine.block(free, weights)
         curvature = term.take(free).curvature(alpha[free])
-        return times * value_hessian(kernel, curvature, self.engine.outputs_at(free))
+        if by_landmarks:
+            return landmark_hessian(engine, free, times, weights, curvature)
+        kernel = engine.block(free, weights)
+        return times * value_hessian(kernel, curvature, engine.outputs_at(free))
 
     def violations(self, output: int = 0) -> Violations:
         """Return how far each alpha of an output is from where it should be."""
