@@ -1,13 +1,11 @@
-"""The Newton weight step: minimise a quadratic model of the inner problem's optimal value.
+"""The Newton weight step: minimise a model of the inner problem's optimal value.
 
     J(theta) = max over alpha of  linear(alpha) - 1/2 theta . s(alpha)
 
-is convex. Its gradient is -1/2 s, and its Hessian H follows from the free examples, so
-
-    min over feasible theta of  -1/2 s . theta + 1/2 (theta - theta_0)' H (theta - theta_0)
-
-is the step of HessianMKL (Chapelle and Rakotomamonjy, 2008) at p = 1, and Newton's method on the
-ball of the norm otherwise. The inner problem need not be solved exactly.
+is convex. Its gradient is -1/2 s, and its Hessian follows from the free examples. HessianMKL
+(Chapelle and Rakotomamonjy, 2008) minimises the quadratic model that they make, over the feasible
+weights. For several kernels a model with the same derivatives is taken that also knows how J rises
+where weights vanish (`models`). The inner problem need not be solved exactly.
 """
 
 from __future__ import annotations
@@ -17,9 +15,12 @@ from scipy.linalg import LinAlgError
 
 from ..norms import Norm
 from ..training.loop import Turn
-from .master import least_weights, model_minimum
+from .master import least_weights
+from .models import QuadraticModel, RankOneModel
 
-REACH = 0.3  # one step leaves every weight at least this part of itself
+SEVERAL = 100  # kernels up to which the model of kernels of rank one is taken
+REACH = 0.3  # part of itself that one step leaves every weight, for several kernels times the gap
+DISTRUST = 0.09  # the reach that a first failure is taken to have had
 WIDEN = 1.1  # exponent that lets the reach recover
 PATIENCE = 3  # turns without any better value after which the trust region shrinks
 ROUNDING = 1e-9  # relative difference of values that is rounding
@@ -37,13 +38,13 @@ class Newton:
     first than a primal value can show.
 
     A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
-    a bound, and the gradient changes by another amount than the Hessian predicts: the next Hessian
+    a bound, and the gradient changes by another amount than the model predicts: the next Hessian
     is multiplied by the ratio of the two.
     """
 
     def __init__(self, norm: Norm):
         self.norm = norm
-        self.reach, self.idle = REACH, 0
+        self.distrust, self.idle, self.ratio = 0.0, 0, 1.0
         self.best = self.narrowest = self.lowest = np.inf
         self.centre = np.empty(0)
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
@@ -57,26 +58,37 @@ class Newton:
         self._note(turn, primal, gap)
         if self.idle >= PATIENCE:
             return self._back()
-        self.reach = max(REACH, self.reach**WIDEN)
-        lower = least_weights(turn, self.norm, self.reach)
+        self.distrust **= WIDEN
         try:
             hessian = turn.hessian()
         except LinAlgError:  # rounding hides it
             hessian = np.zeros((len(turn.s),) * 2)
-        H, scale = self._secant(turn) * hessian, turn.s.max()
-        self.last = turn.theta, turn.s, hessian
-        return model_minimum(turn.theta, -0.5 * turn.s / scale, H / scale, lower, self.norm)
+        scale, self.ratio = turn.s.max(), self._secant(turn)
+        kind = RankOneModel if len(turn.s) <= SEVERAL else QuadraticModel
+        model = kind(turn.theta, turn.s / scale, self.ratio / scale * hessian)
+        theta = model.minimum(self._least(turn, gap), self.norm)
+        self.last = turn.theta, turn.s, -2 * scale * model.gradient(theta)
+        return theta
+
+    def _least(self, turn: Turn, gap: float) -> np.ndarray:
+        """Return what a step leaves of each weight at least, shape (M,)."""
+        several = len(turn.s) <= SEVERAL
+        reach = max(self.distrust, REACH * (gap / max(turn.scale, gap) if several else 1.0))
+        least = least_weights(turn, self.norm, reach)
+        if several and self.norm.is_sparse:
+            least[least > reach * turn.theta] = 0.0
+        return least
 
     def _secant(self, turn: Turn) -> float:
         """Return the change of the gradient along the last step, relative to the predicted one."""
         if self.last is None:
             return 1.0
-        theta, s, hessian = self.last
+        theta, s, predicted = self.last
         step = turn.theta - theta
-        expected = step @ hessian @ step
+        expected = float(step @ (s - predicted))
         if expected <= 0:
             return 1.0
-        return float(np.clip(0.5 * step @ (s - turn.s) / expected, *SECANT))
+        return float(np.clip(self.ratio * (step @ (s - turn.s)) / expected, *SECANT))
 
     def _note(self, turn: Turn, primal: float, gap: float) -> None:
         """Remember the best values so far."""
@@ -89,5 +101,6 @@ class Newton:
 
     def _back(self) -> np.ndarray:
         """Return to the best weights, to leave them with shorter steps."""
-        self.idle, self.reach, self.lowest, self.last = 0, np.sqrt(self.reach), np.inf, None
+        self.distrust = np.sqrt(max(self.distrust, DISTRUST))
+        self.idle, self.lowest, self.last = 0, np.inf, None
         return self.centre
