@@ -10,7 +10,7 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.plan import METHODS, find_method
-from kernelweave.steps import analytic
+from kernelweave.steps import analytic, newton
 from kernelweave.steps.newton import Newton
 from kernelweave.training.loop import Turn
 
@@ -145,8 +145,9 @@ def test_a_weight_that_grows_from_nearly_nothing():
     assert model.duality_gap_ <= 1e-4
 
 
-def test_newton_learns_how_much_the_slope_changes():
+def test_newton_learns_how_much_the_slope_changes(monkeypatch):
     """J is a quadratic, and its second derivative is said to be four times what it is."""
+    monkeypatch.setattr(newton, "SEVERAL", 0)  # a quadratic model, too
     norm, H, peak = norms.Lp(1), np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([4.0, 3.6])
 
     def turn(theta):
@@ -155,9 +156,9 @@ def test_newton_learns_how_much_the_slope_changes():
         ends = {"tol": 1e-3, "constant": np.inf}
         return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, turn, **ends)
 
-    newton, theta = Newton(norm), np.array([0.6, 0.4])
-    first = newton(turn(theta))
-    second = newton(turn(first))
+    step, theta = Newton(norm), np.array([0.6, 0.4])
+    first = step(turn(theta))
+    second = step(turn(first))
     direction = np.array([1.0, -1.0])
     slope = (H @ theta - 0.5 * peak) @ direction
     best = theta - slope / (direction @ H @ direction) * direction

@@ -1,0 +1,92 @@
+"""Hessians from landmarks: exact where landmarks tell all, near the truth elsewhere."""
+
+import numpy as np
+import pytest
+from kernel_cases import training_set
+
+from kernelweave.engines import DenseEngine, FamilyEngine
+from kernelweave.kernels import RBF, Linear
+from kernelweave.losses import Hinge
+from kernelweave.norms import Lp
+from kernelweave.problem import Problem
+from kernelweave.training import inner_hessian as module
+from kernelweave.training.inner_hessian import inner_hessian
+from kernelweave.training.landmarks import SHORT, landmark_hessian
+
+CURVATURE = 0.3
+
+
+def exact_hessian(kernels, alpha, theta):
+    """G' A G, where A is the block of the inverse of [[K + curvature, 1], [1', 0]] for K."""
+    system = np.ones((len(alpha) + 1,) * 2)
+    system[:-1, :-1] = np.tensordot(theta, kernels, 1) + CURVATURE * np.eye(len(alpha))
+    system[-1, -1] = 0.0
+    outputs = kernels @ alpha
+    return outputs @ np.linalg.inv(system)[:-1, :-1] @ outputs.T
+
+
+@pytest.fixture
+def linear(rng):
+    """Two kernels of rank two: landmarks leave nothing of them."""
+    X, theta, alpha = rng.normal(size=(240, 4)), np.array([0.4, 0.6]), rng.normal(size=240)
+    kernels = [Linear(columns=[0, 1]), Linear(columns=[2, 3])]
+    return kernels, X, theta, alpha
+
+
+def engine_at(kernels, X, alpha):
+    engine = DenseEngine.of(training_set(kernels, X))
+    engine.move_to(alpha)
+    return engine
+
+
+def test_kernels_of_low_rank_are_told_by_landmarks(linear):
+    kernels, X, theta, alpha = linear
+    found = landmark_hessian(
+        engine_at(kernels, X, alpha), np.arange(240), 1, theta, np.full(240, CURVATURE)
+    )
+    stack = np.stack([kernel(X) for kernel in kernels])
+    np.testing.assert_allclose(found, SHORT * exact_hessian(stack, alpha, theta), rtol=1e-6)
+
+
+def test_an_example_stands_for_its_like(linear):
+    """All examples three times, of which one of each is told."""
+    kernels, X, theta, alpha = linear
+    X3, alpha3 = np.tile(X, (3, 1)), np.tile(alpha, 3) / 3
+    found = landmark_hessian(
+        engine_at(kernels, X3, alpha3), np.arange(240), 3, theta, np.full(240, CURVATURE)
+    )
+    stack = np.stack([kernel(X3) for kernel in kernels])
+    np.testing.assert_allclose(found, SHORT * exact_hessian(stack, alpha3, theta), rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [1500, 3000])
+def test_what_landmarks_leave_out_is_told_by_probes(n, rng):
+    """Smooth kernels, one of middle width, and one that is nearly the identity."""
+    X, alpha = rng.normal(size=(n, 8)), rng.normal(size=n)
+    alpha -= alpha.mean()
+    kernel, theta = RBF([0.01, 0.1, 0.3, 5.0]), np.array([0.2, 0.2, 0.3, 0.3])
+    engine = FamilyEngine.of(training_set(kernel, X))
+    engine.move_to(alpha)
+    found = landmark_hessian(engine, np.arange(n), 1, theta, np.full(n, CURVATURE))
+    wanted = exact_hessian(kernel(X), alpha, theta)
+    values, vectors = np.linalg.eigh(wanted)
+    whitened = vectors / np.sqrt(values)
+    relative = np.linalg.eigvalsh(whitened.T @ found @ whitened)
+    assert relative.min() > 0.4
+    assert relative.max() < 2.5
+
+
+def test_they_are_used_where_many_examples_are_free_and_weights_may_vanish(rng, monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "FEW_EXAMPLES", 40)
+    monkeypatch.setattr(module, "landmark_hessian", lambda *given: asked.append(given) or 0.0)
+    X = rng.normal(size=(1200, 3))
+    engine = FamilyEngine.of(training_set(RBF([0.1, 1.0, 2.0, 3.0]), X))
+    y = np.resize([-1.0, 1.0], 1200)
+    engine.move_to(0.3 * y)
+    theta = np.full(4, 0.25)
+    for p, rough in [(2.0, True), (1.0, False), (1.0, True)]:
+        engine.rough = rough
+        inner_hessian(Problem(Hinge(), Lp(p), y, np.ones(1200)), engine, theta)
+    assert len(asked) == 1
+    assert len(asked[0][1]) == 1200
