@@ -70,6 +70,7 @@ def test_pairs_inside_a_set_are_the_same_whichever_rows_are_cached(rng, cached, 
     K = WIDTHS(X)[:, idx[:, None], idx]
     combined.combined(theta)
     combined.change(rng.permutation(idx)[:cached], np.ones(cached))
+    combined.combined(theta)
     assert combined._core.cached_rows == cached
     block = combined.block(idx, theta)
     np.testing.assert_array_equal(block, block.T)
@@ -119,3 +120,22 @@ def test_training_reaches_the_same_optimum(rng, X, norm, monkeypatch):
     alpha[model.support_] = model.dual_coef_[0]
     F = np.einsum("m,mij,j->i", model.weights_, K, alpha) + model.intercept_
     np.testing.assert_allclose(model.decision_function(X), F, atol=1e-9)
+
+
+def test_changes_are_not_followed_under_weights_that_no_longer_count(rng):
+    X = rng.normal(size=(150, 4))
+    dense, combined = engines(WIDTHS, X)
+    alpha, (first, second) = rng.normal(size=150), rng.random((2, combined.n_kernels))
+    idx = np.arange(90)
+    for engine in (dense, combined):
+        engine.combined(first)
+        engine.change(idx, alpha[:90])
+    close(combined.combined(second), dense.combined(second), np.abs(alpha).sum())
+    assert combined.work.pairs["changed alphas"] == 0
+    for engine in (dense, combined):
+        engine.change(idx[:20], alpha[20:40])
+        engine.change(idx[10:30], alpha[40:60])
+    part = np.arange(5, 60)
+    close(combined.subset(part).combined(second), dense.combined(second)[part], 150)
+    close(combined.combined(second), dense.combined(second), np.abs(alpha).sum())
+    assert combined.work.pairs["changed alphas"] == 40 * 150

@@ -39,6 +39,7 @@ class FamilyEngine(Engine):
         self._core = core
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._stale = True  # whether the combined outputs have to be computed anew
+        self._changes: list[tuple[np.ndarray, np.ndarray]] = []  # that they have yet to follow
         self._rough = False
         # Rough ones of the present alpha, if known; `outputs_at` may use them in any precision.
         self._outputs: np.ndarray | None = None
@@ -98,6 +99,8 @@ class FamilyEngine(Engine):
             self._combine(theta)
             self.travel[:] = np.abs(self._alpha)
             self._stale = False
+            self._changes.clear()
+        self._catch_up()
         return self._core.combined
 
     def quadratic(self) -> np.ndarray:
@@ -123,12 +126,20 @@ class FamilyEngine(Engine):
         delta = self._note(idx, values)
         if len(idx):
             self._outputs = None
-        if not self._stale:
-            self._add("changed alphas", idx, delta)
+        if not self._stale:  # other weights may come, for which they would be followed in vain
+            self._changes.append((idx, delta))
+
+    def _catch_up(self) -> None:
+        """Let the combined outputs follow what has changed, unless they are computed anew."""
+        for idx, delta in self._changes:
+            if not self._stale:
+                self._add("changed alphas", idx, delta)
+        self._changes.clear()
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         # Without outputs they are computed when they are asked for.
         self._stale, self._outputs = True, outputs if theta is None and self._rough else None
+        self._changes.clear()
         if outputs is not None and theta is not None:
             self._weigh(theta)
             self._core.combined[:] = outputs
@@ -139,6 +150,7 @@ class FamilyEngine(Engine):
             return Snapshot(self._alpha.copy(), self._outputs)
         if self._stale:
             return super().snapshot()
+        self._catch_up()
         return Snapshot(self._alpha.copy(), self._core.combined.copy(), self._theta)
 
     def _subset(self, examples: np.ndarray) -> FamilyEngine:
@@ -146,6 +158,7 @@ class FamilyEngine(Engine):
 
         Its weights may change only where the alphas of the others are 0.
         """
+        self._catch_up()
         smaller = FamilyEngine(self._core.subset(examples))
         smaller._theta, smaller._stale = self._theta, self._stale
         smaller._rough = self._rough
