@@ -227,13 +227,27 @@ def test_work_is_counted_by_kind(rng):
     n, idx = engine.n, np.arange(40)
     engine.combined(theta)
     engine.change(idx, rng.normal(size=40))
+    engine.combined(theta)
     engine.block(idx, theta)
     engine.quadratic()
-    engine.subset(np.arange(100)).change(np.arange(20), np.ones(20))
+    part = engine.subset(np.arange(100))
+    part.change(np.arange(20), np.ones(20))
+    part.combined(theta)
     expected = {"new weights": 0, "changed alphas": 40 * n + 20 * 100, "blocks": 800}
     assert engine.work.pairs == expected | {"every kernel": 40 * n}
     assert set(engine.work.seconds) == set(engine.work.pairs)
     assert "changed alphas 1.52e+04 pairs in " in str(engine.work)
+
+
+def test_outputs_of_every_kernel_tell_the_combined_ones(rng):
+    engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
+    engine.combined(theta)
+    engine.change(np.arange(40), rng.normal(size=40))
+    engine.quadratic()
+    combined = engine.combined(theta).copy()
+    assert engine.work.pairs["changed alphas"] == 0
+    engine.move_to(engine.alpha.copy())
+    np.testing.assert_allclose(combined, engine.combined(theta), atol=1e-5 * theta.sum())
 
 
 def test_a_way_back_costs_no_pass(rng):

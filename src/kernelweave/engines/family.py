@@ -131,10 +131,14 @@ class FamilyEngine(Engine):
 
     def _catch_up(self) -> None:
         """Let the combined outputs follow what has changed, unless they are computed anew."""
-        for idx, delta in self._changes:
-            if not self._stale:
-                self._add("changed alphas", idx, delta)
-        self._changes.clear()
+        changes, self._changes = self._changes, []
+        if not changes or self._stale:
+            return
+        if self._rough and self._outputs is not None:
+            self._combine(self._theta)
+            return
+        for idx, delta in changes:
+            self._add("changed alphas", idx, delta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         # Without outputs they are computed when they are asked for.
