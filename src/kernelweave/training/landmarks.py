@@ -25,7 +25,9 @@ RIDGE = 1e-10  # relative to the mean diagonal
 LEAST_LEFT = 1e-2  # part of the median of what is left that is taken for each example at least
 RANK = 1e-9  # eigenvalues of B, relative to the largest, below which there is nothing
 CORRECTION = 0.5, 20.0  # bounds of X' A X relative to B
-SHORT = 1.25  # solutions in the span of X are not the best: what the Hessian falls short by, about
+# By how much the Hessian falls short with so many examples for each landmark, about, and by which
+# power of their number.
+SHORT, USUAL_SHARE, MORE = 1.5, 30.0, 0.2
 
 
 def landmark_hessian(
@@ -61,7 +63,17 @@ def landmark_hessian(
     own = (system.own - curvature / times)[landmarks]  # landmarks leave nothing of themselves
     at_landmarks = (X[landmarks] * own[:, None]).T @ X[landmarks]
     change = at_probes + at_probes.T - 2 * at_landmarks
-    return SHORT * _corrected(B + B.T, change) / 2
+    return shortfall(times * len(free) / m) * _corrected(B + B.T, change) / 2
+
+
+def shortfall(share: float) -> float:
+    """Return by what to multiply a Hessian of landmarks that stand for `share` examples each.
+
+    Solutions in the span of X are not the best ones, and steps that are too long cost more than
+    steps that are too short.
+    """
+    factor: float = SHORT * (share / USUAL_SHARE) ** MORE
+    return factor
 
 
 class LandmarkSystem:
