@@ -10,8 +10,7 @@ from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
 from kernelweave.problem import Problem
 from kernelweave.training import inner_hessian as module
-from kernelweave.training.inner_hessian import inner_hessian
-from kernelweave.training.landmarks import landmark_hessian, shortfall
+from kernelweave.training.inner_hessian import inner_hessian, landmark_hessian, shortfall
 
 CURVATURE = 0.3
 

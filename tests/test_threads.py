@@ -1,11 +1,14 @@
 """Many threads of Python that use one model at the same time."""
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Thread
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from kernelweave import MKLClassifier
+from kernelweave.core import single_threaded_blas
 from kernelweave.kernels import RBF, Spectrum, WeightedDegree
 from kernelweave.stores import WeightStore
 
@@ -56,3 +59,32 @@ def test_lookups(rng):
     with ThreadPoolExecutor(THREADS) as pool:
         for values in pool.map(lambda _: store.lookup(X, n_jobs=2), range(4 * THREADS)):
             np.testing.assert_array_equal(values, expected)
+
+
+def test_every_thread_can_keep_blas_to_one_thread():
+    """Also one that is not the first to ask, and where the last to leave was not the first."""
+    controller, seen, entered, leave = ThreadpoolController(), [], Event(), Event()
+
+    def numbers():
+        blas = controller.select(user_api="blas")
+        return {lib.get_num_threads() for lib in blas.lib_controllers}
+
+    def work():
+        with single_threaded_blas():
+            entered.set()
+            seen.append(numbers())
+            leave.wait(60)
+        seen.append(numbers())
+
+    before = numbers()
+    with single_threaded_blas():
+        pass
+    thread = Thread(target=work)
+    thread.start()
+    entered.wait(60)
+    with single_threaded_blas():
+        leave.set()
+        thread.join()
+        assert numbers() == {1}
+    assert seen[0] == {1}
+    assert numbers() == before

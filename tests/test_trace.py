@@ -7,13 +7,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import kernelweave
 from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF
 
 HOME = f"{Path(kernelweave.__file__).parent}/"
-MOST_FILES, MOST_LEVELS = 36, 14
+MOST_FILES, MOST_LEVELS = 39, 15
+GOAL_FILES, GOAL_LEVELS = 36, 14
 
 
 def traced(work):
@@ -54,6 +56,13 @@ def test_a_fit_goes_through_few_files_and_levels():
     files = sorted({file for file, _ in functions})
     assert len(files) <= MOST_FILES, files
     assert len(deepest) <= MOST_LEVELS, deepest
+
+
+@pytest.mark.xfail(strict=True, reason="Hessians from landmarks, counts of work: three files more")
+def test_a_fit_goes_through_as_few_files_and_levels_as_it_should():
+    functions, deepest = traced(fit_family)
+    assert len({file for file, _ in functions}) <= GOAL_FILES
+    assert len(deepest) <= GOAL_LEVELS
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import Any
 
+import threadpoolctl
 from scipy.linalg import cython_blas
-from threadpoolctl import ThreadpoolController
 
 from . import _core
 
@@ -47,8 +47,10 @@ class _BlasLimit:
     def _settle(self) -> None:
         wanted = self.inside.total() > 0
         if wanted and self.limiter is None:
+            _let_this_thread_decide()
             self.limiter = _controller().limit(limits=1, user_api="blas")
         elif not wanted and self.limiter is not None:
+            _let_this_thread_decide()
             self.limiter.restore_original_limits()
             self.limiter = None
 
@@ -68,8 +70,19 @@ class _BlasLimit:
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _controller() -> threadpoolctl.ThreadpoolController:
+    return threadpoolctl.ThreadpoolController()
+
+
+def _let_this_thread_decide() -> None:
+    """Let the present thread set the number of threads of BLAS.
+
+    From version 3.8 on threadpoolctl listens to the thread that was the first to set it, and
+    ignores all others. Here a lock sees to it that they do not get in each other's way.
+    """
+    controller = getattr(threadpoolctl, "OpenBLASController", None)
+    if hasattr(controller, "clear_controlling_thread"):
+        controller.clear_controlling_thread(force=True)
 
 
 _limit = _BlasLimit()

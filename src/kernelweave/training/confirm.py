@@ -18,8 +18,8 @@ import numpy as np
 from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
 from ..problem import Problem
-from .certified import certified
 from .history import Result
+from .working_sets import certified
 
 HIDDEN = 1e-7  # part of what the best constant costs that may be hidden by rounding
 LOGARITHMS = 40.0  # no share of a box that is a number has a larger logarithm

@@ -28,8 +28,8 @@ from ..engines.base import Engine
 from ..kkt_system import longest_step
 from ..losses.base import root
 from ..problem import Problem
-from .certified import certified
 from .history import History, Result, apart
+from .working_sets import certified
 
 # Moves in which the gap has to fall to half of what it was, or as many as a part of the free
 # alphas: badly conditioned problems take long at first, and working sets that hold few of the free

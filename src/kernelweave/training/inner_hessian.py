@@ -1,13 +1,26 @@
-"""The Hessian in the weights of the inner problem's optimal value, as Newton steps need it."""
+"""The Hessian of J(theta), the optimal value of the inner problem, as Newton steps need it.
+
+With f free examples, their outputs G, (f, M), and A = K + diag(curvature) it is G' X, where
+A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`). For large f neither A
+nor its factor can be had. Three samples of the examples may stand in for it:
+
+* Some of them, each of which stands for `times` of its like. Together they are one example for all
+  smooth functions, with the outputs of one. What K has of its own for each, and the curvature, are
+  divided by their number: so many alphas share what one would have to do.
+* Landmarks among these: K is taken as V V' + diag(left), where V V' is the Nyström approximation
+  from the landmarks and `left` is what it leaves of the diagonal. That gives solutions X.
+* Probes among these: rows of the true K show what this leaves out, so that X' A X is known but for
+  the noise of a sample. The best solutions in the span of X then give B (X' A X)^-1 B for B = G' X.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
 from ..problem import Problem
-from .landmarks import landmark_hessian
 from .violations import strictly_inside
 
 BLOCKS = 1.2  # times the engine's largest block: so many examples make the Hessian at most
@@ -15,6 +28,14 @@ BLOCKS = 1.2  # times the engine's largest block: so many examples make the Hess
 # share of all examples if that is more.
 FEW_EXAMPLES, SHARE = 600, 0.2
 MOST_BLOCKS = 50  # times the largest block: with landmarks it is made of so many
+LANDMARKS = 0.3  # landmarks, and probes, relative to the largest block
+RIDGE = 1e-10  # relative to the mean diagonal
+LEAST_LEFT = 1e-2  # part of the median of what is left that is taken for each example at least
+RANK = 1e-9  # eigenvalues of B, relative to the largest, below which there is nothing
+CORRECTION = 0.5, 20.0  # bounds of X' A X relative to B
+# By how much the Hessian falls short with so many examples for each landmark, about, and by which
+# power of their number.
+SHORT, USUAL_SHARE, MORE = 1.5, 30.0, 0.2
 
 
 def inner_hessian(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
@@ -52,3 +73,130 @@ def most_examples(engine: Engine, n: int) -> int:
     if engine.keeps_outputs:  # a pass makes the outputs of every kernel, and takes longer
         return most
     return min(most, max(FEW_EXAMPLES, round(SHARE * n)))
+
+
+def landmark_hessian(
+    engine: Engine,
+    free: np.ndarray,
+    times: float,
+    weights: np.ndarray,
+    curvature: np.ndarray,
+) -> np.ndarray:
+    """Return the Hessian, shape (M, M), as far as free examples make it.
+
+    Parameters
+    ----------
+    free : array of shape (f,)
+        Some of the free examples.
+    times : float
+        How many examples each of them stands for.
+    weights : array of shape (M,)
+    curvature : array of shape (f,)
+        The second derivatives of their dual terms.
+    """
+    m = min(round(LANDMARKS * engine.largest_block), len(free) // 3)
+    order = _spread(len(free), m)
+    free, curvature = free[order], curvature[order]
+    landmarks, probes = slice(0, m), slice(m, 2 * m)
+    K, diagonal = _columns(engine, free, 2 * m, weights)
+    system = LandmarkSystem(K[:, landmarks], diagonal, curvature, times)
+    G = engine.outputs_at(free).T
+    X = system.solve(G)
+    B = G.T @ X
+    missed = K[:, probes].T @ X - system.kernel(X, probes)
+    at_probes = (len(free) - m) / m * X[probes].T @ missed
+    own = (system.own - curvature / times)[landmarks]  # landmarks leave nothing of themselves
+    at_landmarks = (X[landmarks] * own[:, None]).T @ X[landmarks]
+    change = at_probes + at_probes.T - 2 * at_landmarks
+    return shortfall(times * len(free) / m) * _corrected(B + B.T, change) / 2
+
+
+def shortfall(share: float) -> float:
+    """Return by what to multiply a Hessian of landmarks that stand for `share` examples each.
+
+    Solutions in the span of X are not the best ones, and steps that are too long cost more than
+    steps that are too short.
+    """
+    factor: float = SHORT * (share / USUAL_SHARE) ** MORE
+    return factor
+
+
+class LandmarkSystem:
+    """(V V' + diag(own)) x + b = right, sum x = 0, for f examples.
+
+    Parameters
+    ----------
+    K : array of shape (f, m)
+        The kernel between all examples and the first m of them, which are the landmarks.
+    diagonal, curvature : arrays of shape (f,)
+    times : how many examples each one stands for.
+
+    Attributes
+    ----------
+    V : array of shape (f, m)
+    left, own : arrays of shape (f,)
+        What landmarks leave of the diagonal; what each example has for itself, curvature included.
+    """
+
+    def __init__(self, K: np.ndarray, diagonal: np.ndarray, curvature: np.ndarray, times: float):
+        m, ridge = K.shape[1], RIDGE * diagonal.mean()
+        factor = cholesky(K[:m] + ridge * np.eye(m), lower=True, check_finite=False)
+        self.V = solve_triangular(factor, K.T, lower=True, check_finite=False).T
+        self.left = diagonal - np.einsum("ij,ij->i", self.V, self.V)
+        own, usual = np.maximum(self.left, 0.0), np.median(self.left[m:])
+        own[:m] = max(usual, 0.0)  # a landmark has as much of its own as any other example
+        own += curvature
+        self.own = np.maximum(own, LEAST_LEFT * np.median(own)) / times + ridge
+        self._inner = cho_factor(
+            np.eye(m) + (self.V.T / self.own) @ self.V, lower=True, check_finite=False
+        )
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return x for k right sides, shape (f, k)."""
+        x, level = self._solve(right), self._solve(np.ones((len(right), 1)))
+        solution: np.ndarray = x - level * (x.sum(axis=0) / level.sum())
+        return solution
+
+    def _solve(self, right: np.ndarray) -> np.ndarray:
+        x = right / self.own[:, None]
+        inner = cho_solve(self._inner, self.V.T @ x, check_finite=False)
+        solution: np.ndarray = x - self.V @ inner / self.own[:, None]
+        return solution
+
+    def kernel(self, x: np.ndarray, rows: slice) -> np.ndarray:
+        """Return some rows of (V V' + diag(left)) x."""
+        product: np.ndarray = self.V[rows] @ (self.V.T @ x) + self.left[rows, None] * x[rows]
+        return product
+
+
+def _spread(f: int, m: int) -> np.ndarray:
+    """Return the positions of f examples: m evenly spaced ones, m between them, and the others."""
+    every = f // m
+    first = every * np.arange(m)
+    chosen = np.concatenate([first, first + every // 2])
+    return np.concatenate([chosen, np.setdiff1d(np.arange(f), chosen)])
+
+
+def _columns(
+    engine: Engine, idx: np.ndarray, count: int, weights: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the kernel between f examples and the first of them, (f, count), and its diagonal."""
+    K, diagonal = np.empty((len(idx), count)), np.empty(len(idx))
+    parts = -(-(len(idx) - count) // (engine.largest_block - count))
+    for rows in np.array_split(np.arange(count, len(idx)), parts):
+        rows = np.concatenate([np.arange(count), rows])
+        block = engine.block(idx[rows], weights)
+        K[rows], diagonal[rows] = block[:, :count], block.diagonal()
+    return K, diagonal
+
+
+def _corrected(B: np.ndarray, change: np.ndarray) -> np.ndarray:
+    """Return B (B + change)^-1 B on the range of B, with a bounded correction."""
+    values, vectors = np.linalg.eigh(B)
+    there = values > RANK * values[-1]
+    root = vectors[:, there] * np.sqrt(values[there])
+    inverse = vectors[:, there] / np.sqrt(values[there])
+    size, turn = np.linalg.eigh(inverse.T @ change @ inverse)
+    half = root @ turn / np.sqrt(np.clip(1 + size, *CORRECTION))
+    corrected: np.ndarray = half @ half.T
+    return corrected

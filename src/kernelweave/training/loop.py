@@ -24,12 +24,11 @@ from ..norms import Norm
 from ..norms.base import clip
 from ..problem import Problem
 from ..stored import stored
-from .certified import certified
 from .conjugate_gradients import conjugate_gradients
 from .history import History, Result
 from .joint_gradients import joint_gradients
 from .newton_cg import newton_cg
-from .working_sets import WorkingSets
+from .working_sets import WorkingSets, certified
 
 if TYPE_CHECKING:
     from ..plan import Plan

@@ -25,8 +25,8 @@ from scipy.special import expit
 from ..engines.base import Engine
 from ..losses.base import EDGE
 from ..problem import Problem
-from .certified import certified
 from .history import History, Result
+from .working_sets import certified
 
 MOST_MOVES = 200  # of conjugate gradients for a Newton step
 MOST_STEPS = 50  # of Newton's method

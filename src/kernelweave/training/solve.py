@@ -16,12 +16,12 @@ from ..digits import Digits
 from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..problem import Problem
-from .certified import certified
 from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
 from .shrinking import train_on_active_sets
 from .violations import every_kth
+from .working_sets import certified
 
 if TYPE_CHECKING:
     from ..plan import Plan

@@ -20,7 +20,6 @@ import numpy as np
 from ..core import _core
 from ..engines.base import Engine
 from ..problem import Certificate, Problem
-from .certified import energies
 from .history import History
 from .inner_hessian import inner_hessian
 from .interior_points import interior_points
@@ -46,6 +45,7 @@ PAIRS_PER_EXAMPLE = 50  # they take about as long as the method after them
 FEW_PAIRS = 1000  # that are always tried
 ROUNDS = 3  # of pairs, and of the method that takes over
 SUM_ROUNDING = 1e-12  # by how much a sum of alphas may be missed, relative to their sizes
+TINY = np.finfo(float).tiny
 
 
 class WorkingSets:
@@ -261,3 +261,23 @@ def _without_pairs(
             if lowest <= tolerance or late():
                 break
     return best
+
+
+def energies(problem: Problem, engine: Engine) -> np.ndarray:
+    """Return s, shape (M,), of the alpha of an engine.
+
+    A norm that leaves no choice asks for its sum under the given weights only, which combined
+    outputs tell: s is spread evenly.
+    """
+    norm = problem.norm
+    if not norm.is_given:
+        return engine.quadratic()
+    given = norm.best(np.zeros(engine.n_kernels))
+    total = float(engine.alpha @ engine.combined(given))
+    return np.full(len(given), total / max(given.sum(), TINY))
+
+
+def certified(problem: Problem, engine: Engine, weights: np.ndarray) -> Certificate:
+    """Certify the alpha of an engine with weights, shape (M,)."""
+    s, F = energies(problem, engine), engine.combined(weights)
+    return problem.certificate(engine.alpha, F, s, weights)

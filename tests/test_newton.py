@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from kernelweave import norms
-from kernelweave.steps.models import LARGEST, QuadraticModel, RankOneModel, _limited
+from kernelweave.steps.newton import LARGEST, QuadraticModel, RankOneModel, _limited
 
 M, N, RIDGE = 5, 30, 0.5
 KINDS = [QuadraticModel, RankOneModel]
