@@ -80,7 +80,7 @@ def _let_this_thread_decide() -> None:
     From version 3.8 on threadpoolctl listens to the thread that was the first to set it, and
     ignores all others. Here a lock sees to it that they do not get in each other's way.
     """
-    controller = getattr(threadpoolctl, "OpenBLASController", None)
+    controller: Any = getattr(threadpoolctl, "OpenBLASController", None)
     if hasattr(controller, "clear_controlling_thread"):
         controller.clear_controlling_thread(force=True)
 
