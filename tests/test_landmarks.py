@@ -84,10 +84,11 @@ def test_they_are_used_where_many_examples_are_free_and_weights_may_vanish(rng, 
     X = rng.normal(size=(1200, 3))
     engine = FamilyEngine.of(training_set(RBF([0.1, 1.0, 2.0, 3.0]), X))
     y = np.resize([-1.0, 1.0], 1200)
-    engine.move_to(0.3 * y)
     theta = np.full(4, 0.25)
     for p, rough in [(2.0, True), (1.0, False), (1.0, True)]:
         engine.rough = rough
+        engine.move_to(0.3 * y)
+        engine.quadratic()  # tells the outputs of every kernel where it is rough
         inner_hessian(Problem(Hinge(), Lp(p), y, np.ones(1200)), engine, theta)
     assert len(asked) == 1
     assert len(asked[0][1]) == 1200

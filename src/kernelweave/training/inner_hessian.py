@@ -55,8 +55,7 @@ def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarra
     members = np.arange(engine.n)[part]
     free = members[strictly_inside(problem.term, engine.alpha, members)]
     times = 1 + len(free) // most_examples(engine, len(members))
-    at_hand = engine.rough or engine.keeps_outputs
-    by_landmarks = times > 1 and at_hand and problem.norm.is_sparse
+    by_landmarks = times > 1 and engine.knows_outputs and problem.norm.is_sparse
     if by_landmarks:
         times = 1 + len(free) // (MOST_BLOCKS * engine.largest_block)
     free = free[::times]
