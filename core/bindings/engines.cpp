@@ -288,11 +288,23 @@ void add_single(Mixture& mixture, Ids ids, Vector delta) {
   without_lock([&] { mixture.add_single(ids.data(), int64_t(ids.shape(0)), delta.data()); });
 }
 
-Out outputs_single(const Mixture& mixture, Ids ids, Vector alpha) {
+void add_single_at(Mixture& mixture, Ids ids, Vector delta, Ids columns) {
+  require_single(mixture, ids, delta);
+  check_ids(mixture.n(), columns);
+  without_lock([&] {
+    mixture.add_single_at(ids.data(), int64_t(ids.shape(0)), delta.data(), columns.data(),
+                          int64_t(columns.shape(0)));
+  });
+}
+
+Out outputs_single(const Mixture& mixture, Ids ids, Vector alpha, Ids columns) {
   require_single(mixture, ids, alpha);
-  Out out = make_array({size_t(mixture.n_kernels()), size_t(mixture.n())});
-  without_lock(
-      [&] { mixture.outputs_single(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
+  check_ids(mixture.n(), columns);
+  Out out = make_array({size_t(mixture.n_kernels()), columns.shape(0)});
+  without_lock([&] {
+    mixture.outputs_single(ids.data(), int64_t(ids.shape(0)), alpha.data(), columns.data(),
+                           int64_t(columns.shape(0)), out.data());
+  });
   return out;
 }
 
@@ -364,8 +376,10 @@ void bind_mixture(nb::module_& m) {
       .def("add_once", &add_once, "ids"_a, "delta"_a, "As `add`; no rows are cached.")
       .def("block_single", &block_single, "ids"_a, "As `block`, in single precision.")
       .def("add_single", &add_single, "ids"_a, "delta"_a, "As `add`, in single precision.")
-      .def("outputs_single", &outputs_single, "ids"_a, "alpha"_a,
-           "The outputs of all kernels, a row for each, in single precision.")
+      .def("add_single_at", &add_single_at, "ids"_a, "delta"_a, "columns"_a,
+           "As `add_single`, for some examples; the combined outputs of the others stay.")
+      .def("outputs_single", &outputs_single, "ids"_a, "alpha"_a, "columns"_a,
+           "The outputs of all kernels for some examples, a row for each, in single precision.")
       .def_prop_ro("n_families", [](const Mixture& mixture) { return mixture.profiles().size(); })
       .def("family", &family, "family"_a,
            "The kernels of one shared quantity, and their values at its nodes, a row for each.")

@@ -170,9 +170,16 @@ void Mixture::block_single(const int64_t* ids, int64_t count, double* out) const
   single_->block(ids, count, rows_->threads(), out);
 }
 
+void Mixture::add_single_at(const int64_t* ids, int64_t count, const double* delta,
+                            const int64_t* columns, int64_t n_columns) {
+  std::vector<double> sums(n_columns, 0.0);
+  single_->add_at(ids, count, delta, columns, n_columns, rows_->threads(), sums.data());
+  for (int64_t j = 0; j < n_columns; ++j) combined_[columns[j]] += sums[j];
+}
+
 void Mixture::outputs_single(const int64_t* ids, int64_t count, const double* alpha,
-                             double* out) const {
-  single_->outputs(ids, count, alpha, rows_->threads(), out);
+                             const int64_t* columns, int64_t n_columns, double* out) const {
+  single_->outputs(ids, count, alpha, columns, n_columns, rows_->threads(), out);
 }
 
 void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }

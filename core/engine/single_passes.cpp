@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 #include "simd/simd.h"
 
@@ -36,33 +35,41 @@ std::vector<double> cell_points(const SingleGrid& grid, int64_t cells, int tail,
   return points;
 }
 
-// Sums of the powers of places in cells over some examples, times their alphas.
+// Where each of n examples stands in a list of some of them, or -1.
+std::vector<int64_t> positions(const int64_t* ids, int64_t count, int64_t n) {
+  std::vector<int64_t> found(n, -1);
+  for (int64_t k = 0; k < count; ++k) found[ids[k]] = k;
+  return found;
+}
+
+// Sums of the powers of places in cells over some examples, times their alphas, for each of others.
 class MomentPass {
  public:
   MomentPass(const SingleTable& table, const int64_t* ids, int64_t count, const double* alpha,
-             const SingleGrid& grid)
-      : table_(table), support_(table.subset(ids, count)), grid_(grid), position_(table.n(), -1) {
-    for (int64_t k = 0; k < count; ++k) position_[ids[k]] = k;
+             const SingleGrid& grid, const int64_t* columns)
+      : table_(table),
+        support_(table.subset(ids, count)),
+        grid_(grid),
+        position_(positions(ids, count, table.n())),
+        columns_(columns) {
     weights_.assign(support_->panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
     std::copy_n(alpha, count, weights_.begin());
   }
 
-  // Adds to moments (width x grid.moments()) of examples [first, first + width), at most kStrip of
+  // Adds to moments (width x grid.moments()) of columns [first, first + width), at most kStrip of
   // them; returns to which.
   UsedMoments collect(int64_t first, int64_t width, double* moments) const {
     UsedMoments used;
     const auto& loops = *simd().single;
     const int64_t tile = kStrip * kPanel, panels = support_->panels();
-    std::vector<int64_t> ids(width);
-    std::iota(ids.begin(), ids.end(), first);
-    const SingleRows rows(table_, ids.data(), width);
+    const SingleRows rows(table_, columns_ + first, width);
     Buffer<float> s(kPanelsAtOnce * tile), sums(kApart * grid_.moments(), 0.0f);
     for (int64_t p0 = 0; p0 < panels; p0 += kPanelsAtOnce) {
       const int64_t p1 = std::min(p0 + kPanelsAtOnce, panels);
       for (int64_t p = p0; p < p1; ++p)
         rows.distances(0, width, *support_, p, s.data() + (p - p0) * tile);
       for (int64_t r = 0; r < width; ++r) {
-        const int64_t self = position_[first + r];
+        const int64_t self = position_[columns_[first + r]];
         if (self >= p0 * kPanel && self < p1 * kPanel)  // no distance from itself
           s[(self / kPanel - p0) * tile + r * kPanel + self % kPanel] = 0.0f;
         loops.moments(s.data() + r * kPanel, tile, p1 - p0, grid_, weights_.data() + p0 * kPanel,
@@ -76,7 +83,8 @@ class MomentPass {
   const SingleTable& table_;
   const std::shared_ptr<const SingleTable> support_;
   const SingleGrid grid_;
-  std::vector<int64_t> position_;  // of each example among those summed over, or -1
+  const std::vector<int64_t> position_;  // of each example among those summed over
+  const int64_t* columns_;
   Buffer<float> weights_;
 };
 
@@ -90,17 +98,17 @@ class KernelSums {
         moments_(kStrip * size_, 0.0),
         sums_(kStrip * family.padded_kernels()) {}
 
-  // out (kernels x n) of examples [first, first + width).
-  void fill(int64_t first, int64_t width, double* out) {
+  // out (kernels x columns) of columns [first, first + width).
+  void fill(int64_t first, int64_t width, int64_t columns, double* out) {
     const UsedMoments used = pass_.collect(first, width, moments_.data());
     std::fill(sums_.begin(), sums_.end(), 0.0);
     add(width, 0, kMomentTerms);
     if (used.low < used.high) add(width, used.low, used.high);
-    const int64_t n = family_.table().n(), padded = family_.padded_kernels();
+    const int64_t padded = family_.padded_kernels();
     const std::vector<int64_t> members = family_.kernels();
     for (size_t k = 0; k < members.size(); ++k)
       for (int64_t r = 0; r < width; ++r)
-        out[members[k] * n + first + r] = sums_[r * padded + int64_t(k)];
+        out[members[k] * columns + first + r] = sums_[r * padded + int64_t(k)];
   }
 
  private:
@@ -226,26 +234,44 @@ void SinglePasses::weigh(const Program& program, const double* weights) {
 
 void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, int threads,
                        double* out) const {
-  std::vector<float> factors(delta, delta + count);
+  for (const SingleFamily& family : families_)
+    add(family, family.table(), ids, ids, count, delta, threads, out);
+}
+
+void SinglePasses::add_at(const int64_t* ids, int64_t count, const double* delta,
+                          const int64_t* columns, int64_t n_columns, int threads,
+                          double* out) const {
+  if (families_.empty()) return;
+  const std::vector<int64_t> position = positions(columns, n_columns, families_[0].table().n());
+  std::vector<int64_t> places(count);
+  for (int64_t r = 0; r < count; ++r) places[r] = position[ids[r]];
+  for (const SingleFamily& family : families_)
+    add(family, *family.table().subset(columns, n_columns), ids, places.data(), count, delta,
+        threads, out);
+}
+
+void SinglePasses::add(const SingleFamily& family, const SingleTable& others, const int64_t* ids,
+                       const int64_t* places, int64_t count, const double* delta, int threads,
+                       double* out) const {
+  const std::vector<float> factors(delta, delta + count);
   const auto& loops = *simd().single;
-  for (const SingleFamily& family : families_) {
-    const SingleTable& table = family.table();
-    const SingleRows rows(table, ids, count);
-    run_team(threads, table.panels(), [&](int64_t p, int) {
-      alignas(64) float s[kStrip * kPanel];
-      double sums[kPanel] = {};
-      for (int64_t r = 0; r < count; r += kStrip) {
-        const int64_t strip = std::min(kStrip, count - r);
-        rows.distances(r, strip, table, p, s);
-        for (int64_t k = 0; k < strip; ++k)  // an example is at no distance from itself
-          if (ids[r + k] / kPanel == p) s[k * kPanel + ids[r + k] % kPanel] = 0.0f;
-        loops.add(s, strip, family.grid(), family.values(), factors.data() + r, sums);
+  const SingleRows rows(family.table(), ids, count);
+  run_team(threads, others.panels(), [&](int64_t p, int) {
+    alignas(64) float s[kStrip * kPanel];
+    double sums[kPanel] = {};
+    const int64_t first = p * kPanel, width = std::min(kPanel, others.n() - first);
+    for (int64_t r = 0; r < count; r += kStrip) {
+      const int64_t strip = std::min(kStrip, count - r);
+      rows.distances(r, strip, others, p, s);
+      for (int64_t k = 0; k < strip; ++k) {  // an example is at no distance from itself
+        const int64_t self = places[r + k] - first;
+        if (self >= 0 && self < kPanel) s[k * kPanel + self] = 0.0f;
       }
-      const int64_t first = p * kPanel, width = std::min(kPanel, table.n() - first);
-      for (int64_t j = 0; j < width; ++j) out[first + j] += sums[j];
-      check_interrupt();
-    });
-  }
+      loops.add(s, strip, family.grid(), family.values(), factors.data() + r, sums);
+    }
+    for (int64_t j = 0; j < width; ++j) out[first + j] += sums[j];
+    check_interrupt();
+  });
 }
 
 void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double* out) const {
@@ -270,16 +296,16 @@ void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double*
   }
 }
 
-void SinglePasses::outputs(const int64_t* ids, int64_t count, const double* alpha, int threads,
+void SinglePasses::outputs(const int64_t* ids, int64_t count, const double* alpha,
+                           const int64_t* columns, int64_t n_columns, int threads,
                            double* out) const {
   for (const SingleFamily& family : families_) {
-    const SingleTable& table = family.table();
-    const MomentPass pass(table, ids, count, alpha, family.grid());
+    const MomentPass pass(family.table(), ids, count, alpha, family.grid(), columns);
     std::vector<std::unique_ptr<KernelSums>> sums(threads);
-    run_team(threads, (table.n() + kStrip - 1) / kStrip, [&](int64_t strip, int worker) {
+    run_team(threads, (n_columns + kStrip - 1) / kStrip, [&](int64_t strip, int worker) {
       if (!sums[worker]) sums[worker] = std::make_unique<KernelSums>(family, pass);
       const int64_t first = strip * kStrip;
-      sums[worker]->fill(first, std::min(kStrip, table.n() - first), out);
+      sums[worker]->fill(first, std::min(kStrip, n_columns - first), n_columns, out);
       check_interrupt();
     });
   }

@@ -147,11 +147,13 @@ class Engine(ABC):
         alpha: np.ndarray,
         outputs: np.ndarray | None = None,
         theta: np.ndarray | None = None,
+        of_support: np.ndarray | None = None,
     ) -> None:
         """Replace alpha, shape (n,).
 
         With its outputs, as a `Snapshot` has them, nothing is evaluated. Where an engine
         `separates` they may be those of the kernels with a weight in theta, shape (k, n).
+        `of_support` is of use to engines whose snapshots have it.
         """
         self._replace(alpha, anew=outputs is None)
         self._follow(outputs, theta)

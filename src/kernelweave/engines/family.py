@@ -5,7 +5,8 @@ as a piecewise polynomial, so that the cost of a pair does not depend on the num
 the combined outputs are kept, so that new weights cost one pass over the support examples.
 
 On short vectors passes in single precision take a third of the time, and one pass can tell the
-outputs of all kernels. An engine that may be rough uses them: then new weights cost nothing.
+outputs of all kernels. An engine that may be rough uses them for the support examples, which is
+what s asks for. Then new weights cost a pass of the support over the other examples.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ class FamilyEngine(Engine):
         self._stale = True  # whether the combined outputs have to be computed anew
         self._changes: list[tuple[np.ndarray, np.ndarray]] = []  # that they have yet to follow
         self._rough = False
-        # Rough ones of the present alpha, if known; `outputs_at` may use them in any precision.
+        # Rough ones of all kernels for the support of the present alpha, shape (M, k), if known;
+        # `outputs_at` may use them in any precision.
         self._outputs: np.ndarray | None = None
 
     @classmethod
@@ -82,7 +84,7 @@ class FamilyEngine(Engine):
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         if self._rough or self.knows_outputs or self._one_pass_pays(len(idx)):
-            return self._rough_outputs()[:, idx]
+            return self._rough_outputs_at(idx)
         # Kernels are taken as piecewise cubic functions of the shared quantities.
         outputs = np.empty((self.n_kernels, len(idx)))
         with self.work.on("every kernel", len(idx) * self.n):
@@ -104,9 +106,11 @@ class FamilyEngine(Engine):
         return self._core.combined
 
     def quadratic(self) -> np.ndarray:
-        if self._rough:
-            return self._rough_outputs() @ self._alpha
         support = np.flatnonzero(self._alpha)
+        if self._rough:
+            if self._outputs is None:
+                self._outputs = self._every_kernel(support, support)
+            return self._outputs @ self._alpha[support]
         with self.work.on("every kernel", len(support) ** 2 // 2):
             return self._core.quadratic(support, self._alpha[support])
 
@@ -129,12 +133,24 @@ class FamilyEngine(Engine):
         if not self._stale:  # other weights may come, for which they would be followed in vain
             self._changes.append((idx, delta))
 
+    def move_to(
+        self,
+        alpha: np.ndarray,
+        outputs: np.ndarray | None = None,
+        theta: np.ndarray | None = None,
+        of_support: np.ndarray | None = None,
+    ) -> None:
+        super().move_to(alpha, outputs, theta)
+        self._outputs = of_support
+
     def _catch_up(self) -> None:
-        """Let the combined outputs follow what has changed, unless they are computed anew."""
+        """Let the combined outputs follow what has changed, or compute them anew."""
         changes, self._changes = self._changes, []
         if not changes or self._stale:
             return
-        if self._rough and self._outputs is not None:
+        support = int(np.count_nonzero(self._alpha))
+        followed, anew = self.n * sum(len(idx) for idx, _ in changes), support * (self.n - support)
+        if self._rough and self._outputs is not None and anew < followed:
             self._combine(self._theta)
             return
         for idx, delta in changes:
@@ -142,7 +158,7 @@ class FamilyEngine(Engine):
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         # Without outputs they are computed when they are asked for.
-        self._stale, self._outputs = True, outputs if theta is None and self._rough else None
+        self._stale = True
         self._changes.clear()
         if outputs is not None and theta is not None:
             self._weigh(theta)
@@ -150,12 +166,10 @@ class FamilyEngine(Engine):
             self._stale = False
 
     def snapshot(self) -> Snapshot:
-        if self._rough and self._outputs is not None:
-            return Snapshot(self._alpha.copy(), self._outputs)
         if self._stale:
-            return super().snapshot()
+            return Snapshot(self._alpha.copy(), of_support=self._outputs)
         self._catch_up()
-        return Snapshot(self._alpha.copy(), self._core.combined.copy(), self._theta)
+        return Snapshot(self._alpha.copy(), self._core.combined.copy(), self._theta, self._outputs)
 
     def _subset(self, examples: np.ndarray) -> FamilyEngine:
         """Return an engine for some examples; what is cached of them stays cached.
@@ -167,16 +181,20 @@ class FamilyEngine(Engine):
         smaller._theta, smaller._stale = self._theta, self._stale
         smaller._rough = self._rough
         if self._outputs is not None:
-            smaller._outputs = self._outputs[:, examples]
+            places = np.cumsum(self._alpha != 0) - 1  # of support examples among them
+            smaller._outputs = self._outputs[:, places[examples[self._alpha[examples] != 0]]]
         return smaller
 
     def _combine(self, theta: np.ndarray) -> None:
         """Compute the combined outputs of alpha anew, under the weights of the core, theta."""
+        support, combined = np.flatnonzero(self._alpha), self._core.combined
+        combined.fill(0.0)
         if self._rough and self._outputs is not None:
-            self._core.combined[:] = theta @ self._outputs
+            combined[support] = theta @ self._outputs
+            if len(others := np.flatnonzero(self._alpha == 0)):
+                with self.work.on("new weights", len(support) * len(others)):
+                    self._core.add_single_at(support, self._alpha[support], others)
             return
-        support = np.flatnonzero(self._alpha)
-        self._core.combined.fill(0.0)
         self._add("new weights", support, self._alpha[support])
 
     def _add(self, kind: str, idx: np.ndarray, delta: np.ndarray) -> None:
@@ -190,13 +208,22 @@ class FamilyEngine(Engine):
         with self.work.on(kind, len(idx) * self.n):
             add(idx, delta)
 
-    def _rough_outputs(self) -> np.ndarray:
-        """Return the outputs of all kernels in single precision, shape (M, n)."""
+    def _rough_outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        """Return the outputs of all kernels for q examples in single precision, shape (M, q)."""
+        support = np.flatnonzero(self._alpha)
         if self._outputs is None:
-            support = np.flatnonzero(self._alpha)
-            with self.work.on("every kernel", len(support) * self.n):
-                self._outputs = self._core.outputs_single(support, self._alpha[support])
-        return self._outputs
+            return self._every_kernel(support, idx)
+        outputs = np.empty((self.n_kernels, len(idx)))
+        known = self._alpha[idx] != 0
+        outputs[:, known] = self._outputs[:, np.searchsorted(support, idx[known])]
+        if not known.all():
+            outputs[:, ~known] = self._every_kernel(support, idx[~known])
+        return outputs
+
+    def _every_kernel(self, support: np.ndarray, idx: np.ndarray) -> np.ndarray:
+        """Compute the outputs of all kernels for q examples in single precision, shape (M, q)."""
+        with self.work.on("every kernel", len(support) * len(idx)):
+            return self._core.outputs_single(support, self._alpha[support], idx)
 
     def _one_pass_pays(self, count: int) -> bool:
         """Return whether a rough pass over the support is cheaper than rows of `count` examples."""

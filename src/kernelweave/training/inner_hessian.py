@@ -15,6 +15,8 @@ nor its factor can be had. Three samples of the examples may stand in for it:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
@@ -27,8 +29,9 @@ BLOCKS = 1.2  # times the engine's largest block: so many examples make the Hess
 # Where a pass takes less than the factors of so large a block, it is made of fewer: so many, or a
 # share of all examples if that is more.
 FEW_EXAMPLES, SHARE = 600, 0.2
-MOST_BLOCKS = 50  # times the largest block: with landmarks it is made of so many
+MOST_BLOCKS = 400  # times the largest block: with landmarks it is made of so many
 LANDMARKS = 0.3  # landmarks, and probes, relative to the largest block
+CHUNK = 10_000  # examples whose rows are copied at a time
 RIDGE = 1e-10  # relative to the mean diagonal
 LEAST_LEFT = 1e-2  # part of the median of what is left that is taken for each example at least
 RANK = 1e-9  # eigenvalues of B, relative to the largest, below which there is nothing
@@ -96,14 +99,14 @@ def landmark_hessian(
     m = min(round(LANDMARKS * engine.largest_block), len(free) // 3)
     order = _spread(len(free), m)
     free, curvature = free[order], curvature[order]
-    landmarks, probes = slice(0, m), slice(m, 2 * m)
-    K, diagonal = _columns(engine, free, 2 * m, weights)
-    system = LandmarkSystem(K[:, landmarks], diagonal, curvature, times)
+    system = LandmarkSystem(engine, free, m, times, weights, curvature)
     G = engine.outputs_at(free).T
     X = system.solve(G)
     B = G.T @ X
-    missed = K[:, probes].T @ X - system.kernel(X, probes)
+    probes = slice(m, 2 * m)
+    missed = system.product_with_probes(X) - system.kernel(X, probes)
     at_probes = (len(free) - m) / m * X[probes].T @ missed
+    landmarks = slice(0, m)
     own = (system.own - curvature / times)[landmarks]  # landmarks leave nothing of themselves
     at_landmarks = (X[landmarks] * own[:, None]).T @ X[landmarks]
     change = at_probes + at_probes.T - 2 * at_landmarks
@@ -125,30 +128,49 @@ class LandmarkSystem:
 
     Parameters
     ----------
-    K : array of shape (f, m)
-        The kernel between all examples and the first m of them, which are the landmarks.
-    diagonal, curvature : arrays of shape (f,)
+    engine, weights : what the kernel is evaluated with.
+    free : array of shape (f,)
+        The examples: m landmarks first, then m probes.
+    m : int
     times : how many examples each one stands for.
+    curvature : array of shape (f,)
 
     Attributes
     ----------
-    V : array of shape (f, m)
     left, own : arrays of shape (f,)
         What landmarks leave of the diagonal; what each example has for itself, curvature included.
     """
 
-    def __init__(self, K: np.ndarray, diagonal: np.ndarray, curvature: np.ndarray, times: float):
-        m, ridge = K.shape[1], RIDGE * diagonal.mean()
-        factor = cholesky(K[:m] + ridge * np.eye(m), lower=True, check_finite=False)
-        self.V = solve_triangular(factor, K.T, lower=True, check_finite=False).T
-        self.left = diagonal - np.einsum("ij,ij->i", self.V, self.V)
+    def __init__(
+        self,
+        engine: Engine,
+        free: np.ndarray,
+        m: int,
+        times: float,
+        weights: np.ndarray,
+        curvature: np.ndarray,
+    ):
+        self._V = np.empty((len(free), m))
+        self._probes = np.empty_like(self._V)  # the kernel between all examples and the probes
+        self.left = np.empty(len(free))
+        ridge, factor = 0.0, np.empty((0, 0))
+        for rows in _blocks_of(len(free), 2 * m, engine.largest_block):
+            K = engine.block(free[rows], weights)
+            if not len(factor):
+                ridge = RIDGE * K.diagonal().mean()
+                factor = cholesky(K[:m, :m] + ridge * np.eye(m), lower=True, check_finite=False)
+            V = solve_triangular(factor, K[:m], lower=True, check_finite=False).T
+            self.left[rows] = K.diagonal() - np.einsum("ij,ij->i", V, V)
+            self._V[rows], self._probes[rows] = V, K[:, m : 2 * m]
         own, usual = np.maximum(self.left, 0.0), np.median(self.left[m:])
         own[:m] = max(usual, 0.0)  # a landmark has as much of its own as any other example
         own += curvature
         self.own = np.maximum(own, LEAST_LEFT * np.median(own)) / times + ridge
-        self._inner = cho_factor(
-            np.eye(m) + (self.V.T / self.own) @ self.V, lower=True, check_finite=False
-        )
+        inner = np.eye(m)
+        for first in range(0, len(free), CHUNK):
+            rows = slice(first, first + CHUNK)
+            inner += (self._V[rows].T / self.own[rows]) @ self._V[rows]
+        self._inner = cho_factor(inner, lower=True, check_finite=False)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
         """Return x for k right sides, shape (f, k)."""
@@ -156,16 +178,21 @@ class LandmarkSystem:
         solution: np.ndarray = x - level * (x.sum(axis=0) / level.sum())
         return solution
 
-    def _solve(self, right: np.ndarray) -> np.ndarray:
-        x = right / self.own[:, None]
-        inner = cho_solve(self._inner, self.V.T @ x, check_finite=False)
-        solution: np.ndarray = x - self.V @ inner / self.own[:, None]
-        return solution
-
     def kernel(self, x: np.ndarray, rows: slice) -> np.ndarray:
         """Return some rows of (V V' + diag(left)) x."""
-        product: np.ndarray = self.V[rows] @ (self.V.T @ x) + self.left[rows, None] * x[rows]
+        product: np.ndarray = self._V[rows] @ (self._V.T @ x) + self.left[rows, None] * x[rows]
         return product
+
+    def product_with_probes(self, x: np.ndarray) -> np.ndarray:
+        """Return the rows of the true K x that belong to probes, shape (m, k)."""
+        product: np.ndarray = self._probes.T @ x
+        return product
+
+    def _solve(self, right: np.ndarray) -> np.ndarray:
+        x = right / self.own[:, None]
+        inner = cho_solve(self._inner, self._V.T @ x, check_finite=False)
+        solution: np.ndarray = x - self._V @ inner / self.own[:, None]
+        return solution
 
 
 def _spread(f: int, m: int) -> np.ndarray:
@@ -176,17 +203,10 @@ def _spread(f: int, m: int) -> np.ndarray:
     return np.concatenate([chosen, np.setdiff1d(np.arange(f), chosen)])
 
 
-def _columns(
-    engine: Engine, idx: np.ndarray, count: int, weights: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the kernel between f examples and the first of them, (f, count), and its diagonal."""
-    K, diagonal = np.empty((len(idx), count)), np.empty(len(idx))
-    parts = -(-(len(idx) - count) // (engine.largest_block - count))
-    for rows in np.array_split(np.arange(count, len(idx)), parts):
-        rows = np.concatenate([np.arange(count), rows])
-        block = engine.block(idx[rows], weights)
-        K[rows], diagonal[rows] = block[:, :count], block.diagonal()
-    return K, diagonal
+def _blocks_of(f: int, count: int, size: int) -> Iterator[np.ndarray]:
+    """Give the first `count` of f examples with some of the others, until all had their turn."""
+    for others in np.array_split(np.arange(count, f), -(-(f - count) // (size - count))):
+        yield np.concatenate([np.arange(count), others])
 
 
 def _corrected(B: np.ndarray, change: np.ndarray) -> np.ndarray:

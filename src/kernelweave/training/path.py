@@ -78,8 +78,8 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     if not weights.any():  # there was nothing to learn
         weights = norm.start(len(weights))
     factor = best_factor(problem, engine.alpha, engine.quadratic())
-    alpha, outputs, theta = engine.snapshot().scaled(factor)
-    engine.move_to(np.clip(alpha, term.lo, term.hi), outputs, theta)
+    alpha, *kept = engine.snapshot().scaled(factor)
+    engine.move_to(np.clip(alpha, term.lo, term.hi), *kept)
     weights = weights / norm.value(weights)
     if norm.is_sparse or weights.all():  # where costs are high, small changes cost much
         return weights
