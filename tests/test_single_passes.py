@@ -127,6 +127,52 @@ def test_rough_outputs_are_kept_for_those_who_need_six_digits(rng, level):
     np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
 
 
+@pytest.mark.parametrize("known", [False, True])
+def test_outputs_of_some_examples_with_and_without_an_alpha(rng, level, known):
+    X, support = vectors(rng), np.arange(3, 331, 4)
+    exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    alpha, idx = rng.normal(size=len(support)), rng.permutation(331)[:150]
+    for engine in (exact, rough):
+        engine.change(support, alpha)
+    if known:
+        rough.quadratic()
+    found = rough.outputs_at(idx)
+    assert np.abs(found - exact.outputs()[:, idx]).max() <= 3e-6 * np.abs(alpha).sum()
+    new = np.count_nonzero(rough.alpha[idx] == 0) if known else len(idx)
+    old = len(support) if known else 0
+    assert rough.work.pairs["every kernel"] == len(support) * (old + new)
+
+
+def test_new_weights_cost_a_pass_over_the_examples_without_an_alpha(rng, level):
+    X, support = vectors(rng), np.arange(0, 331, 3)
+    exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    alpha, theta = rng.normal(size=len(support)), rng.random(9)
+    for engine in (exact, rough):
+        engine.change(support, alpha)
+    rough.quadratic()
+    off = np.abs(rough.combined(theta) - exact.combined(theta)).max()
+    assert off <= 3e-6 * np.abs(alpha).sum() * theta.sum()
+    assert rough.work.pairs["new weights"] == len(support) * (331 - len(support))
+    assert "changed alphas" not in rough.work.pairs
+
+
+def test_outputs_and_s_in_double_precision_are_made_together(rng, level):
+    X, theta = vectors(rng), rng.random(9)
+    exact, was_rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
+    alpha = np.where(rng.random(331) < 0.6, rng.normal(size=331), 0.0)
+    for engine in (exact, was_rough):
+        engine.move_to(alpha)
+        engine.combined(theta)
+    was_rough.rough = False
+    was_rough.work.clear()
+    np.testing.assert_allclose(was_rough.quadratic(), exact.quadratic(), rtol=1e-12)
+    size = np.abs(alpha).sum() * theta.sum()
+    np.testing.assert_allclose(was_rough.combined(theta), exact.combined(theta), atol=1e-14 * size)
+    assert set(was_rough.work.pairs) == {"new weights"}
+    other = rng.random(9)  # weights that could not be foreseen
+    np.testing.assert_allclose(was_rough.combined(other), exact.combined(other), atol=1e-14 * size)
+
+
 def test_few_with_an_alpha_take_a_rough_pass(rng, level):
     X, some = vectors(rng), np.arange(5)
     exact, engine = engine_of(WIDTHS, X), engine_of(WIDTHS, X)

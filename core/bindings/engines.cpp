@@ -239,6 +239,15 @@ Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
   return out;
 }
 
+Out combine(Mixture& mixture, Ids ids, Vector alpha) {
+  check_ids(mixture.n(), ids);
+  require(ids.shape(0) == alpha.shape(0), "combine: ids and alpha differ in length");
+  Out out = make_array({size_t(mixture.n_kernels())});
+  without_lock(
+      [&] { mixture.combine(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
+  return out;
+}
+
 Out quadratic_forms_of_rows(const Mixture& mixture, Ids ids, int64_t rows, Vector alpha) {
   check_ids(mixture.n(), ids);
   require(ids.shape(0) == alpha.shape(0), "quadratic_of_rows: ids and alpha differ in length");
@@ -369,6 +378,8 @@ void bind_mixture(nb::module_& m) {
           },
           "ids"_a)
       .def("quadratic", &quadratic_forms, "ids"_a, "alpha"_a)
+      .def("combine", &combine, "ids"_a, "alpha"_a,
+           "What `quadratic` returns; the combined outputs become those of alpha.")
       .def("quadratic_of_rows", &quadratic_forms_of_rows, "ids"_a, "rows"_a, "alpha"_a,
            "What the first rows add to `quadratic`, each with itself and all after it.")
       .def("outputs", &outputs_of, "ids"_a, "alpha"_a, "kernels"_a)

@@ -57,12 +57,15 @@ void Mixture::add(const int64_t* ids, int64_t count, const double* delta, bool k
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
-  rows_->block(ids, count, out, [&](const RowView& view, double*, double* values) {
-    for (size_t p = 0; p < profiles_.size(); ++p) {
-      const auto loop = p == 0 ? simd().cells->set : simd().cells->add;
-      loop(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), 1.0, values, view.n);
-    }
-  });
+  rows_->block(ids, count, out,
+               [&](const RowView& view, double*, double* values) { evaluate_row(view, values); });
+}
+
+void Mixture::evaluate_row(const RowView& view, double* values) const {
+  for (size_t p = 0; p < profiles_.size(); ++p) {
+    const auto loop = p == 0 ? simd().cells->set : simd().cells->add;
+    loop(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), 1.0, values, view.n);
+  }
 }
 
 Mixture::Moments Mixture::no_moments(int64_t count) const {
@@ -124,6 +127,44 @@ void Mixture::quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows,
       },
       Pairs{.upper = true, .parts = int64_t(moments.size())});
   integrate(moments, out);
+}
+
+void Mixture::combine(const int64_t* ids, int64_t count, const double* alpha, double* out) {
+  const Side& side = rows_->side();
+  const Side work = side.subset(ids, count);
+  std::vector<int64_t> every(count), others;
+  std::iota(every.begin(), every.end(), 0);
+  Moments moments = no_moments(count);
+  // A column belongs to one part; what rows get from the columns after them is collected apart.
+  std::vector<double> columns(count, 0.0);
+  std::vector<Buffer<double>> rows(moments.size(), Buffer<double>(count, 0.0));
+  sweep(
+      rows_->program(), work, every.data(), count, work, rows_->threads(),
+      [&](int64_t r, const RowView& view, double*, int64_t part) {
+        alignas(64) double values[kTileColumns];
+        collect(view, r, alpha, moments[part]);
+        evaluate_row(view, values);
+        const int64_t once = view.j0 == r ? 1 : 0;
+        simd().axpy(alpha[r], values, columns.data() + view.j0, view.n);
+        rows[part][r] += simd().dot(values + once, alpha + view.j0 + once, view.n - once);
+      },
+      Pairs{.upper = true, .parts = int64_t(moments.size())});
+  integrate(moments, out);
+  for (const auto& part : rows) simd().add(part.data(), columns.data(), count);
+
+  std::vector<char> given(n(), 0);
+  for (int64_t k = 0; k < count; ++k) given[ids[k]] = 1;
+  for (int64_t i = 0; i < n(); ++i)
+    if (!given[i]) others.push_back(i);
+  std::vector<double> sums(others.size(), 0.0);
+  sweep(rows_->program(), side, ids, count, side.subset(others.data(), int64_t(others.size())),
+        rows_->threads(), [&](int64_t r, const RowView& view, double*, int64_t) {
+          alignas(64) double values[kTileColumns];
+          evaluate_row(view, values);
+          simd().axpy(alpha[r], values, sums.data() + view.j0, view.n);
+        });
+  for (int64_t k = 0; k < count; ++k) combined_[ids[k]] = columns[k];
+  for (size_t j = 0; j < others.size(); ++j) combined_[others[j]] = sums[j];
 }
 
 void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,

@@ -39,6 +39,9 @@ class Mixture {
   void quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out);
   void quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows, const double* alpha,
                          double* out) const;
+  // The same, and the combined outputs of alpha from nothing: pairs of ids are evaluated once for
+  // both, and for both of their examples. No rows are cached.
+  void combine(const int64_t* ids, int64_t count, const double* alpha, double* out);
   // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
   void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* kernels,
                int64_t n_chosen, double* out) const;
@@ -68,6 +71,8 @@ class Mixture {
   void collect(const RowView& view, int64_t r, const double* alpha,
                std::vector<Buffer<double>>& sums) const;
   void integrate(Moments& moments, double* out) const;
+  // The combined kernel of a row: values[j] of each column of a view.
+  void evaluate_row(const RowView& view, double* values) const;
 
   std::unique_ptr<SharedRows> rows_;
   std::vector<Profile> profiles_;         // one for each plane

@@ -99,9 +99,7 @@ class FamilyEngine(Engine):
         self._weigh(theta)
         if self._stale:
             self._combine(theta)
-            self.travel[:] = np.abs(self._alpha)
-            self._stale = False
-            self._changes.clear()
+            self._have_combined()
         self._catch_up()
         return self._core.combined
 
@@ -111,6 +109,12 @@ class FamilyEngine(Engine):
             if self._outputs is None:
                 self._outputs = self._every_kernel(support, support)
             return self._outputs @ self._alpha[support]
+        if self._stale and self.has_rough_outputs and not np.isnan(self._theta).any():
+            # As after the last rough pass: the same weights will be asked for next.
+            with self.work.on("new weights", len(support) * (self.n - len(support) // 2)):
+                s = self._core.combine(support, self._alpha[support])
+            self._have_combined()
+            return s
         with self.work.on("every kernel", len(support) ** 2 // 2):
             return self._core.quadratic(support, self._alpha[support])
 
@@ -196,6 +200,12 @@ class FamilyEngine(Engine):
                     self._core.add_single_at(support, self._alpha[support], others)
             return
         self._add("new weights", support, self._alpha[support])
+
+    def _have_combined(self) -> None:
+        """Note that the combined outputs have been computed anew."""
+        self.travel[:] = np.abs(self._alpha)
+        self._stale = False
+        self._changes.clear()
 
     def _add(self, kind: str, idx: np.ndarray, delta: np.ndarray) -> None:
         """Let the combined outputs follow a change of alpha[idx] by delta; count it as a kind."""
