@@ -48,12 +48,14 @@ void Mixture::weigh(const double* weights) {
 void Mixture::add(const int64_t* ids, int64_t count, const double* delta, bool keeps) {
   rows_->each_row(
       ids, count,
-      [&](int64_t r, const RowView& view, double*) {
-        for (size_t p = 0; p < profiles_.size(); ++p)
-          simd().cells->add(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(),
-                            delta[r], combined_.data() + view.j0, view.n);
-      },
+      [&](int64_t r, const RowView& view, double*) { add_row(view, delta[r], combined_.data()); },
       Visits{.keeps = keeps});
+}
+
+void Mixture::add_row(const RowView& view, double factor, double* sums) const {
+  for (size_t p = 0; p < profiles_.size(); ++p)
+    simd().cells->add(view.planes[p], profiles_[p].grid(), profiles_[p].coefficients(), factor,
+                      sums + view.j0, view.n);
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
@@ -159,9 +161,7 @@ void Mixture::combine(const int64_t* ids, int64_t count, const double* alpha, do
   std::vector<double> sums(others.size(), 0.0);
   sweep(rows_->program(), side, ids, count, side.subset(others.data(), int64_t(others.size())),
         rows_->threads(), [&](int64_t r, const RowView& view, double*, int64_t) {
-          alignas(64) double values[kTileColumns];
-          evaluate_row(view, values);
-          simd().axpy(alpha[r], values, sums.data() + view.j0, view.n);
+          add_row(view, alpha[r], sums.data());
         });
   for (int64_t k = 0; k < count; ++k) combined_[ids[k]] = columns[k];
   for (size_t j = 0; j < others.size(); ++j) combined_[others[j]] = sums[j];

@@ -71,7 +71,9 @@ class Mixture {
   void collect(const RowView& view, int64_t r, const double* alpha,
                std::vector<Buffer<double>>& sums) const;
   void integrate(Moments& moments, double* out) const;
-  // The combined kernel of a row: values[j] of each column of a view.
+  // The combined kernel of a row: sums of the columns of a view grow by a factor times it, or
+  // values[j] is that of a column of the view.
+  void add_row(const RowView& view, double factor, double* sums) const;
   void evaluate_row(const RowView& view, double* values) const;
 
   std::unique_ptr<SharedRows> rows_;
