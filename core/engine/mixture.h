@@ -52,12 +52,13 @@ class Mixture {
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }
   // The same as `add`, `block` and `outputs` in single precision (single_passes.h): outputs of all
-  // kernels for some examples, out (kernels x columns); `add_single_at` leaves other examples alone.
+  // kernels for some examples, out (kernels x columns); `add_single_at` leaves other examples
+  // alone.
   bool has_single_passes() const { return bool(single_); }
   void add_single(const int64_t* ids, int64_t count, const double* delta);
   void block_single(const int64_t* ids, int64_t count, double* out) const;
-  void add_single_at(const int64_t* ids, int64_t count, const double* delta,
-                     const int64_t* columns, int64_t n_columns);
+  void add_single_at(const int64_t* ids, int64_t count, const double* delta, const int64_t* columns,
+                     int64_t n_columns);
   void outputs_single(const int64_t* ids, int64_t count, const double* alpha,
                       const int64_t* columns, int64_t n_columns, double* out) const;
   void diagonal(double* out) const;

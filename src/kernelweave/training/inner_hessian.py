@@ -168,8 +168,8 @@ class LandmarkSystem:
         self.own = np.maximum(own, LEAST_LEFT * np.median(own)) / times + ridge
         inner = np.eye(m)
         for first in range(0, len(free), CHUNK):
-            rows = slice(first, first + CHUNK)
-            inner += (self._V[rows].T / self.own[rows]) @ self._V[rows]
+            chunk = slice(first, first + CHUNK)
+            inner += (self._V[chunk].T / self.own[chunk]) @ self._V[chunk]
         self._inner = cho_factor(inner, lower=True, check_finite=False)
 
     def solve(self, right: np.ndarray) -> np.ndarray:
