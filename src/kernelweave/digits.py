@@ -32,7 +32,6 @@ UNIT = float(np.finfo(float).eps) / 2
 CUT = 2.0**-47  # the core takes squared distances below this part of ||x||^2 or ||y||^2 for 0
 SURE = 4.0  # standard deviations that an error stays below
 LOOKED_AT = 100  # strings whose similarity to themselves is taken for that of all
-
 MOST_KERNELS = 5000  # that are looked at one by one whether they have weight or not
 MOST_NUMBERS = 10**5  # of an array for kernels that are looked at together
 MOST_DIFFERENCES = 10**9  # numbers that are subtracted to find nearest neighbours, at most
@@ -78,8 +77,7 @@ class Digits:
 
     Parameters
     ----------
-    kernels : the kernels.
-    examples : the examples.
+    kernels, examples : what they are.
     precision : how exactly an engine evaluates kernels, relative to their largest values.
     neighbours : whether to look for nearest neighbours, where that takes little time. A narrow
         kernel is 0 between examples that are far from each other, whatever becomes of the digits

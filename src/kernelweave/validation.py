@@ -20,9 +20,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from .kernels.base import all_pairwise
 from .kernels.inputs import is_frame, unpacked
 from .kernels.nested import by_name, nested_params
+from .kernels.prepare import all_pairwise
 from .numeric import THREAD_COUNTS, as_number, as_numbers, is_thread_count, is_whole
 from .sequences import Sequences
 from .views import Grams, Views

@@ -18,10 +18,9 @@ from ..core import single_threaded_blas
 from ..digits import Digits
 from ..engines import Engine, TrainingSet
 from ..kernels import CompiledKernels, Kernel
-from ..kernels.base import all_pairwise
 from ..kernels.default_of_views import default_of_views
 from ..kernels.examples import Examples
-from ..kernels.prepare import prepare, resolve
+from ..kernels.prepare import all_pairwise, prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm

@@ -17,7 +17,7 @@ import numpy as np
 from kernelweave.core import _core, single_threaded_blas
 from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.examples import Reading
-from kernelweave.kernels.nested import Nested, by_name
+from kernelweave.kernels.nested import Nested
 from kernelweave.kernels.parameters import frozen, label
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
 
@@ -292,12 +292,6 @@ class Wrapper(Kernel):
 
     def on(self, columns: Any) -> Kernel:
         return replace(self, kernel=self.kernel.on(columns))
-
-
-def all_pairwise(kernels: Any) -> bool:
-    """Return whether all of what a user gave for kernels read X as a matrix of similarities."""
-    each = [kernels] if isinstance(kernels, Kernel) else list(by_name(kernels).values())
-    return len(each) > 0 and all(isinstance(one, Kernel) and one.pairwise for one in each)
 
 
 def _stacked(compiled: CompiledKernels, values: np.ndarray) -> np.ndarray:

@@ -23,8 +23,7 @@ from kernelweave.numeric import thread_count
 from kernelweave.stored import stored
 
 # Below this density, and from this many columns on, the core's sparse products are the faster ones.
-SPARSE_BELOW = 0.3
-SPARSE_FROM = 40
+SPARSE_BELOW, SPARSE_FROM = 0.3, 40
 
 
 @runtime_checkable

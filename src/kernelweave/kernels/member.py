@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.base import Kernel, Wrapper, all_pairwise
+from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.default_of_views import default_of_views
-from kernelweave.kernels.prepare import listed
+from kernelweave.kernels.prepare import all_pairwise, listed
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.stored import stored
 

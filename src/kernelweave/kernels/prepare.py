@@ -13,6 +13,7 @@ from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.function import Function
 from kernelweave.kernels.inputs import as_input
+from kernelweave.kernels.nested import by_name
 from kernelweave.kernels.normalize import quietly_normalized, refuse_all_constant
 from kernelweave.kernels.program import CompiledKernels
 
@@ -108,6 +109,12 @@ def listed(kernels: Any) -> list[Kernel]:
     if not chosen:
         raise ValueError(f"kernels must be {ACCEPTED}, not an empty {type(kernels).__name__}")
     return chosen
+
+
+def all_pairwise(kernels: Any) -> bool:
+    """Return whether all of what a user gave for kernels read X as a matrix of similarities."""
+    each = [kernels] if isinstance(kernels, Kernel) else list(by_name(kernels).values())
+    return len(each) > 0 and all(isinstance(one, Kernel) and one.pairwise for one in each)
 
 
 def as_kernel(kernel: Any) -> Kernel:
