@@ -1,12 +1,21 @@
 """Bad input: an exception that names the argument, what was wrong and what is accepted."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor
-from kernelweave.kernels import RBF, BagOfWords, ChiSquared, Linear, Precomputed
+from kernelweave.kernels import (
+    RBF,
+    BagOfWords,
+    ChiSquared,
+    Linear,
+    NGram,
+    Precomputed,
+    WeightedDegree,
+)
 
 ESTIMATORS = [MKLClassifier, MKLRegressor, MKLOneClass]
 N = 20
@@ -263,6 +272,33 @@ def test_numbers_for_a_kernel_on_texts(Estimator, X, y):
     model = Estimator(BagOfWords()).fit(["some words", "other words"] * 10, y)
     with pytest.raises(ValueError, match="X has 3 features, but the kernel is expecting 1"):
         model.predict(X)
+
+
+@every_estimator
+@pytest.mark.parametrize("row", [0, 3])  # the first text tells nothing of the others
+@pytest.mark.parametrize("kernel", [BagOfWords(), NGram(2), WeightedDegree(2)], ids=repr)
+@pytest.mark.parametrize("form", [list, lambda X: np.array(X, dtype=object), pd.Series])
+def test_missing_texts(Estimator, kernel, form, row, y):
+    texts = ["GATTA", "CATAC"] * 10
+    model = Estimator(kernel).fit(form(texts), y)
+    texts[row] = None
+    message = f'None in all that the kernels read of example {row}: fill it .a missing text by ""'
+    with pytest.raises(ValueError, match=message):
+        Estimator(kernel).fit(form(texts), y)
+    with pytest.raises(ValueError, match=message):
+        model.predict(form(texts))
+
+
+@every_estimator
+@pytest.mark.parametrize("row", [0, 3])
+def test_numbers_among_texts(Estimator, row, y):
+    texts = ["some words", "other words"] * 10
+    texts[row] = 3
+    with pytest.raises(ValueError, match=f"column 0 must hold texts, but holds 3 in row {row}"):
+        Estimator(BagOfWords()).fit(texts, y)
+    texts[1] = None
+    with pytest.raises(ValueError, match=f"column 0 must hold texts, but holds 3 in row {row}"):
+        Estimator(BagOfWords()).fit(texts, y)
 
 
 @every_estimator

@@ -131,11 +131,10 @@ def _check_n_samples(X: Any, least: int) -> None:
 
 
 def _holds_texts(X: Any) -> bool:
-    if isinstance(X, list | tuple):
-        return len(X) > 0 and isinstance(X[0], str)
-    if getattr(X, "ndim", 2) != 1 or len(X) == 0:
+    """Return whether X is one list or column of texts; some may be missing."""
+    if not isinstance(X, list | tuple) and getattr(X, "ndim", 2) != 1:
         return False
-    return isinstance(X.iloc[0] if hasattr(X, "iloc") else X[0], str)
+    return not _holds_numbers_of_rows(X) and any(isinstance(one, str) for one in X)
 
 
 def check_values(name: str, values: np.ndarray) -> np.ndarray:

@@ -210,7 +210,7 @@ def test_errors(numbers):
     one[3, 1] = np.nan
     with pytest.raises(ValueError, match=r"NaN in column 1; single values .*SimpleImputer"):
         prepare(RBF(), None, one)
-    with pytest.raises(ValueError, match="NaN in all that the kernels read of example 7"):
+    with pytest.raises(ValueError, match="NaN or None in all that the kernels read of example 7"):
         prepare([RBF(), Linear()], None, removed(train, [7]))
     with pytest.raises(ValueError, match="absent for all training examples"):
         prepare({"a": Linear(), "b": Linear()}, None, Views({"a": train, "b": train * np.nan}))

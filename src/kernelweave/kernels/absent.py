@@ -252,7 +252,8 @@ def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | N
     known = isinstance(reading.X, Views) or any(one is None for one in missing)
     if len(nowhere) and not known:
         raise ValueError(
-            f"Input X contains NaN in all that the kernels read of example {nowhere[0]}: an "
+            f"Input X contains NaN or None in all that the kernels read of example {nowhere[0]}: "
+            'fill it (a missing text by "", one without words), or leave the example out; an '
             "example must be present in one view at least"
         )
     return np.concatenate([absent_of_members(one, reading) for one in compiled.kernels])

@@ -138,7 +138,7 @@ class Columns:
         Where they are absent it is an empty one.
         """
         part, rows = self.present(X)
-        found = [] if part is None else self._texts(part)
+        found = [] if part is None else self._texts(part, rows)
         if rows is None:
             return found
         texts = [""] * X.shape[0]
@@ -146,14 +146,18 @@ class Columns:
             texts[row] = text
         return texts
 
-    def _texts(self, part: Any) -> list[str]:
+    def _texts(self, part: Any, rows: np.ndarray | None) -> list[str]:
+        """Return the texts in a part of X, which are some of its rows or (None) all of them."""
         columns = []
         for position, index in enumerate(self.locate(part)):
             label = self.label_of(position)
             columns.append(self._items(column(part, index), label))
-            odd = next((value for value in columns[-1] if not isinstance(value, str)), None)
-            if odd is not None:
-                raise ValueError(f"X: column {label} must hold texts, but holds {odd!r}")
+            for k, value in enumerate(columns[-1]):
+                if not isinstance(value, str):
+                    row = k if rows is None else rows[k]
+                    raise ValueError(
+                        f"X: column {label} must hold texts, but holds {value!r} in row {row}"
+                    )
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
     def _items(self, values: Any, label: str) -> list[Any]:

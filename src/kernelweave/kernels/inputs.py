@@ -53,7 +53,7 @@ def unpacked(X: Any) -> Any:
 
 def _as_array(X: Any) -> np.ndarray:
     # A list of texts becomes an array of references: NumPy's own strings all have the longest size.
-    texts = isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], str)
+    texts = isinstance(X, list | tuple) and any(isinstance(one, str) for one in X)
     X = np.array(X, dtype=object) if texts else np.asarray(X)
     if np.iscomplexobj(X):
         raise ValueError("Complex data not supported: X must hold real numbers.")
