@@ -345,9 +345,14 @@ def test_probabilities_are_scored(data, request):
     assert_allclose(search.scores_, expected, atol=2e-3)
 
 
-def test_probabilities_need_the_logistic_loss(cancer):
-    with pytest.raises(AttributeError, match="predict_proba"):
-        MKLClassifierCV(scoring="neg_log_loss").fit(*cancer)
+def test_probabilities_need_the_logistic_loss(cancer, monkeypatch):
+    X, y = cancer
+    monkeypatch.setattr(MKLClassifierCV, "_solve", None)  # the error comes before any fit
+    asked = r"scoring='neg_log_loss' asks for predict_proba, which MKLClassifierCV\(loss='hinge'\)"
+    with pytest.raises(ValueError, match=f"{asked} does not have; take loss='logistic'"):
+        MKLClassifierCV(scoring="neg_log_loss").fit(X, y)
+    with pytest.raises(ValueError, match=r"which MKLRegressorCV.* does not have; take another"):
+        MKLRegressorCV(scoring="neg_log_loss").fit(X, X[:, 0])
 
 
 def test_one_class_to_train_on_is_refused(cancer):

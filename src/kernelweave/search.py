@@ -174,11 +174,28 @@ class Search(MKLEstimator):
     def _scorer(self) -> Callable[..., float]:
         if self.scoring is None or isinstance(self.scoring, str) or callable(self.scoring):
             scorer: Callable[..., float] = check_scoring(self, self.scoring)
+            self._check_responses(scorer)
             return scorer
         raise ValueError(
             "scoring must be None, the name of a scorer of scikit-learn or a callable, "
             f"got {self.scoring!r}"
         )
+
+    def _check_responses(self, scorer: Any) -> None:
+        """Refuse a scorer of scikit-learn that asks for what machines of this loss do not give."""
+        asked = getattr(scorer, "_response_method", "predict")
+        names = (asked,) if isinstance(asked, str) else asked
+        if not any(hasattr(self, name) for name in names):
+            advice = "take another scoring"
+            if is_classifier(self):
+                advice = (
+                    "take loss='logistic', which gives probabilities, or a scoring of labels or "
+                    "decision values, such as 'accuracy' or 'roc_auc'"
+                )
+            raise ValueError(
+                f"scoring={self.scoring!r} asks for {' or '.join(names)}, which "
+                f"{type(self).__name__}(loss={self.loss!r}) does not have; {advice}"
+            )
 
     def _methods(self, grid: Grid, problems: list[Problem]) -> list[Method]:
         """Return the method of each norm; one that cannot serve is refused before all else."""
