@@ -337,3 +337,54 @@ def test_every_state_that_is_written_can_be_read(solver, estimator, tmp_path, mo
         raise
     assert model.duality_gap_ <= 1e-5 or solver == "uniform"
     assert len(seen) > 0
+
+
+@pytest.fixture
+def noisy():
+    """Examples that no solver is done with in a few turns."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    return X, X[:, 0] * X[:, 1] + rng.normal(size=300)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("estimator", [MKLClassifier, MKLRegressor, MKLOneClass])
+def test_a_run_that_used_up_its_turns_goes_on_with_more(solver, estimator, noisy, tmp_path):
+    X, y = noisy
+    y = y > 0 if estimator is MKLClassifier else y
+    norm = np.inf if solver == "uniform" else 1 if solver == "skm" else 2
+    model = estimator(kernels.RBF([0.1, 1.0, 10.0]), solver=solver, norm=norm, tol=1e-5)
+    model.set_params(working_set=20, max_iter=2, checkpoint=tmp_path / "run")
+    try:
+        stopped = model.fit(X, y).duality_gap_
+    except ValueError as error:
+        if "cannot serve" in str(error):
+            pytest.skip(str(error))
+        raise
+    assert stopped > 1e-5
+    assert os.listdir(tmp_path) == ["run.0"]
+    gaps = [stopped]
+    for _ in range(30):
+        model.set_params(max_iter=5).fit(X, y)
+        gaps.append(model.duality_gap_)
+        if gaps[-1] <= 1e-5:
+            break
+    assert gaps[-1] < 0.1 * stopped  # a run that began anew each time would stay where it was
+    model.set_params(max_iter=None).fit(X, y)
+    assert model.duality_gap_ <= 1e-5
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_run_that_used_up_its_time_goes_on(noisy, tmp_path):
+    X, y = noisy
+    model = MKLRegressor(kernels.RBF([0.1, 1.0]), tol=1e-5, working_set=4)
+    model.set_params(checkpoint=tmp_path / "run", max_time=0.01).fit(X, y)
+    stopped = model.duality_gap_
+    assert stopped > 1e-5
+    assert os.listdir(tmp_path) == ["run.0"]
+    model.set_params(max_time=None).fit(X, y)
+    assert model.history_[0]["gap"] <= stopped
+    assert model.duality_gap_ <= 1e-5
+    assert os.listdir(tmp_path) == []

@@ -1,4 +1,7 @@
-"""Checkpoints: where a run is, in a file, so that one that was killed starts again from there.
+"""Checkpoints: where a run is, in a file, so that another goes on from there.
+
+A run that was killed or interrupted leaves its file, and so does one that used up its turns or its
+time before its gap was small enough.
 
 A file is an `archive` with alpha, the weights and a key: a digest of all that defines the problem,
 from the examples as the kernels read them to the version of this format.
@@ -22,6 +25,7 @@ from .archive import Archive, write_archive
 from .kernels.examples import Examples
 from .model_file import Writer
 from .problem import Problem
+from .training.history import Result
 from .typed import fits
 from .whole_file import whole_file
 
@@ -104,6 +108,12 @@ class Checkpoint:
                 stacklevel=2,
             )
         self._written = time.monotonic()
+
+    def keep_end(self, result: Result) -> None:
+        """Write where a run has used up its turns or its time, so that another can go on."""
+        if result.weights.any():  # there is nothing to go on from in a constant model
+            self._last = result.alpha, result.weights
+            self.keep_last()
 
     def remove(self) -> None:
         """Forget a run that has ended."""

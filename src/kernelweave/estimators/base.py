@@ -205,7 +205,9 @@ class MKLEstimator(FittedEstimator):
             raise
         if self.verbose >= 2 and engine.work.pairs:
             print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
-        if checkpoint:
+        if checkpoint and history.spent and not result.converged:
+            checkpoint.keep_end(result)
+        elif checkpoint:
             checkpoint.remove()
         return result.moved(problem.centre)
 

@@ -196,7 +196,8 @@ class MKLClassifier(BaseClassifier):
         their problems is then solved, as one problem with one duality gap.
     checkpoint : path or None
         Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
-        output. A run that was killed goes on from there; one that ends removes its files.
+        output. A run that was killed goes on from there, and so does one that `max_iter` or
+        `max_time` stopped: fit again with more. One that ends otherwise removes its files.
     verbose : int
         1 shows a live line, 2 also prints the plan of the fit; both on standard error.
     random_state : int, RandomState or None
