@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import Counter
+
 import numpy as np
 import pytest
 
@@ -33,7 +36,7 @@ def frames(request):
 
 def test_every_kind_of_column_has_its_kernels(frames, rng):
     X, _ = mixed(frames, rng)
-    assert Contents.of(X) == Contents([0, 1], [2, 3], [4])
+    assert Contents.of(X) == Contents([0, 1], [2, 3], [4], [])
     names = CompiledKernels(tuple(default_kernels(X, np.ones(N)))).names
     assert len(names) == 8 + 8 + 7 + 1 + 1
     assert names[0] == "Linear on standardized age, b"
@@ -68,7 +71,73 @@ def test_categorical_columns_are_never_texts(rng):
     pandas = pytest.importorskip("pandas")
     X, _ = mixed(pandas, rng)
     X["notes"] = X["notes"].astype("category")
-    assert Contents.of(X) == Contents([0, 1], [2, 3, 4], [])
+    assert Contents.of(X) == Contents([0, 1], [2, 3, 4], [], [])
+
+
+def named(frames, rng):
+    """A frame with a number and two columns of strings that hardly repeat; and targets."""
+    prefix = rng.choice(["abc", "xyz"], N)
+    codes = [f"{start}/{rng.integers(10**6):06d}" for start in prefix]
+    codes[3], codes[4], codes[5] = None, "", "é"
+    table = {"a": rng.normal(size=N), "code": codes, "id": [f"{k:04x}" for k in range(N)]}
+    return frames.DataFrame(table), prefix
+
+
+def three_letters(text):
+    """The counts of three bytes in a row, slowly."""
+    letters = text.encode() if isinstance(text, str) else b""
+    return Counter(letters[k : k + 3] for k in range(len(letters) - 2))
+
+
+def test_strings_that_hardly_repeat_are_compared_by_letters(frames, rng):
+    X, _ = named(frames, rng)
+    with pytest.warns(UserWarning, match="hardly repeat in columns 'code', 'id', and are") as told:
+        *_, kernel, other = default_kernels(X, np.ones(N))
+    assert len(told) == 1
+    counts = [three_letters(text) for text in X["code"].to_list()]
+    dots = np.array([[sum(a[u] * b[u] for u in a) for b in counts] for a in counts], dtype=float)
+    norms = np.sqrt(np.where(dots.diagonal() > 0, dots.diagonal(), 1.0))
+    np.testing.assert_allclose(kernel(X), dots / norms / norms[:, None], atol=1e-12)
+    assert CompiledKernels((kernel, other)).names == ("NGram n=3 on code", "NGram n=3 on id")
+
+
+@pytest.mark.filterwarnings("ignore:X. strings hardly repeat")
+@pytest.mark.parametrize("Estimator", [MKLClassifier, MKLOneClass])
+@pytest.mark.parametrize("views", [False, True])
+def test_strings_that_hardly_repeat_from_fit_to_file(Estimator, views, frames, rng, tmp_path):
+    X, y = named(frames, rng)
+    new, truth = named(frames, rng)
+    if views:
+        X, new = ({"all": table, "a": table[["a"]]} for table in (X, new))
+    model = Estimator().fit(X, y)
+    if Estimator is MKLClassifier:
+        assert model.score(new, truth) > 0.9  # as categories they would say nothing of new rows
+    assert verify(model, X, y).agree
+    model.save(tmp_path / "m.kw")
+    assert np.array_equal(load(tmp_path / "m.kw").predict(new), model.predict(new))
+
+
+@pytest.mark.parametrize(
+    "strings",
+    [
+        [f"level {k % 25}" for k in range(N)],  # too few,
+        [f"level {k % 45}" for k in range(2 * N)],  # repeated more than twice,
+        [f"{k}" for k in range(N)],  # too short,
+        [f"level {k}" if k % 9 else k for k in range(N)],  # or not all strings
+    ],
+)
+def test_other_strings_are_categories(strings):
+    pandas = pytest.importorskip("pandas")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="X: column 'a' holds numbers as texts")
+        assert Contents.of(pandas.DataFrame({"a": strings})) == Contents([], [0], [], [])
+
+
+def test_categorical_columns_may_have_many_levels():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"a": [f"level {k}" for k in range(N)]})
+    assert Contents.of(X) == Contents([], [], [], [0])
+    assert Contents.of(X.astype("category")) == Contents([], [0], [], [])
 
 
 def test_numbers_alone(rng):

@@ -160,6 +160,11 @@ class Columns:
                     )
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
+    def strings(self, part: Any) -> Any:
+        """Return the strings in the one column of X (or a view), as `as_sequences` takes them."""
+        (index,) = self.locate(part)
+        return column(part, index)
+
     def _items(self, values: Any, label: str) -> list[Any]:
         """Return one column of texts."""
         return items(values, label)

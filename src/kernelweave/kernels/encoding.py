@@ -184,8 +184,8 @@ def warn_of_numbers(kinds: set[Any], label: str) -> None:
     """Warn where all categories of a column are texts that read as numbers."""
     if kinds and all(isinstance(kind, str) and _reads_as_number(kind) for kind in kinds):
         warnings.warn(
-            f"X: column {label} holds numbers as texts, which count as categories; turn them into "
-            "numbers with astype(float) if they are quantities",
+            f"X: column {label} holds numbers as texts, which are not read as numbers; turn them "
+            "into such with astype(float) if they are quantities",
             UserWarning,
             stacklevel=2,
         )

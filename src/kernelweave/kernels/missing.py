@@ -73,6 +73,10 @@ class FilledTexts(Columns):
     def absent(self, X: Any) -> np.ndarray | None:
         return super().absent(X) if self.view else None
 
+    def strings(self, part: Any) -> Any:
+        # Sequences have a letter at least; one by itself is no run of letters.
+        return [item or " " for item in self._items(super().strings(part), self.label)]
+
     def _items(self, values: Any, label: str) -> list[Any]:
         return ["" if item is None else item for item in items_or_none(values)]
 

@@ -11,7 +11,7 @@ import numpy as np
 from kernelweave.alphabets import Alphabet
 from kernelweave.core import _core
 from kernelweave.kernels.columns import Columns, choose
-from kernelweave.kernels.inputs import as_input, column
+from kernelweave.kernels.inputs import as_input
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.stored import stored
 
@@ -65,8 +65,7 @@ def read_column(
         part = np.array([[chr(alphabet.letters[0]) * length]], dtype=object)
     found = part
     if not isinstance(part, Sequences):
-        (index,) = columns.locate(part)
-        found = column(part, index)
+        found = columns.strings(part)
     sequences = as_sequences(found, alphabet, unknown=unknown)
     if rows is None:
         return sequences
