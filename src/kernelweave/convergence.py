@@ -91,7 +91,8 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits
         return f"raise max_iter={estimator.max_iter} or tol"
     if result.doubt > estimator.tol:
         return _lost(estimator, result, names, digits)
-    return (
+    algorithm = estimator.plan_.algorithm
+    return (algorithm is not None and algorithm.when_stopped) or (
         "it could get no further: raise tol, scale the data, lower C or the weights of examples, "
         "or take another solver"
     )

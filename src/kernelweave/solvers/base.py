@@ -26,6 +26,11 @@ class Method(ABC):
         """Whether it serves examples that are elsewhere."""
         return self.combines
 
+    @property
+    def when_stopped(self) -> str:
+        """What to do where it stopped by a rule of its own; empty where it has none."""
+        return ""
+
     @abstractmethod
     def serves(self, norm: Norm) -> bool:
         """Return whether it can solve problems with this norm."""

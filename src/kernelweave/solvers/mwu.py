@@ -56,7 +56,8 @@ class MWU(Method):
     Parameters
     ----------
     eps : float in (0, 1)
-        The error that a run aims at; it takes at most 8 rho^2 log(n) / eps^2 rounds.
+        The error that a run aims at; it takes at most 8 rho^2 log(n) / eps^2 rounds, and then ends
+        whatever its gap is.
     scaling : {"value", "unit", "trace"}
         What the rate is measured in: the value of the game, the largest diagonal element of the
         kernels, or, as the paper prints it, their mean trace.
@@ -102,6 +103,15 @@ class MWU(Method):
     def streams(self, M: int, n: int) -> bool:
         """Whether outputs of all kernels would take much memory."""
         return 8 * M * n > LARGE
+
+    @property
+    def when_stopped(self) -> str:
+        """Rounds end with the error that `eps` asks for."""
+        return (
+            f"multiplicative weights end after the rounds that their eps={self.eps:g} allows: "
+            f"raise tol, take solver=MWU(eps={self.eps / 10:g}) of kernelweave.solvers.mwu, which "
+            'has 100 times as many, or a solver for small gaps such as "auto"'
+        )
 
     def serves(self, norm: Norm) -> bool:
         """Whether p = 1."""
