@@ -17,8 +17,10 @@ import dask.array as da
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster, wait
+from distributed.comm import CommClosedError
 
 from kernelweave.dask import ClusterError, DaskMKLClassifier
+from kernelweave.dask.cluster import Cluster, Lost
 from kernelweave.engines import sharded
 from kernelweave.kernels import RBF
 
@@ -225,6 +227,25 @@ def test_a_scheduler_that_is_gone_is_an_error(moment, how, scheduler, monkeypatc
         seconds = time.monotonic() - started - moment
         print(f"an error {seconds:.1f} s after the scheduler was gone")
         assert seconds < 60  # far from a wait without end
+        process.kill()
+
+
+def test_a_scheduler_that_closes_its_connection_is_gone(scheduler, monkeypatch):
+    """A question to a scheduler that was killed may fail before its client says so."""
+    monkeypatch.setattr("kernelweave.dask.cluster.LOOK", 0.01)
+    monkeypatch.setattr("kernelweave.dask.cluster.ASK", 0.0)
+
+    async def closed(self):
+        raise CommClosedError("in <TCP (closed) ConnectionPool.ncores>: reset by peer")
+
+    process, address = scheduler
+    with Client(address, timeout=5) as client:
+        cluster = Cluster(client)
+        monkeypatch.setattr(type(client.scheduler), "ncores", closed, raising=False)
+        with pytest.raises(ClusterError, match=r"the scheduler at tcp.* is gone: .*closed") as told:
+            cluster.gather([cluster.submit("wait", time.sleep, 60)])
+        assert not isinstance(told.value, Lost)  # it is not asked again
+        assert client.status == "running"
         process.kill()
 
 

@@ -142,6 +142,8 @@ class Cluster:
             raise ClusterError(
                 f"the scheduler at {self._address} has not answered for {patience:.1f} seconds"
             ) from None
+        except OSError as error:  # before the client itself has noticed it
+            raise ClusterError(f"the scheduler at {self._address} is gone: {error}") from error
         self._slowest = max(self._slowest, time.monotonic() - asked)
         return workers
 
