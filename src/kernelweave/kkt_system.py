@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+from .low_rank import Symmetric, symmetric_product
+
 # Ridges that are tried in turn until rounding leaves the system positive definite,
 RIDGES = 1e-14, 1e-12, 1e-10, 1e-8  # relative to the mean diagonal
 
@@ -62,7 +64,7 @@ def longest_step(x: np.ndarray, dx: np.ndarray, most: float = np.inf) -> float:
     return float(np.min(-x[falling] / dx[falling], initial=most))
 
 
-def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray) -> np.ndarray:
+def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray) -> Symmetric:
     """Return the Hessian of J(theta), shape (M, M), as far as f free examples make it.
 
     J is the optimal value of the inner problem with weights theta. The free alphas, those strictly
@@ -81,9 +83,7 @@ def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray
     """
     M, f = outputs.shape
     if f < 2:
-        return np.zeros((M, M))
+        return symmetric_product(np.zeros((M, 0)), np.zeros((0, M)))
     system = KKTSystem(kernel, curvature + HESSIAN_RIDGE * np.trace(kernel) / f)
     rates, _ = system.solve(outputs.T)
-    hessian = outputs @ rates
-    symmetric: np.ndarray = 0.5 * (hessian + hessian.T)
-    return symmetric
+    return symmetric_product(outputs, rates)

@@ -25,6 +25,7 @@ from scipy.linalg.lapack import dposv
 
 from ..core import _core
 from ..kkt_system import longest_step
+from ..low_rank import Symmetric
 from ..norms import Norm
 from ..training.loop import Turn
 
@@ -181,39 +182,45 @@ def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
 
 
 def model_minimum(
-    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Norm
+    theta: np.ndarray, gradient: np.ndarray, H: Symmetric, lower: np.ndarray, norm: Norm
 ) -> np.ndarray:
     """Return the feasible weights above `lower`, shape (M,), that minimise the model around theta.
 
     Of many weights most end at their bounds. So the model is minimised over those that are large or
-    steep, then over all that would leave their bounds at the price that these pay, and so on.
+    steep, then also over those that would leave their bounds at the price that these pay, the
+    steepest first and at most as many as there are, and so on.
 
     Parameters
     ----------
     theta, gradient, lower : arrays of shape (M,)
-    H : array of shape (M, M)
+    H : symmetric, of shape (M, M)
         Like the gradient in units in which that is about 1.
     """
     M = len(theta)
-    H = H + (1e-9 * np.trace(H) / M + 1e-14) * np.eye(M)
+    ridge = 1e-9 * H.trace() / M + 1e-14
     start = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
-    free = _largest(theta) | _largest(-gradient)
+    free = _largest(theta, FEW) | _largest(-gradient, FEW)
+
+    def slopes(best: np.ndarray) -> np.ndarray:
+        return gradient + H @ (best - theta) + ridge * (best - theta)
+
     while True:
-        best, own = np.where(free, theta, lower), np.ix_(free, free)
-        slope = (gradient + H @ (best - theta))[free] - H[own] @ theta[free]
-        found = _by_pairs(H[own], slope, lower, theta, free, norm) if norm.is_sparse else None
+        best, own = np.where(free, theta, lower), H[np.ix_(free, free)]
+        own.flat[:: len(own) + 1] += ridge
+        slope = slopes(best)[free] - own @ theta[free]
+        found = _by_pairs(own, slope, lower, theta, free, norm) if norm.is_sparse else None
         if found is None:
             none = np.zeros((0, len(slope)))
-            model = Master(norm, H[own], slope, lower[free], none, np.zeros(0))
+            model = Master(norm, own, slope, lower[free], none, np.zeros(0))
             found = model.minimise(start[free], best, np.flatnonzero(free))
         best[free] = np.maximum(found, lower[free])
-        slope, across = gradient + H @ (best - theta), norm.ball(best)[1]
+        slope, across = slopes(best), norm.ball(best)[1]
         # Where the ball is not monotone (`Elliptic`) a larger weight may even shorten all others.
         reduced = slope + _multiplier(slope, across, np.where(free, best - lower, 0.0)) * across
-        wanted = ~free & (reduced < -ROUNDING * np.abs(slope))
-        if not wanted.any():
+        wanted = np.flatnonzero(~free & (reduced < -ROUNDING * np.abs(slope)))
+        if not wanted.size:
             return best / norm.value(best)
-        free |= wanted
+        free[wanted[_largest(-reduced[wanted], free.sum())]] = True
 
 
 def _by_pairs(
@@ -254,9 +261,8 @@ def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> floa
     return max(0.0, -float((room * slope) @ across) / size) if size > 0 else 0.0
 
 
-def _largest(values: np.ndarray) -> np.ndarray:
-    """Return which values, shape (M,), are among the few largest."""
-    if len(values) <= FEW:
-        return np.ones(len(values), dtype=bool)
-    largest: np.ndarray = values >= np.partition(values, -FEW)[-FEW]
+def _largest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return which values, shape (M,), are among so many largest, as far as there are so many."""
+    largest = np.zeros(len(values), dtype=bool)
+    largest[np.argsort(-values, kind="stable")[:count]] = True
     return largest

@@ -27,6 +27,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from ..low_rank import Symmetric, symmetric_product
 from ..norms import Norm
 from ..training.loop import Turn
 from .master import least_weights, model_minimum
@@ -82,10 +83,10 @@ class Newton:
         try:
             hessian = turn.hessian()
         except LinAlgError:  # rounding hides it
-            hessian = np.zeros((len(turn.s),) * 2)
+            hessian = symmetric_product(np.zeros((len(turn.s), 0)), np.zeros((0, len(turn.s))))
         scale, self.ratio = turn.s.max(), self._secant(turn)
         kind = RankOneModel if len(turn.s) <= SEVERAL else QuadraticModel
-        model = kind(turn.theta, turn.s / scale, self.ratio / scale * hessian)
+        model = kind(turn.theta, turn.s / scale, hessian * (self.ratio / scale))
         theta = model.minimum(self._least(turn, gap), self.norm)
         self.last = turn.theta, turn.s, -2 * scale * model.gradient(theta)
         return theta
@@ -132,10 +133,10 @@ class QuadraticModel:
     Parameters
     ----------
     theta, s : arrays of shape (M,)
-    hessian : array of shape (M, M)
+    hessian : symmetric, of shape (M, M)
     """
 
-    def __init__(self, theta: np.ndarray, s: np.ndarray, hessian: np.ndarray):
+    def __init__(self, theta: np.ndarray, s: np.ndarray, hessian: Symmetric):
         self.theta, self.s, self.hessian = theta, s, hessian
 
     def gradient(self, theta: np.ndarray) -> np.ndarray:

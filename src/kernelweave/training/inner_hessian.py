@@ -22,6 +22,7 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from ..engines.base import Engine
 from ..kkt_system import value_hessian
+from ..low_rank import MANY, Symmetric, total
 from ..problem import Problem
 from .violations import strictly_inside
 
@@ -41,24 +42,24 @@ CORRECTION = 0.5, 20.0  # bounds of X' A X relative to B
 SHORT, USUAL_SHARE, MORE = 1.5, 30.0, 0.2
 
 
-def inner_hessian(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+def inner_hessian(problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
     """Return the Hessian, shape (M, M), at the alpha of an engine and weights, shape (M,)."""
-    parts = [_of_output(part, problem, engine, weights) for part in problem.output_slices]
-    hessian: np.ndarray = np.sum(parts, axis=0)
-    return hessian
+    return total([_of_output(part, problem, engine, weights) for part in problem.output_slices])
 
 
-def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
+def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
     """Return what the output with some of the examples adds to the Hessian.
 
     All its free examples respond to new weights. Where there are too many, landmarks stand for them
-    if all outputs are at hand and weights are to vanish: which of them do depends on it. Otherwise
-    every k-th of them counts k times: with a Hessian that is too small the weights would oscillate.
+    if all outputs are at hand and weights are to vanish: which of them do depends on it. Otherwise,
+    and where there are so many kernels that no matrix is made, every k-th of them counts k times:
+    with a Hessian that is too small the weights would oscillate.
     """
     members = np.arange(engine.n)[part]
     free = members[strictly_inside(problem.term, engine.alpha, members)]
     times = 1 + len(free) // most_examples(engine, len(members))
     by_landmarks = times > 1 and engine.knows_outputs and problem.norm.is_sparse
+    by_landmarks = by_landmarks and engine.n_kernels <= MANY
     if by_landmarks:
         times = 1 + len(free) // (MOST_BLOCKS * engine.largest_block)
     free = free[::times]
@@ -66,7 +67,7 @@ def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarra
     if by_landmarks:
         return landmark_hessian(engine, free, times, weights, curvature)
     kernel = engine.block(free, weights)
-    return times * value_hessian(kernel, curvature, engine.outputs_at(free))
+    return value_hessian(kernel, curvature, engine.outputs_at(free)) * times
 
 
 def most_examples(engine: Engine, n: int) -> int:

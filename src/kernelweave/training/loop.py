@@ -20,6 +20,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..losses import DualTerm
+from ..low_rank import Symmetric
 from ..norms import Norm
 from ..norms.base import clip
 from ..problem import Problem
@@ -70,7 +71,7 @@ class Turn:
     s: np.ndarray
     linear: float
     primal: Callable[[], float]
-    hessian: Callable[[], np.ndarray]
+    hessian: Callable[[], Symmetric]
     at: Callable[[np.ndarray], Turn]
     tol: float = field(kw_only=True)
     constant: float = field(kw_only=True)

@@ -19,6 +19,7 @@ import numpy as np
 
 from ..core import _core
 from ..engines.base import Engine
+from ..low_rank import Symmetric
 from ..problem import Certificate, Problem
 from .history import History
 from .inner_hessian import inner_hessian
@@ -85,7 +86,7 @@ class WorkingSets:
         own = self.problem.norm.regularizer(weights, self.s)
         return value + 0.5 * (float(weights @ self.s) - own)
 
-    def hessian(self, weights: np.ndarray) -> np.ndarray:
+    def hessian(self, weights: np.ndarray) -> Symmetric:
         """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
         return inner_hessian(self.problem, self.engine, weights)
 
