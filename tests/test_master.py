@@ -4,8 +4,17 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from kernelweave import norms
-from kernelweave.steps.master import FEW, FLOOR, least_weights, model_minimum
+from kernelweave import losses, norms
+from kernelweave.plan import METHODS, make_plan
+from kernelweave.problem import Problem
+from kernelweave.steps.master import (
+    FEW,
+    FLOOR,
+    MOST_WEIGHTS,
+    least_weights,
+    model_minimum,
+    refuse_many,
+)
 from kernelweave.training.loop import Turn
 
 M = 4
@@ -64,3 +73,26 @@ def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng, monkeypatch):
     some = model_minimum(*given)
     monkeypatch.setattr("kernelweave.steps.master.FEW", many)
     np.testing.assert_allclose(some, model_minimum(*given), atol=1e-6 * theta[0])
+
+
+class Many:
+    """An engine of which a plan is to know only how many kernels it has."""
+
+    def __init__(self, count):
+        self.n_kernels = count
+
+
+@pytest.mark.parametrize(("name", "p"), [("level", 1), ("level", 2), ("newton", 2)])
+def test_matrices_of_very_many_weights_are_refused_before_anything_is_computed(name, p):
+    y = np.array([-1.0, 1.0])
+    problem = Problem(losses.Hinge(), norms.Lp(p), y, np.ones(2))
+    with pytest.raises(ValueError, match=r'steps make matrices of 5,001 x 5,001.*solver="auto"'):
+        make_plan(METHODS[name], problem, Many(MOST_WEIGHTS + 1), "dense")
+
+
+def test_which_steps_make_no_matrices():
+    for step, norm in (("level", norms.Lp(1)), ("cutting plane", norms.Lp(2))):
+        refuse_many(step, norm, MOST_WEIGHTS)
+    for step in ("cutting plane", "Newton", "gradient", None):
+        refuse_many(step, norms.Lp(1), 10**6)
+    refuse_many("analytic", norms.Lp(2), 10**6)

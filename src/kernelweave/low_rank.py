@@ -68,7 +68,8 @@ def total(parts: list[Symmetric]) -> Symmetric:
     """Return the sum of matrices of one shape, (M, M): as factors if all are known by these."""
     factors = [part for part in parts if isinstance(part, LowRank)]
     if len(factors) < len(parts):
-        return np.sum([one.made if isinstance(one, LowRank) else one for one in parts], axis=0)
+        made = [one.made if isinstance(one, LowRank) else one for one in parts]
+        return np.asarray(np.sum(made, axis=0))
     return symmetric_product(
         np.hstack([one.left for one in factors]), np.vstack([one.right for one in factors])
     )

@@ -26,6 +26,7 @@ from .steps.analytic import Analytic
 from .steps.cutting_plane import CuttingPlane
 from .steps.gradient import Gradient
 from .steps.level import Level
+from .steps.master import refuse_many
 from .steps.newton import Newton
 from .stored import stored
 from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights, parts_multiply
@@ -34,8 +35,7 @@ from .training.shrinking import MANY_EXAMPLES
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
 # cost no kernel evaluation, and where they cost a pass over the support.
 NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
-# From this p on the best weights for an alpha change slowly enough with it for gradients.
-JOINT_FROM = 1.3
+JOINT_FROM = 1.3  # from which on the best weights change slowly enough with alpha for gradients
 NEWTON_KERNELS = 500  # from which on a Newton step, with M^3 operations, takes longer at any p > 1
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
@@ -183,8 +183,7 @@ def find_method(choice: Any, norm: Norm, loss: Loss, *, shared: bool = False) ->
 
     Raises
     ------
-    ValueError
-        When there is no such method, or when it cannot serve the norm, the loss, or (`shared`)
+    ValueError : when there is no such method, or it cannot serve the norm, the loss, or (`shared`)
         outputs that share their weights.
     """
 
@@ -263,6 +262,7 @@ def make_plan(
         method = METHODS[automatic(problem.norm, engine.keeps_outputs, engine.n_kernels)]
     if not isinstance(method, Trained):
         return Plan(name, algorithm=method)
+    refuse_many(method.step, problem.norm, engine.n_kernels)
     single, term = problem.n_outputs == 1, problem.term
     at_once = single and working_set == "auto" and engine.n > engine.largest_block
     newton_cg = at_once and term.is_entropy and engine.multiplies_linearly

@@ -38,6 +38,7 @@ FEW = 50  # weights, and slopes, that a model is minimised over at first
 PAIRED = 1e-7  # differences of slopes that steps on pairs of weights leave,
 PAIRS_PER_WEIGHT = 300  # after so many of them at most
 ROUNDING = 1e-6  # relative error of a multiplier
+MOST_WEIGHTS = 5000  # of which matrices are made; several of these fit in memory, and take minutes
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +173,19 @@ class _Point:
         return None if failed else step  # not positive definite, or not finite: rounding prevails
 
 
+def refuse_many(step: str | None, norm: Norm, M: int) -> None:
+    """Raise ValueError where a step, by its name, would make matrices that are too large.
+
+    At p = 1 cutting planes are rows of a linear program, and Newton steps move few weights at once.
+    """
+    makes = step == "level" or (step in ("cutting plane", "Newton") and not norm.is_sparse)
+    if makes and M > MOST_WEIGHTS:
+        raise ValueError(
+            f"solver: {step} steps make matrices of {M:,} x {M:,} numbers for {M:,} kernels, and "
+            f'serve up to {MOST_WEIGHTS:,}; take solver="auto"'
+        )
+
+
 def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
     """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
     gap = turn.gap(norm)
@@ -202,7 +216,7 @@ def model_minimum(
     free = _largest(theta, FEW) | _largest(-gradient, FEW)
 
     def slopes(best: np.ndarray) -> np.ndarray:
-        return gradient + H @ (best - theta) + ridge * (best - theta)
+        return np.asarray(gradient + H @ (best - theta) + ridge * (best - theta))
 
     while True:
         best, own = np.where(free, theta, lower), H[np.ix_(free, free)]
