@@ -189,6 +189,14 @@ def test_compare_scores_three_machines(run, table):
     assert {"learned combination", "plain sum", "best single kernel"} <= set(found["scores"])
 
 
+def test_equal_warnings_of_folds_are_shown_once(run, tmp_path, rng):
+    rows = [f"{x:.3f},name {k:03d},{int(x > 0)}" for k, x in enumerate(rng.normal(size=80))]
+    (tmp_path / "named.csv").write_text("\n".join(["x,name,class", *rows]))
+    for _ in range(2):  # once for each call
+        text = run("compare", "named.csv", "--target", "class", "--cv", "2", "-q").stderr
+        assert text.count("strings hardly repeat in column 'name'") == 1
+
+
 def test_missing_columns_are_named(run, table):
     run("fit", table, "--target", "back", *KERNELS, "-q")
     pd.read_csv(table).drop(columns=["age", "city"]).to_csv("less.csv", index=False)
@@ -209,6 +217,7 @@ def test_missing_columns_are_named(run, table):
         (["table.csv", "--target", "back", "-k", "rbf(columns=nope)"], "X has no column 'nope'"),
         (["table.csv", "--target", "back", "-k", "rbf(columns=age)", "-C", "0"], "C must be"),
         (["table.csv", "--target", "back", "-k", "rbf(columns=age)", "-o", "no/m.kw"], "no"),
+        (["table.csv", "--target", "back", "--norm", "two"], "--norm must be a number"),
         (["empty.csv", "--target", "back"], "No columns to parse"),
         (["rows.csv", "--target", "back"], "holds no rows"),
     ],

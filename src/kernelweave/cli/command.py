@@ -35,7 +35,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         debug = ctx.params.pop("debug")
-        warnings.showwarning = _one_line  # type: ignore[assignment]  # the rest does not matter
+        warnings.showwarning = _each_once()  # type: ignore[assignment]  # and nothing but the text
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # who reads the output has seen enough
@@ -60,8 +60,17 @@ def _said(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _one_line(message: Any, category: type[Warning], *_: Any) -> None:
-    click.echo(f"kernelweave: {category.__name__}: {' '.join(str(message).split())}", err=True)
+def _each_once() -> Callable[..., None]:
+    """Return what shows warnings as lines; every fold of the data may bring the same one."""
+    shown: set[str] = set()
+
+    def show(message: Any, category: type[Warning], *_: Any) -> None:
+        line = f"kernelweave: {category.__name__}: {' '.join(str(message).split())}"
+        if line not in shown:
+            shown.add(line)
+            click.echo(line, err=True)
+
+    return show
 
 
 def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:

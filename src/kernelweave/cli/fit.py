@@ -65,7 +65,11 @@ model_options = with_options(
     ),
     click.option("--tol", type=float, help="Relative duality gap at which to stop."),
     click.option("--max-time", type=float, help="Seconds after which a fit stops with a warning."),
-    click.option("--checkpoint", type=click.Path(), help="Where an interrupted fit goes on from."),
+    click.option(
+        "--checkpoint",
+        type=click.Path(),
+        help="Where a fit that was interrupted, or out of time, goes on from.",
+    ),
 )
 
 

@@ -91,11 +91,19 @@ def task_of(data: Data, options: dict[str, Any]) -> str:
     return "regress" if type_of_target(data.y) == "continuous" else "classify"
 
 
+def _norm(given: Any) -> float:
+    """Return the p that an option says."""
+    try:
+        return float(given)
+    except ValueError:
+        raise ValueError(f"--norm must be a number of at least 1, or inf, not {given!r}") from None
+
+
 def make_estimator(options: dict[str, Any], data: Data) -> Any:
     """Return the estimator that the options and the data ask for."""
     chosen = {name: options[name] for name in ("loss", "class_weight", "tol", "max_time")}
     chosen |= {"C": options["cost"]}
-    chosen["norm"] = None if options["norm"] is None else float(options["norm"])
+    chosen["norm"] = None if options["norm"] is None else _norm(options["norm"])
     parameters = {name: value for name, value in chosen.items() if value is not None}
     if options["normalize"] is not None:
         parameters["normalize"] = None if options["normalize"] == "none" else options["normalize"]

@@ -169,7 +169,8 @@ def _strings(table: Contents, X: Any) -> list[Kernel]:
         warnings.warn(
             f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels}, and "
             f"are compared by {LETTERS} letters in a row, not as categories; leave out what only "
-            "identifies rows, give categories a categorical dtype, or name kernels",
+            "identifies rows (its kernel may have a large weight that says nothing), give "
+            "categories a categorical dtype, or name kernels",
             UserWarning,
             stacklevel=2,
         )
