@@ -35,7 +35,7 @@ class Command(click.Command):
 
     def invoke(self, ctx: click.Context) -> Any:
         debug = ctx.params.pop("debug")
-        warnings.showwarning = _each_once()  # type: ignore[assignment]  # and nothing but the text
+        warnings.showwarning = _each_once()  # and nothing but the text
         try:
             return super().invoke(ctx)
         except BrokenPipeError:  # who reads the output has seen enough
