@@ -24,8 +24,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..core import _core
-from ..kkt_system import longest_step
-from ..low_rank import Symmetric
+from ..kkt_system import Symmetric, longest_step
 from ..norms import Norm
 from ..training.loop import Turn
 

@@ -27,7 +27,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import LinAlgError
 
-from ..low_rank import Symmetric, symmetric_product
+from ..kkt_system import Symmetric, symmetric_product
 from ..norms import Norm
 from ..training.loop import Turn
 from .master import least_weights, model_minimum

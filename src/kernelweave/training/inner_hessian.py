@@ -21,8 +21,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
 from ..engines.base import Engine
-from ..kkt_system import value_hessian
-from ..low_rank import MANY, Symmetric, total
+from ..kkt_system import MANY, Symmetric, total, value_hessian
 from ..problem import Problem
 from .violations import strictly_inside
 

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
+from ..kkt_system import Symmetric
 from ..losses import DualTerm
-from ..low_rank import Symmetric
 from ..norms import Norm
 from ..norms.base import clip
 from ..problem import Problem

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..core import _core
 from ..engines.base import Engine
-from ..low_rank import Symmetric
+from ..kkt_system import Symmetric
 from ..problem import Certificate, Problem
 from .history import History
 from .inner_hessian import inner_hessian

@@ -1,11 +1,11 @@
-"""Matrices of low rank: all that is asked of them agrees with the matrix itself."""
+"""Hessians of low rank: all that is asked of them agrees with the matrix itself."""
 
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, low_rank
+from kernelweave import MKLClassifier, kkt_system
 from kernelweave.kernels import RBF
-from kernelweave.low_rank import LowRank, symmetric_product, total
+from kernelweave.kkt_system import LowRank, symmetric_product, total
 
 M, F = 12, 3
 
@@ -28,7 +28,7 @@ def test_it_is_the_matrix(factors, rng):
 
 @pytest.mark.parametrize(("many", "f", "kept"), [(1000, 3, False), (10, 3, True), (10, 6, False)])
 def test_factors_are_kept_where_they_are_less(many, f, kept, rng, monkeypatch):
-    monkeypatch.setattr(low_rank, "MANY", many)
+    monkeypatch.setattr(kkt_system, "MANY", many)
     left, right = rng.normal(size=(M, f)), rng.normal(size=(f, M))
     found = symmetric_product(left, right)
     assert isinstance(found, LowRank) == kept
@@ -37,7 +37,7 @@ def test_factors_are_kept_where_they_are_less(many, f, kept, rng, monkeypatch):
 
 
 def test_sums(factors, rng, monkeypatch):
-    monkeypatch.setattr(low_rank, "MANY", 10)
+    monkeypatch.setattr(kkt_system, "MANY", 10)
     other = LowRank(rng.normal(size=(M, 1)), rng.normal(size=(1, M)))
     several = total([factors, other])
     assert isinstance(several, LowRank)
@@ -47,7 +47,7 @@ def test_sums(factors, rng, monkeypatch):
 
 
 def test_none_is_zero(monkeypatch):
-    monkeypatch.setattr(low_rank, "MANY", 10)
+    monkeypatch.setattr(kkt_system, "MANY", 10)
     none = symmetric_product(np.zeros((M, 0)), np.zeros((0, M)))
     assert isinstance(none, LowRank)
     assert none.trace() == 0.0
@@ -64,7 +64,7 @@ def test_fits_are_the_same(p, classes, rng, monkeypatch):
     model.set_params(share_weights=classes > 2)
     expected = model.fit(X, y).primal_objective_
     made = []
-    monkeypatch.setattr(low_rank, "MANY", 100)
+    monkeypatch.setattr(kkt_system, "MANY", 100)
     monkeypatch.setattr(LowRank, "trace", lambda self: made.append(self) or TRACE(self))
     assert model.fit(X, y).primal_objective_ == pytest.approx(expected, rel=2e-5)
     assert model.duality_gap_ <= 1e-5
