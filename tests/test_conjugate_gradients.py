@@ -12,8 +12,9 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
-from kernelweave.training import conjugate_gradients as module
-from kernelweave.training.conjugate_gradients import conjugate_gradients, first_zero, project
+from kernelweave.training import descent as module
+from kernelweave.training.conjugate_gradients import conjugate_gradients
+from kernelweave.training.descent import first_zero, project
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
 from kernelweave.training.working_sets import WorkingSets

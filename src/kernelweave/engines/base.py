@@ -19,6 +19,7 @@ import numpy as np
 from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
+from .seen_products import SeenProducts
 from .snapshot import Snapshot
 from .work import Work
 
@@ -93,6 +94,8 @@ class Engine(ABC):
         carry the rounding of every step.
     work : Work
         What it has evaluated, as far as it is counted.
+    seen : SeenProducts
+        Moves of alpha, and their products.
     """
 
     keeps_outputs: ClassVar[bool]
@@ -107,6 +110,7 @@ class Engine(ABC):
         self._shown = self._alpha.view()
         self._shown.flags.writeable = False
         self.work = Work()
+        self.seen = SeenProducts()
 
     @property
     def alpha(self) -> np.ndarray:
