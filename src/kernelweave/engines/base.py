@@ -222,8 +222,12 @@ class Engine(ABC):
     @property
     def largest_block(self) -> int:
         """The number of examples whose block costs no more than a few products."""
-        costly = self._reads > COSTLY_PAIR and self.multiplies
-        return LARGEST_COSTLY_BLOCK if costly else LARGEST_BLOCK
+        return LARGEST_COSTLY_BLOCK if self.pairs_are_costly else LARGEST_BLOCK
+
+    @property
+    def pairs_are_costly(self) -> bool:
+        """Whether products with all examples cost no more than the pairs of a few."""
+        return self._reads > COSTLY_PAIR and self.multiplies
 
     @property
     def _reads(self) -> float:
