@@ -3,10 +3,11 @@
 A matrix K that has been multiplied with some moves of alpha is known on all that they span. With an
 orthonormal basis Q of that space, and a number sigma for all other directions, it is about
 
-    sigma I + L (Q' L)^-1 L',    L = K Q - sigma Q,
+    sigma I + L (Q' L)^+ L',    L = K Q - sigma Q,
 
-which does to the moves what K does, and costs no product. This is the approximation of Nyström to
-K - sigma I. With the smallest eigenvalue of Q' K Q for sigma it is positive definite.
+the approximation of Nyström to K - sigma I, which costs no product. sigma is the smallest
+eigenvalue of Q' K Q, so that the model is positive definite. Energies of all moves are those of K.
+So are products, but for the direction of that eigenvalue, in which K is taken for sigma I.
 """
 
 from __future__ import annotations

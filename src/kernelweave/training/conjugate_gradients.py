@@ -1,12 +1,12 @@
-"""Descents with a model of the kernel matrix, made of the products that it took so far.
+"""Conjugate gradients on a model of the kernel matrix, made of the products that it took so far.
 
-A conjugate gradient knows the last product only. Bounds that alphas reach or leave spoil what that
-says of the next move. All products that have been seen (`engines.seen_products`) make a model of
-the matrix, for whose problem, bounds and all, conjugate gradients cost next to nothing: a move leads
-to where they come. It is a quasi-Newton method with projections (Schmidt, van den Berg, Friedlander
-and Murphy, 2009) whose Hessian agrees with all products that are remembered, not with the last only.
+A conjugate gradient (`descent`) knows the last product only, and bounds that alphas reach or leave
+spoil what that says of the next move. All products that have been seen (`engines.seen_products`)
+make a model of the matrix. For the problem of the model, bounds and all, conjugate gradients cost
+next to nothing, and a move leads to where they come. This is a quasi-Newton method with
+projections (Schmidt, van den Berg, Friedlander and Murphy, 2009) that agrees with all products.
 
-Without bounds both are the same moves, and conjugate gradients are simpler.
+Without bounds these would be the moves of conjugate gradients.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ class ModelledDescent(Descent):
         matrix = seen.matrix(self.weights)
         outputs = slope - term.lin - term.curv * alpha
         step = 1.0 / (matrix.sigma + float(term.curv.mean()))
-        model = Descent(
-            self.problem, ModelledEngine(matrix, alpha, outputs), np.ones(1), step=step
-        )
+        model = Descent(self.problem, ModelledEngine(matrix, alpha, outputs), np.ones(1), step=step)
         for _ in range(MODEL_MOVES):
             if not model.descend():
                 break
