@@ -252,6 +252,11 @@ class Engine(ABC):
         raise self._cannot("multiply with its kernel matrix cheaply")
 
     @property
+    def products_are_fixed(self) -> bool:
+        """Whether most of the time of `matvec` does not depend on the number of examples."""
+        return False
+
+    @property
     def separates(self) -> bool:
         """Whether the products of single kernels cost no more than that of their sum."""
         return False

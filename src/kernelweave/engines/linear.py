@@ -65,9 +65,13 @@ class LinearEngine(Engine):
         return self._core.reads
 
     @property
+    def products_are_fixed(self) -> bool:
+        return self._core.products_are_fixed
+
+    @property
     def sampling_pays(self) -> bool:
         """Whether products cost less on some of the examples."""
-        return not self._core.products_are_fixed
+        return not self.products_are_fixed
 
     @property
     def multiplies(self) -> bool:
@@ -98,7 +102,7 @@ class LinearEngine(Engine):
         """Whether the outputs of single kernels are kept, for all examples."""
         if self._separate:
             return True
-        fixed = self._core.products_are_fixed and not self._offset
+        fixed = self.products_are_fixed and not self._offset
         return fixed and self._multiplying and self._products is not None
 
     @property

@@ -24,13 +24,13 @@ class ModelledEngine(Engine):
 
     def __init__(self, matrix: SeenMatrix, alpha: np.ndarray, outputs: np.ndarray):
         super().__init__(len(alpha), 1)
-        self._matrix, self._outputs = matrix, outputs
+        self._matrix, self._start = matrix, alpha.copy()
+        self._first = self._outputs = outputs
         self._alpha[:] = alpha
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        change = np.zeros(self.n)
-        change[idx] = self._note(idx, values)
-        self._outputs = self._outputs + self._matrix @ change
+        self._note(idx, values)
+        self._follow(None, None)
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         combined: np.ndarray = theta[0] * self._outputs
@@ -46,15 +46,8 @@ class ModelledEngine(Engine):
         product: np.ndarray = theta[0] * (self._matrix @ v)
         return product
 
-    def move_to(
-        self,
-        alpha: np.ndarray,
-        outputs: np.ndarray | None = None,
-        theta: np.ndarray | None = None,
-    ) -> None:
-        change = alpha - self._alpha
-        self._replace(alpha, anew=False)
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         if outputs is None:
-            self._outputs = self._outputs + self._matrix @ change
+            self._outputs = self._first + self._matrix @ (self._alpha - self._start)
         else:
             self._outputs = outputs if theta is None else outputs / theta[0]

@@ -6,10 +6,14 @@ make a model of the matrix. For the problem of the model, bounds and all, conjug
 next to nothing, and a move leads to where they come. This is a quasi-Newton method with
 projections (Schmidt, van den Berg, Friedlander and Murphy, 2009) that agrees with all products.
 
-Without bounds these would be the moves of conjugate gradients.
+Without bounds these would be the moves of conjugate gradients. Where products are cheap, more of
+them cost less than a model. Where it takes many of them, the last ones say little of all: then
+moves are conjugate gradients again.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,15 +25,30 @@ from .history import History, Result
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
 NEAR = 0.1  # by how much the best length may differ from 1 and be taken for it
+MANY_MOVES = 50  # of one descent, after which products are too many for a model
 POOR = 0.05  # a best length below which the model is not of this matrix
 
 
+@dataclass(eq=False)
 class ModelledDescent(Descent):
-    """An alpha that descends to where a model of its problem is least."""
+    """An alpha that descends to where a model of its problem is least.
+
+    Attributes
+    ----------
+    moves : the number of products so far.
+    """
+
+    moves: int = 0
+
+    @property
+    def models(self) -> bool:
+        """Whether a model is worth while."""
+        bounded = not self.problem.term.is_free
+        return bounded and self.engine.products_are_fixed and self.moves <= MANY_MOVES
 
     def direction(self, slope: np.ndarray) -> np.ndarray:
         seen, term, alpha = self.engine.seen, self.problem.term, self.engine.alpha
-        if not seen.knows(self.weights):
+        if not (self.models and seen.knows(self.weights)):
             return super().direction(slope)
         matrix = seen.matrix(self.weights)
         outputs = slope - term.lin - term.curv * alpha
@@ -44,13 +63,26 @@ class ModelledDescent(Descent):
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         way, bent = super().products(move)
-        self.engine.seen.add(move, way, self.weights)
+        self.remember(move, way, self.weights)
         return way, bent
 
+    def remember(self, move: np.ndarray, way: np.ndarray, weights: np.ndarray) -> None:
+        """Keep a move, shape (n,), and its products with kernels under weights, shape (M,)."""
+        self.moves += 1
+        if self.models:
+            self.engine.seen.add(move, way, weights)
+
     def judged(self, best: float) -> float:
+        if not self.models:
+            return best
         if best < POOR:
             self.engine.seen.forget()
         return 1.0 if abs(best - 1) <= NEAR else best
+
+    def go(self, length: float, move: np.ndarray, way: np.ndarray, bent: np.ndarray) -> bool:
+        moved = super().go(length, move, way, bent)
+        self.whole = self.models and length == 1
+        return moved
 
 
 def conjugate_gradients(
@@ -60,5 +92,4 @@ def conjugate_gradients(
 
     Then alpha has been improved.
     """
-    kind = Descent if problem.term.is_free else ModelledDescent
-    return descended(kind(problem, engine, weights), history)
+    return descended(ModelledDescent(problem, engine, weights), history)

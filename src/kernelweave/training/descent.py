@@ -54,7 +54,7 @@ class Descent:
     step : length of a gradient step: the inverse of the curvature along the last move.
     last : the last move, and its product with the Hessian, both of shape (n,).
     short : the number of short moves, the last ones in a row.
-    whole : whether the last move went where it was projected to, and alphas are on their bounds.
+    whole : whether the last move was without a cut, so that alphas are on their bounds.
     """
 
     problem: Problem
@@ -133,7 +133,9 @@ class Descent:
             way, bent = self.products(move)
             best = self.best_length(slope, move, way, bent)
             if best >= 0.5:  # otherwise the value at 1 would be above that at 0
-                return self.go(1.0, move, way, bent)
+                moved = self.go(1.0, move, way, bent)
+                self.whole = True
+                return moved
             if not best > 0:
                 return False
             self.step *= best
@@ -179,7 +181,7 @@ class Descent:
         self.step = float(move @ move) / max(float(move @ bent), TINY)
         self.last = length * move, length * bent
         self.short = self.short + 1 if length < SHORT else 0
-        self.whole = length == 1
+        self.whole = False
         before, term = self.engine.alpha.copy(), self.problem.term
         alpha = np.clip(before + length * move, term.lo, term.hi)
         self.follow(alpha, length, way)

@@ -29,7 +29,7 @@ class JointDescent(ModelledDescent):
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         every = np.ones(self.engine.n_kernels)
         way = self.engine.matvec(move, every, each=True)
-        self.engine.seen.add(move, way, every)
+        self.remember(move, way, every)
         return way, self.weights @ way + self.problem.term.curv * move
 
     def follow(self, alpha: np.ndarray, length: float, way: np.ndarray) -> None:
