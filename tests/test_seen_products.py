@@ -76,6 +76,17 @@ def test_kernels_that_lose_their_weight_are_left_out(matrices, rng):
     assert len(seen) == 1
 
 
+def test_sums_are_known_well_under_their_own_weights(matrices, rng):
+    moves, other = rng.normal(size=(3, N)), np.array([0.1, 0.9, 0.3])
+    sums, single = (seen_by(matrices, moves, each=each) for each in (False, True))
+    assert sums.knows(other)
+    assert [sums.knows_well(weights) for weights in (WEIGHTS, other)] == [True, False]
+    assert single.knows_well(other)
+    sums.add(more := rng.normal(size=N), other @ (matrices @ more), other)
+    assert not sums.knows_well(WEIGHTS)
+    assert not SeenProducts().knows_well(WEIGHTS)
+
+
 def test_what_is_not_new_is_not_remembered(matrices, rng):
     moves = rng.normal(size=(3, N))
     again = moves.sum(axis=0)

@@ -53,6 +53,7 @@ class SeenProducts:
         self._basis: list[np.ndarray] = []  # shape (n,) each
         self._products: list[np.ndarray] = []  # shape (k, n) each, or (1, n) of a sum
         self._kernels: np.ndarray | None = None  # which these are, shape (k,); None: a sum
+        self._weights: list[np.ndarray] = []  # of the sums, shape (M,) each
 
     def add(self, move: np.ndarray, product: np.ndarray, weights: np.ndarray) -> None:
         """Take in a move, shape (n,), and its product with kernels under weights, shape (M,).
@@ -70,8 +71,9 @@ class SeenProducts:
             return
         self._basis.append(move / left)
         self._products.append(products / left)
+        self._weights.append(weights)
         most = int(max(1, min(MOST_MOVES, MOST_BYTES // products.nbytes)))
-        del self._basis[:-most], self._products[:-most]
+        del self._basis[:-most], self._products[:-most], self._weights[:-most]
 
     def _restrict(self, kernels: np.ndarray | None) -> None:
         """Keep the products of some kernels, shape (k,), or of a sum; forget what lacks them."""
@@ -89,6 +91,11 @@ class SeenProducts:
         return bool(self._basis) and (
             kernels is None or bool(np.isin(np.flatnonzero(weights), kernels).all())
         )
+
+    def knows_well(self, weights: np.ndarray) -> bool:
+        """Return the same, products with sums being those with the sum under these weights."""
+        same = self._kernels is not None or all(np.array_equal(weights, w) for w in self._weights)
+        return same and self.knows(weights)
 
     def matrix(self, weights: np.ndarray) -> SeenMatrix:
         """Return what is known of the sum of the kernels under weights, shape (M,)."""

@@ -25,7 +25,7 @@ from .history import History, Result
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
 NEAR = 0.1  # by how much the best length may differ from 1 and be taken for it
-MANY_MOVES = 50  # of one descent, after which products are too many for a model
+MANY_MOVES = 100  # of one descent, after which products are too many for a model
 POOR = 0.05  # a best length below which the model is not of this matrix
 
 

@@ -13,7 +13,8 @@ nor its factor can be had. Three samples of the examples may stand in for it:
   the noise of a sample. The best solutions in the span of X then give B (X' A X)^-1 B for B = G' X.
 
 Where pairs are costly, products with K have been made all the way to alpha. What they have shown of
-it (`engines.seen_products`) is as good as a sample, and costs nothing.
+it (`engines.seen_products`) is as good as a sample, and costs nothing, if they were made with these
+weights or with single kernels.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarra
     """
     members = np.arange(engine.n)[part]
     free = members[strictly_inside(problem.term, engine.alpha, members)]
-    if engine.pairs_are_costly and engine.seen.knows(weights):
+    if engine.pairs_are_costly and engine.seen.knows_well(weights):
         return seen_hessian(problem, engine, free, weights)
     times = 1 + len(free) // most_examples(engine, len(members))
     by_landmarks = times > 1 and engine.knows_outputs and problem.norm.is_sparse
