@@ -9,11 +9,13 @@ from mkl_cases import begin, check_optimum, planned
 from mkl_cases import splice_machine as make
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
+from kernelweave.engines import DenseEngine, LinearEngine
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
-from kernelweave.training import conjugate_gradients as module
-from kernelweave.training.conjugate_gradients import conjugate_gradients, first_zero, project
+from kernelweave.training import descent as module
+from kernelweave.training.conjugate_gradients import conjugate_gradients
+from kernelweave.training.descent import first_zero, project
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
 from kernelweave.training.working_sets import WorkingSets
@@ -31,6 +33,51 @@ every_loss = pytest.mark.parametrize(
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_the_same_optimum_as_working_sets(loss, C):
     check_optimum(conjugate_gradients, loss, C, 1e-4)
+
+
+@pytest.fixture
+def costly_products(monkeypatch):
+    """Products of which there are to be few, so that models are made of them."""
+    for engine in (DenseEngine, LinearEngine):
+        monkeypatch.setattr(engine, "products_are_fixed", True)
+        monkeypatch.setattr(engine, "pairs_are_costly", True)
+
+
+@every_loss
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
+def test_the_same_optimum_with_a_model(loss, C, costly_products):
+    check_optimum(conjugate_gradients, loss, C, 1e-4)
+
+
+@pytest.mark.parametrize("C", [1.0, 10.0])
+def test_a_model_saves_products(C, costly_products, monkeypatch):
+    modelled = conjugate_gradients(*make(C=C), History(1e-4))
+    monkeypatch.setattr(DenseEngine, "products_are_fixed", False)
+    plain = conjugate_gradients(*make(C=C), History(1e-4))
+    assert modelled.n_iter < 0.8 * plain.n_iter
+
+
+def test_after_many_moves_there_is_no_model(costly_products, monkeypatch):
+    monkeypatch.setattr("kernelweave.training.conjugate_gradients.MANY_MOVES", 3)
+    problem, engine, weights = make(C=100.0)
+    found = conjugate_gradients(problem, engine, weights, History(1e-4))
+    assert found.gap <= 1e-4
+    assert len(engine.seen) <= 3
+
+
+@pytest.mark.parametrize("normalize", ["unit", "variance"])
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_weights_are_those_of_other_methods(normalize, p, costly_products, rng):
+    X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1100)]
+    y = np.array(["GATTA" in x or "CCC" in x for x in X])
+    family, ways = GappedKmer([5, 5, 6], [3, 4, 4]), {"norm": p, "normalize": normalize}
+    found = MKLClassifier(family, tol=1e-5, **ways).fit(X, y)
+    assert found.plan_.conjugate
+    assert found.duality_gap_ <= 1e-5
+    assert verify(found, X, y).agree
+    other = MKLClassifier(family, tol=1e-5, working_set=300, **ways).fit(X, y)
+    np.testing.assert_allclose(found.weights_, other.weights_, atol=0.02)
+    assert found.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-5)
 
 
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])

@@ -53,6 +53,25 @@ def test_of_too_many_every_kth_counts_k_times(case, monkeypatch):
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
 
 
+def test_products_tell_where_pairs_are_costly(case, monkeypatch):
+    """With products of all directions nothing is left to guess."""
+    kernel, X, theta, problem, alpha = case
+    engine = DenseEngine.of(training_set(kernel, X))
+    engine.move_to(alpha)
+    K = np.tensordot(theta, kernel(X), 1)
+    monkeypatch.setattr("kernelweave.engines.seen_products.MOST_MOVES", N)
+    monkeypatch.setattr(DenseEngine, "pairs_are_costly", True)
+    monkeypatch.setattr(DenseEngine, "block", None)
+    for move in np.eye(N):
+        engine.seen.add(move, K @ move, theta)
+    wanted = slow_hessian(kernel(X), alpha, theta, np.arange(60, N))
+    found = inner_hessian(problem, engine, theta)
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
+    settled = problem.y * np.repeat([0.0, 1.0], N // 2)
+    engine.move_to(settled)
+    assert not inner_hessian(problem, engine, theta).any()
+
+
 def test_fewer_examples_where_passes_are_short(case):
     kernel, X, *_ = case
     dense, family = (kind.of(training_set(kernel, X)) for kind in (DenseEngine, FamilyEngine))

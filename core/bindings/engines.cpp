@@ -162,6 +162,7 @@ void bind_dense(nb::module_& m) {
       .def("block", &block<Engine>, "ids"_a, "weights"_a)
       .def_prop_ro("keeps_products", &Engine::keeps_products,
                    "Whether the cache has room for all that products keep.")
+      .def_prop_ro("products_are_fixed", &Engine::products_are_fixed)
       .def("products", &products_of<Engine>, nb::keep_alive<0, 1>(),
            "The matrices of the kernels; None where products are no cheaper than rows, or must "
            "keep more than there is room for.")

@@ -29,6 +29,8 @@ class Engine {
   void add(const int64_t* ids, int64_t count, const double* delta);
   // Whether the cache has room for all that products keep.
   bool keeps_products() const { return linear_.product_bytes() <= rows_->cache_bytes(); }
+  // Whether most of the time of a product does not depend on the number of examples.
+  bool products_are_fixed() const { return linear_.products_are_fixed(); }
   // The matrices of the kernels, for products with vectors; null where these are no cheaper than
   // rows, or must keep more than there is room for.
   std::unique_ptr<Products> products() const;

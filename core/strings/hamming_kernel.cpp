@@ -41,6 +41,7 @@ double typical_length(const SequenceView& view) {
 // Nanoseconds, as measured on one core of an AMD EPYC with AVX-512: of a pair of letters that are
 // compared, of a place of a table that is transformed, and of a word that is added or looked up.
 constexpr double kPair = 0.035, kPlace = 6.0, kWord = 4.0;
+constexpr double kPlaceOfLarge = 24.0;  // of a table that is larger than `kSmallTable`
 // Places of a table that takes no longer to transform than the words of a training set to compare.
 constexpr uint64_t kSmallTable = uint64_t{1} << 24;
 
@@ -157,8 +158,10 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
   const SequenceView& view = sequences_of(a);
   const double length = typical_length(view), strands = parameters.rule.both_strands ? 2.0 : 1.0;
   const int64_t tables = planes ? 1 : this->planes();
-  const double by_table = double(tables) * kPlace * double(parameters.rule.kmers.space()) +
-                          kWord * length * double(count + tables * columns);
+  const uint64_t places = parameters.rule.kmers.space();
+  const double by_table =
+      double(tables) * (places > kSmallTable ? kPlaceOfLarge : kPlace) * double(places) +
+      kWord * length * double(count + tables * columns);
   const double by_pairs = strands * kPair * length * length * double(count) * double(columns);
   if (parameters.store != StoreKind::kTable && by_pairs < by_table) return nullptr;
   std::shared_ptr<const Quantity> one = planes ? combined(planes) : nullptr;

@@ -221,12 +221,15 @@ class Model:
     def _knows(self, engine: Engine, alpha: np.ndarray) -> bool:
         """Return whether an engine gives the outputs of all kernels for alpha at little cost.
 
-        One that combines kernels needs a pass for that, which a few kernels are not worth.
+        One that combines kernels needs a pass for that, which a few kernels are not worth unless it
+        has products for it.
         """
         if engine.far or engine.streams or engine.n_kernels != self.compiled.n_kernels:
             return False
-        many = engine.knows_outputs or np.count_nonzero(self.weights) >= MANY_KERNELS
-        return bool(many) and len(alpha) == 1 and np.array_equal(engine.alpha, alpha[0])
+        many = np.count_nonzero(self.weights) >= MANY_KERNELS or isinstance(engine, LinearEngine)
+        if len(alpha) > 1 or not (many or engine.knows_outputs):
+            return False
+        return np.array_equal(engine.alpha, alpha[0])
 
     def added(self, new: Examples, n_jobs: int) -> np.ndarray:
         """Return what each kernel adds for examples as the kernels read them, (n, outputs, M)."""

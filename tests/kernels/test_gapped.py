@@ -181,6 +181,13 @@ def test_cutting_mismatches_off_is_warned_of():
         GappedKmer(8, 6, 2, "full")
 
 
+def test_cutting_mismatches_off_is_warned_of_once(rng, recwarn):
+    kernel = GappedKmer(6, 4, 1)
+    assert len(recwarn) == 1
+    prepare(kernel, "unit", ["".join(rng.choice(list("ACGT"), 30)) for _ in range(5)])
+    assert len(recwarn) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

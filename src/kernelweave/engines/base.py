@@ -19,6 +19,7 @@ import numpy as np
 from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
+from .seen_products import SeenProducts
 from .snapshot import Snapshot
 from .work import Work
 
@@ -93,6 +94,8 @@ class Engine(ABC):
         carry the rounding of every step.
     work : Work
         What it has evaluated, as far as it is counted.
+    seen : SeenProducts
+        Moves of alpha, and their products.
     """
 
     keeps_outputs: ClassVar[bool]
@@ -107,6 +110,7 @@ class Engine(ABC):
         self._shown = self._alpha.view()
         self._shown.flags.writeable = False
         self.work = Work()
+        self.seen = SeenProducts()
 
     @property
     def alpha(self) -> np.ndarray:
@@ -218,8 +222,12 @@ class Engine(ABC):
     @property
     def largest_block(self) -> int:
         """The number of examples whose block costs no more than a few products."""
-        costly = self._reads > COSTLY_PAIR and self.multiplies
-        return LARGEST_COSTLY_BLOCK if costly else LARGEST_BLOCK
+        return LARGEST_COSTLY_BLOCK if self.pairs_are_costly else LARGEST_BLOCK
+
+    @property
+    def pairs_are_costly(self) -> bool:
+        """Whether products with all examples cost no more than the pairs of a few."""
+        return self._reads > COSTLY_PAIR and self.multiplies
 
     @property
     def _reads(self) -> float:
@@ -242,6 +250,11 @@ class Engine(ABC):
         `each`, where an engine `separates`: K_m v of the k kernels with a weight, shape (k, n).
         """
         raise self._cannot("multiply with its kernel matrix cheaply")
+
+    @property
+    def products_are_fixed(self) -> bool:
+        """Whether most of the time of `matvec` does not depend on the number of examples."""
+        return False
 
     @property
     def separates(self) -> bool:

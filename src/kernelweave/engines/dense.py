@@ -75,6 +75,10 @@ class DenseEngine(KeptOutputs):
     def multiplies(self) -> bool:
         return self._core.keeps_products and self._product is not None
 
+    @property
+    def products_are_fixed(self) -> bool:
+        return self._core.products_are_fixed
+
     @cached_property
     def multiplies_linearly(self) -> bool:
         """Whether kernels are linear: sums over all examples take as long as over a few."""

@@ -6,6 +6,9 @@ single one, in one pass each, however many kernels there are. Only the combined 
 Where every kernel takes a product of its own, as kernels with norms of their own do, the products
 of single kernels cost no more than their sum. Then the outputs of single kernels follow alpha, too,
 as far as they are known: new weights, and s of all kernels, cost nothing.
+
+Where kernels share tables of words, outputs of all of them take a few products, whatever the number
+of examples. They are kept until alpha changes: who asks for s will ask for new weights, too.
 """
 
 from __future__ import annotations
@@ -62,9 +65,13 @@ class LinearEngine(Engine):
         return self._core.reads
 
     @property
+    def products_are_fixed(self) -> bool:
+        return self._core.products_are_fixed
+
+    @property
     def sampling_pays(self) -> bool:
         """Whether products cost less on some of the examples."""
-        return not self._core.products_are_fixed
+        return not self.products_are_fixed
 
     @property
     def multiplies(self) -> bool:
@@ -89,6 +96,14 @@ class LinearEngine(Engine):
     def _separate(self) -> bool:
         """Whether the outputs of single kernels come from products."""
         return self.separates and self._multiplying and self._products is not None
+
+    @property
+    def _keeps_single(self) -> bool:
+        """Whether the outputs of single kernels are kept, for all examples."""
+        if self._separate:
+            return True
+        fixed = self.products_are_fixed and not self._offset
+        return fixed and self._multiplying and self._products is not None
 
     @property
     def has_energies(self) -> bool:
@@ -118,12 +133,14 @@ class LinearEngine(Engine):
         if not self._known.any():
             self._outputs = np.zeros((self.n_kernels, self.n))
             self.travel[:] = np.abs(self._alpha)
+        if not self.separates:  # one pass gives all of them
+            missing[:] = True
         if self._alpha.any():
             self._outputs[missing] = self.matvec(self._alpha, missing.astype(float), each=True)
         self._known = self._known | missing
 
     def quadratic(self) -> np.ndarray:
-        if self._separate:
+        if self._keeps_single:
             return self.outputs() @ self._alpha
         if self._multiplying and self._products is not None:
             return self._products.quadratic(self._alpha)
@@ -134,7 +151,7 @@ class LinearEngine(Engine):
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         """Return the outputs of all kernels, or of k of them, shape (k, n): a copy."""
-        if self._separate:
+        if self._keeps_single:
             chosen = np.arange(self.n_kernels) if kernels is None else kernels
             self._know(np.isin(np.arange(self.n_kernels), chosen))
             return self._outputs[chosen]
@@ -142,7 +159,7 @@ class LinearEngine(Engine):
         return outputs if kernels is None else outputs[kernels]
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        if self._separate:
+        if self._keeps_single:
             return self.outputs()[:, idx]
         if self._multiplying and self._products is not None:
             return self._products.outputs(self._alpha, idx)
@@ -158,7 +175,7 @@ class LinearEngine(Engine):
 
     def _combine(self, theta: np.ndarray) -> np.ndarray:
         """Return the combined outputs, shape (n,), from those of single kernels or anew."""
-        if self._separate:
+        if self._separate or self.has_energies:
             weighted: np.ndarray = theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
             return weighted
         self.travel[:] = np.abs(self._alpha)
@@ -167,10 +184,12 @@ class LinearEngine(Engine):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         change = np.zeros(self.n)
         change[idx] = self._note(idx, values)
-        if self._known.any():
+        if self._known.any() and self.separates:
             self._outputs[self._known] += self.matvec(change, self._known.astype(float), each=True)
             self._stale = True
-        elif not self._stale:
+            return
+        self._known = np.zeros(self.n_kernels, dtype=bool)
+        if not self._stale:
             self._combined = self._combined + self._sum(np.sort(idx), change, self._theta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.hamming import FILTERS, cut, mismatch_values, spectrum
 from kernelweave.kernels.hamming_kernel import HammingKernel, Member
 from kernelweave.kernels.parameters import label, members, whole
@@ -77,7 +78,8 @@ class GappedKmer(HammingKernel):
                 raise ValueError(
                     f"GappedKmer: filter must be one of {list(FILTERS)}, not {one['filter']!r}"
                 )
-        self._warn_of_negative_eigenvalues()
+        if not isinstance(self.columns, Columns):  # a kernel that was resolved has warned before
+            self._warn_of_negative_eigenvalues()
 
     @property
     def _parameters(self) -> list[dict[str, Any]]:

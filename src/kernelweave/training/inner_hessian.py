@@ -11,6 +11,10 @@ nor its factor can be had. Three samples of the examples may stand in for it:
   from the landmarks and `left` is what it leaves of the diagonal. That gives solutions X.
 * Probes among these: rows of the true K show what this leaves out, so that X' A X is known but for
   the noise of a sample. The best solutions in the span of X then give B (X' A X)^-1 B for B = G' X.
+
+Where pairs are costly, products with K have been made all the way to alpha. What they have shown of
+it (`engines.seen_products`) is as good as a sample, and costs nothing, if they were made with these
+weights or with single kernels.
 """
 
 from __future__ import annotations
@@ -56,6 +60,8 @@ def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarra
     """
     members = np.arange(engine.n)[part]
     free = members[strictly_inside(problem.term, engine.alpha, members)]
+    if engine.pairs_are_costly and engine.seen.knows_well(weights):
+        return seen_hessian(problem, engine, free, weights)
     times = 1 + len(free) // most_examples(engine, len(members))
     by_landmarks = times > 1 and engine.knows_outputs and problem.norm.is_sparse
     by_landmarks = by_landmarks and engine.n_kernels <= MANY
@@ -67,6 +73,21 @@ def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarra
         return landmark_hessian(engine, free, times, weights, curvature)
     kernel = engine.block(free, weights)
     return value_hessian(kernel, curvature, engine.outputs_at(free)) * times
+
+
+def seen_hessian(
+    problem: Problem, engine: Engine, free: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return the Hessian, shape (M, M), of free examples, (f,), with what products have shown."""
+    if len(free) < 2:
+        return np.zeros((engine.n_kernels,) * 2)
+    matrix = engine.seen.matrix(weights)
+    curvature = problem.term.take(free).curvature(engine.alpha[free])
+    system = LowRankSystem(matrix.U[:, free].T, matrix.sigma + curvature)
+    G = engine.outputs_at(free).T
+    hessian = G.T @ system.solve(G)
+    symmetric: np.ndarray = 0.5 * (hessian + hessian.T)
+    return symmetric
 
 
 def most_examples(engine: Engine, n: int) -> int:
@@ -123,8 +144,38 @@ def shortfall(share: float) -> float:
     return factor
 
 
-class LandmarkSystem:
+class LowRankSystem:
     """(V V' + diag(own)) x + b = right, sum x = 0, for f examples.
+
+    Parameters
+    ----------
+    V : array of shape (f, m)
+    own : array of shape (f,)
+    """
+
+    def __init__(self, V: np.ndarray, own: np.ndarray):
+        self._V, self.own = V, own
+        inner = np.eye(V.shape[1])
+        for first in range(0, len(V), CHUNK):
+            chunk = slice(first, first + CHUNK)
+            inner += (V[chunk].T / own[chunk]) @ V[chunk]
+        self._inner = cho_factor(inner, lower=True, check_finite=False)
+
+    def solve(self, right: np.ndarray) -> np.ndarray:
+        """Return x for k right sides, shape (f, k)."""
+        x, level = self._solve(right), self._solve(np.ones((len(right), 1)))
+        solution: np.ndarray = x - level * (x.sum(axis=0) / level.sum())
+        return solution
+
+    def _solve(self, right: np.ndarray) -> np.ndarray:
+        x = right / self.own[:, None]
+        inner = cho_solve(self._inner, self._V.T @ x, check_finite=False)
+        solution: np.ndarray = x - self._V @ inner / self.own[:, None]
+        return solution
+
+
+class LandmarkSystem(LowRankSystem):
+    """The system of f examples, with V from the values of landmarks.
 
     Parameters
     ----------
@@ -150,8 +201,8 @@ class LandmarkSystem:
         weights: np.ndarray,
         curvature: np.ndarray,
     ):
-        self._V = np.empty((len(free), m))
-        self._probes = np.empty_like(self._V)  # the kernel between all examples and the probes
+        V = np.empty((len(free), m))
+        self._probes = np.empty_like(V)  # the kernel between all examples and the probes
         self.left = np.empty(len(free))
         ridge, factor = 0.0, np.empty((0, 0))
         for rows in _blocks_of(len(free), 2 * m, engine.largest_block):
@@ -159,24 +210,13 @@ class LandmarkSystem:
             if not len(factor):
                 ridge = RIDGE * K.diagonal().mean()
                 factor = cholesky(K[:m, :m] + ridge * np.eye(m), lower=True, check_finite=False)
-            V = solve_triangular(factor, K[:m], lower=True, check_finite=False).T
-            self.left[rows] = K.diagonal() - np.einsum("ij,ij->i", V, V)
-            self._V[rows], self._probes[rows] = V, K[:, m : 2 * m]
+            some = solve_triangular(factor, K[:m], lower=True, check_finite=False).T
+            self.left[rows] = K.diagonal() - np.einsum("ij,ij->i", some, some)
+            V[rows], self._probes[rows] = some, K[:, m : 2 * m]
         own, usual = np.maximum(self.left, 0.0), np.median(self.left[m:])
         own[:m] = max(usual, 0.0)  # a landmark has as much of its own as any other example
         own += curvature
-        self.own = np.maximum(own, LEAST_LEFT * np.median(own)) / times + ridge
-        inner = np.eye(m)
-        for first in range(0, len(free), CHUNK):
-            chunk = slice(first, first + CHUNK)
-            inner += (self._V[chunk].T / self.own[chunk]) @ self._V[chunk]
-        self._inner = cho_factor(inner, lower=True, check_finite=False)
-
-    def solve(self, right: np.ndarray) -> np.ndarray:
-        """Return x for k right sides, shape (f, k)."""
-        x, level = self._solve(right), self._solve(np.ones((len(right), 1)))
-        solution: np.ndarray = x - level * (x.sum(axis=0) / level.sum())
-        return solution
+        super().__init__(V, np.maximum(own, LEAST_LEFT * np.median(own)) / times + ridge)
 
     def kernel(self, x: np.ndarray, rows: slice) -> np.ndarray:
         """Return some rows of (V V' + diag(left)) x."""
@@ -187,12 +227,6 @@ class LandmarkSystem:
         """Return the rows of the true K x that belong to probes, shape (m, k)."""
         product: np.ndarray = self._probes.T @ x
         return product
-
-    def _solve(self, right: np.ndarray) -> np.ndarray:
-        x = right / self.own[:, None]
-        inner = cho_solve(self._inner, self._V.T @ x, check_finite=False)
-        solution: np.ndarray = x - self._V @ inner / self.own[:, None]
-        return solution
 
 
 def _spread(f: int, m: int) -> np.ndarray:

@@ -18,15 +18,18 @@ import numpy as np
 from ..engines.base import Engine
 from ..losses.base import root
 from ..problem import Problem
-from .conjugate_gradients import Descent, descended
+from .conjugate_gradients import ModelledDescent
+from .descent import descended
 from .history import History, Result
 
 
-class JointDescent(Descent):
+class JointDescent(ModelledDescent):
     """An alpha that descends, and the best weights for it."""
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        way = self.engine.matvec(move, np.ones(self.engine.n_kernels), each=True)
+        every = np.ones(self.engine.n_kernels)
+        way = self.engine.matvec(move, every, each=True)
+        self.remember(move, way, every)
         return way, self.weights @ way + self.problem.term.curv * move
 
     def follow(self, alpha: np.ndarray, length: float, way: np.ndarray) -> None:
