@@ -43,7 +43,7 @@ class Setting:
         return result
 
     def confirmed(self):
-        with mock.patch.object(solve, "_solve_from", lambda *given: self.solve(given[-1])):
+        with mock.patch.object(solve, "_solve_from", lambda *given: self.solve(given[4])):
             return solve.solve(
                 self.problem, self.engine, PLAN, self.history, self.weights, self.digits
             )

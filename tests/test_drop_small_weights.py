@@ -12,7 +12,7 @@ from kernelweave.steps import newton
 from kernelweave.training import solve
 from kernelweave.training.history import History, ignore
 from kernelweave.training.loop import ACCURATE, train
-from kernelweave.training.solve import SMALL_WEIGHTS, drop_small_weights
+from kernelweave.training.solve import FEW_TURNS, SMALL_WEIGHTS, drop_small_weights
 
 TOL = 1e-4
 PLAN = Plan("dense", step="Newton", pace=ACCURATE)
@@ -31,11 +31,11 @@ def result(case, monkeypatch):
     return train(case.problem, case.engine, weights, PLAN, History(TOL))
 
 
-def drop(case, result, tol, max_iter=None, observe=ignore):
+def drop(case, result, tol, max_iter=None, observe=ignore, turns=FEW_TURNS):
     """Drop small weights as far as a tolerance allows it."""
     history = History(tol, max_iter, observe=observe)
     history.entries, history.n_iter = list(result.history), result.n_iter
-    return drop_small_weights(case.problem, case.engine, result, PLAN, history)
+    return drop_small_weights(case.problem, case.engine, result, PLAN, history, turns)
 
 
 def gap_without(count, case, result):
@@ -108,3 +108,12 @@ def test_the_same_weights_are_not_dropped_twice(case, result, monkeypatch):
         tried.clear()
         drop(case, replace(result, weights=weights / weights.sum()), 0.0)
         assert len(tried) == attempts
+
+
+def test_without_turns_alpha_stays_as_it_is(case, result):
+    before = case.engine.alpha.copy()
+    dropped = drop(case, result, result.gap, turns=0)
+    assert np.count_nonzero(dropped.weights) < len(dropped.weights)
+    assert dropped.gap <= result.gap
+    assert dropped.n_iter == result.n_iter
+    np.testing.assert_array_equal(case.engine.alpha, before)

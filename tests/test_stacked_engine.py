@@ -7,6 +7,7 @@ from sklearn.datasets import load_breast_cancer
 
 from kernelweave import MKLClassifier, MKLClassifierCV
 from kernelweave.engines import StackedEngine
+from kernelweave.engines.stacked import between
 from kernelweave.kernels import RBF, Linear, Polynomial
 
 FAMILY = [Linear(), RBF([0.01, 0.1, 1.0]), Polynomial(2, 0.1)]
@@ -30,6 +31,30 @@ def test_a_block_made_of_the_last_one_is_a_block(then, same, rng):
     theta = theta.copy() if same else rng.random(5)
     idx = np.array(then, dtype=int)
     np.testing.assert_array_equal(engine.block(idx, theta), fresh.block(idx, theta))
+
+
+@pytest.mark.parametrize(
+    "idx", [[7], [5, 6, 7, 9], [59, 0], [9, 1, 40], list(range(0, 60, 3)), [50, 2, 3]], ids=str
+)
+def test_a_block_reads_kernels_that_have_a_weight(idx, rng):
+    engine = StackedEngine.of(training_set(FAMILY, rng.normal(size=(60, 3))))
+    theta = np.array([0.0, 0.7, 0.0, 0.2, 0.0])
+    expected = np.tensordot(theta, engine.blocks(np.array(idx)), axes=1)
+    np.testing.assert_allclose(engine.block(np.array(idx), theta), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("n", [1, 15, 16, 17, 40])
+def test_values_are_those_of_the_kernels(n, rng):
+    X = rng.normal(size=(n, 3))
+    engine, chosen = StackedEngine.of(training_set(FAMILY, X)), np.arange(0, n, 3)
+    for part, examples in ((engine, X), (engine.subset(chosen), X[chosen])):
+        every = np.arange(len(examples))
+        expected = np.concatenate([np.atleast_3d(k(examples).T).T for k in FAMILY])
+        np.testing.assert_allclose(part.blocks(every), expected, rtol=1e-12)
+        for m, values in enumerate(expected):
+            np.testing.assert_allclose(
+                between(part, m, every, every[::2]), values[:, ::2], rtol=1e-12
+            )
 
 
 def test_weights_of_zero_come_back_along_a_path(cancer):

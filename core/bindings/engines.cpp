@@ -183,9 +183,19 @@ void bind_stack(nb::module_& m) {
           "outputs",
           [](Stack& stack) {
             return nb::ndarray<nb::numpy, double, nb::ndim<2>>(
-                stack.outputs(), {size_t(stack.n()), size_t(stack.n_kernels())}, nb::find(stack));
+                stack.outputs(), {size_t(stack.n_kernels()), size_t(stack.n())}, nb::find(stack));
           },
           nb::rv_policy::reference_internal)
+      .def_prop_ro(
+          "values",
+          [](const Stack& stack) {
+            return nb::ndarray<nb::numpy, const double, nb::ndim<4>>(
+                stack.values(),
+                {size_t(stack.n()), size_t(stack.n_tiles()), size_t(stack.n_kernels()),
+                 size_t(Stack::kTile)},
+                nb::find(stack));
+          },
+          nb::rv_policy::reference_internal, "k_m(x_i, x_j), (n, tiles, M, 16) for i, j, m, j.")
       .def("block", &block<Stack>, "ids"_a, "weights"_a);
 }
 

@@ -9,14 +9,21 @@
 
 namespace kw {
 
-constexpr int64_t kPart = 2048;  // outputs that stay in the nearest cache while rows are added
+constexpr int64_t kPart =
+    128;  // rows of outputs that stay in the nearest cache while others change
 
 Stack::Stack(int64_t n, int64_t kernels, int threads)
     : n_(n),
       kernels_(kernels),
+      tiles_((n + kTile - 1) / kTile),
       threads_(threads),
-      values_(n * n * kernels),
-      outputs_(n * kernels, 0.0) {}
+      values_(n * tiles_ * kernels * kTile),
+      outputs_(n * kernels, 0.0) {
+  if (n_ % kTile == 0) return;
+  for (int64_t i = 0; i < n_; ++i)  // what is beyond the last example
+    for (int64_t m = 0; m < kernels_; ++m)
+      std::fill(values(i, tiles_ - 1, m) + n_ % kTile, values(i, tiles_ - 1, m) + kTile, 0.0);
+}
 
 Stack::Stack(const Program& program, const Side& side, int threads)
     : Stack(side.n, program.n_kernels(), threads) {
@@ -26,56 +33,101 @@ Stack::Stack(const Program& program, const Side& side, int threads)
   sweep(
       program, side, rows.data(), n_, side, threads_,
       [&](int64_t r, const RowView& view, double* stack, int64_t) {
-        program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
-          double* out = pair(r, view.j0) + m;
-          for (int64_t j = 0; j < view.n; ++j) out[j * kernels_] = values[j];
+        program.run(program.groups(), view, stack, [&](int64_t m, const double* row) {
+          const int64_t end = view.j0 + view.n;
+          for (int64_t j = view.j0; j < end;) {
+            const int64_t next = std::min(end, (j / kTile + 1) * kTile);
+            std::copy(row + j - view.j0, row + next - view.j0, values(r, j / kTile, m) + j % kTile);
+            j = next;
+          }
         });
       },
       Pairs{.upper = true, .exact = true});
-  run_team(threads_, n_, [&](int64_t i, int) {
-    for (int64_t j = 0; j < i; ++j) std::copy_n(pair(j, i), kernels_, pair(i, j));
-  });
+  run_team(threads_, tiles_, [&](int64_t tile, int) { mirror(tile); });
+}
+
+// Copies the values of the examples of a tile and those before them from the rows of these.
+void Stack::mirror(int64_t tile) {
+  const int64_t first = tile * kTile, last = std::min(n_, first + kTile);
+  for (int64_t other = 0; other <= tile; ++other)
+    for (int64_t m = 0; m < kernels_; ++m)
+      for (int64_t j = other * kTile; j < std::min(last, (other + 1) * kTile); ++j) {
+        const double* row = values(j, tile, m);
+        for (int64_t i = std::max(first, j + 1); i < last; ++i)
+          values(i, other, m)[j % kTile] = row[i - first];
+      }
 }
 
 void Stack::block(const int64_t* ids, int64_t count, const double* weights, double* out) const {
-  run_team(threads_, count, [&](int64_t i, int) {
-    for (int64_t j = i; j < count; ++j)
-      out[i * count + j] = simd().dot(pair(ids[i], ids[j]), weights, kernels_);
+  std::vector<int64_t> rows;
+  std::vector<double> factors;
+  for (int64_t m = 0; m < kernels_; ++m)
+    if (weights[m] != 0) {
+      rows.push_back(m);
+      factors.push_back(weights[m]);
+    }
+  std::vector<char> wanted(tiles_ + 1, 0);
+  for (int64_t i = 0; i < count; ++i) wanted[ids[i] / kTile] = 1;
+  // The first tile from each example on: as a rule ids are sorted.
+  std::vector<int64_t> start(count);
+  for (int64_t i = count - 1, first = tiles_; i >= 0; --i)
+    start[i] = first = std::min(first, ids[i] / kTile);
+  std::vector<double> sums(threads_ * tiles_ * kTile);
+  run_team(threads_, count, [&](int64_t i, int worker) {
+    double* sum = sums.data() + worker * tiles_ * kTile;
+    for (int64_t tile = start[i]; tile < tiles_;) {
+      int64_t end = tile;
+      while (wanted[end]) ++end;
+      simd().combine(values(ids[i], tile, 0), kernels_ * kTile, rows.data(), factors.data(),
+                     int64_t(rows.size()), sum + tile * kTile, end - tile);
+      tile = end + 1;
+    }
+    for (int64_t j = i; j < count; ++j) out[i * count + j] = sum[ids[j]];
   });
   mirror_upper(out, count);
 }
 
 void Stack::blocks(const int64_t* ids, int64_t count, double* out) const {
   run_team(threads_, count, [&](int64_t i, int) {
-    for (int64_t j = 0; j < count; ++j) {
-      const double* values = pair(ids[i], ids[j]);
-      for (int64_t m = 0; m < kernels_; ++m) out[(m * count + i) * count + j] = values[m];
-    }
+    for (int64_t m = 0; m < kernels_; ++m)
+      for (int64_t j = 0; j < count; ++j)
+        out[(m * count + i) * count + j] = value(ids[i], ids[j], m);
   });
 }
 
 void Stack::add(const int64_t* ids, int64_t count, const double* delta) {
-  const int64_t total = n_ * kernels_, parts = (total + kPart - 1) / kPart;
+  const int64_t total = tiles_ * kernels_, parts = (total + kPart - 1) / kPart;
   run_team(threads_, parts, [&](int64_t part, int) {
-    const int64_t first = part * kPart, length = std::min(kPart, total - first);
+    const int64_t first = part * kPart, last = std::min(total, first + kPart);
+    double sums[kPart * kTile] = {};
     for (int64_t r = 0; r < count; ++r)
-      simd().axpy(delta[r], pair(ids[r], 0) + first, outputs_.data() + first, length);
+      simd().axpy(delta[r], values(ids[r], 0, first), sums, (last - first) * kTile);
+    for (int64_t row = first; row < last; ++row) {
+      const int64_t m = row % kernels_, j = row / kernels_ * kTile;
+      simd().add(sums + (row - first) * kTile, outputs_.data() + m * n_ + j,
+                 std::min(kTile, n_ - j));
+    }
   });
 }
 
 void Stack::diagonal(double* out) const {
   for (int64_t i = 0; i < n_; ++i)
-    for (int64_t m = 0; m < kernels_; ++m) out[m * n_ + i] = pair(i, i)[m];
+    for (int64_t m = 0; m < kernels_; ++m) out[m * n_ + i] = value(i, i, m);
 }
 
 std::unique_ptr<Stack> Stack::subset(const int64_t* ids, int64_t count) const {
   std::unique_ptr<Stack> smaller(new Stack(count, kernels_, threads_));
-  for (int64_t i = 0; i < count; ++i) {
-    std::copy_n(outputs_.data() + ids[i] * kernels_, kernels_,
-                smaller->outputs_.data() + i * kernels_);
+  for (int64_t m = 0; m < kernels_; ++m)
     for (int64_t j = 0; j < count; ++j)
-      std::copy_n(pair(ids[i], ids[j]), kernels_, smaller->pair(i, j));
-  }
+      smaller->outputs_[m * count + j] = outputs_[m * n_ + ids[j]];
+  run_team(threads_, count, [&](int64_t i, int) {
+    for (int64_t tile = 0; tile < smaller->tiles_; ++tile) {
+      const int64_t first = tile * kTile, last = std::min(count, first + kTile);
+      for (int64_t m = 0; m < kernels_; ++m)
+        for (int64_t j = first; j < last; ++j)
+          smaller->values(i, tile, m)[j - first] = value(ids[i], ids[j], m);
+    }
+  });
   return smaller;
 }
 

@@ -1,5 +1,6 @@
-// The values of all kernels between all examples. Those of a pair stand next to each other: a
-// weighted sum of kernels is a product of short vectors, and a change of alpha one of long ones.
+// The values of all kernels between all examples, in tiles of 16 of them: the values of an example
+// and those of a tile for one kernel, then for the next, then those of the next tile. What is read
+// lies side by side where all kernels have a weight, and in whole cache lines where few have one.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -11,17 +12,21 @@ namespace kw {
 
 class Stack {
  public:
+  static constexpr int64_t kTile = 16;
+
   Stack(const Program& program, const Side& side, int threads);
 
   int64_t n() const { return n_; }
   int64_t n_kernels() const { return kernels_; }
-  double* outputs() { return outputs_.data(); }  // n x M
+  int64_t n_tiles() const { return tiles_; }
+  double* outputs() { return outputs_.data(); }            // M x n
+  const double* values() const { return values_.data(); }  // n x tiles x M x 16
 
   // out (count x count): sum_m weights[m] k_m inside a working set.
   void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
   // out (M x count x count): every k_m inside a working set.
   void blocks(const int64_t* ids, int64_t count, double* out) const;
-  // outputs[i, m] += sum_r delta[r] k_m(x_ids[r], x_i).
+  // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
   void add(const int64_t* ids, int64_t count, const double* delta);
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them.
@@ -29,14 +34,19 @@ class Stack {
 
  private:
   Stack(int64_t n, int64_t kernels, int threads);
-  const double* pair(int64_t i, int64_t j) const {
-    return values_.data() + (i * n_ + j) * kernels_;
+  int64_t place(int64_t i, int64_t tile, int64_t m) const {
+    return ((i * tiles_ + tile) * kernels_ + m) * kTile;
   }
-  double* pair(int64_t i, int64_t j) { return values_.data() + (i * n_ + j) * kernels_; }
+  const double* values(int64_t i, int64_t tile, int64_t m) const {
+    return values_.data() + place(i, tile, m);
+  }
+  double* values(int64_t i, int64_t tile, int64_t m) { return values_.data() + place(i, tile, m); }
+  double value(int64_t i, int64_t j, int64_t m) const { return values(i, j / kTile, m)[j % kTile]; }
+  void mirror(int64_t tile);
 
-  const int64_t n_, kernels_;
+  const int64_t n_, kernels_, tiles_;
   const int threads_;
-  Buffer<double> values_;  // n x n x M
+  Buffer<double> values_;
   std::vector<double> outputs_;
 };
 

@@ -80,6 +80,25 @@ void axpy_tile(double factor, const double* __restrict x, double* __restrict y, 
   for (int64_t j = 0; j < n; ++j) y[j] += factor * x[j];
 }
 
+void combine_tiles(const double* __restrict tiles, int64_t stride, const int64_t* __restrict rows,
+                   const double* __restrict weights, int64_t count, double* __restrict out,
+                   int64_t n) {
+  constexpr int64_t vectors = 16 / kLanes;
+  for (int64_t t = 0; t < n; ++t) {
+    Vec even[vectors] = {}, odd[vectors] = {};  // two sums, so that one need not wait for the other
+    const auto add_row = [&](Vec* sum, int64_t r) {
+      const double* row = tiles + t * stride + 16 * rows[r];
+      for (int64_t v = 0; v < vectors; ++v) sum[v] += weights[r] * load<Vec>(row + v * kLanes);
+    };
+    for (int64_t r = 0; r + 1 < count; r += 2) {
+      add_row(even, r);
+      add_row(odd, r + 1);
+    }
+    if (count % 2) add_row(even, count - 1);
+    for (int64_t v = 0; v < vectors; ++v) store(even[v] + odd[v], out + 16 * t + v * kLanes);
+  }
+}
+
 void unit_tile(double ui, const double* __restrict u, double* __restrict v, int64_t n) {
   for (int64_t j = 0; j < n; ++j) v[j] *= ui * u[j];
 }
@@ -296,6 +315,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .chi2 = chi2_tile,
     .minimum = minimum_tile,
     .sparse_panel = sparse_panel_tile,
+    .combine = combine_tiles,
     .dot = dot16,
     .least = least_of,
     .choose = choose_pair,

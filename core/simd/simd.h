@@ -47,6 +47,11 @@ struct Simd {
                        const int32_t* indices, const int64_t* indptr, int64_t j0, int64_t j1,
                        double* out, int64_t stride);
 
+  // Weighted sums of some of the rows of 16 values that each of n tiles has:
+  // out[16 t + l] = sum_r weights[r] tiles[t * stride + 16 rows[r] + l].
+  void (*combine)(const double* tiles, int64_t stride, const int64_t* rows, const double* weights,
+                  int64_t count, double* out, int64_t n);
+
   double (*dot)(const double* a, const double* b, int64_t n);  // 16 partial sums
   double (*least)(const double* values, int64_t n);            // the smallest of n > 0 values
 

@@ -221,8 +221,7 @@ class Model:
     def _knows(self, engine: Engine, alpha: np.ndarray) -> bool:
         """Return whether an engine gives the outputs of all kernels for alpha at little cost.
 
-        One that combines kernels needs a pass for that, which a few kernels are not worth unless it
-        has products for it.
+        One that combines kernels needs products, or a pass, which a few kernels are not worth.
         """
         if engine.far or engine.streams or engine.n_kernels != self.compiled.n_kernels:
             return False

@@ -1,8 +1,6 @@
-"""A search over norms and costs: a grid scored on folds, all on one engine.
+"""A search over norms and costs: a grid scored on folds (`fold`), all on one engine.
 
-All folds share one engine and its cache: a fold trains with cost 0 for the examples that it holds
-out, so their alphas are 0, and the engine's outputs are their decision values for free. Within a
-fold every solution starts from that of a neighbour in the grid (`solvers.path`).
+Within a fold every solution starts from that of a neighbour in the grid (`training.path`).
 """
 
 from __future__ import annotations
@@ -10,6 +8,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from .core import single_threaded_blas
 from .engines import Engine
 from .estimators.base import MKLEstimator
 from .estimators.prepared import Prepared
+from .fold import Fold, Machine
 from .norms import Norm, as_norm
 from .plan import find_method
 from .problem import Problem
@@ -56,6 +57,11 @@ class Grid:
     def shape(self) -> tuple[int, int]:
         """Number of norms, number of costs."""
         return len(self.norms), len(self.Cs)
+
+    @property
+    def points(self) -> list[tuple[int, int]]:
+        """The positions of norms and costs, in order."""
+        return list(np.ndindex(self.shape))
 
     def best(self, scores: np.ndarray) -> tuple[int, int]:
         """Return where the scores, of the grid's shape, are highest.
@@ -222,7 +228,7 @@ class Search(MKLEstimator):
         title = f"{type(self).__name__}: {len(splits)} folds"
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
-            def solve(problem: Problem, weights: np.ndarray | None) -> Result:
+            def solve(engine: Engine, problem: Problem, weights: np.ndarray | None) -> Result:
                 result = self._solve(
                     problem, engine, prepared.name, weights, deadline=self._deadline()
                 )
@@ -230,15 +236,19 @@ class Search(MKLEstimator):
                 advance()
                 return result
 
+            def values_of(train: np.ndarray, test: np.ndarray) -> np.ndarray:
+                problems = problems_of(train, 1.0, grid.norms[0])
+                problems, engine = prepared.suited(problems, shared=shared)
+                fold = Fold.of(engine, train, test, len(problems) * len(grid.points))
+                machines = [along_grid(one, fold, suited, solve) for one in problems]
+                values = fold.values(list(chain.from_iterable(machines)))
+                return np.concatenate(np.split(values, len(problems)), axis=1)
+
             norms = [prepared.suited_norm(norm) for norm in grid.norms]
             suited = Grid(norms, grid.Cs)
             for fold, (train, test) in enumerate(splits):
-                problems = problems_of(train, 1.0, grid.norms[0])
-                problems, engine = prepared.suited(problems, shared=shared)
-                along = [held_out_values(one, engine, suited, test, solve) for one in problems]
-                values = np.concatenate(along, axis=3)
-                for at in np.ndindex(grid.shape):
-                    scores[(*at, fold)] = score(values[at], test)
+                for at, values in zip(grid.points, values_of(train, test), strict=True):
+                    scores[(*at, fold)] = score(values.T, test)
         self._warn_of_gaps(np.array(gaps))
         return scores
 
@@ -257,16 +267,16 @@ class Search(MKLEstimator):
             )
 
 
-def held_out_values(
+def along_grid(
     problem: Problem,
-    engine: Engine,
+    fold: Fold,
     grid: Grid,
-    test: np.ndarray,
-    solve: Callable[[Problem, np.ndarray | None], Result],
-) -> np.ndarray:
-    """Return the decision values of held-out examples, shape (norms, Cs, held out, outputs)."""
-    values = np.empty((*grid.shape, len(test), problem.n_outputs))
-    for i, j, result in follow(problem, engine, grid.norms, grid.Cs, solve):
-        F = engine.combined(result.weights).reshape(problem.n_outputs, -1)
-        values[i, j] = F[:, test].T + result.bias
-    return values
+    solve: Callable[[Engine, Problem, np.ndarray | None], Result],
+) -> list[Machine]:
+    """Solve a problem in a fold at every point of the grid; return its machines, point by point."""
+    problem, along = fold.problem(problem), partial(solve, fold.engine)
+    found = {
+        (i, j): fold.machine(problem, result)
+        for i, j, result in follow(problem, fold.engine, grid.norms, grid.Cs, along)
+    }
+    return [found[at] for at in grid.points]

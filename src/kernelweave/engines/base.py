@@ -92,10 +92,8 @@ class Engine(ABC):
     travel : array of shape (n,)
         The way that each alpha has gone since outputs were last computed from all of them: outputs
         carry the rounding of every step.
-    work : Work
-        What it has evaluated, as far as it is counted.
-    seen : SeenProducts
-        Moves of alpha, and their products.
+    work, seen : Work, SeenProducts
+        What it has evaluated, as far as it is counted; moves of alpha, and their products.
     """
 
     keeps_outputs: ClassVar[bool]
@@ -109,8 +107,7 @@ class Engine(ABC):
         self._alpha, self.travel = np.zeros(n), np.zeros(n)
         self._shown = self._alpha.view()
         self._shown.flags.writeable = False
-        self.work = Work()
-        self.seen = SeenProducts()
+        self.work, self.seen = Work(), SeenProducts()
 
     @property
     def alpha(self) -> np.ndarray:

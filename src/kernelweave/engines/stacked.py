@@ -16,6 +16,7 @@ from .kept_outputs import KeptOutputs
 from .memory import LITTLE, free_memory
 
 MOST_BYTES = 2**28  # of all values: more of them are slower to read than to compute
+WITH_COPY = 1.75  # times as many, at most, with the copy that a fold of a search trains on
 
 
 class StackedEngine(KeptOutputs):
@@ -48,15 +49,16 @@ class StackedEngine(KeptOutputs):
         Kernels that are linear in what they share are summed up without any values.
         """
         kernels, n = training_set.kernels, training_set.examples.n
-        needed = 8 * kernels.n_kernels * n**2
-        fits = needed <= min(MOST_BYTES, training_set.cache_mb * 2**20)
+        values = 8 * kernels.n_kernels * n**2
+        needed = WITH_COPY * values
+        fits = values <= MOST_BYTES and needed <= training_set.cache_mb * 2**20
         if kernels.n_kernels == 1 or not fits or kernels.is_linear:
             return False
         return needed <= LITTLE or needed <= free_memory()
 
     @property
     def _outputs(self) -> np.ndarray:
-        return self._core.outputs.T
+        return self._core.outputs
 
     def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
         self._core.add(idx, delta)
@@ -81,3 +83,11 @@ class StackedEngine(KeptOutputs):
 
     def _subset(self, examples: np.ndarray) -> StackedEngine:
         return StackedEngine(self._core.subset(examples))
+
+
+def between(engine: StackedEngine, m: int, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Return k_m between q examples and t others, shape (q, t)."""
+    values = engine._core.values
+    tile, place = np.divmod(columns, values.shape[3])
+    kernel: np.ndarray = values[rows[:, None], tile, m, place]
+    return kernel

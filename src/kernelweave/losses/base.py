@@ -1,12 +1,7 @@
-"""What all losses share: what is asked of them, their dual terms, the best bias, and their names.
-
-A certificate is only as tight as its bias, so b is never guessed from a few support vectors: it
-minimises phi(b) = sum_i C_i V(F_i + b, y_i) + tau b over all the examples.
-"""
+"""What all losses share: what is asked of them, their dual terms, and their names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, runtime_checkable
 
@@ -17,7 +12,6 @@ from scipy.special import xlogy
 _TINY = 1e-14  # a share of a box that is nothing but rounding
 EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box
 
-Slope = Callable[[float], tuple[float, float]]  # value and derivative at b
 Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -143,81 +137,6 @@ def half_inverse(C: np.ndarray) -> np.ndarray:
     """1 / (2 C), and 0 for an example without weight, whose alpha is 0 anyway."""
     inverse: np.ndarray = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
     return inverse
-
-
-def balance(points: np.ndarray, weights: np.ndarray, target: float) -> float:
-    """Middle of the stretch below which the `weights` of the `points` add up to `target`.
-
-    A piecewise linear function whose slope starts at -target and rises by weights_i at points_i has
-    its minimum there. Halving the candidates costs O(n), half the time of sorting a million.
-    """
-    points, weights = points[weights > 0], weights[weights > 0]
-    while points.size > 1:
-        half = points.size // 2
-        order = np.argpartition(points, half)
-        left, right = order[:half], order[half:]
-        mass = weights[left].sum()
-        if mass == target:
-            return float(0.5 * (points[left].max() + points[right].min()))
-        keep, target = (left, target) if mass > target else (right, target - mass)
-        points, weights = points[keep], weights[keep]
-    return float(points[0]) if points.size else 0.0
-
-
-def newton(
-    derivatives: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-    F: np.ndarray,
-    y: np.ndarray,
-    C: np.ndarray,
-    tau: float,
-) -> float:
-    """Minimiser in b of sum_i C_i V(F_i + b, y_i) + tau b for a differentiable V."""
-    if not C.any():
-        return 0.0
-
-    def slope(b: float) -> tuple[float, float]:
-        first, second = derivatives(F + b, y)
-        return C @ first + tau, C @ second
-
-    residual = (y - F)[C > 0]
-    return root(slope, residual.min(), residual.max())
-
-
-def root(slope: Slope, lo: float, hi: float) -> float:
-    """Zero of the nondecreasing `slope(b) -> (value, derivative)`, probably between lo and hi."""
-    return _root(slope, *_bracket(slope, lo, hi))
-
-
-def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
-    """Widen [lo, hi] until the nondecreasing `slope` changes its sign in it, if it ever does."""
-    width = max(hi - lo, 1.0)
-    for doubling in range(64):
-        low, high = slope(lo)[0] > 0, slope(hi)[0] < 0
-        if not (low or high):
-            break
-        step = width * 2.0**doubling
-        lo, hi = (lo - step if low else lo), (hi + step if high else hi)
-    return float(lo), float(hi)
-
-
-def _root(slope: Slope, lo: float, hi: float) -> float:
-    """Zero in [lo, hi] of the nondecreasing `slope(b) -> (value, derivative)`.
-
-    Newton's steps are replaced by bisection when they leave the bracket or fail to halve.
-    """
-    b, before, last = 0.5 * (lo + hi), np.inf, np.inf
-    resolution = 2.0 * np.finfo(float).eps * max(abs(lo), abs(hi), 1.0)
-    while True:
-        value, rate = slope(b)
-        with np.errstate(over="ignore"):  # far from the zero a slope may be all but constant
-            step = -value / rate if rate > 0 else np.inf
-        if value == 0 or abs(step) <= resolution or not hi - lo > resolution:  # or NaN
-            return b
-        lo, hi = (b, hi) if value < 0 else (lo, b)
-        if not lo < b + step < hi or abs(step) > 0.5 * abs(before):
-            step = 0.5 * (lo + hi) - b
-        before, last = last, step
-        b += step
 
 
 @runtime_checkable

@@ -10,7 +10,8 @@ from scipy.special import expit
 
 from ..numeric import as_number
 from ..stored import stored
-from .base import DualTerm, balance, half_inverse, named, newton
+from .base import DualTerm, half_inverse, named
+from .best_bias import balance, newton
 
 
 @named

@@ -8,7 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from ..stored import stored
-from .base import DualTerm, balance, named
+from .base import DualTerm, named
+from .best_bias import balance
 
 
 @named

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..numeric import as_number
 from ..stored import stored
-from .base import DualTerm, balance, half_inverse, named
+from .base import DualTerm, half_inverse, named
+from .best_bias import balance
 
 
 @named

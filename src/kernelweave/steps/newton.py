@@ -182,13 +182,13 @@ class RankOneModel:
     def minimum(self, lower: np.ndarray, norm: Norm) -> np.ndarray:
         """Return the feasible weights above `lower`, shape (M,), at which the model is least."""
         best, (value, gradient, hessian) = self.theta, self.at(self.theta)
-        first = np.inf
+        least = 0.0
         for _ in range(MODEL_ROUNDS):
             step = model_minimum(best, gradient, hessian, lower, norm) - best
             slope = float(gradient @ step)
-            first = min(first, -slope)
-            if not -slope > ENOUGH * first:
+            if not -slope > least:
                 break
+            least = least or -ENOUGH * slope
             found = self._search(best, step, value, slope)
             if found is None:
                 break

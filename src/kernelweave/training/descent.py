@@ -26,7 +26,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..kkt_system import longest_step
-from ..losses.base import root
+from ..losses.best_bias import root
 from ..problem import Problem
 from .history import History, Result, apart
 from .working_sets import certified

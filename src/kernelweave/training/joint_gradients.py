@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..engines.base import Engine
-from ..losses.base import root
+from ..losses.best_bias import root
 from ..problem import Problem
 from .conjugate_gradients import ModelledDescent
 from .descent import descended

@@ -49,7 +49,8 @@ def solve(
     """Solve a problem afresh, or from the alpha of the engine and given weights, shape (M,).
 
     Where there is nothing to learn the weights of the result are 0: it is the constant model. With
-    the `digits` of its kernels the result is confirmed.
+    the `digits` of its kernels the result is one to be kept: it is confirmed, and small weights are
+    worth turns that may drop them.
     """
     if isinstance(problem, HardMarginProblem) and not problem.nothing_to_learn(0.0):
 
@@ -66,8 +67,9 @@ def solve(
         weights = aligned_weights(problem, engine, plan.alignment, weights)
         problem = problem.given(weights)
     tol, attempts = history.tol, 1 if digits is None else ATTEMPTS
+    turns = 0 if digits is None else FEW_TURNS
     for _ in range(attempts):
-        result = found = _solve_from(problem, engine, plan, history, weights)
+        result = found = _solve_from(problem, engine, plan, history, weights, turns)
         if digits is not None:
             result = confirmed(problem, engine, found, digits, tol)
         hopeless = found.gap > tol or result.doubt > LARGEST_SHARE * tol or history.spent
@@ -79,9 +81,17 @@ def solve(
 
 
 def _solve_from(
-    problem: Problem, engine: Engine, plan: Plan, history: History, weights: np.ndarray
+    problem: Problem,
+    engine: Engine,
+    plan: Plan,
+    history: History,
+    weights: np.ndarray,
+    turns: int,
 ) -> Result:
-    """Solve a problem from the alpha of the engine and weights, shape (M,)."""
+    """Solve a problem from the alpha of the engine and weights, shape (M,).
+
+    Some more turns may go into dropping small weights.
+    """
     result: Result
     if plan.algorithm is not None and not problem.nothing_to_learn(0.0):  # that of alpha = 0
         result = plan.algorithm.solve(problem, engine, weights, history)
@@ -93,14 +103,14 @@ def _solve_from(
             inner.phase, inner.watch = "single precision", history.watch
             result = run(problem, engine, weights, plan, inner)
             if plan.drops and not problem.nothing_to_learn(result.dual):
-                result = drop_small_weights(problem, engine, result, plan, inner)
+                result = drop_small_weights(problem, engine, result, plan, inner, turns)
             history.absorb(inner)
             engine.rough = False
             run, dropped, weights = train, result.weights, result.weights
         result = run(problem, engine, weights, plan, history)
         done = dropped is not None and np.array_equal(result.weights, dropped)
         if plan.drops and not done and not problem.nothing_to_learn(result.dual):
-            result = drop_small_weights(problem, engine, result, plan, history)
+            result = drop_small_weights(problem, engine, result, plan, history, turns)
     if problem.nothing_to_learn(result.dual):  # then it is the constant model that is certified
         return replace(result, weights=np.zeros_like(result.weights))
     return result
@@ -166,12 +176,12 @@ def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
 
 
 def drop_small_weights(
-    problem: Problem, engine: Engine, result: Result, plan: Plan, history: History
+    problem: Problem, engine: Engine, result: Result, plan: Plan, history: History, turns: int
 ) -> Result:
     """Return a result without its small weights, as many as leave its gap at tol or where it was.
 
     Interior methods only come close to the zeros of a sparse solution. Without all that are small,
-    alpha is given a few turns to adapt. Where these do not help, alpha stays as it is. The more
+    alpha is given some turns to adapt. Where these do not help, alpha stays as it is. The more
     weights are then dropped, the wider the gap, as a rule: bisection finds how many.
     """
     limit = max(history.tol, result.gap)
@@ -186,7 +196,7 @@ def drop_small_weights(
             continue
         tried = most
         theta = _without(rising[:most], problem, result)
-        if adapted := _adapted(theta, problem, engine, result, plan, history):
+        if adapted := _adapted(theta, problem, engine, result, plan, history, turns):
             return adapted
     s = engine.quadratic()
     while least < most:
@@ -208,16 +218,17 @@ def _adapted(
     result: Result,
     plan: Plan,
     history: History,
+    turns: int,
 ) -> Result | None:
-    """Return a model with weights theta, shape (M,), that meets the tolerance after a few turns.
+    """Return a model with weights theta, shape (M,), that meets the tolerance after some turns.
 
     Otherwise the engine is at the alpha of the result again.
     """
-    before, left = engine.snapshot(), history.turns_left
-    turns = FEW_TURNS if left is None else min(FEW_TURNS, left)
-    inner = history.inner(ADAPTED * history.tol, turns)
+    turns = turns if history.turns_left is None else min(turns, history.turns_left)
+    before = engine.snapshot() if turns else None
     certificate, n_iter = certified(problem, engine, theta), result.n_iter
-    if certificate.gap > history.tol:
+    if certificate.gap > history.tol and before is not None:
+        inner = history.inner(ADAPTED * history.tol, turns)
         n_iter += train(problem.given(theta), engine, theta, plan.inner, inner).n_iter
         certificate = certified(problem, engine, theta)
     if certificate.gap <= history.tol:
@@ -229,8 +240,9 @@ def _adapted(
             n_iter=n_iter,
             converged=True,
         )
-    engine.move_to(*before)
-    history.observe(engine.alpha, result.weights)
+    if before is not None:
+        engine.move_to(*before)
+        history.observe(engine.alpha, result.weights)
     return None
 
 
