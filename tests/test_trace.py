@@ -14,7 +14,7 @@ from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF
 
 HOME = f"{Path(kernelweave.__file__).parent}/"
-MOST_FILES, MOST_LEVELS = 39, 15
+MOST_FILES, MOST_LEVELS = 40, 15
 GOAL_FILES, GOAL_LEVELS = 36, 14
 
 
@@ -58,7 +58,9 @@ def test_a_fit_goes_through_few_files_and_levels():
     assert len(deepest) <= MOST_LEVELS, deepest
 
 
-@pytest.mark.xfail(strict=True, reason="Hessians from landmarks, counts of work: three files more")
+@pytest.mark.xfail(
+    strict=True, reason="Hessians from landmarks, counts of work, biases: four files more"
+)
 def test_a_fit_goes_through_as_few_files_and_levels_as_it_should():
     functions, deepest = traced(fit_family)
     assert len({file for file, _ in functions}) <= GOAL_FILES

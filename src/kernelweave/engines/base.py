@@ -2,9 +2,7 @@
 
 All algorithms touch the examples through these operations (Sonnenburg, Rätsch and Rieck 2007 call
 their like clear, add and lookup). An engine decides how they are computed; a solver decides what to
-ask for.
-
-An engine owns alpha. What it returns always belongs to its present alpha.
+ask for. An engine owns alpha. What it returns always belongs to its present alpha.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..cached_property import cached_property
 from ..core import _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
@@ -90,10 +89,9 @@ class Engine(ABC):
     precision : float
         How exactly kernels are evaluated, relative to their largest values.
     travel : array of shape (n,)
-        The way that each alpha has gone since outputs were last computed from all of them: outputs
-        carry the rounding of every step.
-    work, seen : Work, SeenProducts
-        What it has evaluated, as far as it is counted; moves of alpha, and their products.
+        The way of each alpha, whose every step adds rounding, since outputs were computed anew.
+    work : Work
+        What it has evaluated, as far as it is counted.
     """
 
     keeps_outputs: ClassVar[bool]
@@ -107,7 +105,12 @@ class Engine(ABC):
         self._alpha, self.travel = np.zeros(n), np.zeros(n)
         self._shown = self._alpha.view()
         self._shown.flags.writeable = False
-        self.work, self.seen = Work(), SeenProducts()
+        self.work = Work()
+
+    @cached_property
+    def seen(self) -> SeenProducts:
+        """Moves of alpha, and their products."""
+        return SeenProducts()
 
     @property
     def alpha(self) -> np.ndarray:
@@ -196,10 +199,7 @@ class Engine(ABC):
         raise self._cannot("give the outputs of single examples")
 
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q).
-
-        If it need not be exact, one with the digits that outputs have at present will do.
-        """
+        """Return sum_m theta_m k_m between q examples, (q, q): if not exact, to outputs' digits."""
         raise self._cannot("evaluate kernels between examples")
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
@@ -213,8 +213,7 @@ class Engine(ABC):
     @property
     def largest_values(self) -> np.ndarray:
         """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
-        largest: np.ndarray = self.diagonal().max(axis=1)
-        return largest
+        return np.asarray(self.diagonal().max(axis=1))
 
     @property
     def largest_block(self) -> int:

@@ -33,11 +33,8 @@ def balance(points: np.ndarray, weights: np.ndarray, target: float) -> float:
             return float(0.5 * (points[left].max() + points[right].min()))
         keep, target = (left, target) if mass > target else (right, target - mass)
         points, weights = points[keep], weights[keep]
-    return _sorted_balance(points, weights, target) if points.size else 0.0
-
-
-def _sorted_balance(points: np.ndarray, weights: np.ndarray, target: float) -> float:
-    """Return what `balance` does, for few points."""
+    if not points.size:
+        return 0.0
     order = np.argsort(points)
     masses = np.cumsum(weights[order])
     rounding = EPS * len(points) * masses[-1]

@@ -117,10 +117,11 @@ def landmark_hessian(
     curvature : array of shape (f,)
         The second derivatives of their dual terms.
     """
-    m = min(round(LANDMARKS * engine.largest_block), len(free) // 3)
+    size = engine.largest_block
+    m = min(round(LANDMARKS * size), len(free) // 3)
     order = _spread(len(free), m)
     free, curvature = free[order], curvature[order]
-    system = LandmarkSystem(engine, free, m, times, weights, curvature)
+    system = LandmarkSystem(engine, free, m, size, times, weights, curvature)
     G = engine.outputs_at(free).T
     X = system.solve(G)
     B = G.T @ X
@@ -183,6 +184,7 @@ class LandmarkSystem(LowRankSystem):
     free : array of shape (f,)
         The examples: m landmarks first, then m probes.
     m : int
+    size : how many examples to compare at once.
     times : how many examples each one stands for.
     curvature : array of shape (f,)
 
@@ -197,6 +199,7 @@ class LandmarkSystem(LowRankSystem):
         engine: Engine,
         free: np.ndarray,
         m: int,
+        size: int,
         times: float,
         weights: np.ndarray,
         curvature: np.ndarray,
@@ -205,7 +208,7 @@ class LandmarkSystem(LowRankSystem):
         self._probes = np.empty_like(V)  # the kernel between all examples and the probes
         self.left = np.empty(len(free))
         ridge, factor = 0.0, np.empty((0, 0))
-        for rows in _blocks_of(len(free), 2 * m, engine.largest_block):
+        for rows in _blocks_of(len(free), 2 * m, size):
             K = engine.block(free[rows], weights)
             if not len(factor):
                 ridge = RIDGE * K.diagonal().mean()

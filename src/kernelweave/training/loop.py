@@ -27,6 +27,7 @@ from ..problem import Problem
 from ..stored import stored
 from .conjugate_gradients import conjugate_gradients
 from .history import History, Result
+from .inner_hessian import inner_hessian
 from .joint_gradients import joint_gradients
 from .newton_cg import newton_cg
 from .working_sets import WorkingSets, certified
@@ -99,7 +100,7 @@ class Turn:
             raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(sets.problem.term.conjugate(sets.engine.alpha).sum())
         primal = Once(partial(sets.primal, theta))  # steps within steps ask for it again
-        hessian = Once(partial(sets.hessian, theta))
+        hessian = Once(partial(inner_hessian, sets.problem, sets.engine, theta))
         tol, constant = sets.history.tol, sets.problem.constant
         return cls(theta, sets.s, linear, primal, hessian, at, tol=tol, constant=constant)
 

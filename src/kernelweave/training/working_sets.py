@@ -19,10 +19,8 @@ import numpy as np
 
 from ..core import _core
 from ..engines.base import Engine
-from ..kkt_system import Symmetric
 from ..problem import Certificate, Problem
 from .history import History
-from .inner_hessian import inner_hessian
 from .interior_points import interior_points
 from .margin_newton import margin_newton
 from .observers import of_examples
@@ -85,10 +83,6 @@ class WorkingSets:
         value = self.problem.certificate(self.engine.alpha, self.F, self.s, weights).primal
         own = self.problem.norm.regularizer(weights, self.s)
         return value + 0.5 * (float(weights @ self.s) - own)
-
-    def hessian(self, weights: np.ndarray) -> Symmetric:
-        """Return the Hessian in the weights of the inner problem's value, shape (M, M)."""
-        return inner_hessian(self.problem, self.engine, weights)
 
     def violations(self, output: int = 0) -> Violations:
         """Return how far each alpha of an output is from where it should be."""
