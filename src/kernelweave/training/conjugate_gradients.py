@@ -57,6 +57,7 @@ class ModelledDescent(Descent):
         for _ in range(MODEL_MOVES):
             if not model.descend():
                 break
+        model.settle()  # on the bounds, and not near them
         move = self.towards(model.engine.alpha - alpha)
         falls = slope @ move + self.kinks(move) < 0
         return move if falls else super().direction(slope)
