@@ -9,8 +9,8 @@
 
 namespace kw {
 
-constexpr int64_t kPart =
-    128;  // rows of outputs that stay in the nearest cache while others change
+// Rows of outputs that stay in the nearest cache while others change.
+constexpr int64_t kPart = 128;
 
 Stack::Stack(int64_t n, int64_t kernels, int threads)
     : n_(n),
