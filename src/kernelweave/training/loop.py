@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
 INNER_PATIENCE = 60  # of these turns without progress, after which it is stuck
 INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw
+# Weights that account for no more than this part of the tolerance are good enough: alpha follows.
+GOOD_WEIGHTS = 0.8
+INNER_SHARE = 0.1  # of the gap of the whole problem: the inner problem is solved no further
 TINY = np.finfo(float).tiny
 Value = TypeVar("Value")
 
@@ -113,6 +116,10 @@ class Turn:
         """Return how far the primal value is above the dual value under the best weights."""
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
 
+    def excess(self, norm: Norm) -> float:
+        """Return the part of that gap which is due to the weights, relative to `scale`."""
+        return 0.5 * (norm.dual(self.s) - float(self.theta @ self.s)) / self.scale
+
     @property
     def scale(self) -> float:
         """What gaps of the inner problem are relative to (`problem`)."""
@@ -162,7 +169,7 @@ class Accuracy:
     """
 
     def __init__(self, pace: Pace, tol: float):
-        self._most, self._least = pace.most, pace.least * tol
+        self._most, self._least, self._tol = pace.most, pace.least * tol, tol
         self._wanted, self._narrowest = pace.most, np.inf
 
     @property
@@ -170,13 +177,17 @@ class Accuracy:
         """Relative duality gap to which the inner problem should be solved next."""
         return max(self._least, self._wanted)
 
+    def leave(self, excess: float) -> None:
+        """Take in that the weights stay, which account for an `excess` of the gap."""
+        self._wanted = 0.5 * (self._tol - excess)
+
     def follow(self, turn: Turn, theta: np.ndarray, gap: float) -> None:
         """Take in that a step leads from a model with a relative duality gap to weights theta."""
         if gap >= self._narrowest:  # did the last solution lack accuracy?
             self._least *= 0.5
         self._narrowest = min(self._narrowest, gap)
         gain = 0.5 * abs(turn.s @ (theta - turn.theta))  # to first order
-        self._wanted = min(self._most, gain / turn.scale)
+        self._wanted = min(self._most, max(gain / turn.scale, INNER_SHARE * gap))
 
 
 class EveryKernel:
@@ -282,6 +293,8 @@ def train(
         else:
             if problem.nothing_to_learn(turn.value):  # is that so at all weights?
                 weights = every_kernel.weights(turn.s)
+            elif turns and turn.excess(problem.norm) <= GOOD_WEIGHTS * history.tol:
+                accuracy.leave(turn.excess(problem.norm))
             elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)

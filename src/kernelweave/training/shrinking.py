@@ -36,6 +36,7 @@ LAST_FALL = 0.5  # and to no less than this part of the tolerance
 # Leaving examples out does not pay where more than this part of a set is support, and the set is at
 # least this part of all examples. In a smaller one nearly every example may count.
 MOST_SUPPORT, TELLING = 0.6, 0.25
+SAMPLE_TOL = 0.1  # relative duality gap to which weights are learned on a larger sample
 
 
 def train_on_active_sets(
@@ -47,10 +48,10 @@ def train_on_active_sets(
     """
     sets = WorkingSets(problem, engine, plan.working_set, history)
     fall = FALL_ONE_KERNEL if engine.n_kernels == 1 else FALL_MANY_KERNELS
-    active, gap, changed = first_set(problem, engine.alpha), 1.0, True
+    active, gap, changed, wanted = first_set(problem, engine.alpha), 1.0, True, 1.0
     while changed and len(active) <= engine.n // 2:
         inner = history.inner(
-            max(fall * gap, LAST_FALL * history.tol),
+            max(min(fall * gap, wanted), LAST_FALL * history.tol),
             history.turns_left,
             observe=of_examples(history.observe, active, engine.alpha),
         )
@@ -64,16 +65,29 @@ def train_on_active_sets(
             return history.result(certificate, engine.alpha, weights)
         gap, changed = min(gap, certificate.gap), inner.n_iter > 0
         support = np.count_nonzero(result.alpha)
-        if support > MOST_SUPPORT * len(active) and len(active) >= TELLING * engine.n:
+        crowded = support > MOST_SUPPORT * len(active)
+        if crowded and len(active) >= TELLING * engine.n:
             break
+        if crowded and plan.samples:
+            active, wanted = sample(problem, engine.alpha, LARGEST_GROWTH * len(active)), SAMPLE_TOL
+            continue
         active = next_set(sets.violations(), engine.alpha, certificate.bias, len(active))
     return train(problem, engine, weights, plan, history)
 
 
 def first_set(problem: Problem, alpha: np.ndarray) -> np.ndarray:
-    """Return evenly spaced examples of each kind, and all with an alpha that is not zero."""
-    share = max(MANY_EXAMPLES / len(alpha), SMALLEST_SHARE)
-    return np.union1d(every_kth(problem.y, max(1, int(1 / share))), np.flatnonzero(alpha))
+    """Return the sample that active sets start from."""
+    return sample(problem, alpha, max(MANY_EXAMPLES, int(SMALLEST_SHARE * len(alpha))))
+
+
+def sample(problem: Problem, alpha: np.ndarray, size: int) -> np.ndarray:
+    """Return about `size` evenly spaced examples of each kind, and all with an alpha.
+
+    Larger samples contain smaller ones as far as that can be.
+    """
+    every = max(1, len(alpha) // size)
+    every -= every % LARGEST_GROWTH if every > LARGEST_GROWTH else 0
+    return np.union1d(every_kth(problem.y, every), np.flatnonzero(alpha))
 
 
 def next_set(violations: Violations, alpha: np.ndarray, bias: float, size: int) -> np.ndarray:

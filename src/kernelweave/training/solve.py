@@ -19,7 +19,7 @@ from ..problem import Problem
 from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
-from .shrinking import train_on_active_sets
+from .shrinking import first_set, train_on_active_sets
 from .violations import every_kth
 from .working_sets import certified
 
@@ -122,9 +122,14 @@ def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History
     They are equal, or where the plan says so those of a sample, itself started from a sample. From
     equal weights to sparse ones it takes several steps, and each of them costs a good solution on
     all examples. A sample knows the best weights roughly, at a small part of that cost. Each of its
-    examples stands for several: their costs add up to those of all.
+    examples stands for several: their costs add up to those of all. Active sets that grow start
+    from the weights of the first one.
     """
     engine.move_to(feasible_alpha(problem))
+    if plan.grows:
+        active = first_set(problem, engine.alpha)
+        small, part = problem.restricted(active, problem.tau), engine.subset(active)
+        return first_weights(small, part, replace(plan, grows=False), history)
     chosen = every_kth(problem.y, SAMPLE_EVERY)
     if not plan.samples or engine.n < SMALLEST_SAMPLED or not problem.C[chosen].any():
         return problem.norm.start(engine.n_kernels)
