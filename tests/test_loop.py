@@ -96,6 +96,18 @@ def test_a_step_sees_inner_problems_as_accurate_as_its_pace_asks_for(pace, load_
     assert {turn.tol for turn in turns} == {1e-3}
 
 
+def test_weights_that_are_good_enough_stay_and_alpha_follows(load_real):
+    """A step on them would cost the outputs of every kernel, and alphas that are solved anew."""
+    case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=80)
+    plan = Plan("dense", step="Newton", pace=ACCURATE, working_set=60)
+    start = begin(case.problem, case.engine)
+    weights = train(case.problem, case.engine, start, plan, History(1e-6)).weights
+    begin(case.problem, case.engine)
+    result = train(case.problem, case.engine, weights, plan, History(1e-4))
+    assert result.converged
+    np.testing.assert_array_equal(result.weights, weights)
+
+
 def test_slopes_and_the_hessian_are_those_of_the_inner_problem(load_real, monkeypatch):
     """-1/2 s and the Hessian against differences of J and of its gradient."""
     case = make_case(load_real("pima"), "squared_hinge", norms.Lp(2), n=60)

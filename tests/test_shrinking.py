@@ -12,8 +12,8 @@ from kernelweave.plan import Plan
 from kernelweave.problem import Problem
 from kernelweave.training import shrinking
 from kernelweave.training.history import History
-from kernelweave.training.loop import train
-from kernelweave.training.shrinking import first_set, train_on_active_sets
+from kernelweave.training.loop import ACCURATE, train
+from kernelweave.training.shrinking import first_set, sample, train_on_active_sets
 
 
 @pytest.fixture
@@ -68,6 +68,33 @@ def test_what_a_step_remembers_of_one_set_does_not_hold_the_next_up(step, p, rng
     assert found.gap <= 1e-4
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
     assert found.n_iter < 3 * expected.n_iter
+
+
+def test_where_most_examples_count_weights_are_learned_on_larger_samples(
+    rng, small_sets, monkeypatch
+):
+    """Sets of those that violate the conditions are all hard, and other weights suit them."""
+
+    def never(*anything):
+        raise AssertionError("examples were chosen by their violations")
+
+    X = rng.normal(size=(2000, 4))
+    y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
+    problem, engine = machine(RBF(gamma=[0.01, 0.1, 1.0, 10.0]), X, y)
+    plan = Plan("dense", step="Newton", pace=ACCURATE, working_set=200, samples=True)
+    expected = train(problem, engine, begin(problem, engine), plan, History(1e-4))
+    monkeypatch.setattr(shrinking, "next_set", never)
+    found = train_on_active_sets(problem, engine, begin(problem, engine), plan, History(1e-4))
+    assert found.gap <= 1e-4
+    np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
+
+
+def test_larger_samples_contain_smaller_ones():
+    y = np.where(np.arange(6000) % 3 == 0, 1.0, -1.0)
+    problem = Problem(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(6000))
+    alpha = np.zeros(6000)
+    small, larger, largest = (sample(problem, alpha, size) for size in (62, 250, 1000))
+    assert set(small) < set(larger) < set(largest)
 
 
 def test_duplicates_with_opposite_labels(small_sets):

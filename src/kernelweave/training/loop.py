@@ -117,7 +117,12 @@ class Turn:
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
 
     def excess(self, norm: Norm) -> float:
-        """Return the part of that gap which is due to the weights, relative to `scale`."""
+        """Return the part of that gap which is due to the weights, relative to `scale`.
+
+        It is unknown, and infinite, where weights are not those of a ball.
+        """
+        if not norm.has_ball:
+            return np.inf
         return 0.5 * (norm.dual(self.s) - float(self.theta @ self.s)) / self.scale
 
     @property
@@ -293,8 +298,8 @@ def train(
         else:
             if problem.nothing_to_learn(turn.value):  # is that so at all weights?
                 weights = every_kernel.weights(turn.s)
-            elif turns and turn.excess(problem.norm) <= GOOD_WEIGHTS * history.tol:
-                accuracy.leave(turn.excess(problem.norm))
+            elif turns and (excess := turn.excess(problem.norm)) <= GOOD_WEIGHTS * history.tol:
+                accuracy.leave(excess)
             elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)

@@ -64,8 +64,7 @@ def train_on_active_sets(
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         gap, changed = min(gap, certificate.gap), inner.n_iter > 0
-        support = np.count_nonzero(result.alpha)
-        crowded = support > MOST_SUPPORT * len(active)
+        crowded = is_crowded(result.alpha)
         if crowded and len(active) >= TELLING * engine.n:
             break
         if crowded and plan.samples:
@@ -80,12 +79,17 @@ def first_set(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     return sample(problem, alpha, max(MANY_EXAMPLES, int(SMALLEST_SHARE * len(alpha))))
 
 
+def is_crowded(alpha: np.ndarray) -> bool:
+    """Return whether most examples are support."""
+    return bool(np.count_nonzero(alpha) > MOST_SUPPORT * len(alpha))
+
+
 def sample(problem: Problem, alpha: np.ndarray, size: int) -> np.ndarray:
     """Return about `size` evenly spaced examples of each kind, and all with an alpha.
 
     Larger samples contain smaller ones as far as that can be.
     """
-    every = max(1, len(alpha) // size)
+    every = max(1, round(len(alpha) / size))
     every -= every % LARGEST_GROWTH if every > LARGEST_GROWTH else 0
     return np.union1d(every_kth(problem.y, every), np.flatnonzero(alpha))
 

@@ -19,7 +19,7 @@ from ..problem import Problem
 from .confirm import confirmed
 from .history import History, Result, ignore
 from .loop import train
-from .shrinking import first_set, train_on_active_sets
+from .shrinking import first_set, is_crowded, train_on_active_sets
 from .violations import every_kth
 from .working_sets import certified
 
@@ -121,23 +121,38 @@ def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History
 
     They are equal, or where the plan says so those of a sample, itself started from a sample. From
     equal weights to sparse ones it takes several steps, and each of them costs a good solution on
-    all examples. A sample knows the best weights roughly, at a small part of that cost. Each of its
-    examples stands for several: their costs add up to those of all. Active sets that grow start
-    from the weights of the first one.
+    all examples. A sample knows the best weights roughly, at a small part of that cost. Active sets
+    that grow start from the weights of the first one.
     """
     engine.move_to(feasible_alpha(problem))
     if plan.grows:
         active = first_set(problem, engine.alpha)
-        small, part = problem.restricted(active, problem.tau), engine.subset(active)
-        return first_weights(small, part, replace(plan, grows=False), history)
+        problem, engine = problem.restricted(active, problem.tau), engine.subset(active)
+    return _weights_of_sample(problem, engine, plan, history)[0]
+
+
+def _weights_of_sample(
+    problem: Problem, engine: Engine, plan: Plan, history: History
+) -> tuple[np.ndarray, bool]:
+    """Return the weights of a sample, shape (M,), and whether most of it is support.
+
+    Each of its examples stands for several: their costs add up to those of all. Where classes
+    overlap they would be fitted too closely, and have the costs that they have: most of a smaller
+    sample is support then, though the loss lets alphas be 0.
+    """
     chosen = every_kth(problem.y, SAMPLE_EVERY)
     if not plan.samples or engine.n < SMALLEST_SAMPLED or not problem.C[chosen].any():
-        return problem.norm.start(engine.n_kernels)
+        return problem.norm.start(engine.n_kernels), False
     factor = problem.C.sum() / problem.C[chosen].sum()
     small, part = problem.restricted(chosen, problem.tau, factor), engine.subset(chosen)
-    weights = first_weights(small, part, plan, history)
+    weights, crowded = _weights_of_sample(small, part, plan, history)
+    if crowded:
+        small = problem.restricted(chosen, problem.tau)
+    part.move_to(feasible_alpha(small))
     inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter, observe=ignore)
-    return train(small, part, weights, plan, inner).weights
+    result = train(small, part, weights, plan, inner)
+    spares = not (problem.term.is_free or problem.term.ent.any())
+    return result.weights, spares and is_crowded(result.alpha)
 
 
 def aligned_weights(
