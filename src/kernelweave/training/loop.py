@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -39,21 +39,6 @@ INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
 INNER_PATIENCE = 60  # of these turns without progress, after which it is stuck
 INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw
 TINY = np.finfo(float).tiny
-Value = TypeVar("Value")
-
-
-class Once(Generic[Value]):
-    """A function without arguments that is called once; its value is kept."""
-
-    __slots__ = ("_compute", "_value")
-
-    def __init__(self, compute: Callable[[], Value]):
-        self._compute: Callable[[], Value] | None = compute
-
-    def __call__(self) -> Value:
-        if self._compute is not None:
-            self._value, self._compute = self._compute(), None
-        return self._value
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,8 +84,8 @@ class Turn:
         if not np.isfinite(sets.s).all():
             raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(sets.problem.term.conjugate(sets.engine.alpha).sum())
-        primal = Once(partial(sets.primal, theta))  # steps within steps ask for it again
-        hessian = Once(partial(inner_hessian, sets.problem, sets.engine, theta))
+        primal = cache(partial(sets.primal, theta))  # steps within steps ask for it again
+        hessian = cache(partial(inner_hessian, sets.problem, sets.engine, theta))
         tol, constant = sets.history.tol, sets.problem.constant
         return cls(theta, sets.s, linear, primal, hessian, at, tol=tol, constant=constant)
 
