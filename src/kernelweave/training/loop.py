@@ -30,7 +30,7 @@ from .history import History, Result
 from .inner_hessian import inner_hessian
 from .joint_gradients import joint_gradients
 from .newton_cg import newton_cg
-from .working_sets import WorkingSets, certified
+from .working_sets import WorkingSets, certified, energies
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -80,14 +80,14 @@ class Turn:
     @classmethod
     def of(cls, sets: WorkingSets, theta: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
         """Describe the present model of working sets, with weights theta."""
-        sets.measure()
-        if not np.isfinite(sets.s).all():
+        s = energies(sets.problem, sets.engine)
+        if not np.isfinite(s).all():
             raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(sets.problem.term.conjugate(sets.engine.alpha).sum())
-        primal = cache(partial(sets.primal, theta))  # steps within steps ask for it again
+        primal = cache(partial(sets.primal, theta, s))  # steps within steps ask for it again
         hessian = cache(partial(inner_hessian, sets.problem, sets.engine, theta))
         tol, constant = sets.history.tol, sets.problem.constant
-        return cls(theta, sets.s, linear, primal, hessian, at, tol=tol, constant=constant)
+        return cls(theta, s, linear, primal, hessian, at, tol=tol, constant=constant)
 
     @property
     def value(self) -> float:
@@ -257,7 +257,7 @@ def train(
     while True:
         if accuracy is None:
             weights = step(turn)
-        certificate = sets.certify(weights)
+        certificate = sets.certify(weights, turn.s)
         history.add(certificate, weights, turns)
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
