@@ -220,19 +220,18 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self._best_constant
         else:
-            cost, bias = self._least_cost(F)
-            primal = cost + 0.5 * self.norm.regularizer(theta, s)
+            bias = self._bias_for(F)
+            primal = self.primal(F, s, theta, bias)
             dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
-    def _least_cost(self, F: np.ndarray) -> tuple[float, Any]:
-        """Return what outputs F, shape (n,), cost at best, and the bias; kept for the next time."""
+    def _bias_for(self, F: np.ndarray) -> Any:
+        """Return the best bias for outputs F, shape (n,), which is kept for the next time."""
         last: list[Any] = vars(self).setdefault("_last", [])
         if not (last and np.array_equal(last[0], F)):
-            bias = self.best_bias(F)
-            last[:] = F.copy(), self.cost(F, bias), bias
-        return last[1], last[2]
+            last[:] = F.copy(), self.best_bias(F)
+        return last[1]
 
     def best_bias(self, F: np.ndarray) -> Any:
         """Return the best bias for outputs F, shape (n,), or an array with that of each output.
