@@ -57,6 +57,16 @@ def test_no_example_is_inside_the_margin_and_the_gap_is_certified(norm, apart):
     assert verify(model, X, y).agree
 
 
+def test_a_margin_that_is_1_but_for_rounding_is_certified(rng):
+    y = np.where(np.arange(20) % 2, 1.0, -1.0)
+    problem = HardMarginProblem.of(losses.Hinge(), norms.Lp(1), y, np.ones(20, dtype=bool))
+    for _ in range(200):
+        F = y * (1 + rng.exponential(size=20)) + rng.normal()
+        F /= problem.margin(F, problem.best_bias(F))
+        found = problem.certificate(0.01 * y, F, np.array([1e-3]), np.ones(1))
+        assert found.primal == pytest.approx(5e-4)
+
+
 @pytest.mark.parametrize(("solver", "norm"), WAYS)
 def test_every_solver_finds_it(solver, norm, apart):
     if solver == "qcqp":

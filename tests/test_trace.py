@@ -14,8 +14,8 @@ from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF
 
 HOME = f"{Path(kernelweave.__file__).parent}/"
-MOST_FILES, MOST_LEVELS = 40, 15
-GOAL_FILES, GOAL_LEVELS = 36, 14
+MOST_FILES, MOST_LEVELS = 40, 14
+GOAL_FILES = 36
 
 
 def traced(work):
@@ -61,10 +61,9 @@ def test_a_fit_goes_through_few_files_and_levels():
 @pytest.mark.xfail(
     strict=True, reason="Hessians from landmarks, counts of work, biases: four files more"
 )
-def test_a_fit_goes_through_as_few_files_and_levels_as_it_should():
-    functions, deepest = traced(fit_family)
+def test_a_fit_goes_through_as_few_files_as_it_should():
+    functions, _ = traced(fit_family)
     assert len({file for file, _ in functions}) <= GOAL_FILES
-    assert len(deepest) <= GOAL_LEVELS
 
 
 if __name__ == "__main__":

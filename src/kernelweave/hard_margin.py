@@ -76,7 +76,7 @@ class HardMarginProblem(Problem):
     def _best_constant(self) -> tuple[float, Any]:
         """The value of the best constant, 0 where every output sees one class or inf; its bias."""
         single = [np.ptp(one.y[one.C > 0]) == 0 for one in self.per_output]
-        return 0.0 if all(single) else np.inf, self.best_biases(np.zeros_like(self.y))
+        return 0.0 if all(single) else np.inf, self.best_bias(np.zeros_like(self.y))
 
     def nothing_to_learn(self, dual: float) -> bool:
         """Return whether a constant makes no errors."""
@@ -141,7 +141,7 @@ def _scaled(
 ) -> tuple[Certificate, float]:
     """Certify alpha divided by the margin that it leaves, if any, and return the factor."""
     alpha, F, s = engine.alpha, engine.combined(theta), engine.quadratic()
-    margin = problem.margin(F, problem.best_biases(F))
+    margin = problem.margin(F, problem.best_bias(F))
     factor = 1.0 / margin if margin > 0 else 1.0
     return problem.certificate(factor * alpha, factor * F, factor**2 * s, theta), factor
 

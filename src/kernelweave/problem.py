@@ -220,35 +220,29 @@ class Problem:
         if self.nothing_to_learn(dual):
             primal, bias = self._best_constant
         else:
-            cost, bias = self._least_cost(F)
-            primal = cost + 0.5 * self.norm.regularizer(theta, s)
+            bias = self._bias_for(F)
+            primal = self.primal(F, s, theta, bias)
             dual -= self.gained(alpha, bias)
         gap = self.gap(primal, dual)
         return Certificate(primal=primal, dual=dual, constant=self.constant, gap=gap, bias=bias)
 
-    def _least_cost(self, F: np.ndarray) -> tuple[float, Any]:
-        """Return what outputs F, shape (n,), cost at best, and the bias; kept for the next time."""
+    def _bias_for(self, F: np.ndarray) -> Any:
+        """Return the best bias for outputs F, shape (n,), which is kept for the next time."""
         last: list[Any] = vars(self).setdefault("_last", [])
         if not (last and np.array_equal(last[0], F)):
-            bias = self.best_biases(F)
-            last[:] = F.copy(), self.cost(F, bias), bias
-        return last[1], last[2]
+            last[:] = F.copy(), self.best_bias(F)
+        return last[1]
 
-    def best_biases(self, F: np.ndarray) -> Any:
-        """Return the best bias for outputs F, shape (n,), or an array with that of each output."""
-        if self.n_outputs == 1:
-            return self.best_bias(F)
-        pairs = zip(self.per_output, self.output_slices, strict=True)
-        return np.array([one.best_bias(F[part]) for one, part in pairs])
-
-    def best_bias(self, F: np.ndarray) -> float:
-        """Return the best bias for outputs F, shape (n,), of one output.
+    def best_bias(self, F: np.ndarray) -> Any:
+        """Return the best bias for outputs F, shape (n,), or an array with that of each output.
 
         It is one that a number near the centre can hold: no more digits are left in a model.
         """
+        if self.n_outputs > 1:
+            pairs = zip(self.per_output, self.output_slices, strict=True)
+            return np.array([one.best_bias(F[part]) for one, part in pairs])
         bias = self.loss.best_bias(F, self.y, self.C, self.tau)
-        near: float = (bias + self.centre) - self.centre
-        return near
+        return (bias + self.centre) - self.centre
 
     def gap(self, primal: float, dual: float) -> float:
         """Return the relative gap (primal - dual) / min(|primal|, constant - dual).
@@ -273,7 +267,7 @@ class Problem:
     def _best_constant(self) -> tuple[float, Any]:
         """The primal value of the best constant, and its bias or an array with those of outputs."""
         F = np.zeros_like(self.y)
-        bias = self.best_biases(F)
+        bias = self.best_bias(F)
         return self.cost(F, bias), bias
 
     def nothing_to_learn(self, dual: float) -> bool:

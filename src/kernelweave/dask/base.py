@@ -30,7 +30,7 @@ from .cluster import Cluster
 from .collections import is_collection
 from .data import Data
 from .lazy import lazily, local
-from .preparation import far_normalized, far_prepared
+from .preparation import FarSample, far_prepared
 from .resolution import resolved
 
 
@@ -43,7 +43,6 @@ class DaskEstimator(MKLEstimator):
     client: Client | None = None
 
     _doc_link_template = f"{REFERENCE}/kernelweave.dask.{{estimator_name}}.html"
-    _normalize = staticmethod(far_normalized)
 
     def _checked(self, X: Data, *, reset: bool) -> Data:
         with blamed(self._readers(X), X):
@@ -76,6 +75,20 @@ class DaskEstimator(MKLEstimator):
             )
         data = Data.of(X, Cluster(self.client))
         return data, local(y, data.cluster), local(sample_weight, data.cluster)
+
+    def _normalized(
+        self, kernels: list[Kernel], X: Data, costs: np.ndarray
+    ) -> tuple[CompiledKernels, Any]:
+        """Normalise kernels on a sample: the examples are a `FarSample`."""
+        with blamed(kernels, X):
+            compiled, sample = super()._normalized(kernels, X.sample, costs[X.chosen])
+        if "given" in compiled.kinds:
+            raise ValueError(
+                f"kernels: {compiled.names[0]!r} and others like it are similarities to all "
+                "training examples, which no partition holds; matrices and functions are for "
+                "plain estimators"
+            )
+        return compiled, FarSample(X, sample)
 
     def _prepared(
         self,

@@ -22,9 +22,6 @@ from ..kernels import CompiledKernels
 from ..kernels.absent import absent_of_all, is_extrapolated
 from ..kernels.examples import Examples, Reading
 from ..kernels.identity import IdTable
-from ..kernels.prepare import prepare
-from ..numeric import thread_count
-from .blame import blamed
 from .data import Data
 from .shards import DaskShards
 
@@ -102,32 +99,6 @@ class FarSample:
 
     data: Data
     sample: Examples
-
-
-def far_normalized(
-    kernels: Any,
-    how: str | None,
-    X: Data,
-    *,
-    weights: Any = None,
-    n_jobs: int | None = None,
-    extrapolate: bool = True,
-) -> tuple[CompiledKernels, Any]:
-    """Normalise kernels, which are resolved, on a sample; `weights` are those of all examples.
-
-    The examples are a `FarSample`.
-    """
-    chosen, threads = weights[X.chosen], thread_count(n_jobs)
-    with blamed(kernels, X):
-        compiled, sample = prepare(
-            kernels, how, X.sample, weights=chosen, n_jobs=threads, extrapolate=extrapolate
-        )
-    if "given" in compiled.kinds:
-        raise ValueError(
-            f"kernels: {compiled.names[0]!r} and others like it are similarities to all training "
-            "examples, which no partition holds; matrices and functions are for plain estimators"
-        )
-    return compiled, FarSample(X, sample)
 
 
 def far_prepared(

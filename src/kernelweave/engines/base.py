@@ -50,12 +50,11 @@ class TrainingSet:
         examples = self.examples.part(self.kernels.read_by(kernels))
         return replace(self, kernels=kernels, examples=examples)
 
-    def largest_values(self, chosen: np.ndarray | None = None) -> np.ndarray:
-        """Return the largest k_m(x, x) of all kernels, or of k of them, shape (k,)."""
-        chosen = np.arange(self.kernels.n_kernels) if chosen is None else chosen
-        largest = []
-        for first in range(0, len(chosen), LOOKED_AT):
-            part = self.part(chosen[first : first + LOOKED_AT])
+    def largest_values(self) -> np.ndarray:
+        """Return the largest k_m(x, x) of each kernel, shape (M,)."""
+        largest, every = [], np.arange(self.kernels.n_kernels)
+        for first in range(0, len(every), LOOKED_AT):
+            part = self.part(every[first : first + LOOKED_AT])
             largest.append(_core.diagonal(part.kernels.program, part.examples.side).max(axis=1))
         return np.concatenate(largest)
 

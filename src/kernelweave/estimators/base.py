@@ -61,7 +61,6 @@ class MKLEstimator(FittedEstimator):
 
     _checked = check_examples
     _resolve = staticmethod(resolve)
-    _normalize = staticmethod(prepare)
     _extrapolates: ClassVar[bool] = True  # whether views make up for those that are absent
 
     def _train(
@@ -133,7 +132,7 @@ class MKLEstimator(FittedEstimator):
         self, kernels: list[Kernel], X: Any, costs: np.ndarray
     ) -> tuple[CompiledKernels, Examples]:
         """Normalise and compile kernels on examples, which count as much as they cost, (n,)."""
-        return self._normalize(
+        return prepare(
             kernels,
             self.normalize,
             X,

@@ -55,9 +55,9 @@ class Kernel(Nested, ABC):
         """What each member is called, before equal ones are told apart."""
 
     @property
-    @abstractmethod
     def is_family(self) -> bool:
         """Whether values come as a stack, one matrix per member."""
+        return False
 
     @abstractmethod
     def expressions(self, layout: Layout) -> list[Expression]:
@@ -170,8 +170,7 @@ class Kernel(Nested, ABC):
         """Return k(x, x) for the n examples of X: shape (n,), or (M, n) for a family."""
         training = Reading(X, training=True)
         compiled = self._compiled(training, training)
-        values = _core.diagonal(compiled.program, compiled.read(training).side)
-        return _stacked(compiled, values)
+        return _stacked(compiled, _core.diagonal(compiled.program, compiled.read(training).side))
 
     def _compiled(self, training: Reading, new: Reading) -> CompiledKernels:
         """Return the kernel ready to be evaluated, absent examples too."""
@@ -211,10 +210,8 @@ class OnColumns(Kernel):
         cls.__repr__ = OnColumns.__repr__  # type: ignore[method-assign]  # dataclasses keep it
 
     def __repr__(self) -> str:
-        last = ("columns", "name")
-        shown = [f for f in fields(self) if f.repr and f.name not in last]
-        shown += [f for f in fields(self) if f.name in last]
-        written = {f.name: repr(getattr(self, f.name)) for f in shown}
+        ordered = sorted(fields(self), key=lambda f: f.name in ("columns", "name"))
+        written = {f.name: repr(getattr(self, f.name)) for f in ordered if f.repr}
         given = [f"{name}={value}" for name, value in written.items() if value != "None"]
         return f"{self.kind}({', '.join(given)})"
 
@@ -232,6 +229,10 @@ class OnColumns(Kernel):
         """Return how a member with some parameters is called."""
         where = None if self.name else self.columns
         return label(self.name or self.kind, parameters, where)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return (self.label({}),)
 
     @property
     def views(self) -> tuple[str, ...]:

@@ -46,7 +46,8 @@ class Columns:
     view: str | None = None
 
     def __post_init__(self) -> None:
-        if self.width < 1 or any(not 0 <= index < self.width for index in self.chosen or ()):
+        outside = any(not 0 <= index < self.width for index in self.chosen or ())
+        if self.width < 1 or self.chosen == () or outside:
             raise ValueError(f"columns: there are {self.width} columns, not {self.chosen}")
         if self.names is not None and len(self.names) != len(self.indices):
             raise ValueError("columns: there must be a name for each column")
@@ -57,7 +58,7 @@ class Columns:
     @property
     def indices(self) -> Sequence[int]:
         """Positions of the columns."""
-        return range(self.width) if self.chosen is None else self.chosen
+        return self.chosen or range(self.width)
 
     @property
     def label(self) -> str:
@@ -130,7 +131,7 @@ class Columns:
                 f"X has {X.shape[1]} features, but the kernel is expecting {self.width} features "
                 "as input, as in its training data"
             )
-        return list(self.indices)
+        return list(self.chosen or range(self.width))
 
     def texts(self, X: Any) -> list[str]:
         """Return the texts in these columns of X, one for each row, joined by line breaks.

@@ -68,14 +68,6 @@ class Evaluated(OnColumns):
         values: Any = columns.values(X)
         return np.asarray(values.toarray() if sp.issparse(values) else values)
 
-    @property
-    def is_family(self) -> bool:
-        return False
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (self.label({}),)
-
     def expressions(self, layout: Layout) -> list[Expression]:
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]

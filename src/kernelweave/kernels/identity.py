@@ -74,10 +74,6 @@ class Identity(Kernel):
         return ("examples",)
 
     @property
-    def is_family(self) -> bool:
-        return False
-
-    @property
     def unit_diagonal(self) -> bool:
         return True
 

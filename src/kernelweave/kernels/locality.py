@@ -86,10 +86,6 @@ class LocalityImproved(OnColumns):
         parameters = {name: getattr(self, name) for name in names}
         return (self.label(parameters),)
 
-    @property
-    def is_family(self) -> bool:
-        return False
-
     def expressions(self, layout: Layout) -> list[Expression]:
         columns = found(self, Columns)
         if self.length is None:

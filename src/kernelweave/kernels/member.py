@@ -55,10 +55,6 @@ class Member(Kernel):
         return 1
 
     @property
-    def is_family(self) -> bool:
-        return False
-
-    @property
     def labels(self) -> tuple[str, ...]:
         raise ValueError("a member of several kernels has a name only after resolve(X)")
 

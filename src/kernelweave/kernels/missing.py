@@ -32,14 +32,6 @@ class Missing(OnColumns):
         where = choose(self.columns, as_input(X), self.name)
         return replace(self, columns=Gaps(**vars(where)))
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (self.label({}),)
-
-    @property
-    def is_family(self) -> bool:
-        return False
-
     def expressions(self, layout: Layout) -> list[Expression]:
         _ = found(self, Gaps)
         return [(("copy", layout.source("dot", self)),)]

@@ -156,14 +156,6 @@ class Precomputed(OnColumns):
         several = self.matrix is None and self.columns is None  # of Grams, perhaps
         return None if several else 1
 
-    @property
-    def labels(self) -> tuple[str, ...]:
-        return (self.label({}),)
-
-    @property
-    def is_family(self) -> bool:
-        return False
-
     def expressions(self, layout: Layout) -> list[Expression]:
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]

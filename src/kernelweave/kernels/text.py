@@ -119,10 +119,6 @@ class BagOfWords(OnColumns):
         parameters = {"binary": True} if self.binary else {}
         return (self.label(parameters),)
 
-    @property
-    def is_family(self) -> bool:
-        return False
-
     def expressions(self, layout: Layout) -> list[Expression]:
         _ = found(self, Columns)
         return [(("copy", layout.source("dot", self)),)]

@@ -27,6 +27,7 @@ from ..norms import Norm
 from ..problem import Certificate, Problem
 from ..stored import stored
 from ..training.history import History, Result
+from ..training.subproblem import balanced
 from .base import Method
 from .cone_program import ConeProgram
 from .polish import Point, polish
@@ -177,12 +178,7 @@ def feasible(problem: Problem, alpha: np.ndarray) -> np.ndarray:
         alpha = np.where(alpha - term.lo < near, term.lo, alpha)
         alpha = np.where(term.hi - alpha < near, term.hi, alpha)
     alpha = np.clip(alpha, term.lo, term.hi)
-    missing = problem.tau - alpha.sum()
-    room = term.hi - alpha if missing > 0 else alpha - term.lo
-    share = np.minimum(room, np.abs(alpha))
-    if share.sum() < abs(missing):
-        share = np.minimum(room, 1.0 + np.abs(alpha))
-    return alpha + missing * share / share.sum() if missing else alpha
+    return balanced(alpha, term.lo, term.hi, problem.tau, alpha != 0)
 
 
 def _factors(engine: Engine) -> list[np.ndarray]:

@@ -107,9 +107,8 @@ class SmoothedProblem:
         """
         problem, alpha = self.problem, self.engine.alpha
         F = self.engine.combined(self.eta / self.cost)
-        bias = problem.best_bias(F)
-        value = problem.C @ problem.loss.value(F + bias, problem.y) + problem.tau * bias
-        return float(value + np.sum(problem.term.conjugate(alpha)) + alpha @ F)
+        cost = problem.cost(F, problem.best_bias(F))
+        return float(cost + np.sum(problem.term.conjugate(alpha)) + alpha @ F)
 
     def _advance(self, gap: float) -> None:
         """Go on from a solved problem, without the kernels that had no weight in two in a row.

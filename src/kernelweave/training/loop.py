@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Generic, TypeVar
+from functools import cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from .history import History, Result
 from .inner_hessian import inner_hessian
 from .joint_gradients import joint_gradients
 from .newton_cg import newton_cg
-from .working_sets import WorkingSets, certified
+from .working_sets import WorkingSets, certified, energies
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -42,21 +42,6 @@ INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what th
 GOOD_WEIGHTS = 0.8
 INNER_SHARE = 0.1  # of the gap of the whole problem: the inner problem is solved no further
 TINY = np.finfo(float).tiny
-Value = TypeVar("Value")
-
-
-class Once(Generic[Value]):
-    """A function without arguments that is called once; its value is kept."""
-
-    __slots__ = ("_compute", "_value")
-
-    def __init__(self, compute: Callable[[], Value]):
-        self._compute: Callable[[], Value] | None = compute
-
-    def __call__(self) -> Value:
-        if self._compute is not None:
-            self._value, self._compute = self._compute(), None
-        return self._value
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +83,14 @@ class Turn:
     @classmethod
     def of(cls, sets: WorkingSets, theta: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
         """Describe the present model of working sets, with weights theta."""
-        sets.measure()
-        if not np.isfinite(sets.s).all():
+        s = energies(sets.problem, sets.engine)
+        if not np.isfinite(s).all():
             raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(sets.problem.term.conjugate(sets.engine.alpha).sum())
-        primal = Once(partial(sets.primal, theta))  # steps within steps ask for it again
-        hessian = Once(partial(inner_hessian, sets.problem, sets.engine, theta))
+        primal = cache(partial(sets.primal, theta, s))  # steps within steps ask for it again
+        hessian = cache(partial(inner_hessian, sets.problem, sets.engine, theta))
         tol, constant = sets.history.tol, sets.problem.constant
-        return cls(theta, sets.s, linear, primal, hessian, at, tol=tol, constant=constant)
+        return cls(theta, s, linear, primal, hessian, at, tol=tol, constant=constant)
 
     @property
     def value(self) -> float:
@@ -288,7 +273,7 @@ def train(
     while True:
         if accuracy is None:
             weights = step(turn)
-        certificate = sets.certify(weights)
+        certificate = sets.certify(weights, turn.s)
         history.add(certificate, weights, turns)
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)

@@ -58,7 +58,6 @@ def train_on_active_sets(
         restricted = problem.restricted(active, problem.tau)
         result = train(restricted, engine.subset(active), weights, plan, inner)
         sets.assign(active, result.alpha, weights := result.weights)
-        sets.measure()
         certificate = sets.certify(weights)
         history.add(certificate, weights, inner.n_iter)
         if history.finished(engine):

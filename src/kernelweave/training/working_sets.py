@@ -59,8 +59,8 @@ class WorkingSets:
 
     Attributes
     ----------
-    s, F : arrays of shape (M,) and (n,)
-        alpha' K_m alpha of the last `measure`, and the combined outputs of the last `certify`.
+    F : array of shape (n,)
+        The combined outputs of the last `certify`.
     """
 
     def __init__(self, problem: Problem, engine: Engine, size: int, history: History):
@@ -68,21 +68,19 @@ class WorkingSets:
         every = np.arange(engine.n)
         self._work = [every[part] for part in problem.output_slices]  # last set of each output
 
-    def measure(self) -> None:
-        """Take s from the engine."""
-        self.s = energies(self.problem, self.engine)
+    def certify(self, weights: np.ndarray, s: np.ndarray | None = None) -> Certificate:
+        """Certify the model of alpha and weights, shape (M,), with the energies s, (M,), if known.
 
-    def certify(self, weights: np.ndarray) -> Certificate:
-        """Certify the model of alpha and weights, shape (M,); s has been measured before."""
+        Its combined outputs are kept.
+        """
+        s = energies(self.problem, self.engine) if s is None else s
         self.F = self.engine.combined(weights)
-        return self.problem.certificate(self.engine.alpha, self.F, self.s, weights)
+        return self.problem.certificate(self.engine.alpha, self.F, s, weights)
 
-    def primal(self, weights: np.ndarray) -> float:
+    def primal(self, weights: np.ndarray, s: np.ndarray) -> float:
         """Return the primal value with these weights; a block norm puts better ones in its own."""
-        self.F = self.engine.combined(weights)
-        value = self.problem.certificate(self.engine.alpha, self.F, self.s, weights).primal
-        own = self.problem.norm.regularizer(weights, self.s)
-        return value + 0.5 * (float(weights @ self.s) - own)
+        own = self.problem.norm.regularizer(weights, s)
+        return self.certify(weights, s).primal + 0.5 * (float(weights @ s) - own)
 
     def violations(self, output: int = 0) -> Violations:
         """Return how far each alpha of an output is from where it should be."""
