@@ -114,6 +114,9 @@ class MKLEstimator(FittedEstimator):
                         digits=prepared.digits,
                     )
                     results.append(result)
+            if all(file.done for file in kept):
+                for file in kept:
+                    file.remove()
         self._learn(prepared, results, merged)
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
@@ -209,10 +212,8 @@ class MKLEstimator(FittedEstimator):
             raise
         if self.verbose >= 2 and engine.work.pairs:
             print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
-        if checkpoint and history.spent and not result.converged:
-            checkpoint.keep_end(result)
-        elif checkpoint:
-            checkpoint.remove()
+        if checkpoint:
+            checkpoint.end(result, done=result.converged or not history.spent)
         if history.best and history.spent and not result.converged:
             result = history.best.instead_of(result)  # another fit goes on from the last one
         return result.moved(problem.centre)
