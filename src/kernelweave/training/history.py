@@ -32,6 +32,7 @@ ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relat
 ROUNDING = 1e-12  # part of the primal value beyond which no inner problem is solved
 TINY = np.finfo(float).tiny
 
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Progress(Certificate):
     """The state of a solver after some seconds; weights has shape (M,).
