@@ -14,7 +14,9 @@ from .command import Command, jobs
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(allow_dash=True))
 @click.option(
-    "-o", "--out", help="A .tsv, .txt (both also .gz) or .parquet file; text on standard output by default."
+    "-o",
+    "--out",
+    help="A .tsv, .txt (both also .gz) or .parquet file; text on standard output by default.",
 )
 @click.option("--genome", metavar="FASTA", help="Where the regions of a BED file are.")
 @click.option("--contributions", is_flag=True, help="Also what each kernel adds to the score.")

@@ -14,7 +14,9 @@ from .command import Command, class_of, jobs, one_class, quiet, text_output, wit
 @click.argument("vcf", type=click.Path())
 @click.option("--genome", required=True, metavar="FASTA", help="The genome of the variants.")
 @click.option(
-    "-o", "--out", help="A .tsv, .txt, .vcf (all also .gz) or .parquet file; text on standard output by default."
+    "-o",
+    "--out",
+    help="A .tsv, .txt, .vcf (all also .gz) or .parquet file; text on standard output by default.",
 )
 @click.option(
     "--length", type=click.IntRange(1), help="Letters of a window, if the model takes any."

@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..hard_margin import HardMarginProblem
+from ..parameters import check_parameters
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
     check_class_weights,
-    check_parameters,
     check_targets,
     check_weights,
     one_number,
