@@ -37,7 +37,7 @@ def command(
     \b
     Examples:
       kernelweave predict model.kw new.csv -o scores.tsv
-      zcat reads.fa.gz | kernelweave predict model.kw - | sort -k2,2gr | head
+      zcat reads.fa.gz | kernelweave predict model.kw - | sort -t $'\\t' -k2,2gr | head
     """
     from .. import __version__, load
     from ..genome.model_windows import alphabet_of
