@@ -75,7 +75,12 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         _check_n_samples(X, least)
         _check_n_features(estimator, X, reset=reset)
         return X
-    if named and _holds_texts(X):
+    if _holds_texts(X):
+        if not named:
+            raise ValueError(
+                "X must hold numbers, or be a frame, where no kernels are named; for a list of "
+                "texts take BagOfWords(), for one of sequences GappedKmer() or WeightedDegree(20)"
+            )
         _check_n_samples(X, least)
         return X
     X = as_rows(estimator.kernels, X) if named else X
