@@ -327,3 +327,9 @@ def test_a_failed_fit_forgets_the_one_before(Estimator, X, y):
     with pytest.raises(NotFittedError):
         model.predict(X)
     assert model.set_params(tol=1e-3).fit(X, y).predict(X).shape == (N,)
+
+
+def test_class_weights_of_labels_that_are_no_classes(X, y):
+    with pytest.raises(ValueError, match=r"class_weight has 7, which is no class of y: these are"):
+        MKLClassifier(RBF(0.5), class_weight={7: 2.0, 1: 3.0}).fit(X, y)
+    MKLClassifier(RBF(0.5), class_weight={7: 2.0, 1: 3.0, -1: 1.0}).fit(X, y)

@@ -196,14 +196,25 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     return weights
 
 
-def check_class_weights(class_weight: dict[Any, Any]) -> None:
-    """Raise ValueError for a class whose weight is no finite number of at least 0."""
+def check_class_weights(class_weight: Any, classes: np.ndarray) -> None:
+    """Raise ValueError for a class whose weight is no finite number of at least 0.
+
+    And for labels that are none of the classes, unless all of these have a weight.
+    """
+    if not isinstance(class_weight, dict):
+        return
     for label, weight in class_weight.items():
         if not not_negative(weight):
             raise ValueError(
                 f"class_weight must hold finite numbers of at least 0, got {weight!r} for class "
                 f"{label!r}"
             )
+    known = classes.tolist()
+    other = [label for label in class_weight if label not in known]
+    if other and not all(label in class_weight for label in known):
+        raise ValueError(
+            f"class_weight has {other[0]!r}, which is no class of y: these are {known}"
+        )
 
 
 def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
