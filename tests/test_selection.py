@@ -293,8 +293,8 @@ def test_a_class_may_be_missing_from_a_training_part(class_weight, iris):
     X, y = iris
     keep = np.flatnonzero((y < 2) | (np.arange(150) == 149))
     X, y = X[keep], y[keep]
+    search = MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3, class_weight=class_weight)
     with pytest.warns(UserWarning, match="least populated class"):
-        search = MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3, class_weight=class_weight)
         search.fit(X, y)
     assert search.scores_.min() >= 0.9
     assert list(search.classes_) == [0, 1, 2]
