@@ -51,6 +51,9 @@ PARAMETERS = [
     ("cache_mb", [-1, np.nan, "big", None], "cache_mb must be a number of at least 0, got"),
     ("n_jobs", [0, 1.5, "all"], "n_jobs must be None or a non-zero integer from"),
     ("normalize", ["norm", 1, "Unit"], r"normalize must be one of \('variance', 'unit'"),
+    ("verbose", ["yes", -1, 0.5, None], "verbose must be an integer of at least 0, got"),
+    ("interleaved", ["no", 1, None], "interleaved must be True or False, got"),
+    ("share_weights", ["no", 0, None], "share_weights must be True or False, got"),
     ("norm", [0.5, 0, -1, np.nan], "norm must be a number p >= 1, inf, or an object"),
     ("loss", ["hinges", "one_class", 3], r"loss must be one of \['"),
     ("solver", ["fast", "", None], r"solver must be one of \['auto', 'analytic'"),
@@ -142,6 +145,12 @@ def test_empty_frames(Estimator, X, y):
 def test_one_class_only(label, X):
     with pytest.raises(ValueError, match=f"y must have at least 2 classes.*only 1 class.*{label}"):
         MKLClassifier(RBF(0.5)).fit(X, [label] * N)
+
+
+@pytest.mark.parametrize("form", [np.array, list, lambda y: np.array(y, dtype=object)])
+def test_regression_on_texts(form, X):
+    with pytest.raises(ValueError, match=r"y: could not convert string to float: .*low"):
+        MKLRegressor(RBF(0.5)).fit(X, form(["low", "high"] * (N // 2)))
 
 
 def test_classification_of_numbers(X, rng):
@@ -318,3 +327,9 @@ def test_a_failed_fit_forgets_the_one_before(Estimator, X, y):
     with pytest.raises(NotFittedError):
         model.predict(X)
     assert model.set_params(tol=1e-3).fit(X, y).predict(X).shape == (N,)
+
+
+def test_class_weights_of_labels_that_are_no_classes(X, y):
+    with pytest.raises(ValueError, match=r"class_weight has 7, which is no class of y: these are"):
+        MKLClassifier(RBF(0.5), class_weight={7: 2.0, 1: 3.0}).fit(X, y)
+    MKLClassifier(RBF(0.5), class_weight={7: 2.0, 1: 3.0, -1: 1.0}).fit(X, y)

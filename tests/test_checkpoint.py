@@ -386,3 +386,41 @@ def test_a_run_that_used_up_its_time_goes_on(noisy, tmp_path):
     model.set_params(max_time=None).fit(X, y)
     assert model.duality_gap_ <= 1e-5
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_outputs_that_have_converged_are_not_solved_again(noisy, tmp_path):
+    X, y = noisy
+    both = np.column_stack([100.0 * y, 0.01 * y])  # nearly all alphas of the first are at a bound
+    model = MKLRegressor(kernels.RBF([0.1, 1.0]), tol=1e-4, C=0.01, epsilon=1e-3, working_set=20)
+    turns = [len(history) for history in model.fit(X, both).history_]
+    assert turns[0] < turns[1]
+    model.set_params(checkpoint=tmp_path / "run", max_iter=turns[0]).fit(X, both)
+    assert model.duality_gap_[0] <= 1e-4 < model.duality_gap_[1]
+    assert sorted(os.listdir(tmp_path)) == ["run.0", "run.1"]
+    model.set_params(max_iter=None).fit(X, both)
+    assert len(model.history_[0]) == 1
+    assert (model.duality_gap_ <= 1e-4).all()
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_interrupt_in_a_later_output_leaves_the_earlier_ones(noisy, tmp_path, monkeypatch):
+    X, y = noisy
+    both = np.column_stack([y, -y + X[:, 2]])
+    model = MKLRegressor(kernels.RBF([0.1, 1.0]), tol=1e-4, checkpoint=tmp_path / "run")
+    keep = checkpoint.Checkpoint.keep
+
+    def interrupted(self, alpha, weights):
+        keep(self, alpha, weights)
+        if self.path.name == "run.1":
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint.Checkpoint, "keep", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(X, both)
+    assert sorted(os.listdir(tmp_path)) == ["run.0", "run.1"]
+    model.fit(X, both)
+    assert len(model.history_[0]) == 1
+    assert (model.duality_gap_ <= 1e-4).all()
+    assert os.listdir(tmp_path) == []

@@ -10,8 +10,9 @@ from kernelweave import norms
 from kernelweave.plan import Plan
 from kernelweave.steps import newton
 from kernelweave.training import solve
-from kernelweave.training.history import History, ignore
+from kernelweave.training.history import History
 from kernelweave.training.loop import ACCURATE, train
+from kernelweave.training.observers import ignore
 from kernelweave.training.solve import FEW_TURNS, SMALL_WEIGHTS, drop_small_weights
 
 TOL = 1e-4

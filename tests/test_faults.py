@@ -18,7 +18,9 @@ from kernelweave import MKLClassifier, checkpoint, kernels, load
 MANY = bool(os.environ.get("KERNELWEAVE_FAULTS"))
 KILLS, INTERRUPTS = (20, 50) if MANY else (3, 8)
 
+# A process that hangs says where, and ends before the test does.
 PREAMBLE = """
+import faulthandler; faulthandler.dump_traceback_later(240, exit=True)
 import os, random, resource, signal, sys, threading, time, warnings
 import numpy as np
 from importlib import import_module
@@ -155,6 +157,24 @@ except MemoryError:
     assert lines == ["refused"]
     assert (tmp_path / "m.kw").read_bytes() == content
     np.testing.assert_array_equal(load(tmp_path / "m.kw").predict(X), model.predict(X))
+
+
+def test_a_system_without_threads_to_give_has_fits_on_fewer():
+    lines = run(
+        """
+alone = MKLClassifier(kernels.RBF([0.1, 1.0])).fit(X, y)
+limit(resource.RLIMIT_AS, virtual_memory() + 6 * 2**20)  # the stack of a thread takes more
+try:
+    threading.Thread(target=print).start()
+except RuntimeError:
+    print("no thread")
+few = MKLClassifier(kernels.RBF([0.1, 1.0]), n_jobs=4).fit(X, y)
+limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+many = MKLClassifier(kernels.RBF([0.1, 1.0]), n_jobs=4).fit(X, y)
+print((alone.dual_coef_ == few.dual_coef_).all(), (alone.dual_coef_ == many.dual_coef_).all())
+"""
+    )
+    assert lines == ["no thread", "True True"]
 
 
 KILLED = """

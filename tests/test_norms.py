@@ -365,7 +365,7 @@ def test_costs_are_the_weights_of_the_norm():
     for norm in (norms.Lp(1), norms.Block(1), norms.Elliptic(np.eye(3))):
         np.testing.assert_array_equal(norm.costs(3), np.ones(3))
     np.testing.assert_array_equal(norms.Lp(1, (1.0, 2.0, 0.5)).costs(3), [1.0, 2.0, 0.5])
-    with pytest.raises(ValueError, match="weights is for 3 kernels, but there are 2"):
+    with pytest.raises(ValueError, match="norm: weights is for 3 kernels, but there are 2"):
         norms.Lp(1, (1.0, 2.0, 0.5)).costs(2)
 
 

@@ -288,12 +288,14 @@ def test_alignment_does_not_see_held_out_labels(cancer):
     assert_allclose(search.scores_[0, 0], expected, atol=1e-3)
 
 
-def test_a_class_may_be_missing_from_a_training_part(iris):
+@pytest.mark.parametrize("class_weight", ["balanced", {2: 3.0}, {0: 1.0, 2: 3.0}])
+def test_a_class_may_be_missing_from_a_training_part(class_weight, iris):
     X, y = iris
     keep = np.flatnonzero((y < 2) | (np.arange(150) == 149))
     X, y = X[keep], y[keep]
+    search = MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3, class_weight=class_weight)
     with pytest.warns(UserWarning, match="least populated class"):
-        search = MKLClassifierCV(norms=(2.0,), Cs=(1.0,), cv=3, class_weight="balanced").fit(X, y)
+        search.fit(X, y)
     assert search.scores_.min() >= 0.9
     assert list(search.classes_) == [0, 1, 2]
 

@@ -143,11 +143,11 @@ void SharedRows::each_new_row(const std::vector<int64_t>& positions, const int64
   std::vector<int64_t> examples;
   std::vector<double*> kept;
   const bool keeps = visits.keeps && keeps_rows(int64_t(positions.size()));
-  for (int64_t position : positions) {
-    examples.push_back(ids[position]);
-    kept.push_back(keeps ? cache_.insert(ids[position]) : nullptr);
-  }
   try {
+    for (int64_t position : positions) {
+      examples.push_back(ids[position]);
+      kept.push_back(keeps ? cache_.insert(ids[position]) : nullptr);
+    }
     sweep(
         *program_, side_, examples.data(), int64_t(examples.size()), side_, threads_,
         [&](int64_t r, const RowView& view, double* stack, int64_t) {

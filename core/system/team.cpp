@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -16,6 +17,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 using Task = std::function<void(int64_t, int)>;
+
+constexpr auto kCallAgain = std::chrono::milliseconds(100);
 
 bool (*interrupt_hook)() = nullptr;
 
@@ -58,17 +61,18 @@ thread_local const Job* helping = nullptr;  // the job of another thread that th
 class Team {
  public:
   void run(int threads, Job& job) {
-    grow(threads - 1);
+    const int helpers = grow(threads - 1);
     {
       std::lock_guard lock(mutex_);
       job_ = &job;
-      wanted_ = running_ = threads - 1;
+      wanted_ = running_ = helpers;
       ++generation_;
     }
     wake_.notify_all();
     job.work(0);
     std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return running_ == 0; });
+    // glibc before 2.41 may lose a wake-up (its bug 25847): those who sleep are called again.
+    while (!done_.wait_for(lock, kCallAgain, [&] { return running_ == 0; })) wake_.notify_all();
     job_ = nullptr;
   }
 
@@ -76,11 +80,18 @@ class Team {
   std::atomic<bool> busy{false};  // serves a caller
 
  private:
-  void grow(int workers) {
-    while (int(threads_.size()) < workers) {
-      const int worker = int(threads_.size()) + 1;
-      threads_.emplace_back([this, worker, seen = generation_]() mutable { loop(worker, seen); });
+  // Returns how many workers there are, at most as many as are asked for: a system that has no more
+  // threads to give does not keep the caller from working.
+  int grow(int workers) {
+    try {
+      threads_.reserve(workers);
+      while (int(threads_.size()) < workers) {
+        const int worker = int(threads_.size()) + 1;
+        threads_.emplace_back([this, worker, seen = generation_]() mutable { loop(worker, seen); });
+      }
+    } catch (const std::exception&) {  // no thread, or no memory for one
     }
+    return std::min(int(threads_.size()), workers);
   }
 
   void loop(int worker, uint64_t seen) {

@@ -1,7 +1,8 @@
 """Checkpoints: where a run is, in a file, so that another goes on from there.
 
 A run that was killed or interrupted leaves its file, and so does one that used up its turns or its
-time before its gap was small enough.
+time before its gap was small enough. Where a fit has several outputs, each with a file of its own,
+those that have converged keep theirs until all of them have: a fit that goes on finds them solved.
 
 A file is an `archive` with alpha, the weights and a key: a digest of all that defines the problem,
 from the examples as the kernels read them to the version of this format.
@@ -44,13 +45,28 @@ class Checkpoint:
     problem : what is solved.
     data : what tells its examples and kernels from others, see `data_key`.
     M : number of kernels whose weights are kept.
+    is_last : whether it is that of the last output of a fit.
+
+    Attributes
+    ----------
+    done : bool
+        Whether its run has ended, and not for want of turns or time.
     """
 
-    def __init__(self, path: str | os.PathLike[str], problem: Problem, data: str, M: int):
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        problem: Problem,
+        data: str,
+        M: int,
+        *,
+        is_last: bool = True,
+    ):
         self.path = Path(path)
         self._problem = problem
         self._key = problem_key(problem, data)
-        self._M = M
+        self._M, self._is_last = M, is_last
+        self.done = False
         self._written = time.monotonic()
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
@@ -109,8 +125,11 @@ class Checkpoint:
             )
         self._written = time.monotonic()
 
-    def keep_end(self, result: Result) -> None:
-        """Write where a run has used up its turns or its time, so that another can go on."""
+    def end(self, result: Result, *, done: bool) -> None:
+        """Write where a run has ended, unless it is done and no other output is still to come."""
+        self.done = done
+        if done and self._is_last:
+            return
         if result.weights.any():  # there is nothing to go on from in a constant model
             self._last = result.alpha, result.weights
             self.keep_last()
@@ -131,7 +150,11 @@ def checkpoints(
     path: str | os.PathLike[str], problems: Sequence[Problem], data: str, M: int
 ) -> list[Checkpoint]:
     """Return the checkpoint of each of some problems with M weights: files ``<path>.<output>``."""
-    return [Checkpoint(f"{os.fspath(path)}.{k}", one, data, M) for k, one in enumerate(problems)]
+    last = len(problems) - 1
+    return [
+        Checkpoint(f"{os.fspath(path)}.{k}", one, data, M, is_last=k == last)
+        for k, one in enumerate(problems)
+    ]
 
 
 def try_out(path: str | os.PathLike[str], n: int) -> None:

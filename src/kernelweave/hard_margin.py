@@ -118,7 +118,8 @@ def solve_hard_margin(
         judged = replace(problem, norm=Fixed(result.weights)) if given else problem
         certificate, factor = _scaled(judged, engine, result.weights)
         if certificate.finite:
-            history.add(certificate, result.weights, result.n_iter)
+            alpha = factor * engine.alpha
+            history.add(certificate, result.weights, result.n_iter, alpha)
         if certificate.gap <= history.tol or history.spent:
             break
         hopeless = _largest_margin(judged, engine) < SMALLEST_MARGIN * np.sqrt(size)

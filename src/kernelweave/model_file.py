@@ -28,11 +28,11 @@ from .archive import Archive, write_archive
 from .kernels import Kernel
 from .lsgkm import is_lsgkm, read_lsgkm
 from .model import Model
+from .parameters import check_parameters
 from .plan import Plan
 from .sequences import Sequences
 from .stored import Stored, stored_as, stored_class
 from .typed import fits
-from .validation import check_parameters
 from .whole_file import whole_file
 
 FORMAT = 2

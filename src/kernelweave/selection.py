@@ -13,10 +13,11 @@ from . import losses
 from .estimators.classifier import BaseClassifier
 from .estimators.regressor import BaseRegressor, is_scale
 from .norms import Norm
+from .parameters import check_parameters
 from .problem import Problem
 from .search import Search
 from .stored import stored
-from .validation import check_parameters, check_targets, check_weights, weighed
+from .validation import check_targets, check_weights, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
@@ -185,7 +186,7 @@ class MKLRegressorCV(Search, BaseRegressor):
         self._forget()
         check_parameters(self)
         X = self._checked(X, reset=True)
-        y = check_targets(self, X, y, numeric=True).astype(float)
+        y = check_targets(self, X, y, numeric=True)
         weights = check_weights(sample_weight, len(y))
         in_units = is_scale(self.Cs)
 

@@ -1,15 +1,13 @@
-"""What estimators accept: examples, targets' weights, parameters."""
+"""What estimators accept: examples, targets and their weights."""
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import (
     _check_feature_names,
     _check_n_features,
@@ -23,12 +21,10 @@ from sklearn.utils.validation import (
 from .kernels.inputs import is_frame, unpacked
 from .kernels.nested import by_name, nested_params
 from .kernels.prepare import all_pairwise
-from .numeric import THREAD_COUNTS, as_number, as_numbers, is_thread_count, is_whole
+from .numeric import as_numbers
+from .parameters import not_negative
 from .sequences import Sequences
 from .views import Grams, Views
-
-RULES = ("best", "one-standard-error")
-NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
 
 class _Names:
@@ -79,7 +75,12 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         _check_n_samples(X, least)
         _check_n_features(estimator, X, reset=reset)
         return X
-    if named and _holds_texts(X):
+    if _holds_texts(X):
+        if not named:
+            raise ValueError(
+                "X must hold numbers, or be a frame, where no kernels are named; for a list of "
+                "texts take BagOfWords(), for one of sequences GappedKmer() or WeightedDegree(20)"
+            )
         _check_n_samples(X, least)
         return X
     X = as_rows(estimator.kernels, X) if named else X
@@ -158,7 +159,12 @@ def check_targets(
         )
     shape = np.asarray(y).shape if several else ()
     several = len(shape) == 2 and shape[1] > 1
-    targets: np.ndarray = _check_y(y, multi_output=several, y_numeric=numeric, estimator=estimator)
+    try:
+        targets: np.ndarray = _check_y(y, several, numeric, estimator)
+        targets = targets.astype(float) if numeric else targets
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(f"y: {text}" if text.startswith("could not convert") else text) from None
     check_consistent_length(X, targets)
     return targets
 
@@ -190,14 +196,25 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
     return weights
 
 
-def check_class_weights(class_weight: dict[Any, Any]) -> None:
-    """Raise ValueError for a class whose weight is no finite number of at least 0."""
+def check_class_weights(class_weight: Any, classes: np.ndarray) -> None:
+    """Raise ValueError for a class whose weight is no finite number of at least 0.
+
+    And for labels that are none of the classes, unless all of these have a weight.
+    """
+    if not isinstance(class_weight, dict):
+        return
     for label, weight in class_weight.items():
-        if not _not_negative(weight):
+        if not not_negative(weight):
             raise ValueError(
                 f"class_weight must hold finite numbers of at least 0, got {weight!r} for class "
                 f"{label!r}"
             )
+    known = classes.tolist()
+    other = [label for label in class_weight if label not in known]
+    if other and not all(label in class_weight for label in known):
+        raise ValueError(
+            f"class_weight has {other[0]!r}, which is no class of y: these are {known}"
+        )
 
 
 def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
@@ -224,73 +241,3 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
             "or raise C; 0 leaves an example out"
         )
     return costs
-
-
-def check_parameters(estimator: BaseEstimator) -> None:
-    """Raise ValueError for the first parameter that is not as it should be."""
-    costs = (_positive, "a finite number above 0")
-    if getattr(estimator, "_takes_hard_margins", False):
-        costs = (_above_zero, "a finite number above 0, or inf for a hard margin")
-    rules = {
-        "C": costs,
-        "Cs": (_all_positive, "a sequence of finite numbers above 0, at least one"),
-        "norms": (_several, "a sequence of numbers p >= 1 and norm objects, at least one"),
-        "rule": (lambda rule: isinstance(rule, str) and rule in RULES, f"one of {RULES}"),
-        "nu": (lambda nu: _positive(nu) and nu <= 1, "a number above 0 and at most 1"),
-        "epsilon": (_or_scale(_not_negative), 'a number of at least 0, or "scale"'),
-        "tol": (_positive, "a finite number above 0"),
-        "max_iter": (lambda k: k is None or _count(k, 1), "None or an integer of at least 1"),
-        "max_time": (lambda t: t is None or _positive(t), "None or a finite number above 0"),
-        "working_set": (lambda q: _is_auto(q) or _count(q, 2), '"auto" or an integer above 1'),
-        "cache_mb": (_not_negative, "a number of at least 0"),
-        "class_weight": (_class_weight, 'None, "balanced" or a dict from classes to factors'),
-        "normalize": (lambda how: how in NORMALIZATIONS, f"one of {NORMALIZATIONS}"),
-        "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
-        "n_jobs": (is_thread_count, THREAD_COUNTS),
-    }
-    if is_regressor(estimator):
-        rules["C"] = (_or_scale(rules["C"][0]), f'{rules["C"][1]}, or "scale"')
-        rules["Cs"] = (_or_scale(rules["Cs"][0]), f'{rules["Cs"][1]}, or "scale"')
-    given = vars(estimator)
-    for name, (accepts, accepted) in rules.items():
-        if name in given and not accepts(given[name]):
-            raise ValueError(f"{name} must be {accepted}, got {given[name]!r}")
-
-
-def _or_scale(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: (isinstance(value, str) and value == "scale") or rule(value)
-
-
-def _several(values: Any) -> bool:
-    return np.iterable(values) and not isinstance(values, str) and len(list(values)) > 0
-
-
-def _all_positive(values: Any) -> bool:
-    return _several(values) and all(_positive(value) for value in values)
-
-
-def _positive(value: Any) -> bool:
-    return 0 < as_number(value) < np.inf
-
-
-def _above_zero(value: Any) -> bool:
-    """Whether a number is above 0; infinity is, but no integer beyond all floats."""
-    return _positive(value) or value == np.inf
-
-
-def _not_negative(value: Any) -> bool:
-    return 0 <= as_number(value) < np.inf
-
-
-def _count(value: Any, least: int) -> bool:
-    return is_whole(value) and value >= least
-
-
-def _class_weight(value: Any) -> bool:
-    return (
-        value is None or isinstance(value, dict) or (isinstance(value, str) and value == "balanced")
-    )
-
-
-def _is_auto(value: Any) -> bool:
-    return isinstance(value, str) and value == "auto"

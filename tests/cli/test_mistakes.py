@@ -48,6 +48,10 @@ CALLS = {
     "predict table.csv sites.fa -o out": "'table.csv' is not a kernelweave model",
     "predict sites.kw sites.fa -o no/out": "no/out: there is no folder",
     "predict sites.kw sites.fa -o .": ".: is a folder",
+    "predict sites.kw absent.fa": "absent.fa: No such file",
+    "predict sites.kw sites.fa -o out.xyz": "--out: out.xyz must end in one of .tsv .txt .tsv.gz",
+    "predict sites.kw sites.fa -o out.csv": "text has tabs between its columns",
+    "variants sites.kw odd.vcf --genome short.fa -o out.csv": "one of .tsv .txt .tsv.gz .txt.gz",
     "scan sites.kw empty.fa -o out.bed": "empty.fa: line 1: holds no records",
     "scan sites.kw short.fa -o out.bed": "no chromosome has the 141 letters of a window",
     "scan table.kw sites.fa -o out.bed": "needs a model on sequences",
@@ -76,6 +80,7 @@ def test_every_mistake_is_one_line_and_leaves_no_file(models, run):
         result = run(*call.split(), code=2)
         assert message in result.stderr, call
         assert len(result.stderr.splitlines()) == 1, call
+        assert result.stdout == "", call
         assert sorted(os.listdir(models)) == before, call
 
 

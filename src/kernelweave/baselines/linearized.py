@@ -25,7 +25,8 @@ from ..core import single_threaded_blas
 from ..documentation import Documented
 from ..kernels.default_of_views import default_of_views
 from ..numeric import is_whole, thread_count
-from ..validation import check_examples, check_parameters, check_targets
+from ..parameters import check_parameters
+from ..validation import check_examples, check_targets
 from .feature_maps import Fourier, Nystroem
 
 FEATURES = ("nystroem", "fourier")

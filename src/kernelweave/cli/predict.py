@@ -14,7 +14,9 @@ from .command import Command, jobs
 @click.argument("model", type=click.Path())
 @click.argument("input", type=click.Path(allow_dash=True))
 @click.option(
-    "-o", "--out", help="A .tsv, .tsv.gz or .parquet file; text on standard output by default."
+    "-o",
+    "--out",
+    help="A .tsv, .txt (both also .gz) or .parquet file; text on standard output by default.",
 )
 @click.option("--genome", metavar="FASTA", help="Where the regions of a BED file are.")
 @click.option("--contributions", is_flag=True, help="Also what each kernel adds to the score.")
@@ -35,13 +37,14 @@ def command(
     \b
     Examples:
       kernelweave predict model.kw new.csv -o scores.tsv
-      zcat reads.fa.gz | kernelweave predict model.kw - | sort -k2,2gr | head
+      zcat reads.fa.gz | kernelweave predict model.kw - | sort -t $'\\t' -k2,2gr | head
     """
     from .. import __version__, load
     from ..genome.model_windows import alphabet_of
     from .data import known_columns, read_in_blocks
-    from .table_output import table_output
+    from .table_output import check_ending, table_output
 
+    check_ending(out)
     fitted = load(model).set_params(n_jobs=jobs)
     blocks = read_in_blocks(input, genome=genome, alphabet=alphabet_of(fitted))
     scored = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,29 @@ import numpy as np
 from ..whole_file import whole_file
 from .command import text_output
 
+ENDINGS = ".tsv", ".txt", ".tsv.gz", ".txt.gz", ".parquet"
 Columns = Mapping[str, Any]
+
+
+def check_ending(path: str | None, *others: str) -> None:
+    """Raise ValueError where a name ends in what no table is written as, nor one of the others.
+
+    Names without an ending, such as those of devices, are of text.
+    """
+    accepted = (*ENDINGS, *others)
+    if path is None or not PurePath(path).suffix or path.lower().endswith(accepted):
+        return
+    raise ValueError(
+        f"--out: {path} must end in one of {' '.join(accepted)}; text has tabs between its columns"
+    )
 
 
 @contextmanager
 def table_output(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]:
     """Give a function that writes rows, as columns of equal length by their names.
 
-    Text begins with a comment, which Parquet keeps in its metadata.
+    Text begins with a comment, which Parquet keeps in its metadata. Nothing is written before there
+    are rows: what is wrong with an input is told by itself.
     """
     if path is not None and path.lower().endswith(".parquet"):
         output = _parquet(path, comment)
@@ -31,13 +47,12 @@ def table_output(path: str | None, comment: str) -> Iterator[Callable[[Columns],
 @contextmanager
 def _text(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]:
     with text_output(path) as file:
-        file.write(f"# {comment}\n")
         begun = False
 
         def write(columns: Columns) -> None:
             nonlocal begun
             if not begun:
-                file.write("\t".join(columns) + "\n")
+                file.write(f"# {comment}\n" + "\t".join(columns) + "\n")
                 begun = True
             rows = zip(*(np.asarray(column).tolist() for column in columns.values()), strict=True)
             file.writelines("\t".join(map(str, row)) + "\n" for row in rows)

@@ -14,7 +14,9 @@ from .command import Command, class_of, jobs, one_class, quiet, text_output, wit
 @click.argument("vcf", type=click.Path())
 @click.option("--genome", required=True, metavar="FASTA", help="The genome of the variants.")
 @click.option(
-    "-o", "--out", help="A .tsv, .vcf or .parquet file; text on standard output by default."
+    "-o",
+    "--out",
+    help="A .tsv, .txt, .vcf (all also .gz) or .parquet file; text on standard output by default.",
 )
 @click.option(
     "--length", type=click.IntRange(1), help="Letters of a window, if the model takes any."
@@ -42,8 +44,9 @@ def command(
     """
     from .. import __version__, load
     from ..genome import read_vcf, variants, write_vcf
-    from .table_output import table_output
+    from .table_output import check_ending, table_output
 
+    check_ending(out, ".vcf", ".vcf.gz")
     fitted = load(model).set_params(n_jobs=jobs)
     given, left_out = read_vcf(vcf)
     found = variants(fitted, given, genome, length=length, target=class_of(fitted, target))

@@ -30,7 +30,9 @@ from ..problem import Problem
 from ..progress import live_line
 from ..solvers.base import Method
 from ..time_left import TimeLeft
-from ..training.history import History, Progress, Result, ignore
+from ..training.best_model import BestModel
+from ..training.history import History, Progress, Result
+from ..training.observers import ignore
 from ..training.solve import solve
 from ..validation import check_examples
 from .fitted import FittedEstimator
@@ -111,6 +113,9 @@ class MKLEstimator(FittedEstimator):
                         digits=prepared.digits,
                     )
                     results.append(result)
+            if all(file.done for file in kept):
+                for file in kept:
+                    file.remove()
         self._learn(prepared, results, merged)
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
@@ -191,6 +196,8 @@ class MKLEstimator(FittedEstimator):
         self.plan_ = plan
         observe = checkpoint.keep if checkpoint else ignore
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
+        if digits is not None and (self.max_iter is not None or deadline < np.inf):
+            history.best = BestModel(self.tol)
         history.work = engine.work
         engine.work.clear()
         if checkpoint and (kept := checkpoint.load()):
@@ -204,10 +211,10 @@ class MKLEstimator(FittedEstimator):
             raise
         if self.verbose >= 2 and engine.work.pairs:
             print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
-        if checkpoint and history.spent and not result.converged:
-            checkpoint.keep_end(result)
-        elif checkpoint:
-            checkpoint.remove()
+        if checkpoint:
+            checkpoint.end(result, done=result.converged or not history.spent)
+        if history.best and history.spent and not result.converged:
+            result = history.best.instead_of(result)  # another fit goes on from the last one
         return result.moved(problem.centre)
 
     def _learn(

@@ -17,11 +17,11 @@ from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..hard_margin import HardMarginProblem
+from ..parameters import check_parameters
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
     check_class_weights,
-    check_parameters,
     check_targets,
     check_weights,
     one_number,
@@ -61,6 +61,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
                 "y must have at least 2 classes, but the data have only 1 class: "
                 f"{classes.tolist()[0]!r}"
             )
+        check_class_weights(self.class_weight, classes)
         return classes, codes
 
     def _problems(self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
@@ -75,9 +76,11 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
     ) -> np.ndarray:
-        if isinstance(self.class_weight, dict):
-            check_class_weights(self.class_weight)
-        per_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+        given = self.class_weight
+        if isinstance(given, dict):  # not all of its classes need be in a part of the examples
+            per_class = np.array([given.get(label, 1.0) for label in classes.tolist()])
+        else:
+            per_class = compute_class_weight(given, classes=classes, y=classes[codes])
         weights = check_weights(sample_weight, len(codes))
         costs = weighed(1.0, weights, per_class[codes])
         if np.count_nonzero(np.bincount(codes, costs)) < 2:

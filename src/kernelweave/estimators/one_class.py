@@ -13,9 +13,10 @@ from .. import losses, norms
 from ..kernels import Kernel
 from ..kernels.default import default_region_kernel
 from ..kernels.default_of_views import default_of_views
+from ..parameters import check_parameters
 from ..problem import Problem
 from ..stored import stored
-from ..validation import check_parameters, check_weights, weighed
+from ..validation import check_weights, weighed
 from .base import MKLEstimator
 
 

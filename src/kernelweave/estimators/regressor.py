@@ -11,10 +11,10 @@ from sklearn.base import RegressorMixin
 
 from .. import losses, norms
 from ..kernels.standardized import moments
+from ..parameters import check_parameters
 from ..problem import Problem
 from ..stored import stored
 from ..validation import (
-    check_parameters,
     check_targets,
     check_weights,
     one_number,
@@ -130,7 +130,7 @@ class MKLRegressor(BaseRegressor):
         self._forget()
         check_parameters(self)
         X = self._checked(X, reset=True)
-        y = check_targets(self, X, y, numeric=True, several=True).astype(float)
+        y = check_targets(self, X, y, numeric=True, several=True)
         weights = check_weights(sample_weight, len(y))
         self.epsilon_, unit = self._scales(y, weights)
         self.C_ = unit if is_scale(self.C) else float(self.C)

@@ -99,7 +99,15 @@ class BagOfWords(OnColumns):
 
     def reading(self, columns: Columns, X: Any) -> BagOfWords:
         """Return the same kernel with the words that columns of X hold."""
-        counter = self._counter().fit(columns.texts(X))
+        try:
+            counter = self._counter().fit(columns.texts(X))
+        except ValueError as error:
+            if "empty vocabulary" not in str(error):
+                raise
+            raise ValueError(
+                f"BagOfWords: X holds no words like token_pattern={self.token_pattern!r}; give "
+                "texts with words, or another pattern"
+            ) from None
         words = tuple(counter.get_feature_names_out().tolist())
         return replace(self, columns=columns, vocabulary=words)
 

@@ -168,7 +168,7 @@ def clip(s: np.ndarray) -> np.ndarray:
 def same_length(name: str, have: int, want: int) -> None:
     """Refuse what is made for another number of kernels."""
     if have != want:
-        raise ValueError(f"{name} is for {have} kernels, but there are {want}")
+        raise ValueError(f"norm: {name} is for {have} kernels, but there are {want}")
 
 
 @dataclass(frozen=True, eq=False)

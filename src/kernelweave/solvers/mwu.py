@@ -141,7 +141,8 @@ class MWU(Method):
                     break
             game.take(batch)
             certificate = game.certificate()
-            history.add(certificate, game.theta(), game.rounds - before)
+            alpha = game.scale * engine.alpha
+            history.add(certificate, game.theta(), game.rounds - before, alpha)
             if history.converged or history.out_of_time or game.rounds >= rounds:
                 break
         engine.move_to(*engine.snapshot().scaled(game.scale))

@@ -17,8 +17,8 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem import Problem
-from ..training.history import History, Result, ignore, placed
-from ..training.observers import of_kernels
+from ..training.history import History, Result
+from ..training.observers import ignore, of_kernels, placed
 from ..training.solve import feasible_alpha
 from ..training.violations import every_kth
 

@@ -210,7 +210,7 @@ def descended(descent: Descent, history: History) -> Result | None:
     while moving and not slow(history, descent.free):
         weights = descent.weights
         certificate = certified(problem, engine, weights)
-        history.add(certificate, weights, turns)
+        history.add(certificate, weights, turns, engine.alpha)
         enough = history.converged or history.enough(certificate.gap)
         if history.spent or (enough and descent.whole):
             return history.result(certificate, engine.alpha, weights)

@@ -17,6 +17,8 @@ from ..digits import rounding
 from ..engines.base import Engine
 from ..engines.work import Work
 from ..problem import Certificate
+from .best_model import BestModel
+from .observers import Observer, ignore, placed
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,
 STUCK_INNER = 3  # or inner problems in a row that ended in this way
@@ -29,8 +31,6 @@ NOISE, NOISY_TURNS, NOISY_PROGRESS = 0.25, 10, 0.5
 ZERO_OBJECTIVE = 1e-15  # what is left of an objective whose optimum is 0, relative to the largest
 ROUNDING = 1e-12  # part of the primal value beyond which no inner problem is solved
 TINY = np.finfo(float).tiny
-
-Observer = Callable[[np.ndarray, np.ndarray], None]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -90,10 +90,6 @@ class Result(Certificate):
         return replace(self, weights=placed(self.weights, kernels, M), history=history)
 
 
-def ignore(*anything: Any) -> None:
-    """Do nothing with what one is told."""
-
-
 class History:
     """What a solver has reached so far, and when it has to stop.
 
@@ -122,6 +118,8 @@ class History:
     enough : callable
         Says of the gap of the last model whether it will do, though it is above `tol`: a problem
         that is solved on the way may have served its purpose.
+    best : BestModel or None
+        Is told of every entry that comes with its alpha.
     """
 
     phase = "double precision"
@@ -145,6 +143,7 @@ class History:
         self.patience, self.stuck_inner = STUCK_TURNS, 0
         self._sizes: np.ndarray | None = None  # largest value of each kernel
         self.enough: Callable[[float], bool] = lambda gap: False
+        self.best: BestModel | None = None
 
     def inner(
         self,
@@ -172,10 +171,17 @@ class History:
         self.entries.extend(other.entries[:-1])
         self.n_iter += other.n_iter
 
-    def add(self, certificate: Certificate, weights: np.ndarray, turns: int = 1) -> None:
+    def add(
+        self,
+        certificate: Certificate,
+        weights: np.ndarray,
+        turns: int = 1,
+        alpha: np.ndarray | None = None,
+    ) -> None:
         """Note a certified model with weights, shape (M,), that took some turns.
 
-        Values that are no numbers are a FloatingPointError, since no turn would mend that.
+        With its alpha, shape (n,), it may be the one that a fit ends with. Values that are no
+        numbers are a FloatingPointError, since no turn would mend that.
         """
         if not certificate.finite:
             raise FloatingPointError("the objective is not finite")
@@ -192,6 +198,8 @@ class History:
             self.tol = max(min(self.tol, self._fall * certificate.gap), least)
         self.entries.append(progress)
         self.n_iter += turns
+        if self.best is not None and alpha is not None:
+            self.best.note(certificate, alpha, weights)
         self.watch(progress)
 
     @property
@@ -281,13 +289,6 @@ class History:
             converged=certificate.gap <= self.tol,
             late=self.out_of_time and not certificate.gap <= self.tol,
         )
-
-
-def placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
-    """Return the weights of some of M kernels, the others being 0, shape (M,)."""
-    theta = np.zeros(M)
-    theta[kernels] = weights
-    return theta
 
 
 def apart(entries: list[Progress]) -> float:

@@ -274,7 +274,7 @@ def train(
         if accuracy is None:
             weights = step(turn)
         certificate = sets.certify(weights, turn.s)
-        history.add(certificate, weights, turns)
+        history.add(certificate, weights, turns, engine.alpha)
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         if accuracy is None:

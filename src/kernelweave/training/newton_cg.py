@@ -118,7 +118,7 @@ def newton_cg(
         engine.move_to(point.alpha, point.v + product, weights)
         history.observe(engine.alpha, weights)
         certificate = certified(problem, engine, weights)
-        history.add(certificate, weights, min(turns, 1))
+        history.add(certificate, weights, min(turns, 1), engine.alpha)
         if history.spent or history.converged:
             return history.result(certificate, engine.alpha, weights)
         wanted = END * history.tol * certificate.scale

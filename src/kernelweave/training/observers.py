@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from .history import Observer, ignore, placed
+Observer = Callable[[np.ndarray, np.ndarray], None]
+"""Is told alpha, shape (n,), and the weights, shape (M,)."""
+
+
+def ignore(*anything: Any) -> None:
+    """Do nothing with what one is told."""
 
 
 def of_examples(observe: Observer, examples: np.ndarray, alpha: np.ndarray) -> Observer:
@@ -28,3 +36,10 @@ def of_kernels(observe: Observer, kernels: np.ndarray, M: int) -> Observer:
     if observe is ignore:
         return ignore
     return lambda alpha, weights: observe(alpha, placed(weights, kernels, M))
+
+
+def placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
+    """Return the weights of some of M kernels, the others being 0, shape (M,)."""
+    theta = np.zeros(M)
+    theta[kernels] = weights
+    return theta

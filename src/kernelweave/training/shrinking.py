@@ -59,7 +59,7 @@ def train_on_active_sets(
         result = train(restricted, engine.subset(active), weights, plan, inner)
         sets.assign(active, result.alpha, weights := result.weights)
         certificate = sets.certify(weights)
-        history.add(certificate, weights, inner.n_iter)
+        history.add(certificate, weights, inner.n_iter, engine.alpha)
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         gap, changed = min(gap, certificate.gap), inner.n_iter > 0

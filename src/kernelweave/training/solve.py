@@ -17,8 +17,9 @@ from ..engines.base import Engine
 from ..hard_margin import HardMarginProblem, solve_hard_margin
 from ..problem import Problem
 from .confirm import confirmed
-from .history import History, Result, ignore
+from .history import History, Result
 from .loop import train
+from .observers import ignore
 from .shrinking import first_set, is_crowded, train_on_active_sets
 from .violations import every_kth
 from .working_sets import certified

@@ -1,0 +1,103 @@
+"""A fit that runs out of turns or time ends with the best model that it has certified."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+
+from kernelweave import MKLClassifier, MKLRegressor, kernels, verify
+from kernelweave.estimators import base
+from kernelweave.plan import METHODS
+from kernelweave.problem import Certificate
+from kernelweave.training.best_model import BestModel
+from kernelweave.training.history import History
+
+TOL = 1e-9
+
+
+def fitted(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(X, y)
+
+
+def table(load_real, name, n=120):
+    data = load_real(name)
+    X = (data["X"] - data["X"].mean(axis=0)) / data["X"].std(axis=0).clip(1e-9)
+    return X[:n], data["y"][:n]
+
+
+SOLVERS = [solver for solver in METHODS if "alignment" not in solver]
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("turns", [1, 2, 5])
+def test_the_gap_is_the_smallest_of_the_history_and_true(solver, turns, load_real):
+    X, y = table(load_real, "sonar")
+    norm = 1.0 if solver in ("skm", "mwu") else np.inf if solver == "uniform" else 1.5
+    loss = "squared_hinge" if solver == "mwu" else "hinge"
+    widths = kernels.RBF([1e-3, 1e-2, 0.1, 1.0])
+    given = {"norm": norm, "loss": loss, "solver": solver, "C": 10.0, "working_set": 20}
+    if solver in ("gradient", "hessian", "level", "cutting-plane"):
+        given["norm"] = 1.0
+    model = fitted(MKLClassifier(widths, tol=TOL, max_iter=turns, **given), X, y)
+    gaps = [turn["gap"] for turn in model.history_]
+    if solver != "skm":  # its optimality is known of the last turn only
+        assert model.duality_gap_ <= min(gaps)
+    assert model.n_iter_ <= turns or solver == "qcqp"
+    assert verify(model, X, y).agree
+
+
+def test_what_the_last_turn_has_lost_is_kept(load_real):
+    X, y = table(load_real, "boston_housing", 150)
+    widths, won = kernels.RBF([1e-3, 1e-2, 0.1, 1.0]), 0
+    for turns in range(1, 10):
+        model = fitted(MKLRegressor(widths, norm=1.0, C=100.0, tol=TOL, max_iter=turns), X, y)
+        won += model.duality_gap_ < model.history_[-1]["gap"]
+        assert model.duality_gap_ <= min(turn["gap"] for turn in model.history_)
+        assert verify(model, X, y).agree
+    assert won > 0
+
+
+def test_another_fit_goes_on_from_the_last_turn(load_real, tmp_path):
+    X, y = table(load_real, "boston_housing", 300)
+    widths = kernels.RBF([1e-3, 1e-2, 0.1, 1.0])
+    model = MKLRegressor(widths, norm=1.0, C=100.0, tol=1e-3, working_set=10, max_iter=2)
+    model.set_params(checkpoint=tmp_path / "run")
+    gaps = []
+    while not gaps or gaps[-1] > 1e-3:
+        gaps.append(fitted(model, X, y).duality_gap_)
+        assert len(gaps) < 500  # a fit that went back to its best turn might never end
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_fits_without_a_bound_and_those_of_searches_keep_no_copy(load_real, monkeypatch):
+    seen = []
+
+    class Watched(History):
+        def result(self, *model):
+            seen.append(self.best)
+            return super().result(*model)
+
+    monkeypatch.setattr(base, "History", Watched)
+    MKLClassifier(kernels.RBF(0.1)).fit(*table(load_real, "sonar"))
+    assert seen == [None] * len(seen)
+
+
+def certificate(gap):
+    return Certificate(primal=1.0, dual=1.0 - gap, constant=10.0, gap=gap, bias=0.0)
+
+
+def test_of_models_at_the_tolerance_others_judge():
+    best, history = BestModel(0.1), History(0.1)
+    history.best = best
+    alpha, theta = np.array([1.0, -1.0]), np.array([0.6, 0.8])
+    for gap, factor in ((0.5, 1.0), (0.3, 2.0), (0.05, 3.0), (0.4, 4.0)):
+        history.add(certificate(gap), theta, 1, factor * alpha)
+    last = history.result(certificate(0.4), 4 * alpha, theta)
+    found = best.instead_of(last)
+    assert found.gap == 0.3
+    np.testing.assert_array_equal(found.alpha, 2 * alpha)
+    assert best.instead_of(found) is found
+    assert BestModel(0.1).instead_of(last) is last
