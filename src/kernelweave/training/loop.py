@@ -102,13 +102,8 @@ class Turn:
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
 
     def excess(self, norm: Norm) -> float:
-        """Return the part of that gap which is due to the weights, relative to `scale`.
-
-        It is unknown, and infinite, where weights are not those of a ball.
-        """
-        if not norm.has_ball:
-            return np.inf
-        return 0.5 * (norm.dual(self.s) - float(self.theta @ self.s)) / self.scale
+        """Return the part of that gap which is due to the weights; inf where that is unknown."""
+        return 0.5 * (norm.dual(self.s) - self.theta @ self.s) if norm.has_ball else np.inf
 
     @property
     def scale(self) -> float:
@@ -259,6 +254,7 @@ def train(
     sets = WorkingSets(problem, engine, plan.working_set, history)
     step, every_kernel = plan.make_step(problem.norm), EveryKernel(problem.norm)
     accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)
+    good = GOOD_WEIGHTS * history.tol
 
     def solve_inner(theta: np.ndarray) -> Turn:
         tol = history.tol if accuracy is None else accuracy.gap
@@ -283,7 +279,7 @@ def train(
         else:
             if problem.nothing_to_learn(turn.value):  # is that so at all weights?
                 weights = every_kernel.weights(turn.s)
-            elif turns and (excess := turn.excess(problem.norm)) <= GOOD_WEIGHTS * history.tol:
+            elif turns and (excess := turn.excess(problem.norm) / certificate.scale) <= good:
                 accuracy.leave(excess)
             elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)

@@ -19,7 +19,7 @@ from ..problem import Problem
 from .history import History, Result
 from .loop import train
 from .observers import of_examples
-from .violations import Violations, every_kth
+from .violations import Violations, every_kth, is_crowded
 from .working_sets import WorkingSets
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ SPARE = 0.5  # examples that nearly violate the conditions, relative to those th
 # settle slowly, and those of a set that is wrong are of no use.
 FALL_ONE_KERNEL, FALL_MANY_KERNELS = 0.05, 0.2
 LAST_FALL = 0.5  # and to no less than this part of the tolerance
-# Leaving examples out does not pay where more than this part of a set is support, and the set is at
-# least this part of all examples. In a smaller one nearly every example may count.
-MOST_SUPPORT, TELLING = 0.6, 0.25
+# Leaving examples out does not pay where most of a set is support, and the set is at least this part
+# of all examples. In a smaller one nearly every example may count.
+TELLING = 0.25
 SAMPLE_TOL = 0.1  # relative duality gap to which weights are learned on a larger sample
 
 
@@ -76,11 +76,6 @@ def train_on_active_sets(
 def first_set(problem: Problem, alpha: np.ndarray) -> np.ndarray:
     """Return the sample that active sets start from."""
     return sample(problem, alpha, max(MANY_EXAMPLES, int(SMALLEST_SHARE * len(alpha))))
-
-
-def is_crowded(alpha: np.ndarray) -> bool:
-    """Return whether most examples are support."""
-    return bool(np.count_nonzero(alpha) > MOST_SUPPORT * len(alpha))
 
 
 def sample(problem: Problem, alpha: np.ndarray, size: int) -> np.ndarray:

@@ -20,8 +20,8 @@ from .confirm import confirmed
 from .history import History, Result
 from .loop import train
 from .observers import ignore
-from .shrinking import first_set, is_crowded, train_on_active_sets
-from .violations import every_kth
+from .shrinking import first_set, train_on_active_sets
+from .violations import every_kth, is_crowded
 from .working_sets import certified
 
 if TYPE_CHECKING:

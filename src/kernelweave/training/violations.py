@@ -6,6 +6,8 @@ import numpy as np
 
 from ..losses import DualTerm
 
+MOST_SUPPORT = 0.6  # part of the examples that is most of them
+
 
 class Violations:
     """How far each alpha is from where it should be.
@@ -81,6 +83,11 @@ def every_kth(y: np.ndarray, k: int) -> np.ndarray:
     """
     kinds = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     return np.sort(np.concatenate([members[::k] for members in kinds]))
+
+
+def is_crowded(alpha: np.ndarray) -> bool:
+    """Return whether most examples are support."""
+    return bool(np.count_nonzero(alpha) > MOST_SUPPORT * len(alpha))
 
 
 def _first(idx: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:
