@@ -33,10 +33,10 @@ SPARE = 0.5  # examples that nearly violate the conditions, relative to those th
 # settle slowly, and those of a set that is wrong are of no use.
 FALL_ONE_KERNEL, FALL_MANY_KERNELS = 0.05, 0.2
 LAST_FALL = 0.5  # and to no less than this part of the tolerance
-# Leaving examples out does not pay where most of a set is support, and the set is at least this part
-# of all examples. In a smaller one nearly every example may count.
+# Leaving examples out does not pay where most of a set is support, and the set is at least this
+# part of all examples. In a smaller one nearly every example may count.
 TELLING = 0.25
-SAMPLE_TOL = 0.1  # relative duality gap to which weights are learned on a larger sample
+SAMPLE_TOL = 0.03  # relative duality gap to which weights are learned on a larger sample
 
 
 def train_on_active_sets(
@@ -48,10 +48,10 @@ def train_on_active_sets(
     """
     sets = WorkingSets(problem, engine, plan.working_set, history)
     fall = FALL_ONE_KERNEL if engine.n_kernels == 1 else FALL_MANY_KERNELS
-    active, gap, changed, wanted = first_set(problem, engine.alpha), 1.0, True, 1.0
+    active, gap, changed, noisy = first_set(problem, engine.alpha), 1.0, True, False
     while changed and len(active) <= engine.n // 2:
         inner = history.inner(
-            max(min(fall * gap, wanted), LAST_FALL * history.tol),
+            max(min(fall * gap, SAMPLE_TOL if noisy else 1.0), LAST_FALL * history.tol),
             history.turns_left,
             observe=of_examples(history.observe, active, engine.alpha),
         )
@@ -64,10 +64,11 @@ def train_on_active_sets(
             return history.result(certificate, engine.alpha, weights)
         gap, changed = min(gap, certificate.gap), inner.n_iter > 0
         crowded = is_crowded(result.alpha)
-        if crowded and len(active) >= TELLING * engine.n:
+        noisy = noisy or (crowded and plan.samples)  # larger sets have less support
+        if (crowded or noisy) and len(active) >= TELLING * engine.n:
             break
-        if crowded and plan.samples:
-            active, wanted = sample(problem, engine.alpha, LARGEST_GROWTH * len(active)), SAMPLE_TOL
+        if noisy:
+            active = sample(problem, engine.alpha, LARGEST_GROWTH * len(active))
             continue
         active = next_set(sets.violations(), engine.alpha, certificate.bias, len(active))
     return train(problem, engine, weights, plan, history)
