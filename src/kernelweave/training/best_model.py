@@ -27,9 +27,13 @@ class BestModel:
         self._best: tuple[Certificate, np.ndarray, np.ndarray] | None = None
 
     def note(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> None:
-        """Take in a certified model with alpha, shape (n,), and weights, shape (M,)."""
+        """Take in a certified model with alpha, shape (n,), and weights, shape (M,).
+
+        An alpha of 0, where most fits start, is the best constant: whoever asks for a few turns
+        wants what they have learned, also where its gap is still wider.
+        """
         least = np.inf if self._best is None else self._best[0].gap
-        if self._tol < certificate.gap < least:
+        if self._tol < certificate.gap < least and alpha.any():
             self._best = certificate, alpha.copy(), weights.copy()
 
     def instead_of(self, last: Result) -> Result:
