@@ -86,7 +86,7 @@ def family(X):
 def sampled(problem, engine, history=None):
     """Return the first weights of a problem, as Newton steps would start from."""
     plan = planned("hessian", problem, engine, "family")
-    return first_weights(problem, engine, plan, history or History())
+    return first_weights(problem, engine, plan, history or History())[0]
 
 
 def test_the_costs_of_a_sample_add_up_to_those_of_all(X, rng, monkeypatch):
@@ -151,7 +151,7 @@ def test_where_a_sample_is_not_worth_it(why, X, monkeypatch):
     problem = make_problem(losses.Hinge(), X, C=0.0 if why == "no costs" else 1.0)
     solver = "level" if why == "each turn" else "hessian"
     plan = planned(solver, problem, engine, "family")
-    np.testing.assert_array_equal(first_weights(problem, engine, plan, History()), L1.start(12))
+    np.testing.assert_array_equal(first_weights(problem, engine, plan, History())[0], L1.start(12))
 
 
 def test_given_weights_are_where_training_starts(X, monkeypatch):

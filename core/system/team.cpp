@@ -71,7 +71,7 @@ class Team {
     wake_.notify_all();
     job.work(0);
     std::unique_lock lock(mutex_);
-    // glibc before 2.41 may lose a wake-up (its bug 25847): those who sleep are called again.
+    // older versions of glibc may lose a wake-up (its bug 25847): those who sleep are called again.
     while (!done_.wait_for(lock, kCallAgain, [&] { return running_ == 0; })) wake_.notify_all();
     job_ = nullptr;
   }

@@ -63,7 +63,7 @@ def solve(
     if plan.rough:
         engine.rough = True
     if weights is None:
-        weights = first_weights(problem, engine, plan, history)
+        weights, _ = first_weights(problem, engine, plan, history)
     if plan.alignment is not None:
         weights = aligned_weights(problem, engine, plan.alignment, weights)
         problem = problem.given(weights)
@@ -117,39 +117,33 @@ def _solve_from(
     return result
 
 
-def first_weights(problem: Problem, engine: Engine, plan: Plan, history: History) -> np.ndarray:
+def first_weights(
+    problem: Problem, engine: Engine, plan: Plan, history: History
+) -> tuple[np.ndarray, bool]:
     """Move an engine to a feasible alpha, and return the weights to start from, shape (M,).
 
     They are equal, or where the plan says so those of a sample, itself started from a sample. From
     equal weights to sparse ones it takes several steps, and each of them costs a good solution on
     all examples. A sample knows the best weights roughly, at a small part of that cost. Active sets
     that grow start from the weights of the first one.
+
+    Each example of a sample stands for several: their costs add up to those of all. Where classes
+    overlap they would be fitted too closely, and have the costs that they have: most of a smaller
+    sample is support then, though the loss lets alphas be 0. Whether that is so comes second.
     """
     engine.move_to(feasible_alpha(problem))
     if plan.grows:
         active = first_set(problem, engine.alpha)
-        problem, engine = problem.restricted(active, problem.tau), engine.subset(active)
-    return _weights_of_sample(problem, engine, plan, history)[0]
-
-
-def _weights_of_sample(
-    problem: Problem, engine: Engine, plan: Plan, history: History
-) -> tuple[np.ndarray, bool]:
-    """Return the weights of a sample, shape (M,), and whether most of it is support.
-
-    Each of its examples stands for several: their costs add up to those of all. Where classes
-    overlap they would be fitted too closely, and have the costs that they have: most of a smaller
-    sample is support then, though the loss lets alphas be 0.
-    """
+        small, part = problem.restricted(active, problem.tau), engine.subset(active)
+        return first_weights(small, part, replace(plan, grows=False), history)
     chosen = every_kth(problem.y, SAMPLE_EVERY)
     if not plan.samples or engine.n < SMALLEST_SAMPLED or not problem.C[chosen].any():
         return problem.norm.start(engine.n_kernels), False
     factor = problem.C.sum() / problem.C[chosen].sum()
     small, part = problem.restricted(chosen, problem.tau, factor), engine.subset(chosen)
-    weights, crowded = _weights_of_sample(small, part, plan, history)
+    weights, crowded = first_weights(small, part, plan, history)
     if crowded:
         small = problem.restricted(chosen, problem.tau)
-    part.move_to(feasible_alpha(small))
     inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter, observe=ignore)
     result = train(small, part, weights, plan, inner)
     spares = not (problem.term.is_free or problem.term.ent.any())
