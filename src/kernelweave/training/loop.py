@@ -96,8 +96,6 @@ class Turn:
     def of(cls, sets: WorkingSets, theta: np.ndarray, at: Callable[[np.ndarray], Turn]) -> Turn:
         """Describe the present model of working sets, with weights theta."""
         sets.measure()
-        if not np.isfinite(sets.s).all():
-            raise FloatingPointError("alpha' K alpha is not finite")
         linear = -float(sets.problem.term.conjugate(sets.engine.alpha).sum())
         primal = Once(partial(sets.primal, theta))  # steps within steps ask for it again
         hessian = Once(partial(inner_hessian, sets.problem, sets.engine, theta))
@@ -121,11 +119,6 @@ class Turn:
 
 Step = Callable[[Turn], np.ndarray]
 """A rule for the kernel weights: from a turn to the next weights, shape (M,)."""
-
-
-def keep_weights(turn: Turn) -> np.ndarray:
-    """Leave the weights as they are: one kernel machine on a given combination."""
-    return turn.theta
 
 
 @stored("Pace")
@@ -256,28 +249,31 @@ def train(
     if (result := train_at_once(problem, engine, weights, plan, history)) is not None:
         return result
     sets = WorkingSets(problem, engine, plan.working_set, history)
+    if plan.step is None:
+        return train_given(sets, weights)
     step, every_kernel = plan.make_step(problem.norm), EveryKernel(problem.norm)
     accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)
+    inner_plan = plan.inner
 
     def solve_inner(theta: np.ndarray) -> Turn:
         tol = history.tol if accuracy is None else accuracy.gap
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
         inner.enough = partial(solved, problem, engine, theta, history.tol)
-        train(problem.given(theta), engine, theta, plan.inner, inner)
+        train(problem.given(theta), engine, theta, inner_plan, inner)
         history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)
 
     turn, turns = Turn.of(sets, weights, solve_inner), 0
     while True:
-        if accuracy is None:
+        if accuracy is None and turns:  # a start may be a solution
             weights = step(turn)
         certificate = sets.certify(weights)
         history.add(certificate, weights, turns)
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         if accuracy is None:
-            sets.advance(weights, shrink=plan.step is None, wanted=history.tol / certificate.gap)
+            sets.advance(weights, shrink=False, wanted=history.tol / certificate.gap)
             turn = Turn.of(sets, weights, solve_inner)
         else:
             if problem.nothing_to_learn(turn.value):  # is that so at all weights?
@@ -285,4 +281,17 @@ def train(
             elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)
+        turns = 1
+
+
+def train_given(sets: WorkingSets, weights: np.ndarray) -> Result:
+    """Improve alpha under given weights, shape (M,), until the history is finished."""
+    history, engine, turns = sets.history, sets.engine, 0
+    while True:
+        sets.measure()
+        certificate = sets.certify(weights)
+        history.add(certificate, weights, turns)
+        if history.finished(engine):
+            return history.result(certificate, engine.alpha, weights)
+        sets.advance(weights, shrink=True, wanted=history.tol / certificate.gap)
         turns = 1
