@@ -10,7 +10,7 @@ from kernelweave import norms
 from kernelweave.kernels import RBF
 from kernelweave.plan import Plan
 from kernelweave.training.history import History
-from kernelweave.training.loop import ACCURATE, COMPLETE, Accuracy, keep_weights, train
+from kernelweave.training.loop import ACCURATE, COMPLETE, Accuracy, train
 
 STEPS = [
     ("analytic", norms.Lp(2)),
@@ -70,7 +70,7 @@ class Recorded:
 def solved_turns(case, monkeypatch, pace=COMPLETE, **how):
     """The turns that a step with some pace sees."""
     step = Recorded()
-    monkeypatch.setattr(Plan, "make_step", lambda plan, norm: step if plan.step else keep_weights)
+    monkeypatch.setattr(Plan, "make_step", lambda plan, norm: step)
     plan, history = Plan("dense", step="Newton", pace=pace, working_set=60), History(**how)
     train(case.problem, case.engine, begin(case.problem, case.engine), plan, history)
     return step.turns
@@ -127,7 +127,7 @@ def test_slopes_and_the_hessian_are_those_of_the_inner_problem(load_real, monkey
 def test_steps_that_keep_the_weights_end_when_nothing_gets_better(load_real, monkeypatch):
     """Equal weights do not close the gap of the whole problem; the loop must not hang."""
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=40)
-    monkeypatch.setattr(Plan, "make_step", lambda plan, norm: keep_weights)
+    monkeypatch.setattr(Plan, "make_step", lambda plan, norm: Recorded())
     weights = begin(case.problem, case.engine)
     plan = Plan("dense", step="Newton", pace=COMPLETE)
     result = train(case.problem, case.engine, weights, plan, History(1e-3))

@@ -308,10 +308,11 @@ def test_progress_shows_the_time_left(cancer, capsys):
 
 
 def test_fits_that_stop_early_are_counted(cancer):
-    search = MKLClassifierCV(norms=NORMS, Cs=CS, cv=3, max_iter=1, **SETTINGS)
+    # Norms that leave a choice: a turn is enough for the plain sum.
+    search = MKLClassifierCV(norms=NORMS[:2], Cs=CS, cv=3, max_iter=1, **SETTINGS)
     with pytest.warns(ConvergenceWarning) as warned:
         search.fit(*cancer)
-    assert "of 27 fits of the search stopped above tol=1e-06" in str(warned[0].message)
+    assert "of 18 fits of the search stopped above tol=1e-06" in str(warned[0].message)
     assert "MKLClassifierCV stopped after 1 turns" in str(warned[1].message)
 
 

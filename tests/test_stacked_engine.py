@@ -33,6 +33,26 @@ def test_a_block_made_of_the_last_one_is_a_block(then, same, rng):
     np.testing.assert_array_equal(engine.block(idx, theta), fresh.block(idx, theta))
 
 
+def test_a_block_made_of_the_first_one_is_a_block(rng):
+    X, theta = rng.normal(size=(14, 3)), np.ones(5)
+    engine, fresh = (StackedEngine.of(training_set(FAMILY, X)) for _ in range(2))
+    engine.block(np.arange(14), theta)[:] = np.nan  # it is the caller's
+    engine.block(np.arange(9), rng.random(5))
+    for idx in (np.arange(14), np.arange(14), np.array([2, 3, 11])):
+        np.testing.assert_array_equal(engine.block(idx, theta), fresh.block(idx, theta))
+        engine.block(idx, theta)[:] = np.nan
+
+
+@pytest.mark.parametrize("changed", range(10))
+def test_outputs_follow_any_number_of_changes(changed, rng):
+    engine = StackedEngine.of(training_set(FAMILY, rng.normal(size=(40, 3))))
+    alpha, idx = np.zeros(40), rng.permutation(40)[:changed]
+    alpha[idx] = rng.normal(size=changed)
+    engine.change(idx, alpha[idx])
+    expected = engine.blocks(np.arange(40)) @ alpha
+    np.testing.assert_allclose(engine.outputs(), expected, rtol=1e-12, atol=1e-14)
+
+
 @pytest.mark.parametrize(
     "idx", [[7], [5, 6, 7, 9], [59, 0], [9, 1, 40], list(range(0, 60, 3)), [50, 2, 3]], ids=str
 )

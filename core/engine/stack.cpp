@@ -100,8 +100,14 @@ void Stack::add(const int64_t* ids, int64_t count, const double* delta) {
   run_team(threads_, parts, [&](int64_t part, int) {
     const int64_t first = part * kPart, last = std::min(total, first + kPart);
     double sums[kPart * kTile] = {};
-    for (int64_t r = 0; r < count; ++r)
-      simd().axpy(delta[r], values(ids[r], 0, first), sums, (last - first) * kTile);
+    const int64_t size = (last - first) * kTile, fours = count - count % 4;
+    for (int64_t r = 0; r < fours; r += 4) {
+      const double* const rows[] = {values(ids[r], 0, first), values(ids[r + 1], 0, first),
+                                    values(ids[r + 2], 0, first), values(ids[r + 3], 0, first)};
+      simd().axpy4(delta + r, rows, sums, size);
+    }
+    for (int64_t r = fours; r < count; ++r)
+      simd().axpy(delta[r], values(ids[r], 0, first), sums, size);
     for (int64_t row = first; row < last; ++row) {
       const int64_t m = row % kernels_, j = row / kernels_ * kTile;
       simd().add(sums + (row - first) * kTile, outputs_.data() + m * n_ + j,

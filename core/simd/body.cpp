@@ -80,6 +80,12 @@ void axpy_tile(double factor, const double* __restrict x, double* __restrict y, 
   for (int64_t j = 0; j < n; ++j) y[j] += factor * x[j];
 }
 
+void axpy4_tile(const double* factors, const double* const* rows, double* __restrict y, int64_t n) {
+  const double a = factors[0], b = factors[1], c = factors[2], d = factors[3];
+  const double* __restrict p = rows[0], * __restrict q = rows[1], * __restrict r = rows[2], * __restrict s = rows[3];
+  for (int64_t j = 0; j < n; ++j) y[j] = (((y[j] + a * p[j]) + b * q[j]) + c * r[j]) + d * s[j];
+}
+
 void combine_tiles(const double* __restrict tiles, int64_t stride, const int64_t* __restrict rows,
                    const double* __restrict weights, int64_t count, double* __restrict out,
                    int64_t n) {
@@ -307,6 +313,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .add = add_tile,
     .scale = scale_tile,
     .axpy = axpy_tile,
+    .axpy4 = axpy4_tile,
     .unit = unit_tile,
     .center = center_tile,
     .absent = absent_tile,

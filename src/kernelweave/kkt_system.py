@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 # Ridges that are tried in turn until rounding leaves the system positive definite,
 RIDGES = 1e-14, 1e-12, 1e-10, 1e-8  # relative to the mean diagonal
@@ -35,8 +36,11 @@ class KKTSystem:
         q = len(kernel)
         system = kernel.copy()
         system.flat[:: q + 1] += diagonal
-        # By columns, as LAPACK reads it: a symmetric matrix is its own transpose.
-        self._factor = cho_factor(system.T, lower=True, overwrite_a=True, check_finite=False)
+        # By columns, as LAPACK reads it: a symmetric matrix is its own transpose. Called by itself:
+        # `cho_factor` and `cho_solve` take as long for a few hundred rows as what they do.
+        self._factor, failed = dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+        if failed:
+            raise LinAlgError("the system is not positive definite")
         self._level = self._solve(np.ones(q))
 
     @classmethod
@@ -57,7 +61,7 @@ class KKTSystem:
         return x - np.multiply.outer(self._level, b), b
 
     def _solve(self, right: np.ndarray) -> np.ndarray:
-        solution: np.ndarray = cho_solve(self._factor, right, check_finite=False)
+        solution: np.ndarray = dpotrs(self._factor, right, lower=1)[0]
         return solution
 
 

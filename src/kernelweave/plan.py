@@ -29,7 +29,7 @@ from .steps.level import Level
 from .steps.master import refuse_many
 from .steps.newton import Newton
 from .stored import stored
-from .training.loop import ACCURATE, COMPLETE, Pace, Step, keep_weights, parts_multiply
+from .training.loop import ACCURATE, COMPLETE, Pace, Step, parts_multiply
 from .training.shrinking import MANY_EXAMPLES
 
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
@@ -148,7 +148,8 @@ class Plan:
 
     def make_step(self, norm: Norm) -> Step:
         """Return a new weight step: what one remembers is wrong for another problem."""
-        return keep_weights if self.step is None else STEPS[self.step](norm)
+        assert self.step is not None  # given weights are kept
+        return STEPS[self.step](norm)
 
     @property
     def certifies(self) -> str:

@@ -6,7 +6,7 @@ fold more touches the same pairs again. With all values at hand these cost no ev
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,23 @@ from .memory import LITTLE, free_memory
 
 MOST_BYTES = 2**28  # of all values: more of them are slower to read than to compute
 WITH_COPY = 1.75  # times as many, at most, with the copy that a fold of a search trains on
+
+
+class Block(NamedTuple):
+    """A block that was asked for: q examples, sorted, weights (M,) and values (q, q)."""
+
+    examples: np.ndarray
+    weights: np.ndarray
+    values: np.ndarray
+
+    def part(self, idx: np.ndarray, theta: np.ndarray) -> np.ndarray | None:
+        """Return the block of some of its examples under the same weights, None of any others."""
+        if not np.array_equal(theta, self.weights):
+            return None
+        if np.array_equal(idx, self.examples):
+            return self.values.copy()
+        at = np.minimum(np.searchsorted(self.examples, idx), len(self.examples) - 1)
+        return self.values[np.ix_(at, at)] if np.array_equal(self.examples[at], idx) else None
 
 
 class StackedEngine(KeptOutputs):
@@ -32,9 +49,10 @@ class StackedEngine(KeptOutputs):
     def __init__(self, core: _core.Stack):
         super().__init__(core.n, core.n_kernels)
         self._core = core
-        # Examples, sorted, weights and values of the last block: the Hessian in the weights is made
-        # of the working set that came before it, as a rule.
-        self._last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        # The last block, of which the Hessian in the weights is made, as a rule; and the first one,
+        # of equal weights, which every machine starts from.
+        self._last: Block | None = None
+        self._first: Block | None = None
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> StackedEngine:
@@ -64,15 +82,13 @@ class StackedEngine(KeptOutputs):
         self._core.add(idx, delta)
 
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
-        if self._last is not None and np.array_equal(theta, self._last[1]):
-            known, _, values = self._last
-            at = np.minimum(np.searchsorted(known, idx), len(known) - 1)
-            if np.array_equal(known[at], idx):
-                part: np.ndarray = values[np.ix_(at, at)]
+        for kept in (self._last, self._first):
+            if kept is not None and (part := kept.part(idx, theta)) is not None:
                 return part
         values = self._core.block(idx, theta)
         if len(idx) and np.all(idx[1:] > idx[:-1]):
-            self._last = idx.copy(), theta.copy(), values.copy()
+            self._last = Block(idx.copy(), theta.copy(), values.copy())
+            self._first = self._first or self._last
         return values
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:

@@ -66,7 +66,7 @@ def newton(
 
 def root(slope: Slope, lo: float, hi: float) -> float:
     """Zero of the nondecreasing `slope(b) -> (value, derivative)`, probably between lo and hi."""
-    return _root(slope, *_bracket(slope, lo, hi))
+    return root_between(slope, *_bracket(slope, lo, hi))
 
 
 def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
@@ -81,7 +81,7 @@ def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
     return float(lo), float(hi)
 
 
-def _root(slope: Slope, lo: float, hi: float) -> float:
+def root_between(slope: Slope, lo: float, hi: float) -> float:
     """Zero in [lo, hi] of the nondecreasing `slope(b) -> (value, derivative)`.
 
     Newton's steps are replaced by bisection when they leave the bracket or fail to halve.

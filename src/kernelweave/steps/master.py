@@ -211,7 +211,6 @@ def model_minimum(
     """
     M = len(theta)
     ridge = 1e-9 * H.trace() / M + 1e-14
-    start = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
     free = _largest(theta, FEW) | _largest(-gradient, FEW)
 
     def slopes(best: np.ndarray) -> np.ndarray:
@@ -225,8 +224,11 @@ def model_minimum(
         if found is None:
             none = np.zeros((0, len(slope)))
             model = Master(norm, own, slope, lower[free], none, np.zeros(0))
+            start = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
             found = model.minimise(start[free], best, np.flatnonzero(free))
         best[free] = np.maximum(found, lower[free])
+        if free.all():
+            return best / norm.value(best)
         slope, across = slopes(best), norm.ball(best)[1]
         # Where the ball is not monotone (`Elliptic`) a larger weight may even shorten all others.
         reduced = slope + _multiplier(slope, across, np.where(free, best - lower, 0.0)) * across

@@ -181,7 +181,7 @@ class RankOneModel:
 
     def minimum(self, lower: np.ndarray, norm: Norm) -> np.ndarray:
         """Return the feasible weights above `lower`, shape (M,), at which the model is least."""
-        best, (value, gradient, hessian) = self.theta, self.at(self.theta)
+        best, value, gradient, hessian = self.theta, 0.0, -0.5 * self.s, self.hessian
         least = 0.0
         for _ in range(MODEL_ROUNDS):
             step = model_minimum(best, gradient, hessian, lower, norm) - best

@@ -115,11 +115,6 @@ Step = Callable[[Turn], np.ndarray]
 """A rule for the kernel weights: from a turn to the next weights, shape (M,)."""
 
 
-def keep_weights(turn: Turn) -> np.ndarray:
-    """Leave the weights as they are: one kernel machine on a given combination."""
-    return turn.theta
-
-
 @stored("Pace")
 @dataclass(frozen=True)
 class Pace:
@@ -251,30 +246,32 @@ def train(
     """
     if (result := train_at_once(problem, engine, weights, plan, history)) is not None:
         return result
+    if plan.step is None:
+        return train_given(problem, engine, weights, plan, history)
     sets = WorkingSets(problem, engine, plan.working_set, history)
     step, every_kernel = plan.make_step(problem.norm), EveryKernel(problem.norm)
     accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)
-    good = GOOD_WEIGHTS * history.tol
+    good, inner_plan = GOOD_WEIGHTS * history.tol, plan.inner
 
     def solve_inner(theta: np.ndarray) -> Turn:
         tol = history.tol if accuracy is None else accuracy.gap
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
         inner.enough = partial(solved, problem, engine, theta, history.tol)
-        train(problem.given(theta), engine, theta, plan.inner, inner)
+        train_given(problem.given(theta), engine, theta, inner_plan, inner)
         history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)
 
     turn, turns = Turn.of(sets, weights, solve_inner), 0
     while True:
-        if accuracy is None:
+        if accuracy is None and turns:  # a start may be a solution
             weights = step(turn)
         certificate = sets.certify(weights, turn.s)
         history.add(certificate, weights, turns, engine.alpha)
         if history.finished(engine):
             return history.result(certificate, engine.alpha, weights)
         if accuracy is None:
-            sets.advance(weights, shrink=plan.step is None, wanted=history.tol / certificate.gap)
+            sets.advance(weights, shrink=False, wanted=history.tol / certificate.gap)
             turn = Turn.of(sets, weights, solve_inner)
         else:
             if problem.nothing_to_learn(turn.value):  # is that so at all weights?
@@ -284,4 +281,20 @@ def train(
             elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
             turn = solve_inner(weights)
+        turns = 1
+
+
+def train_given(
+    problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
+) -> Result:
+    """Improve alpha under given weights, shape (M,), until the history is finished."""
+    if (result := train_at_once(problem, engine, weights, plan, history)) is not None:
+        return result
+    sets, turns = WorkingSets(problem, engine, plan.working_set, history), 0
+    while True:
+        certificate = sets.certify(weights)
+        history.add(certificate, weights, turns, engine.alpha)
+        if history.finished(engine):
+            return history.result(certificate, engine.alpha, weights)
+        sets.advance(weights, shrink=True, wanted=history.tol / certificate.gap)
         turns = 1

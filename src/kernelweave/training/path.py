@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from ..engines.base import Engine
 from ..engines.snapshot import Snapshot
+from ..losses import DualTerm
+from ..losses.best_bias import root_between
 from ..norms import Norm
 from ..problem import Problem
 from .history import Result
@@ -77,10 +78,11 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     norm, term = problem.norm, problem.term
     if not weights.any():  # there was nothing to learn
         weights = norm.start(len(weights))
-    factor = best_factor(problem, engine.alpha, engine.quadratic())
+    weights = weights / norm.value(weights)
+    # With these weights, which the next turn starts from: where no alpha is at a bound, they stay.
+    factor = best_factor(term, engine.alpha, float(weights @ engine.quadratic()))
     alpha, *kept = engine.snapshot().scaled(factor)
     engine.move_to(np.clip(alpha, term.lo, term.hi), *kept)
-    weights = weights / norm.value(weights)
     if norm.is_sparse or weights.all():  # where costs are high, small changes cost much
         return weights
     weights = (1 - FRESH) * weights + FRESH * norm.start(len(weights))
@@ -88,21 +90,28 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     return started
 
 
-def best_factor(problem: Problem, alpha: np.ndarray, s: np.ndarray) -> float:
-    """Return the factor of alpha, shape (n,), that makes the dual value largest."""
-    lo, hi = problem.term.lo, problem.term.hi
+def best_factor(term: DualTerm, alpha: np.ndarray, energy: float) -> float:
+    """Return the factor of alpha, shape (n,), that makes the dual value largest, weights given.
+
+    Parameters
+    ----------
+    term : the dual terms of the examples.
+    energy : alpha' K alpha under these weights.
+    """
     support = np.flatnonzero(alpha)
     if len(support) == 0:
         return 1.0
+    term, alpha = term.take(support), alpha[support]
+    most = min(float((np.where(alpha > 0, term.hi, term.lo) / alpha).min()), MOST)
 
-    def loss(exponent: float) -> float:
-        factor = np.exp(exponent)
-        return -problem.dual(np.clip(factor * alpha, lo, hi), factor**2 * s)
+    def slope(factor: float) -> tuple[float, float]:
+        """Return the derivatives of minus the dual value: with the next larger alphas."""
+        moved = np.clip(factor * alpha, term.lo, term.hi)
+        down, up = term.slopes(moved)
+        rates = np.where(alpha > 0, down, up)  # towards 0: at a bound they are finite
+        bend = float(alpha**2 @ term.curvature(moved))
+        return float(alpha @ rates) + factor * energy, bend + energy
 
-    bounds = np.where(alpha > 0, hi, lo)[support]
-    most = min(float((bounds / alpha[support]).min()), MOST)
-    end = np.log(most)
-    found = minimize_scalar(
-        loss, bounds=(end + np.log(LEAST), end), method="bounded", options={"xatol": 1e-6}
-    )
-    return most if loss(end) <= found.fun else float(np.exp(found.x))
+    if slope(most)[0] <= 0:
+        return most
+    return root_between(slope, LEAST * most, most)

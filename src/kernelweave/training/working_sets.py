@@ -30,9 +30,10 @@ from .violations import Violations, strictly_inside
 # A subproblem is solved to this part of the violation that the turn starts from. With many kernels
 # a changed alpha is expensive, and less exact subproblems change fewer of them.
 PRECISION_ONE_KERNEL, PRECISION_MANY_KERNELS = 0.1, 0.3
-# With all values at hand another turn costs more than more pairs. With given weights all examples
-# in question are solved for at once, to this part of the violation, and well below what is wanted.
-PRECISION_OF_VALUES, WELL_BELOW = 0.01, 0.1
+# With all values at hand another turn costs more than more pairs, and what a turn leaves counts
+# tenfold at the next cost of a path. With given weights all examples in question are solved for at
+# once, to this part of the violation, and well below what is wanted.
+PRECISION_BETWEEN_STEPS, PRECISION_OF_VALUES, WELL_BELOW = 0.03, 1e-3, 0.1
 SHRINK_BELOW = 0.5  # part of the examples still in question at which the others are set aside
 SHRUNK_FALL = 0.3  # part of its violation to which a shrunk problem is solved,
 SHRUNK_END = 0.9  # or part of the violation that the tolerance asks for, if that comes first
@@ -67,6 +68,7 @@ class WorkingSets:
         self.problem, self.engine, self.size, self.history = problem, engine, size, history
         every = np.arange(engine.n)
         self._work = [every[part] for part in problem.output_slices]  # last set of each output
+        self._certified: tuple[np.ndarray, np.ndarray, Certificate] | None = None  # s and weights
 
     def certify(self, weights: np.ndarray, s: np.ndarray | None = None) -> Certificate:
         """Certify the model of alpha and weights, shape (M,), with the energies s, (M,), if known.
@@ -74,8 +76,13 @@ class WorkingSets:
         Its combined outputs are kept.
         """
         s = energies(self.problem, self.engine) if s is None else s
-        self.F = self.engine.combined(weights)
-        return self.problem.certificate(self.engine.alpha, self.F, s, weights)
+        if self._certified is None or not (
+            self._certified[0] is s and np.array_equal(self._certified[1], weights)
+        ):
+            self.F = self.engine.combined(weights)
+            certificate = self.problem.certificate(self.engine.alpha, self.F, s, weights)
+            self._certified = s, weights, certificate
+        return self._certified[2]
 
     def primal(self, weights: np.ndarray, s: np.ndarray) -> float:
         """Return the primal value with these weights; a block norm puts better ones in its own."""
@@ -138,7 +145,8 @@ class WorkingSets:
             last = self._work[output]
             free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
             work = first + violations.select(min(self.size, len(violations.up)), free - first)
-            goal = self._precision * violations.size
+            part = PRECISION_BETWEEN_STEPS if self.engine.keeps_values else self._precision
+            goal = part * violations.size
             self.assign(work, self._solved(work, goal, weights, output), weights)
             turns -= 1
             if turns == 0 or self.history.out_of_time:
