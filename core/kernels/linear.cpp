@@ -335,11 +335,20 @@ bool LinearPlan::products_are_fixed() const {
   });
 }
 
+int64_t LinearPlan::product_bytes(const Bundle& bundle) const {
+  return program_.sources()[bundle.source]->product_bytes(*a_.tables[bundle.source]);
+}
+
 int64_t LinearPlan::product_bytes() const {
   int64_t bytes = 0;
-  for (const Bundle& bundle : bundles_)
-    bytes += program_.sources()[bundle.source]->product_bytes(*a_.tables[bundle.source]);
+  for (const Bundle& bundle : bundles_) bytes += product_bytes(bundle);
   return bytes;
+}
+
+void LinearPlan::product_bytes(double* out) const {
+  std::fill_n(out, program_.n_kernels(), 0.0);
+  for (const Bundle& bundle : bundles_)
+    for (const LinearTerm& term : bundle.terms) out[term.kernel] += double(product_bytes(bundle));
 }
 
 bool LinearPlan::keeps_parts() const {

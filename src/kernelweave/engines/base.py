@@ -110,7 +110,12 @@ class Engine(ABC):
     @cached_property
     def seen(self) -> SeenProducts:
         """Moves of alpha, and their products."""
-        return SeenProducts()
+        return SeenProducts(self.quick)
+
+    @property
+    def quick(self) -> Engine | None:
+        """An engine of those kernels whose products take little of the time of all."""
+        return None
 
     @property
     def alpha(self) -> np.ndarray:

@@ -8,13 +8,22 @@ orthonormal basis Q of that space, and a number sigma for all other directions, 
 the approximation of Nyström to K - sigma I, which costs no product. sigma is the smallest
 eigenvalue of Q' K Q, so that the model is positive definite. Energies of all moves are those of K.
 So are products, but for the direction of that eigenvalue, in which K is taken for sigma I.
+
+Where some of the kernels have quick products, these are a better guess of all that was not seen
+than sigma I (`corrected`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+from .corrected import CorrectedMatrix
+
+if TYPE_CHECKING:
+    from .base import Engine
 
 MOST_MOVES = 50  # that are remembered,
 MOST_BYTES = 2**28  # or as many as take so much room
@@ -40,9 +49,14 @@ class SeenProducts:
 
     Products with the sum of kernels are kept whatever its weights are. As long as weights change
     little these are about right.
+
+    Parameters
+    ----------
+    quick : an engine of k' of the kernels, whose products take little time, or None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, quick: Engine | None = None) -> None:
+        self._quick = quick
         self.forget()
 
     def __len__(self) -> int:
@@ -54,6 +68,7 @@ class SeenProducts:
         self._products: list[np.ndarray] = []  # shape (k, n) each, or (1, n) of a sum
         self._kernels: np.ndarray | None = None  # which these are, shape (k,); None: a sum
         self._weights: list[np.ndarray] = []  # of the sums, shape (M,) each
+        self._quickly: list[np.ndarray] = []  # products of quick kernels, shape (k', n) each
 
     def add(self, move: np.ndarray, product: np.ndarray, weights: np.ndarray) -> None:
         """Take in a move, shape (n,), and its product with kernels under weights, shape (M,).
@@ -72,8 +87,12 @@ class SeenProducts:
         self._basis.append(move / left)
         self._products.append(products / left)
         self._weights.append(weights)
+        if self._quick is not None:
+            every = np.ones(self._quick.n_kernels)
+            self._quickly.append(self._quick.matvec(self._basis[-1], every, each=True))
         most = int(max(1, min(MOST_MOVES, MOST_BYTES // products.nbytes)))
-        del self._basis[:-most], self._products[:-most], self._weights[:-most]
+        del self._basis[:-most], self._products[:-most]
+        del self._weights[:-most], self._quickly[:-most]
 
     def _restrict(self, kernels: np.ndarray | None) -> None:
         """Keep the products of some kernels, shape (k,), or of a sum; forget what lacks them."""
@@ -97,10 +116,24 @@ class SeenProducts:
         same = self._kernels is not None or all(np.array_equal(weights, w) for w in self._weights)
         return same and self.knows(weights)
 
+    def model(self, weights: np.ndarray) -> SeenMatrix | CorrectedMatrix | None:
+        """Return the best guess of the sum of the kernels under weights, shape (M,), if any."""
+        if self._quick is None:
+            return self.matrix(weights) if self.knows(weights) else None
+        if self.knows(weights):
+            Q, KQ = self._seen(weights)
+            return CorrectedMatrix.of(self._quick, Q, KQ, np.array(self._quickly))
+        share = weights.sum() / self._quick.n_kernels  # as if all kernels were like these
+        return CorrectedMatrix(self._quick, np.full(self._quick.n_kernels, share))
+
+    def _seen(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the moves, and their products with the sum, both of shape (r, n)."""
+        own = np.ones(1) if self._kernels is None else weights[self._kernels]
+        return np.array(self._basis), np.array([own @ products for products in self._products])
+
     def matrix(self, weights: np.ndarray) -> SeenMatrix:
         """Return what is known of the sum of the kernels under weights, shape (M,)."""
-        own = np.ones(1) if self._kernels is None else weights[self._kernels]
-        Q, KQ = np.array(self._basis), np.array([own @ products for products in self._products])
+        Q, KQ = self._seen(weights)
         inside = Q @ KQ.T
         values, vectors = np.linalg.eigh(0.5 * (inside + inside.T))
         sigma = max(float(values[0]), TINY)
