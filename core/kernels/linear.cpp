@@ -389,7 +389,7 @@ std::unique_ptr<Products> LinearPlan::products(int64_t room, int threads) const 
     room = std::max<int64_t>(0, room - quantity.product_bytes(table));
     std::vector<double> unit = units(bundle, all.data(), a_.n);
     parts.push_back({std::move(bundle), std::move(alone), std::move(product), std::move(unit),
-                     quantity.planes()});
+                     std::vector<bool>(size_t(quantity.planes()), true)});
   }
   return std::make_unique<Products>(std::move(parts), a_.n, program_.n_kernels(), threads);
 }

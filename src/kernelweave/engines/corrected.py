@@ -2,7 +2,7 @@
 
 Kernels of a family are much alike: those of short words, whose tables are small, say much of those
 of long words. K is taken for B = sum_m c_m K_m + sigma I over such kernels, where c and sigma, none
-of them negative, fit the products K Q that were made. They are made good for what these have shown,
+of them negative, fit the products K Q that were made. It is corrected by what these have shown,
 
     B - B Q (Q' B Q)^+ Q' B + K Q (Q' K Q)^+ Q' K
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .base import Engine
 
 NOTHING = 1e-12  # part of the largest eigenvalue that is rounding
-LEAST_SIGMA = 0.1  # part of the smallest energy that was seen, for which sigma is never less
+SMALL_SIGMA = 0.1  # part of the smallest energy that was seen: sigma, where the best would be 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,8 +65,9 @@ class CorrectedMatrix:
         A /= scale[:, None]
         root = np.linalg.cholesky(A @ A.T + NOTHING * np.eye(len(A)))
         fitted = nnls(root.T, np.linalg.solve(root, A @ KQ.ravel()))[0] / scale
-        factors = fitted[:-1]
-        sigma = max(float(fitted[-1]), LEAST_SIGMA * max(float(energies[0]), 0.0))
+        factors, sigma = fitted[:-1], float(fitted[-1])
+        if sigma == 0:
+            sigma = SMALL_SIGMA * max(float(energies[0]), 0.0)
         BQ = np.tensordot(quickly, factors, (1, 0)) + sigma * Q
         return cls(quick, factors, sigma, _root(Q, BQ), _root(Q, KQ))
 

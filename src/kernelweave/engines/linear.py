@@ -23,7 +23,7 @@ from .base import Engine, TrainingSet
 from .snapshot import Snapshot
 
 FEW = 32  # changed alphas below which sums over them are cheaper than a product
-LITTLE = 1 / 8  # of what products keep: what some kernels may have of it to be called quick
+LITTLE = 1 / 6  # of what products keep: what some kernels may have of it to be called quick
 
 
 class LinearEngine(Engine):

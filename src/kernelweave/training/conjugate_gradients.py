@@ -20,7 +20,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..engines.modelled import ModelledEngine
 from ..problem import Problem
-from .descent import Descent, descended
+from .descent import SHORT_MOVES, Descent, descended
 from .history import History, Result
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
@@ -67,6 +67,16 @@ class ModelledDescent(Descent):
         move = self.towards(model.engine.alpha - alpha)
         falls = slope @ move + self.kinks(move) < 0
         return move if falls else super().direction(slope)
+
+    def settle(self) -> bool:
+        """Make a move without a cut, to where the model is least, if the value falls there."""
+        if self.short >= SHORT_MOVES or not self.models:
+            return super().settle()
+        slope = self.slope()
+        move = self.direction(slope)
+        way, bent = self.products(move)
+        best = self.best_length(slope, move, way, bent)
+        return best > 0 and self.go(1.0 if best >= 0.5 else best, move, way, bent)
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         way, bent = super().products(move)

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
 INNER_PATIENCE = 60  # of these turns without progress, after which it is stuck
 INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw
+MAY_DO = 0.3  # part of the tolerance: with such an inner gap the whole problem may be solved
 TINY = np.finfo(float).tiny
 Value = TypeVar("Value")
 
@@ -214,16 +215,27 @@ def parts_multiply(engine: Engine, term: DualTerm) -> bool:
     return engine.subset(np.arange(2)).multiplies or multiplies(engine, term)
 
 
-def solved(
-    problem: Problem, engine: Engine, weights: np.ndarray, tol: float, inner_gap: float
-) -> bool:
-    """Return whether the whole problem is solved with weights, shape (M,), if that costs nothing.
+class Solved:
+    """Whether the whole problem is solved with the weights of an inner one, shape (M,).
 
-    The gap of the inner problem is no wider than that of the whole one.
+    It is asked with the gap of the inner problem, which is no wider than that of the whole one.
+    Where the answer costs products with other kernels it is looked for once, when it may well be
+    yes.
     """
-    if inner_gap > tol or not engine.has_energies:
-        return False
-    return certified(problem, engine, weights).gap <= tol
+
+    def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, tol: float):
+        self._problem, self._engine, self._weights, self._tol = problem, engine, weights, tol
+        self._asks = engine.separates
+
+    def __call__(self, inner_gap: float) -> bool:
+        if not self._engine.has_energies:
+            if not self._asks or inner_gap > MAY_DO * self._tol:
+                return False
+            self._asks = False
+        return inner_gap <= self._tol and self._gap() <= self._tol
+
+    def _gap(self) -> float:
+        return certified(self._problem, self._engine, self._weights).gap
 
 
 def train_at_once(
@@ -263,7 +275,7 @@ def train(
         tol = history.tol if accuracy is None else accuracy.gap
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
-        inner.enough = partial(solved, problem, engine, theta, history.tol)
+        inner.enough = Solved(problem, engine, theta, history.tol)
         train(problem.given(theta), engine, theta, plan.inner, inner)
         history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)
