@@ -33,13 +33,14 @@ bool keeps_rows(const HammingRule& rule, const SequenceView& view) {
 
 }  // namespace
 
-HammingProduct::HammingProduct(const HammingParameters& parameters, const SequenceTable& table)
+HammingProduct::HammingProduct(const HammingParameters& parameters, const SequenceTable& table,
+                               bool keeps)
     : parameters_(parameters),
       owner_(table.owner),
       view_(table.view),
       operator_(int64_t(parameters.rule.kmers.letters), parameters.length()),
       letters_(letters_of(table.view)) {
-  if (keeps_rows(parameters.rule, view_))
+  if (keeps && keeps_rows(parameters.rule, view_))
     rows_ = std::make_unique<WordRows>(view_, parameters.rule, operator_.rows(), operator_.width());
   weigh(std::vector<double>(size_t(parameters.members()), 1.0).data(), 1);
 }

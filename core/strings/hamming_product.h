@@ -12,7 +12,8 @@ namespace kw {
 
 class HammingProduct : public Product {
  public:
-  HammingProduct(const HammingParameters& parameters, const SequenceTable& table);
+  // keeps: whether there will be so many products that an order of words pays.
+  HammingProduct(const HammingParameters& parameters, const SequenceTable& table, bool keeps);
 
   // What a product takes.
   static int64_t bytes(const HammingParameters& parameters, const SequenceView& view);
@@ -41,7 +42,7 @@ class HammingProduct : public Product {
   const SequenceView view_;
   const WordOperator operator_;
   const int64_t letters_;
-  std::unique_ptr<const WordRows> rows_;  // null where they would take too much memory
+  std::unique_ptr<const WordRows> rows_;  // null where they are not kept
   std::vector<double> spectrum_;          // of the weighted sum of the members
 };
 

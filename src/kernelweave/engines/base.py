@@ -117,6 +117,10 @@ class Engine(ABC):
         """An engine of those kernels whose products take little of the time of all."""
         return None
 
+    def is_quick(self, theta: np.ndarray) -> bool:
+        """Return whether products under weights, shape (M,), take as little time as those."""
+        return False
+
     @property
     def alpha(self) -> np.ndarray:
         """The present alpha, shape (n,): a view that cannot be written to."""

@@ -98,6 +98,10 @@ class LinearEngine(Engine):
     def quick(self) -> LinearEngine | None:
         return self._quick
 
+    def is_quick(self, theta: np.ndarray) -> bool:
+        costs = self._core.product_bytes()
+        return bool(costs[theta != 0].sum() <= LITTLE * costs.sum())
+
     @property
     def separates(self) -> bool:
         return (self._core.products_are_separate or self.quick is not None) and not self._offset

@@ -68,7 +68,7 @@ class SeenProducts:
         self._products: list[np.ndarray] = []  # shape (k, n) each, or (1, n) of a sum
         self._kernels: np.ndarray | None = None  # which these are, shape (k,); None: a sum
         self._weights: list[np.ndarray] = []  # of the sums, shape (M,) each
-        self._quickly: list[np.ndarray] = []  # products of quick kernels, shape (k', n) each
+        self._quickly: list[np.ndarray] = []  # products of quick kernels, of the first moves
 
     def add(self, move: np.ndarray, product: np.ndarray, weights: np.ndarray) -> None:
         """Take in a move, shape (n,), and its product with kernels under weights, shape (M,).
@@ -87,12 +87,9 @@ class SeenProducts:
         self._basis.append(move / left)
         self._products.append(products / left)
         self._weights.append(weights)
-        if self._quick is not None:
-            every = np.ones(self._quick.n_kernels)
-            self._quickly.append(self._quick.matvec(self._basis[-1], every, each=True))
         most = int(max(1, min(MOST_MOVES, MOST_BYTES // products.nbytes)))
-        del self._basis[:-most], self._products[:-most]
-        del self._weights[:-most], self._quickly[:-most]
+        del self._quickly[: max(0, len(self) - most)]
+        del self._basis[:-most], self._products[:-most], self._weights[:-most]
 
     def _restrict(self, kernels: np.ndarray | None) -> None:
         """Keep the products of some kernels, shape (k,), or of a sum; forget what lacks them."""
@@ -116,15 +113,23 @@ class SeenProducts:
         same = self._kernels is not None or all(np.array_equal(weights, w) for w in self._weights)
         return same and self.knows(weights)
 
-    def model(self, weights: np.ndarray) -> SeenMatrix | CorrectedMatrix | None:
-        """Return the best guess of the sum of the kernels under weights, shape (M,), if any."""
-        if self._quick is None:
+    def model(
+        self, weights: np.ndarray, *, guess: bool = True
+    ) -> SeenMatrix | CorrectedMatrix | None:
+        """Return a model of the sum of the kernels under weights, shape (M,), if there is one.
+
+        `guess`: what was not seen may be guessed from quick kernels.
+        """
+        if self._quick is None or not guess:
             return self.matrix(weights) if self.knows(weights) else None
+        every = np.ones(self._quick.n_kernels)
+        for move in self._basis[len(self._quickly) :]:
+            self._quickly.append(self._quick.matvec(move, every, each=True))
         if self.knows(weights):
             Q, KQ = self._seen(weights)
             return CorrectedMatrix.of(self._quick, Q, KQ, np.array(self._quickly))
         share = weights.sum() / self._quick.n_kernels  # as if all kernels were like these
-        return CorrectedMatrix(self._quick, np.full(self._quick.n_kernels, share))
+        return CorrectedMatrix(self._quick, share * every)
 
     def _seen(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the moves, and their products with the sum, both of shape (r, n)."""

@@ -212,7 +212,8 @@ def descended(descent: Descent, history: History) -> Result | None:
         certificate = certified(problem, engine, weights)
         history.add(certificate, weights, turns)
         enough = history.converged or history.enough(certificate.gap)
-        if history.spent or (enough and descent.whole):
+        ended = descent.whole or certificate.gap > history.widest
+        if history.spent or (enough and ended):
             return history.result(certificate, engine.alpha, weights)
         turns = 1
         moving = descent.settle() if enough else descent.descend()

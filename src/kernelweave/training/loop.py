@@ -276,6 +276,7 @@ def train(
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
         inner.enough = Solved(problem, engine, theta, history.tol)
+        inner.widest = history.tol
         train(problem.given(theta), engine, theta, plan.inner, inner)
         history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)
