@@ -5,8 +5,7 @@ import pytest
 from kernel_cases import training_set
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
-from kernelweave.engines import LinearEngine
-from kernelweave.engines.linear import quick_kernels
+from kernelweave.engines import LinearEngine, linear
 from kernelweave.kernels import GappedKmer
 from kernelweave.problem import Problem
 from kernelweave.training.history import History
@@ -73,23 +72,24 @@ def test_the_same_optimum_where_short_words_guess_for_long_ones(
     assert found.plan_.joint == (p == 2)
     assert found.duality_gap_ <= 1e-4
     assert verify(found, X, y).agree
-    monkeypatch.setattr(LinearEngine, "quick", None)
+    monkeypatch.setattr(linear, "quick_kernels", lambda costs: np.flatnonzero([]))
     other = estimator(family, **ways).fit(X, y)
     assert found.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-4)
     np.testing.assert_allclose(found.weights_, other.weights_, atol=0.03)
 
 
 def test_which_kernels_are_quick(rng):
-    assert quick_kernels(np.array([1.0, 2.0, 2.0, 30.0, 30.0])).tolist() == [1, 2]
-    assert quick_kernels(np.array([1.0, 12.0, 30.0])).tolist() == [0]
-    assert quick_kernels(np.array([30.0, 30.0])).tolist() == []
+    assert linear.quick_kernels(np.array([1.0, 2.0, 2.0, 30.0, 30.0])).tolist() == [1, 2]
+    assert linear.quick_kernels(np.array([1.0, 12.0, 30.0])).tolist() == [0]
+    assert linear.quick_kernels(np.array([30.0, 30.0])).tolist() == []
     X, _ = data(rng)
     engine = LinearEngine.of(training_set(GappedKmer([6, 7, 10], [4, 5, 6]), X, "unit"))
     assert engine.quick.n_kernels == 1
     assert engine.quick.n == engine.n
     assert engine.separates
-    assert engine.is_quick(np.array([1.0, 0.0, 0.0]))
-    assert not engine.is_quick(np.array([1.0, 0.0, 0.1]))
+    assert engine.seen.guesses
+    assert engine.seen.model(np.array([1.0, 0.5, 0.0])) is None  # its own product is as quick
+    assert engine.seen.model(np.array([1.0, 0.0, 0.1])) is not None
     part = engine.subset(np.arange(10))
     assert part.quick.n == 10
     assert LinearEngine.of(training_set(FAMILY, X, "unit")).quick is None  # tables are small

@@ -110,16 +110,7 @@ class Engine(ABC):
     @cached_property
     def seen(self) -> SeenProducts:
         """Moves of alpha, and their products."""
-        return SeenProducts(self.quick)
-
-    @property
-    def quick(self) -> Engine | None:
-        """An engine of those kernels whose products take little of the time of all."""
-        return None
-
-    def is_quick(self, theta: np.ndarray) -> bool:
-        """Return whether products under weights, shape (M,), take as little time as those."""
-        return False
+        return SeenProducts()
 
     @property
     def alpha(self) -> np.ndarray:

@@ -20,6 +20,7 @@ import numpy as np
 from ..cached_property import cached_property
 from ..core import _core
 from .base import Engine, TrainingSet
+from .seen_products import SeenProducts
 from .snapshot import Snapshot
 
 FEW = 32  # changed alphas below which sums over them are cheaper than a product
@@ -39,7 +40,7 @@ class LinearEngine(Engine):
 
     def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):
         super().__init__(core.n, core.n_kernels)
-        self._core, self._quick = core, quick
+        self._core, self.quick = core, quick
         self._combined = np.zeros(self.n)
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._weighed = self._theta  # the weights of the matrix that products are made with
@@ -53,8 +54,8 @@ class LinearEngine(Engine):
     def of(cls, training_set: TrainingSet) -> LinearEngine:
         """Return an engine at alpha = 0."""
         core = training_set.core(_core.LinearEngine)
-        chosen = quick_kernels(core.product_bytes()) if core.products_are_fixed else []
-        if not len(chosen):
+        chosen = quick_kernels(core.product_bytes())
+        if not (core.products_are_fixed and len(chosen)):
             return cls(core)
         return cls(core, cls(training_set.part(chosen).core(_core.LinearEngine)))
 
@@ -94,13 +95,10 @@ class LinearEngine(Engine):
         self._multiplying = True
         return self._core.products(keep=True)
 
-    @property
-    def quick(self) -> LinearEngine | None:
-        return self._quick
-
-    def is_quick(self, theta: np.ndarray) -> bool:
+    @cached_property
+    def seen(self) -> SeenProducts:
         costs = self._core.product_bytes()
-        return bool(costs[theta != 0].sum() <= LITTLE * costs.sum())
+        return SeenProducts(self.quick, costs > costs[quick_kernels(costs)].max(initial=0.0))
 
     @property
     def separates(self) -> bool:

@@ -53,11 +53,17 @@ class SeenProducts:
     Parameters
     ----------
     quick : an engine of k' of the kernels, whose products take little time, or None.
+    dear : array of shape (M,), which kernels have products that take longer; None: all of them.
     """
 
-    def __init__(self, quick: Engine | None = None) -> None:
-        self._quick = quick
+    def __init__(self, quick: Engine | None = None, dear: np.ndarray | None = None) -> None:
+        self._quick, self._dear = quick, dear
         self.forget()
+
+    @property
+    def guesses(self) -> bool:
+        """Whether quick kernels may say what was not seen."""
+        return self._quick is not None
 
     def __len__(self) -> int:
         return len(self._basis)
@@ -113,14 +119,13 @@ class SeenProducts:
         same = self._kernels is not None or all(np.array_equal(weights, w) for w in self._weights)
         return same and self.knows(weights)
 
-    def model(
-        self, weights: np.ndarray, *, guess: bool = True
-    ) -> SeenMatrix | CorrectedMatrix | None:
+    def model(self, weights: np.ndarray) -> SeenMatrix | CorrectedMatrix | None:
         """Return a model of the sum of the kernels under weights, shape (M,), if there is one.
 
-        `guess`: what was not seen may be guessed from quick kernels.
+        What was not seen is guessed where that takes less time than to see it.
         """
-        if self._quick is None or not guess:
+        quick = self._dear is not None and not weights[self._dear].any()
+        if self._quick is None or quick:
             return self.matrix(weights) if self.knows(weights) else None
         every = np.ones(self._quick.n_kernels)
         for move in self._basis[len(self._quickly) :]:

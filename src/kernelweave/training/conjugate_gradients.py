@@ -49,9 +49,7 @@ class ModelledDescent(Descent):
 
     def direction(self, slope: np.ndarray) -> np.ndarray:
         seen, term, alpha = self.engine.seen, self.problem.term, self.engine.alpha
-        matrix = None
-        if self.models:
-            matrix = seen.model(self.weights, guess=not self.engine.is_quick(self.weights))
+        matrix = seen.model(self.weights) if self.models else None
         if matrix is None:
             return super().direction(slope)
         outputs = slope - term.lin - term.curv * alpha
@@ -72,7 +70,7 @@ class ModelledDescent(Descent):
 
     def settle(self) -> bool:
         """Make a move without a cut, to where the model is least, if the value falls there."""
-        if self.short >= SHORT_MOVES or not self.models or self.engine.quick is None:
+        if self.short >= SHORT_MOVES or not (self.models and self.engine.seen.guesses):
             return super().settle()
         slope = self.slope()
         move = self.direction(slope)

@@ -232,10 +232,9 @@ class Solved:
             if not self._asks or inner_gap > MAY_DO * self._tol:
                 return False
             self._asks = False
-        return inner_gap <= self._tol and self._gap() <= self._tol
-
-    def _gap(self) -> float:
-        return certified(self._problem, self._engine, self._weights).gap
+        if inner_gap > self._tol:
+            return False
+        return certified(self._problem, self._engine, self._weights).gap <= self._tol
 
 
 def train_at_once(
