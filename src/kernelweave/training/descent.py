@@ -212,8 +212,7 @@ def descended(descent: Descent, history: History) -> Result | None:
         certificate = certified(problem, engine, weights)
         history.add(certificate, weights, turns)
         enough = history.converged or history.enough(certificate.gap)
-        ended = descent.whole or certificate.gap > history.widest
-        if history.spent or (enough and ended):
+        if history.spent or (enough and descent.whole):
             return history.result(certificate, engine.alpha, weights)
         turns = 1
         moving = descent.settle() if enough else descent.descend()

@@ -122,8 +122,6 @@ class History:
     enough : callable
         Says of the gap of the last model whether it will do, though it is above `tol`: a problem
         that is solved on the way may have served its purpose.
-    widest : float
-        With a wider gap nothing ends with this problem: its alphas need not be on their bounds.
     """
 
     phase = "double precision"
@@ -147,7 +145,6 @@ class History:
         self.patience, self.stuck_inner = STUCK_TURNS, 0
         self._sizes: np.ndarray | None = None  # largest value of each kernel
         self.enough: Callable[[float], bool] = lambda gap: False
-        self.widest = np.inf
 
     def inner(
         self,

@@ -225,7 +225,7 @@ class Solved:
 
     def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, tol: float):
         self._problem, self._engine, self._weights, self._tol = problem, engine, weights, tol
-        self._asks = engine.separates
+        self._asks = engine.seen.guesses  # moves are few and dear then
 
     def __call__(self, inner_gap: float) -> bool:
         if not self._engine.has_energies:
@@ -275,7 +275,6 @@ def train(
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
         inner.enough = Solved(problem, engine, theta, history.tol)
-        inner.widest = history.tol
         train(problem.given(theta), engine, theta, plan.inner, inner)
         history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)
