@@ -5,7 +5,7 @@ import pytest
 from kernel_cases import training_set
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
-from kernelweave.engines import LinearEngine
+from kernelweave.engines import LinearEngine, linear
 from kernelweave.kernels import GappedKmer
 from kernelweave.problem import Problem
 from kernelweave.training.history import History
@@ -50,6 +50,59 @@ def test_the_same_optimum_as_other_methods(estimator, loss, C, p, rng):
     assert verify(found, X, y).agree
     assert found.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-4)
     np.testing.assert_allclose(found.weights_, other.weights_, atol=0.02)
+
+
+@pytest.mark.parametrize("normalize", ["unit", "variance"])
+@pytest.mark.parametrize("p", [1.0, 2.0])
+@pytest.mark.parametrize(
+    ("estimator", "loss"),
+    [
+        (MKLClassifier, "hinge"),
+        (MKLClassifier, "squared_hinge"),
+        (MKLRegressor, "epsilon_insensitive"),
+    ],
+)
+def test_the_same_optimum_where_short_words_guess_for_long_ones(
+    estimator, loss, p, normalize, rng, monkeypatch
+):
+    X, y = data(rng)
+    family = GappedKmer([6, 6, 7, 10, 10], [3, 4, 5, 6, 7], store="table")
+    ways = {"norm": p, "loss": loss, "normalize": normalize, "tol": 1e-4}
+    found = estimator(family, **ways).fit(X, y)
+    assert found.plan_.joint == (p == 2)
+    assert found.duality_gap_ <= 1e-4
+    assert verify(found, X, y).agree
+    monkeypatch.setattr(linear, "quick_kernels", lambda costs: np.flatnonzero([]))
+    other = estimator(family, **ways).fit(X, y)
+    assert found.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-4)
+    np.testing.assert_allclose(found.weights_, other.weights_, atol=0.03)
+
+
+def test_which_kernels_are_quick(rng):
+    assert linear.quick_kernels(np.array([1.0, 2.0, 2.0, 30.0, 30.0])).tolist() == [1, 2]
+    assert linear.quick_kernels(np.array([1.0, 12.0, 30.0])).tolist() == [0]
+    assert linear.quick_kernels(np.array([30.0, 30.0])).tolist() == []
+    X, _ = data(rng)
+    engine = LinearEngine.of(training_set(GappedKmer([6, 7, 10], [4, 5, 6]), X, "unit"))
+    assert engine.quick.n_kernels == 1
+    assert engine.quick.n == engine.n
+    assert engine.separates
+    assert engine.seen.guesses
+    assert engine.seen.model(np.array([1.0, 0.5, 0.0])) is None  # its own product is as quick
+    assert engine.seen.model(np.array([1.0, 0.0, 0.1])) is not None
+    part = engine.subset(np.arange(10))
+    assert part.quick.n == 10
+    assert LinearEngine.of(training_set(FAMILY, X, "unit")).quick is None  # tables are small
+
+
+def test_products_of_kernels_without_weight_are_left_out(rng):
+    X, y = data(rng, 60)
+    family = GappedKmer([6, 6, 6, 10, 10], [3, 4, 5, 6, 7], store="table")
+    engine = LinearEngine.of(training_set(family, X, None))
+    every = engine.matvec(y, np.ones(5), each=True)
+    np.testing.assert_allclose(every, family(X) @ y, rtol=1e-9)
+    some = engine.matvec(y, np.array([0.0, 0.5, 2.0, 0.0, 1.0]), each=True)
+    np.testing.assert_allclose(some, every[[1, 2, 4]], rtol=1e-12)
 
 
 def test_weighted_norms(rng):

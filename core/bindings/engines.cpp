@@ -230,6 +230,14 @@ void bind_linear(nb::module_& m) {
       .def_prop_ro("products_are_fixed", &LinearEngine::products_are_fixed)
       .def_prop_ro("products_are_separate", &LinearEngine::products_are_separate)
       .def_prop_ro("n_kernels", &LinearEngine::n_kernels)
+      .def(
+          "product_bytes",
+          [](const LinearEngine& engine) {
+            Out out = make_array({size_t(engine.n_kernels())});
+            engine.product_bytes(out.data());
+            return out;
+          },
+          "What products of each kernel keep.")
       .def("block", &block<LinearEngine>, "ids"_a, "weights"_a)
       .def("blocks", &blocks<LinearEngine>, "ids"_a)
       .def("combined", &linear_sum, "ids"_a, "delta"_a, "weights"_a,

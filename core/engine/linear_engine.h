@@ -32,6 +32,8 @@ class LinearEngine {
            double* out) const;
   // Whether the cache has room for all that products keep.
   bool keeps_products() const { return plan_.product_bytes() <= cache_bytes_; }
+  // out[m]: what products of kernel m keep.
+  void product_bytes(double* out) const { plan_.product_bytes(out); }
   // Products with the matrices on all examples; null where these must keep more than there is room
   // for. Without `keep` each is made anew. The engine must live as long.
   std::unique_ptr<Products> products(bool keep) const;

@@ -33,7 +33,7 @@ struct IdProduct : Product {
   void quadratic(const double* v, int, double* out) const override {
     out[0] += scale * simd().dot(v, v, n);
   }
-  void outputs(const double* v, const int64_t* ids, int64_t count, int,
+  void outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>&, int,
                double* out) const override {
     for (int64_t r = 0; r < count; ++r) out[r] += scale * v[ids[r]];
   }

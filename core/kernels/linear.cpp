@@ -335,11 +335,20 @@ bool LinearPlan::products_are_fixed() const {
   });
 }
 
+int64_t LinearPlan::product_bytes(const Bundle& bundle) const {
+  return program_.sources()[bundle.source]->product_bytes(*a_.tables[bundle.source]);
+}
+
 int64_t LinearPlan::product_bytes() const {
   int64_t bytes = 0;
-  for (const Bundle& bundle : bundles_)
-    bytes += program_.sources()[bundle.source]->product_bytes(*a_.tables[bundle.source]);
+  for (const Bundle& bundle : bundles_) bytes += product_bytes(bundle);
   return bytes;
+}
+
+void LinearPlan::product_bytes(double* out) const {
+  std::fill_n(out, program_.n_kernels(), 0.0);
+  for (const Bundle& bundle : bundles_)
+    for (const LinearTerm& term : bundle.terms) out[term.kernel] += double(product_bytes(bundle));
 }
 
 bool LinearPlan::keeps_parts() const {
@@ -380,7 +389,7 @@ std::unique_ptr<Products> LinearPlan::products(int64_t room, int threads) const 
     room = std::max<int64_t>(0, room - quantity.product_bytes(table));
     std::vector<double> unit = units(bundle, all.data(), a_.n);
     parts.push_back({std::move(bundle), std::move(alone), std::move(product), std::move(unit),
-                     quantity.planes()});
+                     std::vector<bool>(size_t(quantity.planes()), true)});
   }
   return std::make_unique<Products>(std::move(parts), a_.n, program_.n_kernels(), threads);
 }

@@ -61,8 +61,9 @@ class LinearPlan {
   // These products; null where they do not. What there is no room for is made anew for every vector
   // if `keeps_parts` says so.
   std::unique_ptr<Products> products(int64_t room, int threads) const;
-  // What products keep in memory where there is room.
+  // What products keep in memory where there is room: all of them, and out[m] those of kernel m.
   int64_t product_bytes() const;
+  void product_bytes(double* out) const;
   bool keeps_parts() const;
   // Whether most of their time does not depend on the number of examples.
   bool products_are_fixed() const;
@@ -72,6 +73,8 @@ class LinearPlan {
  private:
   using Bundle = LinearBundle;
   struct BlockPart;
+
+  int64_t product_bytes(const Bundle& bundle) const;
 
   BlockPart block_part(const Bundle& bundle, const int64_t* ids, int64_t count,
                        const double* weights) const;

@@ -15,18 +15,19 @@ std::vector<double> Products::scaled(const Part& part, const double* v) const {
 
 void Products::weigh(const double* weights) {
   for (Part& part : parts_) {
-    std::vector<double> planes(part.planes, 0.0);
+    std::vector<double> planes(part.counts.size(), 0.0);
     for (const LinearTerm& term : part.bundle.terms)
       planes[term.plane] += term.factor * weights[term.kernel];
-    part.counts = std::any_of(planes.begin(), planes.end(), [](double w) { return w != 0.0; });
-    if (part.counts) part.product->weigh(planes.data(), threads_);
+    std::transform(planes.begin(), planes.end(), part.counts.begin(),
+                   [](double w) { return w != 0.0; });
+    if (part.any()) part.product->weigh(planes.data(), threads_);
   }
 }
 
 void Products::multiply(const double* v, double* out) const {
   std::fill_n(out, n_, 0.0);
   for (const Part& part : parts_) {
-    if (!part.counts) continue;
+    if (!part.any()) continue;
     std::vector<double> values(n_, 0.0);
     part.product->add(scaled(part, v).data(), threads_, values.data());
     simd().mul(part.unit.data(), values.data(), n_);
@@ -37,7 +38,7 @@ void Products::multiply(const double* v, double* out) const {
 void Products::quadratic(const double* v, double* out) const {
   std::fill_n(out, kernels_, 0.0);
   for (const Part& part : parts_) {
-    std::vector<double> planes(part.planes, 0.0);
+    std::vector<double> planes(part.counts.size(), 0.0);
     part.product->quadratic(scaled(part, v).data(), threads_, planes.data());
     for (const LinearTerm& term : part.bundle.terms)
       out[term.kernel] += term.factor * planes[term.plane];
@@ -48,9 +49,11 @@ void Products::outputs(const double* v, const int64_t* ids, int64_t count, bool 
                        double* out) const {
   std::fill_n(out, kernels_ * count, 0.0);
   for (const Part& part : parts_) {
-    if (weighed && !part.counts) continue;
-    std::vector<double> planes(part.planes * count, 0.0);
-    part.product->outputs(scaled(part, v).data(), ids, count, threads_, planes.data());
+    const std::vector<bool> wanted =
+        weighed ? part.counts : std::vector<bool>(part.counts.size(), true);
+    if (weighed && !part.any()) continue;
+    std::vector<double> planes(wanted.size() * count, 0.0);
+    part.product->outputs(scaled(part, v).data(), ids, count, wanted, threads_, planes.data());
     for (const LinearTerm& term : part.bundle.terms)
       for (int64_t r = 0; r < count; ++r)
         out[term.kernel * count + r] +=

@@ -1,5 +1,7 @@
 // The matrices of linear kernels on one set of examples, for products with vectors.
 #pragma once
+#include <algorithm>
+
 #include "kernels/linear.h"
 
 namespace kw {
@@ -12,8 +14,9 @@ class Products {
     std::shared_ptr<const Quantity> quantity;  // of its own, where it needs a single plane; or null
     std::unique_ptr<Product> product;
     std::vector<double> unit;  // the product of the normalisations of each example
-    int64_t planes;
-    bool counts = true;  // whether a kernel of it has a weight
+    std::vector<bool> counts;  // whether a plane has a weight
+
+    bool any() const { return std::find(counts.begin(), counts.end(), true) != counts.end(); }
   };
 
   Products(std::vector<Part> parts, int64_t n, int64_t kernels, int threads);
@@ -28,8 +31,8 @@ class Products {
   void multiply(const double* v, double* out) const;
   // out[m] = v' K_m v.
   void quadratic(const double* v, double* out) const;
-  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]). weighed: of kernels that share all with
-  // kernels of weight 0 nothing is computed, and numbers are 0.
+  // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]). weighed: numbers of kernels without
+  // weight may be 0, which saves time.
   void outputs(const double* v, const int64_t* ids, int64_t count, bool weighed, double* out) const;
 
  private:

@@ -44,9 +44,10 @@ struct Product {
   virtual void add(const double* v, int threads, double* out) const = 0;
   // out[p] += the sum over i and j of v[i] v[j] times the value of plane p.
   virtual void quadratic(const double* v, int threads, double* out) const = 0;
-  // out[p * count + r] += the sum over j of v[j] times the value of plane p for j and ids[r].
-  virtual void outputs(const double* v, const int64_t* ids, int64_t count, int threads,
-                       double* out) const = 0;
+  // out[p * count + r] += the sum over j of v[j] times the value of plane p for j and ids[r], of
+  // all planes or at least of those that are wanted.
+  virtual void outputs(const double* v, const int64_t* ids, int64_t count,
+                       const std::vector<bool>& wanted, int threads, double* out) const = 0;
 };
 
 class Quantity {

@@ -187,9 +187,10 @@ bool HammingKernel::product_is_fixed(const Table& a) const {
   return words < kPlace * double(parameters.rule.kmers.space());
 }
 
-std::unique_ptr<Product> HammingKernel::product(const Table& a, int64_t, int) const {
+std::unique_ptr<Product> HammingKernel::product(const Table& a, int64_t room, int) const {
   if (!multiplies(a)) return nullptr;
-  return std::make_unique<HammingProduct>(parameters, table_as<SequenceTable>(a));
+  return std::make_unique<HammingProduct>(parameters, table_as<SequenceTable>(a),
+                                          product_bytes(a) <= room);
 }
 
 }  // namespace kw

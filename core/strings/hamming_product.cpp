@@ -12,8 +12,9 @@ constexpr int64_t kManyWords = int64_t{1}
                                << 23;  // from which on parts of them have their own table
 constexpr int64_t kProductParts = 2;   // as many whatever the threads
 constexpr int64_t kSequences = 1024;   // that a thread looks up at a time
-constexpr int64_t kTables = 4;         // of single members that are kept at a time
+constexpr size_t kTables = 4;          // of single members that are kept at a time
 constexpr int64_t kWordsPerPlace = 2;  // of a table, up to which words are kept in its order
+constexpr int64_t kFewWords = int64_t{1} << 21;  // that are kept in its order in any case
 
 int64_t letters_of(const SequenceView& view) {
   int64_t total = 0;
@@ -27,18 +28,19 @@ int64_t parts_of(const SequenceView& view) {
 
 bool keeps_rows(const HammingRule& rule, const SequenceView& view) {
   const int64_t words = letters_of(view) * (rule.both_strands ? 2 : 1);
-  return words <= kWordsPerPlace * int64_t(rule.kmers.space());
+  return words <= std::max(kWordsPerPlace * int64_t(rule.kmers.space()), kFewWords);
 }
 
 }  // namespace
 
-HammingProduct::HammingProduct(const HammingParameters& parameters, const SequenceTable& table)
+HammingProduct::HammingProduct(const HammingParameters& parameters, const SequenceTable& table,
+                               bool keeps)
     : parameters_(parameters),
       owner_(table.owner),
       view_(table.view),
       operator_(int64_t(parameters.rule.kmers.letters), parameters.length()),
       letters_(letters_of(table.view)) {
-  if (keeps_rows(parameters.rule, view_))
+  if (keeps && keeps_rows(parameters.rule, view_))
     rows_ = std::make_unique<WordRows>(view_, parameters.rule, operator_.rows(), operator_.width());
   weigh(std::vector<double>(size_t(parameters.members()), 1.0).data(), 1);
 }
@@ -124,42 +126,58 @@ void HammingProduct::quadratic(const double* v, int threads, double* out) const 
       out[p] += share * energies[w] * parameters_.spectra[p * size + w];
 }
 
-void HammingProduct::outputs_by_rows(const double* v, const int64_t* ids, int64_t count,
-                                     int threads, double* out) const {
-  const int64_t size = parameters_.length() + 1, members = parameters_.members();
-  for (int64_t first = 0; first < members; first += kTables) {
-    const int64_t some = std::min(kTables, members - first);
-    std::vector<double> sums(size_t(some * view_.n), 0.0);
-    multiply(parameters_.spectra.data() + first * size, some, v, threads, sums.data());
-    for (int64_t p = 0; p < some; ++p)
-      for (int64_t r = 0; r < count; ++r)
-        out[(first + p) * count + r] += sums[p * view_.n + ids[r]];
-  }
+std::vector<double> HammingProduct::spectra(const std::vector<int64_t>& members) const {
+  const int64_t size = parameters_.length() + 1;
+  std::vector<double> found;
+  for (int64_t p : members)
+    found.insert(found.end(), parameters_.spectra.begin() + p * size,
+                 parameters_.spectra.begin() + (p + 1) * size);
+  return found;
 }
 
-void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count, int threads,
-                             double* out) const {
-  const int64_t size = parameters_.length() + 1, members = parameters_.members();
-  if (rows_) return outputs_by_rows(v, ids, count, threads, out);
-  Buffer<double> all = words(v, threads);
-  for (int64_t first = 0; first < members; first += kTables) {
-    const int64_t some = std::min(kTables, members - first);
-    Buffer<double> left;
-    if (first + some < members) left = all;
-    std::vector<Buffer<double>> tables(some - 1);
-    std::vector<double*> places;
-    for (Buffer<double>& table : tables) {
-      table.resize(all.size());
-      places.push_back(table.data());
-    }
-    places.push_back(all.data());
-    operator_.apply_each(parameters_.spectra.data() + first * size, some, threads, all.data(),
-                         places.data());
-    run_team(threads, some, [&](int64_t p, int) {
-      for (int64_t r = 0; r < count; ++r)
-        out[(first + p) * count + r] += sum_words(view_, parameters_.rule, ids[r], places[p]);
-    });
-    all = std::move(left);
+void HammingProduct::outputs_by_rows(const double* v, const int64_t* ids, int64_t count,
+                                     const std::vector<int64_t>& members, int threads,
+                                     double* out) const {
+  std::vector<double> sums(members.size() * size_t(view_.n), 0.0);
+  multiply(spectra(members).data(), int64_t(members.size()), v, threads, sums.data());
+  for (size_t p = 0; p < members.size(); ++p)
+    for (int64_t r = 0; r < count; ++r)
+      out[members[p] * count + r] += sums[p * size_t(view_.n) + size_t(ids[r])];
+}
+
+void HammingProduct::outputs_by_words(Buffer<double> all, const int64_t* ids, int64_t count,
+                                      const std::vector<int64_t>& members, int threads,
+                                      double* out) const {
+  std::vector<Buffer<double>> tables(members.size() - 1);
+  std::vector<double*> places;
+  for (Buffer<double>& table : tables) {
+    table.resize(all.size());
+    places.push_back(table.data());
+  }
+  places.push_back(all.data());
+  operator_.apply_each(spectra(members).data(), int64_t(members.size()), threads, all.data(),
+                       places.data());
+  run_team(threads, int64_t(members.size()), [&](int64_t p, int) {
+    for (int64_t r = 0; r < count; ++r)
+      out[members[p] * count + r] += sum_words(view_, parameters_.rule, ids[r], places[p]);
+  });
+}
+
+void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count,
+                             const std::vector<bool>& wanted, int threads, double* out) const {
+  std::vector<int64_t> members;
+  for (int64_t p = 0; p < parameters_.members(); ++p)
+    if (wanted[p]) members.push_back(p);
+  Buffer<double> all;
+  if (!rows_) all = words(v, threads);
+  for (size_t first = 0; first < members.size(); first += kTables) {
+    const size_t last = std::min(members.size(), first + kTables);
+    const std::vector<int64_t> some(members.begin() + first, members.begin() + last);
+    if (rows_)
+      outputs_by_rows(v, ids, count, some, threads, out);
+    else
+      outputs_by_words(last < members.size() ? all : std::move(all), ids, count, some, threads,
+                       out);
   }
 }
 

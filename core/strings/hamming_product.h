@@ -12,7 +12,8 @@ namespace kw {
 
 class HammingProduct : public Product {
  public:
-  HammingProduct(const HammingParameters& parameters, const SequenceTable& table);
+  // keeps: whether there will be so many products that an order of words pays.
+  HammingProduct(const HammingParameters& parameters, const SequenceTable& table, bool keeps);
 
   // What a product takes.
   static int64_t bytes(const HammingParameters& parameters, const SequenceView& view);
@@ -20,8 +21,8 @@ class HammingProduct : public Product {
   void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
   void quadratic(const double* v, int threads, double* out) const override;
-  void outputs(const double* v, const int64_t* ids, int64_t count, int threads,
-               double* out) const override;
+  void outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>& wanted,
+               int threads, double* out) const override;
 
  private:
   // The words of all sequences, times v.
@@ -29,15 +30,19 @@ class HammingProduct : public Product {
   // out[p * n + i] += what spectrum p, of `count`, makes of v for sequence i; by rows.
   void multiply(const double* spectra, int64_t count, const double* v, int threads,
                 double* out) const;
-  void outputs_by_rows(const double* v, const int64_t* ids, int64_t count, int threads,
-                       double* out) const;
+  // What `outputs` adds for a few members; by rows, or from the table of `words`.
+  void outputs_by_rows(const double* v, const int64_t* ids, int64_t count,
+                       const std::vector<int64_t>& members, int threads, double* out) const;
+  void outputs_by_words(Buffer<double> all, const int64_t* ids, int64_t count,
+                        const std::vector<int64_t>& members, int threads, double* out) const;
+  std::vector<double> spectra(const std::vector<int64_t>& members) const;
 
   const HammingParameters parameters_;
   const std::shared_ptr<const void> owner_;
   const SequenceView view_;
   const WordOperator operator_;
   const int64_t letters_;
-  std::unique_ptr<const WordRows> rows_;  // null where they would take too much memory
+  std::unique_ptr<const WordRows> rows_;  // null where they are not kept
   std::vector<double> spectrum_;          // of the weighted sum of the members
 };
 

@@ -308,8 +308,9 @@ void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, const in
   }
 }
 
-void WdTries::outputs(const double* v, const int64_t* ids, int64_t count, int threads,
-                      double* out) const {
+// All planes come from one walk.
+void WdTries::outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>&,
+                      int threads, double* out) const {
   walk(threads, kernel_.planes() * count, out, [&](const Trie& trie, int64_t p, double* sums) {
     add_outputs(trie, p, v, ids, count, sums);
   });

@@ -26,8 +26,8 @@ class WdTries : public Product {
   void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
   void quadratic(const double* v, int threads, double* out) const override;
-  void outputs(const double* v, const int64_t* ids, int64_t count, int threads,
-               double* out) const override;
+  void outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>& wanted,
+               int threads, double* out) const override;
 
  private:
   // Nodes come after their children; the root is the last one.

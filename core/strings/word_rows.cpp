@@ -35,17 +35,23 @@ int64_t WordRows::bytes(const HammingRule& rule, int64_t letters) {
   return letters * (rule.both_strands ? 2 : 1) * int64_t(word);
 }
 
+template <typename Visit>
+void WordRows::each(int64_t first, int64_t last, Visit&& visit) const {
+  if (weights_.empty())
+    for (int64_t at = first; at < last; ++at) visit(places_[at], 1.0);
+  else
+    for (int64_t at = first; at < last; ++at) visit(places_[at], weights_[at]);
+}
+
 void WordRows::fill(int64_t row, const double* v, double* numbers) const {
   std::fill_n(numbers, width_, 0.0);
-  for (int64_t at = first_[2 * row]; at < first_[2 * row + 2]; ++at)
-    numbers[places_[at].column] +=
-        weights_.empty() ? v[places_[at].sequence] : weights_[at] * v[places_[at].sequence];
+  each(first_[2 * row], first_[2 * row + 2],
+       [&](Place place, double weight) { numbers[place.column] += weight * v[place.sequence]; });
 }
 
 void WordRows::read(int64_t row, const double* numbers, double* out) const {
-  for (int64_t at = first_[2 * row]; at < first_[2 * row + 1]; ++at)
-    out[places_[at].sequence] +=
-        weights_.empty() ? numbers[places_[at].column] : weights_[at] * numbers[places_[at].column];
+  each(first_[2 * row], first_[2 * row + 1],
+       [&](Place place, double weight) { out[place.sequence] += weight * numbers[place.column]; });
 }
 
 }  // namespace kw

@@ -24,6 +24,10 @@ class WordRows {
     uint32_t sequence, column;
   };
 
+  // visit(place, weight) for words [first, last).
+  template <typename Visit>
+  void each(int64_t first, int64_t last, Visit&& visit) const;
+
   const int64_t width_;
   // Words of row r: those that were read begin at first_[2 r], their partners at first_[2 r + 1].
   std::vector<int64_t> first_;

@@ -20,9 +20,11 @@ import numpy as np
 from ..cached_property import cached_property
 from ..core import _core
 from .base import Engine, TrainingSet
+from .seen_products import SeenProducts
 from .snapshot import Snapshot
 
 FEW = 32  # changed alphas below which sums over them are cheaper than a product
+LITTLE = 1 / 6  # of what products keep: what some kernels may have of it to be called quick
 
 
 class LinearEngine(Engine):
@@ -31,13 +33,14 @@ class LinearEngine(Engine):
     Parameters
     ----------
     core : the engine of the core that does the work; `of` makes it.
+    quick : an engine of those kernels whose products take little of the time of all, or None.
     """
 
     keeps_outputs: ClassVar[bool] = False
 
-    def __init__(self, core: _core.LinearEngine):
+    def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):
         super().__init__(core.n, core.n_kernels)
-        self._core = core
+        self._core, self.quick = core, quick
         self._combined = np.zeros(self.n)
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._weighed = self._theta  # the weights of the matrix that products are made with
@@ -50,7 +53,11 @@ class LinearEngine(Engine):
     @classmethod
     def of(cls, training_set: TrainingSet) -> LinearEngine:
         """Return an engine at alpha = 0."""
-        return cls(training_set.core(_core.LinearEngine))
+        core = training_set.core(_core.LinearEngine)
+        chosen = quick_kernels(core.product_bytes())
+        if not (core.products_are_fixed and len(chosen)):
+            return cls(core)
+        return cls(core, cls(training_set.part(chosen).core(_core.LinearEngine)))
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
@@ -88,9 +95,14 @@ class LinearEngine(Engine):
         self._multiplying = True
         return self._core.products(keep=True)
 
+    @cached_property
+    def seen(self) -> SeenProducts:
+        costs = self._core.product_bytes()
+        return SeenProducts(self.quick, costs > costs[quick_kernels(costs)].max(initial=0.0))
+
     @property
     def separates(self) -> bool:
-        return self._core.products_are_separate and not self._offset
+        return (self._core.products_are_separate or self.quick is not None) and not self._offset
 
     @property
     def _separate(self) -> bool:
@@ -223,7 +235,8 @@ class LinearEngine(Engine):
 
         Its weights may change only where the alphas of the others are 0.
         """
-        smaller = LinearEngine(self._core.subset(examples))
+        quick = None if self.quick is None else self.quick._subset(examples)
+        smaller = LinearEngine(self._core.subset(examples), quick)
         if self._known.any() and not np.isnan(self._theta).any():
             self.combined(self._theta)  # may follow from the outputs of single kernels
         smaller._combined = self._combined[examples]  # with what the others add
@@ -236,3 +249,15 @@ class LinearEngine(Engine):
         if len(idx) > FEW and self._multiplying and self._products is not None:
             return self.matvec(alpha, theta)
         return self._core.combined(idx, alpha[idx], theta)
+
+
+def quick_kernels(costs: np.ndarray) -> np.ndarray:
+    """Return the kernels, of costs of shape (M,), that have a small part in the sum of costs.
+
+    They are those of one cost, the largest that is small.
+    """
+    for cost in np.unique(costs)[::-1]:
+        alike = np.flatnonzero(costs == cost)
+        if costs[alike].sum() <= LITTLE * costs.sum():
+            return alike
+    return np.flatnonzero([])

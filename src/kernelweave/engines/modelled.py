@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from .base import Engine
+from .corrected import CorrectedMatrix
 from .seen_products import SeenMatrix
 
 
@@ -22,7 +23,9 @@ class ModelledEngine(Engine):
 
     keeps_outputs: ClassVar[bool] = True
 
-    def __init__(self, matrix: SeenMatrix, alpha: np.ndarray, outputs: np.ndarray):
+    def __init__(
+        self, matrix: SeenMatrix | CorrectedMatrix, alpha: np.ndarray, outputs: np.ndarray
+    ):
         super().__init__(len(alpha), 1)
         self._matrix, self._start = matrix, alpha.copy()
         self._first = self._outputs = outputs

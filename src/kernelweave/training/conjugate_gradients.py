@@ -20,10 +20,11 @@ import numpy as np
 from ..engines.base import Engine
 from ..engines.modelled import ModelledEngine
 from ..problem import Problem
-from .descent import Descent, descended
+from .descent import SHORT_MOVES, Descent, descended
 from .history import History, Result
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
+FIRST_MOVES = 30  # on a model that knows nothing but other kernels
 NEAR = 0.1  # by how much the best length may differ from 1 and be taken for it
 MANY_MOVES = 100  # of one descent, after which products are too many for a model
 POOR = 0.05  # a best length below which the model is not of this matrix
@@ -48,19 +49,34 @@ class ModelledDescent(Descent):
 
     def direction(self, slope: np.ndarray) -> np.ndarray:
         seen, term, alpha = self.engine.seen, self.problem.term, self.engine.alpha
-        if not (self.models and seen.knows(self.weights)):
+        matrix = seen.model(self.weights) if self.models else None
+        if matrix is None:
             return super().direction(slope)
-        matrix = seen.matrix(self.weights)
         outputs = slope - term.lin - term.curv * alpha
-        step = 1.0 / (matrix.sigma + float(term.curv.mean()))
-        model = Descent(self.problem, ModelledEngine(matrix, alpha, outputs), np.ones(1), step=step)
-        for _ in range(MODEL_MOVES):
+        own = matrix.sigma + float(term.curv.mean())
+        model = Descent(
+            self.problem,
+            ModelledEngine(matrix, alpha, outputs),
+            np.ones(1),
+            step=1.0 / own if own > 0 else 1.0,
+        )
+        for _ in range(MODEL_MOVES if len(seen) else FIRST_MOVES):
             if not model.descend():
                 break
         model.settle()  # on the bounds, and not near them
         move = self.towards(model.engine.alpha - alpha)
         falls = slope @ move + self.kinks(move) < 0
         return move if falls else super().direction(slope)
+
+    def settle(self) -> bool:
+        """Make a move without a cut, to where the model is least, if the value falls there."""
+        if self.short >= SHORT_MOVES or not (self.models and self.engine.seen.guesses):
+            return super().settle()
+        slope = self.slope()
+        move = self.direction(slope)
+        way, bent = self.products(move)
+        best = self.best_length(slope, move, way, bent)
+        return best > 0 and self.go(1.0 if best >= 0.5 else best, move, way, bent)
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         way, bent = super().products(move)

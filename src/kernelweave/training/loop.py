@@ -41,6 +41,7 @@ INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what th
 # Weights that account for no more than this part of the tolerance are good enough: alpha follows.
 GOOD_WEIGHTS = 0.8
 INNER_SHARE = 0.1  # of the gap of the whole problem: the inner problem is solved no further
+MAY_DO = 0.3  # part of the tolerance: with such an inner gap the whole problem may be solved
 TINY = np.finfo(float).tiny
 
 
@@ -193,10 +194,7 @@ class EveryKernel:
 
 
 def multiplies(engine: Engine, term: DualTerm) -> bool:
-    """Return whether products are cheap enough for conjugate gradients.
-
-    Fewer of them are needed where alphas have no bounds.
-    """
+    """Return whether products are cheap enough for conjugate gradients, or few without bounds."""
     return engine.multiplies or (term.is_free and engine.multiplies_linearly)
 
 
@@ -205,30 +203,31 @@ def parts_multiply(engine: Engine, term: DualTerm) -> bool:
     return engine.subset(np.arange(2)).multiplies or multiplies(engine, term)
 
 
-def solved(
-    problem: Problem, engine: Engine, weights: np.ndarray, tol: float, inner_gap: float
-) -> bool:
-    """Return whether the whole problem is solved with weights, shape (M,), if that costs nothing.
+class Solved:
+    """Whether the whole problem is solved with the weights of an inner one, shape (M,).
 
-    The gap of the inner problem is no wider than that of the whole one.
+    It is asked with the gap of the inner problem, which is no wider than that of the whole one.
+    Where the answer costs products with other kernels it is looked for once, when it may well be
+    yes.
     """
-    if inner_gap > tol or not engine.has_energies:
-        return False
-    return certified(problem, engine, weights).gap <= tol
+
+    def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, tol: float):
+        self._problem, self._engine, self._weights, self._tol = problem, engine, weights, tol
+        self._asks = engine.seen.guesses  # moves are few and dear then
+
+    def __call__(self, inner_gap: float) -> bool:
+        known = self._engine.has_energies
+        if inner_gap > (1.0 if known else MAY_DO) * self._tol or not (known or self._asks):
+            return False
+        self._asks = False
+        return certified(self._problem, self._engine, self._weights).gap <= self._tol
 
 
 def train_at_once(
     problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
 ) -> Result | None:
-    """Improve all alphas at once, with given weights, shape (M,), or with the best ones for alpha.
-
-    None where that will not do.
-    """
+    """Improve all alphas at once, with given weights, shape (M,); None where that will not do."""
     if engine.n <= plan.working_set:
-        return None
-    if plan.joint and engine.separates and engine.multiplies:
-        return joint_gradients(problem, engine, history)
-    if plan.step is not None:
         return None
     if plan.conjugate and multiplies(engine, problem.term):
         return conjugate_gradients(problem, engine, weights, history)
@@ -244,10 +243,11 @@ def train(
 
     The engine starts at any feasible alpha, and ends at that of the result.
     """
-    if (result := train_at_once(problem, engine, weights, plan, history)) is not None:
-        return result
     if plan.step is None:
         return train_given(problem, engine, weights, plan, history)
+    at_once = plan.joint and engine.n > plan.working_set and engine.multiplies
+    if at_once and engine.separates and (result := joint_gradients(problem, engine, history)):
+        return result
     sets = WorkingSets(problem, engine, plan.working_set, history)
     step, every_kernel = plan.make_step(problem.norm), EveryKernel(problem.norm)
     accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)
@@ -257,7 +257,7 @@ def train(
         tol = history.tol if accuracy is None else accuracy.gap
         inner = history.inner(tol, INNER_TURNS, fall=INNER_FALL)
         inner.patience = INNER_PATIENCE
-        inner.enough = partial(solved, problem, engine, theta, history.tol)
+        inner.enough = Solved(problem, engine, theta, history.tol)
         train_given(problem.given(theta), engine, theta, inner_plan, inner)
         history.stuck_inner = 0 if inner.converged or inner.spent else history.stuck_inner + 1
         return Turn.of(sets, theta, solve_inner)

@@ -1,0 +1,92 @@
+"""A guess of a kernel matrix from kernels with quick products, corrected by what was seen of it.
+
+Kernels of a family are much alike: those of short words, whose tables are small, say much of those
+of long words. K is taken for B = sum_m c_m K_m + sigma I over such kernels, where c and sigma, none
+of them negative, fit the products K Q that were made. It is corrected by what these have shown,
+
+    B - B Q (Q' B Q)^+ Q' B + K Q (Q' K Q)^+ Q' K
+
+(Broyden, Fletcher, Goldfarb, Shanno), which is positive semidefinite, and multiplies Q as K does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import nnls
+
+if TYPE_CHECKING:
+    from .base import Engine
+
+NOTHING = 1e-12  # part of the largest eigenvalue that is rounding
+SMALL_SIGMA = 0.1  # part of the smallest energy that was seen: sigma, where the best would be 0
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedMatrix:
+    """sum_m factors_m K_m + sigma I - R' R + A' A.
+
+    Attributes
+    ----------
+    quick : the engine of the kernels K_m.
+    factors : array of shape (k,)
+    sigma : float
+    removed, added : arrays of shape (r, n)
+        R and A; None where nothing was seen.
+    """
+
+    quick: Engine
+    factors: np.ndarray
+    sigma: float = 0.0
+    removed: np.ndarray | None = None
+    added: np.ndarray | None = None
+
+    @classmethod
+    def of(
+        cls, quick: Engine, Q: np.ndarray, KQ: np.ndarray, quickly: np.ndarray
+    ) -> CorrectedMatrix:
+        """Return the guess after orthonormal moves.
+
+        Parameters
+        ----------
+        quick : the engine of k kernels.
+        Q, KQ : arrays of shape (r, n)
+            Moves and their products.
+        quickly : array of shape (r, k, n)
+            Their products with the quick kernels.
+        """
+        energies = np.linalg.eigvalsh(_symmetric(Q @ KQ.T))
+        columns = [*quickly.transpose(1, 0, 2), Q]
+        A = np.array([column.ravel() for column in columns])
+        scale = np.linalg.norm(A, axis=1)
+        scale[scale == 0] = 1.0
+        A /= scale[:, None]
+        root = np.linalg.cholesky(A @ A.T + NOTHING * np.eye(len(A)))
+        fitted = nnls(root.T, np.linalg.solve(root, A @ KQ.ravel()))[0] / scale
+        factors, sigma = fitted[:-1], float(fitted[-1])
+        if sigma == 0:
+            sigma = SMALL_SIGMA * max(float(energies[0]), 0.0)
+        BQ = np.tensordot(quickly, factors, (1, 0)) + sigma * Q
+        return cls(quick, factors, sigma, _root(Q, BQ), _root(Q, KQ))
+
+    def __matmul__(self, v: np.ndarray) -> np.ndarray:
+        """Return its product with a vector, shape (n,)."""
+        product: np.ndarray = self.quick.matvec(v, self.factors) + self.sigma * v
+        if self.removed is not None and self.added is not None:
+            product += (self.added @ v) @ self.added - (self.removed @ v) @ self.removed
+        return product
+
+
+def _symmetric(matrix: np.ndarray) -> np.ndarray:
+    symmetric: np.ndarray = 0.5 * (matrix + matrix.T)
+    return symmetric
+
+
+def _root(Q: np.ndarray, KQ: np.ndarray) -> np.ndarray:
+    """Return R, shape (r, n), with R' R = K Q (Q' K Q)^+ Q' K."""
+    values, vectors = np.linalg.eigh(_symmetric(Q @ KQ.T))
+    there = values > NOTHING * max(values[-1], 0.0)
+    root: np.ndarray = (vectors[:, there] / np.sqrt(values[there])).T @ KQ
+    return root
