@@ -148,8 +148,7 @@ class Plan:
 
     def make_step(self, norm: Norm) -> Step:
         """Return a new weight step: what one remembers is wrong for another problem."""
-        assert self.step is not None  # given weights are kept
-        return STEPS[self.step](norm)
+        return STEPS[str(self.step)](norm)
 
     @property
     def certifies(self) -> str:
