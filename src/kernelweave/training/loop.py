@@ -23,7 +23,7 @@ from ..kkt_system import Symmetric
 from ..losses import DualTerm
 from ..norms import Norm
 from ..norms.base import clip
-from ..problem import Problem
+from ..problem import Certificate, Problem
 from ..stored import stored
 from .conjugate_gradients import conjugate_gradients
 from .history import History, Result
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
 INNER_PATIENCE = 60  # of these turns without progress, after which it is stuck
 INNER_FALL = 0.3  # an inner gap falls to this part, or a step would see what the last one saw
-# Weights that account for no more than this part of the tolerance are good enough: alpha follows.
-GOOD_WEIGHTS = 0.8
-INNER_SHARE = 0.1  # of the gap of the whole problem: the inner problem is solved no further
+GOOD_WEIGHTS = 0.8  # of the tolerance: weights that account for no more of a gap stay
+INNER_SHARE = 0.1  # of the whole gap, to which it is solved at most where changes cost passes
 MAY_DO = 0.3  # part of the tolerance: with such an inner gap the whole problem may be solved
 TINY = np.finfo(float).tiny
 
@@ -64,8 +63,7 @@ class Turn:
     hessian : callable
         Returns the Hessian of J at theta, shape (M, M), as far as it is known.
     at : callable
-        Solves the inner problem with other weights, shape (M,), and returns its turn. Line searches
-        use it.
+        Solves the inner problem with other weights, shape (M,), and returns its turn: line searches.
     tol : float
         The relative duality gap that the solver is to reach.
     constant : float
@@ -102,9 +100,10 @@ class Turn:
         """Return how far the primal value is above the dual value under the best weights."""
         return self.primal() - (self.linear - 0.5 * norm.dual(self.s))
 
-    def excess(self, norm: Norm) -> float:
-        """Return the part of that gap which is due to the weights; inf where that is unknown."""
-        return 0.5 * (norm.dual(self.s) - self.theta @ self.s) if norm.has_ball else np.inf
+    def excess(self, norm: Norm, certificate: Certificate) -> float:
+        """Return the part of a relative gap that is due to the weights; inf if that is unknown."""
+        part = 0.5 * (norm.dual(self.s) - self.theta @ self.s) if norm.has_ball else np.inf
+        return part / max(certificate.scale, TINY)
 
     @property
     def scale(self) -> float:
@@ -147,10 +146,11 @@ class Accuracy:
     ----------
     pace : what the step asks for.
     tol : relative duality gap of the model that is to be reached.
+    share : part of the gap of the whole problem, to which the inner one is solved at most.
     """
 
-    def __init__(self, pace: Pace, tol: float):
-        self._most, self._least, self._tol = pace.most, pace.least * tol, tol
+    def __init__(self, pace: Pace, tol: float, share: float = 0.0):
+        self._most, self._least, self._tol, self._share = pace.most, pace.least * tol, tol, share
         self._wanted, self._narrowest = pace.most, np.inf
 
     @property
@@ -165,10 +165,10 @@ class Accuracy:
     def follow(self, turn: Turn, theta: np.ndarray, gap: float) -> None:
         """Take in that a step leads from a model with a relative duality gap to weights theta."""
         if gap >= self._narrowest:  # did the last solution lack accuracy?
-            self._least *= 0.5
+            self._least, self._share = 0.5 * self._least, 0.5 * self._share
         self._narrowest = min(self._narrowest, gap)
         gain = 0.5 * abs(turn.s @ (theta - turn.theta))  # to first order
-        self._wanted = min(self._most, max(gain / turn.scale, INNER_SHARE * gap))
+        self._wanted = min(self._most, max(gain / turn.scale, self._share * gap))
 
 
 class EveryKernel:
@@ -189,8 +189,7 @@ class EveryKernel:
             self._asked = self._norm.start(len(s))
         else:
             self._asked = self._asked + clip(s) / self._norm.value(clip(s))
-        weights: np.ndarray = self._asked / self._norm.value(self._asked)
-        return weights
+        return np.asarray(self._asked / self._norm.value(self._asked))
 
 
 def multiplies(engine: Engine, term: DualTerm) -> bool:
@@ -250,7 +249,8 @@ def train(
         return result
     sets = WorkingSets(problem, engine, plan.working_set, history)
     step, every_kernel = plan.make_step(problem.norm), EveryKernel(problem.norm)
-    accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol)
+    share = 0.0 if engine.keeps_outputs else INNER_SHARE
+    accuracy = None if plan.pace is None else Accuracy(plan.pace, history.tol, share)
     good, inner_plan = GOOD_WEIGHTS * history.tol, plan.inner
 
     def solve_inner(theta: np.ndarray) -> Turn:
@@ -276,7 +276,7 @@ def train(
         else:
             if problem.nothing_to_learn(turn.value):  # is that so at all weights?
                 weights = every_kernel.weights(turn.s)
-            elif turns and (excess := turn.excess(problem.norm) / certificate.scale) <= good:
+            elif turns and (excess := turn.excess(problem.norm, certificate)) <= good:
                 accuracy.leave(excess)
             elif turns:
                 accuracy.follow(turn, weights := step(turn), certificate.gap)
