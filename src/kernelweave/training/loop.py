@@ -63,7 +63,7 @@ class Turn:
     hessian : callable
         Returns the Hessian of J at theta, shape (M, M), as far as it is known.
     at : callable
-        Solves the inner problem with other weights, shape (M,), and returns its turn: line searches.
+        Solves the inner problem with other weights, shape (M,), as line searches ask for: a turn.
     tol : float
         The relative duality gap that the solver is to reach.
     constant : float
