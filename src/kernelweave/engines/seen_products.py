@@ -53,11 +53,11 @@ class SeenProducts:
     Parameters
     ----------
     quick : an engine of k' of the kernels, whose products take little time, or None.
-    dear : array of shape (M,), which kernels have products that take longer; None: all of them.
+    slow : array of shape (M,), which kernels have products that take longer; None: all of them.
     """
 
-    def __init__(self, quick: Engine | None = None, dear: np.ndarray | None = None) -> None:
-        self._quick, self._dear = quick, dear
+    def __init__(self, quick: Engine | None = None, slow: np.ndarray | None = None) -> None:
+        self._quick, self._slow = quick, slow
         self.forget()
 
     @property
@@ -124,7 +124,7 @@ class SeenProducts:
 
         What was not seen is guessed where that takes less time than to see it.
         """
-        quick = self._dear is not None and not weights[self._dear].any()
+        quick = self._slow is not None and not weights[self._slow].any()
         if self._quick is None or quick:
             return self.matrix(weights) if self.knows(weights) else None
         every = np.ones(self._quick.n_kernels)

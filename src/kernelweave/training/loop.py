@@ -212,7 +212,7 @@ class Solved:
 
     def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, tol: float):
         self._problem, self._engine, self._weights, self._tol = problem, engine, weights, tol
-        self._asks = engine.pairs_are_costly and engine.seen.guesses  # moves are few, and dear
+        self._asks = engine.pairs_are_costly and engine.seen.guesses  # moves are few and expensive
 
     def __call__(self, inner_gap: float) -> bool:
         known = self._engine.has_energies
