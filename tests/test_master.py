@@ -96,3 +96,15 @@ def test_which_steps_make_no_matrices():
     many.append(("analytic", norms.Lp(2)))
     assert all(refuse_many(*one, MOST_WEIGHTS) is None for one in few)
     assert all(refuse_many(*one, 10**6) is None for one in many)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9])
+def test_slopes_that_differ_slightly_move_the_weights(size):
+    """Near the optimum nothing else is left: fits to a gap of 1e-8 came to a halt here."""
+    theta, curvature = np.array([0.3, 0.5, 0.2]), np.array([1.0, 3.0, 2.0])
+    gradient = np.array([0.4, 0.4 + size, 0.4])
+    found = model_minimum(theta, gradient, np.diag(curvature), np.zeros(3), norms.Lp(1))
+    # The slopes of all weights are equal there, and the weights still add up to 1.
+    slopes = gradient + curvature * (found - theta)
+    assert np.ptp(slopes) <= 0.1 * size
+    assert found.sum() == pytest.approx(1.0)

@@ -34,8 +34,9 @@ CENTRE = 0.1  # how far complementarity is lowered in one iteration
 SAFE = 0.99  # how much of the way to the boundary is taken
 FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
 FEW = 50  # weights, and slopes, that a model is minimised over at first
-PAIRED = 1e-7  # differences of slopes that steps on pairs of weights leave,
-PAIRS_PER_WEIGHT = 300  # after so many of them at most
+# Differences of slopes that steps on pairs of weights leave, or part of the first one if that is
+# less, after so many of them for each weight at most.
+PAIRED, PART_LEFT, PAIRS_PER_WEIGHT = 1e-7, 1e-2, 300
 ROUNDING = 1e-6  # relative error of a multiplier
 MOST_WEIGHTS = 5000  # of which matrices are made; several of these fit in memory, and take minutes
 
@@ -263,8 +264,10 @@ def _by_pairs(
     kernel = scale[:, None] * P * scale
     slope, most = scale * q + kernel @ v, PAIRS_PER_WEIGHT * len(low)
     parts = none, none, none, none, low, np.full(len(low), total)
-    _, violation = _core.solve_pairs(kernel, *parts, PAIRED, most, v, slope)
-    return scale * v if violation <= PAIRED else None
+    differ = slope[v > low].max(initial=-np.inf) - slope.min()
+    tolerance = float(np.clip(PART_LEFT * differ, 0.0, PAIRED))
+    _, violation = _core.solve_pairs(kernel, *parts, tolerance, most, v, slope)
+    return scale * v if violation <= tolerance else None
 
 
 def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> float:
