@@ -58,7 +58,9 @@ def test_what_the_last_turn_has_lost_is_kept(load_real):
     X, y = table(load_real, "boston_housing", 150)
     widths, won = kernels.RBF([1e-3, 1e-2, 0.1, 1.0]), 0
     for turns in range(1, 10):
-        model = fitted(MKLRegressor(widths, norm=1.0, C=100.0, tol=TOL, max_iter=turns), X, y)
+        model = MKLRegressor(widths, norm=1.0, C=100.0, tol=TOL, max_iter=turns)
+        # Cutting planes, whose gaps rise now and then.
+        fitted(model.set_params(solver="cutting-plane", working_set=10), X, y)
         won += model.duality_gap_ < model.history_[-1]["gap"]
         assert model.duality_gap_ <= min(learned(model))
         assert verify(model, X, y).agree
