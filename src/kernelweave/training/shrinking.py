@@ -36,7 +36,7 @@ LAST_FALL = 0.5  # and to no less than this part of the tolerance
 # Leaving examples out does not pay where most of a set is support, and the set is at least this
 # part of all examples. In a smaller one nearly every example may count.
 TELLING = 0.25
-SAMPLE_TOL = 0.03  # relative duality gap to which weights are learned on a larger sample
+LARGE_SAMPLE_TOL = 0.03  # relative duality gap to which weights are learned on a larger sample
 
 
 def train_on_active_sets(
@@ -51,7 +51,7 @@ def train_on_active_sets(
     active, gap, changed, noisy = first_set(problem, engine.alpha), 1.0, True, False
     while changed and len(active) <= engine.n // 2:
         inner = history.inner(
-            max(min(fall * gap, SAMPLE_TOL if noisy else 1.0), LAST_FALL * history.tol),
+            max(min(fall * gap, LARGE_SAMPLE_TOL if noisy else 1.0), LAST_FALL * history.tol),
             history.turns_left,
             observe=of_examples(history.observe, active, engine.alpha),
         )
