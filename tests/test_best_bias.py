@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelweave.losses import best_bias
-from kernelweave.losses.best_bias import balance
+from kernelweave.losses import base
+from kernelweave.losses.base import balance
 
 
 def cost(b, points, weights, target):
@@ -15,7 +15,7 @@ def cost(b, points, weights, target):
 @pytest.mark.parametrize("few", [1, 4, 10_000])
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 101])
 def test_balance_is_where_the_cost_is_least(n, few, rng, monkeypatch):
-    monkeypatch.setattr(best_bias, "FEW", few)
+    monkeypatch.setattr(base, "FEW", few)
     for equal in (False, True):
         points = np.round(rng.normal(size=n), 1)
         weights = np.full(n, 0.1) if equal else rng.random(n) * (rng.random(n) < 0.8) + 1e-3
@@ -28,7 +28,7 @@ def test_balance_is_where_the_cost_is_least(n, few, rng, monkeypatch):
 
 @pytest.mark.parametrize("few", [1, 10_000])
 def test_balance_is_in_the_middle_of_a_flat_stretch(few, monkeypatch):
-    monkeypatch.setattr(best_bias, "FEW", few)
+    monkeypatch.setattr(base, "FEW", few)
     points, weights = np.array([4.0, 0.0, 1.0, 7.0]), np.full(4, 0.5)
     assert balance(points, weights, 1.0) == 2.5
 

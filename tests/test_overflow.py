@@ -16,7 +16,7 @@ from kernelweave.kernels import (
     Polynomial,
     per_feature,
 )
-from kernelweave.losses.best_bias import root
+from kernelweave.roots import root
 from kernelweave.selection import MKLClassifierCV
 
 NORMALISATIONS = "variance", "unit", "trace", "center", None

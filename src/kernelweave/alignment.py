@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 from .engines import DenseEngine, Engine, TrainingSet
 from .kernels import Kernel
 from .kernels.prepare import prepare
-from .numeric import thread_count
+from .parameters import thread_count
 from .validation import as_rows
 
 ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing

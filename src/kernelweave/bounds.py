@@ -21,7 +21,7 @@ from .estimators.base import MKLEstimator
 from .kernels import Kernel, prepare
 from .norms import Norm, as_norm
 from .norms.base import conjugate_exponent
-from .numeric import thread_count
+from .parameters import thread_count
 
 CONSTANT = 23 / 22  # of Cortes et al. (2010), whose bound this one extends to all p
 NEARLY_INTEGER = 1e-9  # how far above an integer an exponent may be by rounding

@@ -22,7 +22,7 @@ from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import Spectrum
 from kernelweave.kernels.strings import PositionalKernel
 
-from .numeric import thread_count
+from .parameters import thread_count
 
 
 class WeightStore:

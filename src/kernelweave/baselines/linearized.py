@@ -24,8 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core import single_threaded_blas
 from ..documentation import Documented
 from ..kernels.default_of_views import default_of_views
-from ..numeric import is_whole, thread_count
-from ..parameters import check_parameters
+from ..parameters import check_parameters, is_whole, thread_count
 from ..validation import check_examples, check_targets
 from .feature_maps import Fourier, Nystroem
 

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..alphabets import as_alphabet
 from ..documentation import REFERENCE, Documented
-from ..numeric import is_whole
+from ..parameters import is_whole
 from ..sequences import Sequences, as_sequences
 
 UNKNOWN = 255

@@ -19,7 +19,7 @@ from ..kernels import CompiledKernels, Kernel, Linear
 from ..kernels.inputs import is_numeric_array
 from ..kernels.prepare import listed
 from ..norms import Norm
-from ..numeric import thread_count
+from ..parameters import thread_count
 from ..progress import live_line
 from ..solvers.base import Method
 from ..time_left import TimeLeft

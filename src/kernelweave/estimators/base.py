@@ -24,7 +24,7 @@ from ..kernels.prepare import all_pairwise, prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
-from ..numeric import thread_count
+from ..parameters import thread_count
 from ..plan import ENGINES, choose_engine, find_method, make_plan
 from ..problem import Problem
 from ..progress import live_line

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import model_file
 from ..model import Model
-from ..numeric import thread_count
+from ..parameters import thread_count
 from ..validation import check_examples, check_values
 from ..weights import weights_frame
 from .kernel_parameters import KernelParameters

@@ -20,7 +20,7 @@ from joblib import hash as digest_of
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from ..numeric import is_whole, thread_count
+from ..parameters import is_whole, thread_count
 from ..progress import progress_bar
 from .kept_fits import Fit, KeptFits
 

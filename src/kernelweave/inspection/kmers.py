@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..alphabets import Alphabet
-from ..numeric import is_whole
+from ..parameters import is_whole
 from .counted_kmers import top_counted, word_at
 from .word_tables import MOST_BYTES, WordTables, chances_of, checked_k
 from .words import PositionalWords, positional_words

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..alphabets import Alphabet
 from ..core import _core
-from ..numeric import is_whole, thread_count
+from ..parameters import is_whole, thread_count
 from .words import PositionalWords
 
 MOST_BYTES = 2**30  # of weights, or of the tables that they are made from

@@ -19,7 +19,7 @@ from kernelweave.cached_property import cached_property
 from kernelweave.core import _core
 from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.inputs import as_input
-from kernelweave.numeric import thread_count
+from kernelweave.parameters import thread_count
 from kernelweave.stored import stored
 
 # Below this density, and from this many columns on, the core's sparse products are the faster ones.

@@ -14,7 +14,7 @@ from kernelweave.kernels.hamming import FILTERS, cut, mismatch_values, spectrum
 from kernelweave.kernels.hamming_kernel import HammingKernel, Member
 from kernelweave.kernels.parameters import label, members, whole
 from kernelweave.kernels.spectrum import LONGEST
-from kernelweave.numeric import as_number, is_whole
+from kernelweave.parameters import as_number, is_whole
 from kernelweave.stored import stored
 
 HEAVIEST = 255  # the largest weight of a word in the middle

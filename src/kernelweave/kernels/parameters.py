@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.kernels.columns import Columns
-from kernelweave.numeric import as_number, is_whole
+from kernelweave.parameters import as_number, is_whole
 
 GAMMAS = ("auto", "scale", "median")
 MOST = 2**31 - 1  # the largest integer that the core takes as a degree

@@ -14,7 +14,7 @@ from kernelweave.kernels.columns import Columns, choose, found
 from kernelweave.kernels.inputs import as_input
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.string_columns import read_column, warn_of_unknown
-from kernelweave.numeric import is_whole
+from kernelweave.parameters import is_whole
 from kernelweave.sequences import Sequences
 from kernelweave.stored import stored
 

@@ -22,7 +22,7 @@ from kernelweave.kernels.parameters import MOST, whole
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.kernels.string_columns import Strings, resolve_length
 from kernelweave.kernels.wd_quantity import WdQuantity, checked_split, plane_of
-from kernelweave.numeric import is_whole
+from kernelweave.parameters import is_whole
 from kernelweave.stored import stored
 
 STORES = ["auto", "rows", "trie"]

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from kernelweave.core import _core
-from kernelweave.numeric import is_whole
+from kernelweave.parameters import is_whole
 
 SPLITS = (None, "degree", "position", "both")
 Split = str | tuple[tuple[int, int], ...] | None

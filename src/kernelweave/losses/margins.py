@@ -8,10 +8,9 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ..numeric import as_number
+from ..parameters import as_number
 from ..stored import stored
-from .base import DualTerm, half_inverse, named
-from .best_bias import balance, newton
+from .base import DualTerm, balance, half_inverse, named, newton
 
 
 @named

@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..stored import stored
-from .base import DualTerm, named
-from .best_bias import balance
+from .base import DualTerm, balance, named
 
 
 @named

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..numeric import as_number
+from ..parameters import as_number
 from ..stored import stored
-from .base import DualTerm, half_inverse, named
-from .best_bias import balance
+from .base import DualTerm, balance, half_inverse, named
 
 
 @named

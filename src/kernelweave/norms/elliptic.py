@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from ..cached_property import cached_property
-from ..numeric import as_numbers
+from ..parameters import as_numbers
 from ..stored import formerly, stored
 from .base import Norm, clip, same_length
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..numeric import as_number, as_numbers
+from ..parameters import as_number, as_numbers
 from ..stored import stored
 from .base import (
     Norm,

@@ -33,7 +33,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..losses import Loss
 from ..norms import Norm
-from ..numeric import as_number
+from ..parameters import as_number
 from ..problem import Problem
 from ..stored import stored
 from ..training.history import History, Result

@@ -30,7 +30,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..norms import Norm
-from ..numeric import as_number
+from ..parameters import as_number
 from ..problem import Problem
 from ..stored import stored
 from ..training.history import History, Result

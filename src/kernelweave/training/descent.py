@@ -26,8 +26,8 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..kkt_system import longest_step
-from ..losses.best_bias import root
 from ..problem import Problem
+from ..roots import root
 from .history import History, Result, apart
 from .working_sets import certified
 

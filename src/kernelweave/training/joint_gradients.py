@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..engines.base import Engine
-from ..losses.best_bias import root
 from ..problem import Problem
+from ..roots import root
 from .conjugate_gradients import ModelledDescent
 from .descent import descended
 from .history import History, Result

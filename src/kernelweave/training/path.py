@@ -15,9 +15,9 @@ import numpy as np
 from ..engines.base import Engine
 from ..engines.snapshot import Snapshot
 from ..losses import DualTerm
-from ..losses.best_bias import root_between
 from ..norms import Norm
 from ..problem import Problem
+from ..roots import root_between
 from .history import Result
 
 FRESH = 1e-6  # share of equal weights in a start with zeros: a weight of 0 could never come back

@@ -7,7 +7,7 @@ from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.alignment import kernel_alignment
 from kernelweave.baselines.linearized import LinearizedMKL
 from kernelweave.kernels import RBF, ChiSquared, Laplacian, Polynomial
-from kernelweave.numeric import MOST_THREADS, as_number, as_numbers, is_whole, thread_count
+from kernelweave.parameters import MOST_THREADS, as_number, as_numbers, is_whole, thread_count
 from kernelweave.selection import MKLClassifierCV
 from kernelweave.solvers.mwu import MWU
 from kernelweave.solvers.skm import SKM
