@@ -12,7 +12,6 @@ from kernelweave.steps import newton
 from kernelweave.training import solve
 from kernelweave.training.history import History
 from kernelweave.training.loop import ACCURATE, train
-from kernelweave.training.observers import ignore
 from kernelweave.training.solve import FEW_TURNS, SMALL_WEIGHTS, drop_small_weights
 
 TOL = 1e-4
@@ -32,7 +31,7 @@ def result(case, monkeypatch):
     return train(case.problem, case.engine, weights, PLAN, History(TOL))
 
 
-def drop(case, result, tol, max_iter=None, observe=ignore, turns=FEW_TURNS):
+def drop(case, result, tol, max_iter=None, observe=None, turns=FEW_TURNS):
     """Drop small weights as far as a tolerance allows it."""
     history = History(tol, max_iter, observe=observe)
     history.entries, history.n_iter = list(result.history), result.n_iter

@@ -77,12 +77,12 @@ def test_an_inner_problem_has_the_same_clock_and_observer_but_tells_nobody(clock
     clock[0] = 3.0
     inner = history.inner(1e-2, 5)
     inner.add(certificate(0.5), THETA)
-    inner.observe(np.ones(2), THETA)
+    inner.tell(np.ones(2), THETA)
     assert (inner.tol, inner.max_iter) == (1e-2, 5)
     assert inner.entries[0].seconds == 3.0
     assert told == history.entries == []
     assert len(seen) == 1
-    history.inner(1e-2, observe=lambda *both: None).observe(np.ones(2), THETA)
+    history.inner(1e-2, observe=lambda *both: None).tell(np.ones(2), THETA)
     assert len(seen) == 1
 
 

@@ -6,8 +6,6 @@ that. It knows neither the names of kernels nor where costs come from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from .engines import TrainingSet
@@ -16,13 +14,10 @@ from .kernels.examples import Examples
 from .problem import Problem
 
 
-def why_not_finite(
-    compiled: CompiledKernels, examples: Examples, problems: Sequence[Problem]
-) -> str:
+def why_not_finite(compiled: CompiledKernels, examples: Examples, problem: Problem) -> str:
     """Return what is too large where the objective of a solver is not finite."""
     sizes = TrainingSet(compiled.listing, examples).largest_values()
-    costs = max(float(problem.C.max()) for problem in problems)
-    targets = max(float(np.abs(problem.y).max()) for problem in problems)
+    costs, targets = float(problem.C.max()), float(np.abs(problem.y).max())
     causes = {
         f"the costs, C times sample_weight and class_weight, reach {costs:.3g}": costs,
         f"the targets y reach {targets:.3g}": targets,

@@ -11,13 +11,13 @@ import numpy as np
 
 from .training.history import Progress
 
+Watch = Callable[[Progress], None]
+
 SECONDS_BETWEEN = 1.0  # of lines in a log
 
 
 @contextmanager
-def live_line(
-    title: str, more: Callable[[Progress], str] = lambda progress: ""
-) -> Iterator[Callable[[Progress], None]]:
+def live_line(title: str, more: Callable[[Progress], str] = lambda progress: "") -> Iterator[Watch]:
     """Give a function that shows the latest progress on one live line.
 
     Off a terminal it prints plain lines instead, at most one a second. `more` is what the line ends

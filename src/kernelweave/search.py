@@ -20,8 +20,7 @@ from sklearn.model_selection import check_cv
 
 from .core import single_threaded_blas
 from .engines import Engine
-from .estimators.base import MKLEstimator
-from .estimators.prepared import Prepared
+from .estimators.base import MKLEstimator, Prepared
 from .fold import Fold, Machine
 from .norms import Norm, as_norm
 from .plan import find_method
@@ -141,27 +140,24 @@ class Search(MKLEstimator):
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
             chosen = kernels or self._default_kernels(X, every)
-            ready = self._normalized(chosen, X, every)
-            prepared = self._prepared(*ready, every, methods, grid.norms, shared=shared, fits=fits)
-            with prepared.explained(first):
-                self.scores_ = self._score(grid, prepared, splits, problems_of, score)
-                best = grid.chosen(self.scores_, self.rule)
-                self.best_score_ = float(self.scores_[best].mean())
-                self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
-                problems = problems_of(everyone, self.C_, grid.norms[best[0]])
-                results = self._solve_all(prepared, *prepared.suited(problems, shared=shared))
+            prepared = self._prepare(
+                chosen, X, every, methods, grid.norms, shared=shared, fits=fits
+            )
+            self.scores_ = self._score(grid, prepared, splits, problems_of, score)
+            best = grid.chosen(self.scores_, self.rule)
+            self.best_score_ = float(self.scores_[best].mean())
+            self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
+            problems = problems_of(everyone, self.C_, grid.norms[best[0]])
+            results = self._solve_all(prepared, *prepared.suited(problems, shared=shared))
         self._learn(prepared, results)
 
     def _solve_all(
         self, prepared: Prepared, problems: list[Problem], engine: Engine
     ) -> list[Result]:
         """Solve problems in turn."""
-        name, digits = prepared.name, prepared.digits
         with self._live_line() as watch:
             return [
-                self._solve(
-                    one, engine, name, deadline=self._deadline(), watch=watch, digits=digits
-                )
+                self._solve(one, engine, prepared, deadline=self._deadline(), watch=watch)
                 for one in problems
             ]
 
@@ -229,8 +225,9 @@ class Search(MKLEstimator):
         with progress_bar(title, paths * scores[..., 0].size, self.verbose) as advance:
 
             def solve(engine: Engine, problem: Problem, weights: np.ndarray | None) -> Result:
+                until = self._deadline()
                 result = self._solve(
-                    problem, engine, prepared.name, weights, deadline=self._deadline()
+                    problem, engine, prepared, weights, deadline=until, confirm=False
                 )
                 gaps.append(result.gap)
                 advance()

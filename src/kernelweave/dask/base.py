@@ -13,14 +13,13 @@ import numpy as np
 from distributed import Client
 
 from ..documentation import REFERENCE
-from ..estimators.base import MKLEstimator
-from ..estimators.prepared import Prepared
-from ..kernels import CompiledKernels, Kernel, Linear
+from ..estimators.base import MKLEstimator, Prepared
+from ..kernels import Kernel, Linear
 from ..kernels.inputs import is_numeric_array
-from ..kernels.prepare import listed
+from ..kernels.prepare import listed, prepare
 from ..norms import Norm
 from ..parameters import thread_count
-from ..progress import live_line
+from ..progress import Watch, live_line
 from ..solvers.base import Method
 from ..time_left import TimeLeft
 from ..training.history import Progress
@@ -30,7 +29,7 @@ from .cluster import Cluster
 from .collections import is_collection
 from .data import Data
 from .lazy import lazily, local
-from .preparation import FarSample, far_prepared
+from .preparation import far_prepared
 from .resolution import resolved
 
 
@@ -76,24 +75,10 @@ class DaskEstimator(MKLEstimator):
         data = Data.of(X, Cluster(self.client))
         return data, local(y, data.cluster), local(sample_weight, data.cluster)
 
-    def _normalized(
-        self, kernels: list[Kernel], X: Data, costs: np.ndarray
-    ) -> tuple[CompiledKernels, Any]:
-        """Normalise kernels on a sample: the examples are a `FarSample`."""
-        with blamed(kernels, X):
-            compiled, sample = super()._normalized(kernels, X.sample, costs[X.chosen])
-        if "given" in compiled.kinds:
-            raise ValueError(
-                f"kernels: {compiled.names[0]!r} and others like it are similarities to all "
-                "training examples, which no partition holds; matrices and functions are for "
-                "plain estimators"
-            )
-        return compiled, FarSample(X, sample)
-
-    def _prepared(
+    def _prepare(
         self,
-        compiled: CompiledKernels,
-        examples: Any,
+        kernels: list[Kernel],
+        X: Data,
         costs: np.ndarray,
         methods: Sequence[Method],
         norms: Sequence[Norm],
@@ -101,6 +86,22 @@ class DaskEstimator(MKLEstimator):
         shared: bool,
         fits: int,
     ) -> Prepared:
+        """Normalise kernels on a sample, and give them an engine of shards."""
+        with blamed(kernels, X):
+            compiled, sample = prepare(
+                kernels,
+                self.normalize,
+                X.sample,
+                weights=costs[X.chosen],
+                n_jobs=self.n_jobs,
+                extrapolate=self._extrapolates,
+            )
+        if "given" in compiled.kinds:
+            raise ValueError(
+                f"kernels: {compiled.names[0]!r} and others like it are similarities to all "
+                "training examples, which no partition holds; matrices and functions are for "
+                "plain estimators"
+            )
         if not all(method.far for method in methods):
             raise ValueError(
                 f"solver={self.solver!r} needs the outputs of every kernel in one place; on a "
@@ -109,7 +110,8 @@ class DaskEstimator(MKLEstimator):
         keyed = getattr(self, "checkpoint", None) is not None
         return far_prepared(
             compiled,
-            examples,
+            X,
+            sample,
             costs,
             cache_mb=self.cache_mb,
             n_jobs=thread_count(self.n_jobs),
@@ -117,7 +119,7 @@ class DaskEstimator(MKLEstimator):
             combines=all(method.combines for method in methods),
         )
 
-    def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
+    def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
         """Return a context with what shows progress, bytes and the time left, if anything does."""
         if not self.verbose or X is None:
             return super()._live_line()

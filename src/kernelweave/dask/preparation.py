@@ -17,7 +17,7 @@ from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.fetched import Near
 from ..engines.shard import Shard, Varying
 from ..engines.sharded import ShardedEngine
-from ..estimators.prepared import Prepared
+from ..estimators.base import Prepared
 from ..kernels import CompiledKernels
 from ..kernels.absent import absent_of_all, is_extrapolated
 from ..kernels.examples import Examples, Reading
@@ -82,45 +82,27 @@ def worst_digits(shard: Shard, precision: float) -> np.ndarray:
     return np.array([[np.max(size), np.max(error)] for size, error in bounds])
 
 
-@dataclass(frozen=True, eq=False)
-class FarPrepared(Prepared):
-    """What `Prepared` is, with a sample of the examples at hand."""
-
-    sample: Any = None
-
-    @property
-    def _shown(self) -> Any:
-        return self.sample
-
-
-@dataclass(frozen=True, eq=False)
-class FarSample:
-    """Examples on a cluster, and a sample of them as kernels read it."""
-
-    data: Data
-    sample: Examples
-
-
 def far_prepared(
     compiled: CompiledKernels,
-    examples: FarSample,
+    data: Data,
+    sample: Examples,
     costs: np.ndarray,
     *,
     cache_mb: float,
     n_jobs: int,
     keyed: bool,
     combines: bool,
-) -> FarPrepared:
+) -> Prepared:
     """Read all examples where they are, and give them an engine.
 
     Parameters
     ----------
+    sample : some of the examples, as kernels read them.
     costs : of all examples, shape (n,).
     cache_mb, n_jobs : for examples that are fetched.
     keyed : whether a checkpoint needs to know the examples.
     combines : whether methods ask little of single kernels.
     """
-    data, sample = examples.data, examples.sample
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
     chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
@@ -134,7 +116,7 @@ def far_prepared(
     far: Any = FarExamples(engine, digests)
     digits = WorstDigits(chosen.listing, far, engine.precision, worst=worst)
     shares = costs / costs.sum()
-    return FarPrepared(compiled, far, engine, NAME, digits, shares, sample=sample)
+    return Prepared(compiled, far, sample, engine, NAME, digits, shares)
 
 
 def is_light(shard: Shard) -> bool:

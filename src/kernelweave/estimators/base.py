@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from itertools import zip_longest
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..convergence import warn_of
 from ..core import single_threaded_blas
 from ..digits import Digits
-from ..engines import Engine, TrainingSet
+from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.default_of_views import default_of_views
 from ..kernels.examples import Examples
@@ -24,19 +24,56 @@ from ..kernels.prepare import all_pairwise, prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm
+from ..overflow import why_not_finite
 from ..parameters import thread_count
-from ..plan import ENGINES, choose_engine, find_method, make_plan
+from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
 from ..problem import Problem
-from ..progress import live_line
+from ..progress import Watch, live_line
 from ..solvers.base import Method
 from ..time_left import TimeLeft
 from ..training.best_model import BestModel
-from ..training.history import History, Progress, Result
-from ..training.observers import ignore
+from ..training.history import History, Result
 from ..training.solve import solve
 from ..validation import check_examples
 from .fitted import FittedEstimator
-from .prepared import Prepared
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """What a fit has before it solves anything: kernels on the training examples, and an engine.
+
+    Attributes
+    ----------
+    compiled : the M kernels, normalised.
+    examples : the n training examples as the kernels read them.
+    shown : the same, or where they are on other machines a sample of them.
+    engine, name : the engine of the kernels that vary on the examples, and its name.
+    digits : how many digits the values of these kernels have.
+    shares : how much each example counts in means, shape (n,); the sum is 1.
+    """
+
+    compiled: CompiledKernels
+    examples: Examples
+    shown: Examples
+    engine: Engine
+    name: str
+    digits: Digits
+    shares: np.ndarray
+
+    def suited_norm(self, norm: Norm) -> Norm:
+        """Return a norm of M weights as that of the engine's kernels."""
+        norm = suited_norm(norm, self.name, self.compiled.n_kernels)
+        return norm.among(self.compiled.varying)
+
+    def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
+        """Return the problems to solve one after the other, and the engine for them.
+
+        Those of outputs that share their weights are one problem.
+        """
+        problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
+        if not shared:
+            return problems, self.engine
+        return [Problem.sharing(problems)], OutputsEngine(self.engine, len(problems))
 
 
 @dataclass(eq=False, repr=False)
@@ -90,9 +127,8 @@ class MKLEstimator(FittedEstimator):
         costs, norms = problems[0].C, [problem.norm for problem in problems]
         chosen = kernels or self._default_kernels(X, costs)
         with single_threaded_blas(), self._live_line(X) as watch:
-            ready = self._normalized(chosen, X, costs)
-            prepared = self._prepared(
-                *ready, costs, [method], norms, shared=shared, fits=len(problems)
+            prepared = self._prepare(
+                chosen, X, costs, [method], norms, shared=shared, fits=len(problems)
             )
             problems, engine = prepared.suited(problems, shared=shared)
             kept: list[Checkpoint] = []
@@ -100,28 +136,21 @@ class MKLEstimator(FittedEstimator):
                 data = data_key(kernels, self.normalize, prepared.examples)
                 kept = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
             results: list[Result] = []
-            with prepared.explained(problems):
-                for one, file in zip_longest(problems, kept):  # each has as much time
-                    now, left = time.monotonic(), len(problems) - len(results)
-                    result = self._solve(
-                        one,
-                        engine,
-                        prepared.name,
-                        deadline=now + (deadline - now) / left,
-                        watch=watch,
-                        checkpoint=file,
-                        digits=prepared.digits,
-                    )
-                    results.append(result)
+            for one, file in zip_longest(problems, kept):  # each has as much time
+                now, left = time.monotonic(), len(problems) - len(results)
+                until = now + (deadline - now) / left
+                results.append(
+                    self._solve(one, engine, prepared, deadline=until, watch=watch, checkpoint=file)
+                )
             if all(file.done for file in kept):
                 for file in kept:
                     file.remove()
         self._learn(prepared, results, merged)
 
-    def _live_line(self, X: Any = None) -> AbstractContextManager[Callable[[Progress], None]]:
+    def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
         """Return a context with what shows progress, if anything does."""
         if not self.verbose:
-            return nullcontext(ignore)
+            return nullcontext()
         clock = TimeLeft(self.tol)
         return live_line(type(self).__name__, lambda progress: f", {clock.after(progress)}")
 
@@ -133,23 +162,10 @@ class MKLEstimator(FittedEstimator):
         """Return the kernels of an estimator that was given none."""
         return default_of_views(X, costs)
 
-    def _normalized(
-        self, kernels: list[Kernel], X: Any, costs: np.ndarray
-    ) -> tuple[CompiledKernels, Examples]:
-        """Normalise and compile kernels on examples, which count as much as they cost, (n,)."""
-        return prepare(
-            kernels,
-            self.normalize,
-            X,
-            weights=costs,
-            n_jobs=self.n_jobs,
-            extrapolate=self._extrapolates,
-        )
-
-    def _prepared(
+    def _prepare(
         self,
-        compiled: CompiledKernels,
-        examples: Examples,
+        kernels: list[Kernel],
+        X: Any,
         costs: np.ndarray,
         methods: Sequence[Method],
         norms: Sequence[Norm],
@@ -157,54 +173,67 @@ class MKLEstimator(FittedEstimator):
         shared: bool,
         fits: int,
     ) -> Prepared:
-        """Give kernels an engine that suits the methods and norms that will be asked for.
+        """Normalise kernels, and give them an engine for all methods and norms to be asked for.
 
+        `costs`: shape (n,); examples count as much as they cost.
         `shared`: whether outputs share their weights, each with an alpha of its own.
         `fits`: how many machines will be trained on it.
         """
         n_jobs = thread_count(self.n_jobs)
+        compiled, examples = prepare(
+            kernels,
+            self.normalize,
+            X,
+            weights=costs,
+            n_jobs=n_jobs,
+            extrapolate=self._extrapolates,
+        )
         training_set = TrainingSet(compiled.listing, examples, self.cache_mb, n_jobs)
         if len(compiled.varying) < compiled.n_kernels:
             training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
         digits = Digits(training_set.kernels, training_set.examples, engine.precision)
-        return Prepared(compiled, examples, engine, name, digits, costs / costs.sum())
+        return Prepared(compiled, examples, examples, engine, name, digits, costs / costs.sum())
 
     def _solve(
         self,
         problem: Problem,
         engine: Engine,
-        name: str,
+        prepared: Prepared,
         weights: np.ndarray | None = None,
         *,
         deadline: float,
-        watch: Callable[[Progress], None] = ignore,
+        watch: Watch | None = None,
         checkpoint: Checkpoint | None = None,
-        digits: Digits | None = None,
+        confirm: bool = True,
     ) -> Result:
         """Solve a problem as the parameters say, until a time.
 
         It starts afresh, from the engine's alpha and given weights, shape (M,), or from what a
-        checkpoint says. With the `digits` of the kernels it is confirmed.
+        checkpoint says. `confirm`: whether the result is to be kept.
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        plan = make_plan(method, problem, engine, name, self.interleaved, self.working_set)
+        plan = make_plan(method, problem, engine, prepared.name, self.interleaved, self.working_set)
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan
-        observe = checkpoint.keep if checkpoint else ignore
+        observe = checkpoint.keep if checkpoint else None
         history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
-        if digits is not None and (self.max_iter is not None or deadline < np.inf):
+        if confirm and (self.max_iter is not None or deadline < np.inf):
             history.best = BestModel(self.tol)
         history.work = engine.work
         engine.work.clear()
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
+        digits = prepared.digits if confirm else None
         try:
-            result = solve(problem, engine, plan, history, weights, digits)
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
+                result = solve(problem, engine, plan, history, weights, digits)
+        except FloatingPointError as error:
+            raise ValueError(why_not_finite(prepared.compiled, prepared.shown, problem)) from error
         except KeyboardInterrupt:
             if checkpoint:
                 checkpoint.keep_last()

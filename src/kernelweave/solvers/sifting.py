@@ -18,7 +18,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..problem import Problem
 from ..training.history import History, Result
-from ..training.observers import ignore, of_kernels, placed
+from ..training.observers import of_kernels, placed
 from ..training.solve import feasible_alpha
 from ..training.violations import every_kth
 
@@ -116,7 +116,8 @@ def first_guess(
     part = engine.subset(idx, tried)
     part.move_to(feasible_alpha(small))
     start = small.norm.start(len(tried))
-    inner = history.inner(GUESS_TOL, history.max_iter, observe=ignore)
+    inner = history.inner(GUESS_TOL, history.max_iter)
+    inner.observe = None
     result = solve(small, part, start, inner)
     height = part.quadratic() / small.norm.costs(len(tried))
     likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))

@@ -133,7 +133,7 @@ class SKM(Method):
             if good or certificate.gap <= LEAST or history.stuck(engine) or history.spent:
                 break
             smooth.improve(certificate)
-            history.observe(engine.alpha, smooth.theta)
+            history.tell(engine.alpha, smooth.theta)
             turns = 1
         result = history.result(certificate, engine.alpha, smooth.theta)
         return replace(result, converged=good)

@@ -216,7 +216,7 @@ def descended(descent: Descent, history: History) -> Result | None:
             return history.result(certificate, engine.alpha, weights)
         turns = 1
         moving = descent.settle() if enough else descent.descend()
-        history.observe(engine.alpha, descent.weights)
+        history.tell(engine.alpha, descent.weights)
     return None
 
 

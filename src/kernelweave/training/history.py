@@ -18,7 +18,7 @@ from ..engines.base import Engine
 from ..engines.work import Work
 from ..problem import Certificate
 from .best_model import BestModel
-from .observers import Observer, ignore, placed
+from .observers import Observer, placed
 
 STUCK_TURNS = 300  # turns without progress after which rounding is taken to be the limit,
 STUCK_INNER = 3  # or inner problems in a row that ended in this way
@@ -85,7 +85,6 @@ class Result(Certificate):
         """
         if len(self.weights) == M:
             return self
-
         history = [replace(past, weights=placed(past.weights, kernels, M)) for past in self.history]
         return replace(self, weights=placed(self.weights, kernels, M), history=history)
 
@@ -98,8 +97,8 @@ class History:
     tol : relative duality gap at which to stop.
     max_iter : bound on the number of turns, or None.
     deadline : when to stop, in the time of `time.monotonic`.
-    watch : is told of every entry.
-    observe : is told alpha, (n,), and the weights, (M,), whenever they have changed.
+    watch : is told of every entry, or None.
+    observe : is told alpha, (n,), and the weights, (M,), whenever they have changed, or None.
 
     Attributes
     ----------
@@ -130,8 +129,8 @@ class History:
         max_iter: int | None = None,
         deadline: float = np.inf,
         *,
-        watch: Callable[[Progress], None] = ignore,
-        observe: Observer = ignore,
+        watch: Callable[[Progress], None] | None = None,
+        observe: Observer | None = None,
     ):
         self.tol, self.max_iter = tol, max_iter
         self.watch, self.observe = watch, observe
@@ -158,8 +157,7 @@ class History:
         Its gap has to fall to the part `fall` of what it is at the start, too. `observe` is told of
         its alpha and weights; by default that is the observer of this history.
         """
-        watcher = self.observe if observe is None else observe
-        other = History(tol, max_iter, self.deadline, observe=watcher)
+        other = History(tol, max_iter, self.deadline, observe=observe or self.observe)
         other._started, other._fall, other.work = self._started, fall, self.work
         return other
 
@@ -200,7 +198,13 @@ class History:
         self.n_iter += turns
         if self.best is not None and alpha is not None:
             self.best.note(certificate, alpha, weights)
-        self.watch(progress)
+        if self.watch is not None:
+            self.watch(progress)
+
+    def tell(self, alpha: np.ndarray, weights: np.ndarray) -> None:
+        """Tell the observer, if there is one, of alpha, shape (n,), and weights, shape (M,)."""
+        if self.observe is not None:
+            self.observe(alpha, weights)
 
     @property
     def turns_left(self) -> int | None:

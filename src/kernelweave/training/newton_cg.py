@@ -116,7 +116,7 @@ def newton_cg(
     for turns in range(MOST_STEPS):
         product = engine.matvec(point.alpha - point.beta, weights)
         engine.move_to(point.alpha, point.v + product, weights)
-        history.observe(engine.alpha, weights)
+        history.tell(engine.alpha, weights)
         certificate = certified(problem, engine, weights)
         history.add(certificate, weights, min(turns, 1), engine.alpha)
         if history.spent or history.converged:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -11,17 +10,15 @@ Observer = Callable[[np.ndarray, np.ndarray], None]
 """Is told alpha, shape (n,), and the weights, shape (M,)."""
 
 
-def ignore(*anything: Any) -> None:
-    """Do nothing with what one is told."""
-
-
-def of_examples(observe: Observer, examples: np.ndarray, alpha: np.ndarray) -> Observer:
+def of_examples(
+    observe: Observer | None, examples: np.ndarray, alpha: np.ndarray
+) -> Observer | None:
     """Return an observer of the alphas of some examples, those of the others being as given.
 
     `alpha` has shape (n,), and what the observer is told the shape of `examples`.
     """
-    if observe is ignore:
-        return ignore
+    if observe is None:
+        return None
     outside = alpha.copy()
 
     def observe_part(inside: np.ndarray, weights: np.ndarray) -> None:
@@ -31,10 +28,10 @@ def of_examples(observe: Observer, examples: np.ndarray, alpha: np.ndarray) -> O
     return observe_part
 
 
-def of_kernels(observe: Observer, kernels: np.ndarray, M: int) -> Observer:
+def of_kernels(observe: Observer | None, kernels: np.ndarray, M: int) -> Observer | None:
     """Return an observer of the weights of some of M kernels, those of the others being 0."""
-    if observe is ignore:
-        return ignore
+    if observe is None:
+        return None
     return lambda alpha, weights: observe(alpha, placed(weights, kernels, M))
 
 

@@ -19,7 +19,6 @@ from ..problem import Problem
 from .confirm import confirmed
 from .history import History, Result
 from .loop import train
-from .observers import ignore
 from .shrinking import first_set, train_on_active_sets
 from .violations import every_kth, is_crowded
 from .working_sets import certified
@@ -144,7 +143,8 @@ def first_weights(
     weights, crowded = first_weights(small, part, plan, history)
     if crowded:
         small = problem.restricted(chosen, problem.tau)
-    inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter, observe=ignore)
+    inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter)
+    inner.observe = None
     result = train(small, part, weights, plan, inner)
     spares = not (problem.term.is_free or problem.term.ent.any())
     return result.weights, spares and is_crowded(result.alpha)
@@ -257,7 +257,7 @@ def _adapted(
         )
     if before is not None:
         engine.move_to(*before)
-        history.observe(engine.alpha, result.weights)
+        history.tell(engine.alpha, result.weights)
     return None
 
 

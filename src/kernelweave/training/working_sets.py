@@ -191,7 +191,7 @@ class WorkingSets:
         """Give the examples idx new alphas, and tell the history."""
         changed = np.flatnonzero(alpha != self.engine.alpha[idx])
         self.engine.change(idx[changed], alpha[changed])
-        self.history.observe(self.engine.alpha, weights)
+        self.history.tell(self.engine.alpha, weights)
 
     def _improve_shrunk(
         self, active: np.ndarray, target: float, weights: np.ndarray, output: int
