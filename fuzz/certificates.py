@@ -12,7 +12,7 @@ import numpy as np
 import kernelweave as kw
 from kernelweave import kernels as k
 from kernelweave import verify
-from kernelweave.kernels.normalize import Rescaled
+from kernelweave.kernels.normalized import Rescaled
 from kernelweave.kernels.per_feature import Stack
 
 from .examples import Given

@@ -11,7 +11,7 @@ from kernelweave import MKLClassifier, Views
 from kernelweave.core import _core
 from kernelweave.digits import UNIT, Digits
 from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial
-from kernelweave.kernels.prepare import prepare
+from kernelweave.kernels.normalize import prepare
 from kernelweave.training import solve
 from kernelweave.training.confirm import confirmed
 

@@ -16,7 +16,7 @@ from scipy.optimize import nnls
 
 from .engines import DenseEngine, Engine, TrainingSet
 from .kernels import Kernel
-from .kernels.prepare import prepare
+from .kernels.normalize import prepare
 from .parameters import thread_count
 from .validation import as_rows
 

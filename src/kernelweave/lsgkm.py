@@ -18,7 +18,7 @@ import numpy as np
 
 from .kernels import CompiledKernels, Exponential, GappedKmer, Kernel
 from .kernels.algebra import Named
-from .kernels.normalize import Unit
+from .kernels.normalized import Unit
 from .model import Model
 from .stored import stored_as
 from .whole_file import whole_file

@@ -21,7 +21,7 @@ from .kernels.absent import (
     shares_of_views,
 )
 from .kernels.examples import Examples, Reading
-from .kernels.means import MOST_EXAMPLES
+from .kernels.normalized import MOST_EXAMPLES
 from .kernels.program import CompiledKernels
 from .stored import stored
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 
 from .kernels.inputs import is_frame, unpacked
 from .kernels.nested import by_name, nested_params
-from .kernels.prepare import all_pairwise
+from .kernels.normalize import all_pairwise
 from .parameters import as_numbers, not_negative
 from .sequences import Sequences
 from .views import Grams, Views

@@ -17,8 +17,8 @@ from kernelweave.kernels import (
     Linear,
     Polynomial,
     Precomputed,
-    means,
     normalize,
+    normalized,
     per_feature,
     prepare,
 )
@@ -124,7 +124,7 @@ def test_nothing_to_do(tables):
 
 @pytest.mark.parametrize("how", HOWS)
 def test_many_examples_are_sampled(how, rng, monkeypatch):
-    monkeypatch.setattr(means, "MOST_EXAMPLES", 400)
+    monkeypatch.setattr(normalized, "MOST_EXAMPLES", 400)
     X = rng.normal(size=(2000, 3))
     kernel = RBF([0.5, 2.0])
     sample = X[np.linspace(0, 1999, 400).astype(int)]

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from ..core import _core, single_threaded_blas
 from ..kernels import RBF, Kernel
 from ..kernels.examples import Examples
+from ..kernels.normalize import prepare
 from ..kernels.per_feature import Stack
-from ..kernels.prepare import prepare
 from ..kernels.program import CompiledKernels
 
 RANK = 1e-10  # eigenvalues below this part of the largest one are dropped

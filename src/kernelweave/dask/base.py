@@ -16,7 +16,7 @@ from ..documentation import REFERENCE
 from ..estimators.base import MKLEstimator, Prepared
 from ..kernels import Kernel, Linear
 from ..kernels.inputs import is_numeric_array
-from ..kernels.prepare import listed, prepare
+from ..kernels.normalize import listed, prepare
 from ..norms import Norm
 from ..parameters import thread_count
 from ..progress import Watch, live_line

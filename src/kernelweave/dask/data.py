@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 from .. import __version__
 from ..kernels.inputs import as_input, is_frame
-from ..kernels.means import MOST_EXAMPLES
+from ..kernels.normalized import MOST_EXAMPLES
 from .cluster import Cluster
 from .collections import concatenated, known_bytes, labels_of, partitions
 

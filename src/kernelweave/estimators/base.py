@@ -20,7 +20,7 @@ from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.default_of_views import default_of_views
 from ..kernels.examples import Examples
-from ..kernels.prepare import all_pairwise, prepare, resolve
+from ..kernels.normalize import all_pairwise, prepare, resolve
 from ..merged_examples import MergedExamples, mergeable
 from ..model import Model, alphas
 from ..norms import Norm

@@ -11,10 +11,9 @@ from kernelweave.kernels.gapped import GappedKmer, Mismatch
 from kernelweave.kernels.histograms import ChiSquared, Intersection
 from kernelweave.kernels.identity import Identity
 from kernelweave.kernels.locality import LocalityImproved
-from kernelweave.kernels.normalize import normalize
+from kernelweave.kernels.normalize import normalize, prepare, resolve
 from kernelweave.kernels.per_feature import per_feature
 from kernelweave.kernels.precomputed import Precomputed
-from kernelweave.kernels.prepare import prepare, resolve
 from kernelweave.kernels.program import CompiledKernels
 from kernelweave.kernels.spectrum import NGram, Spectrum
 from kernelweave.kernels.strings import WeightedDegree, WeightedDegreeShift

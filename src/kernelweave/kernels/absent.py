@@ -31,7 +31,7 @@ from kernelweave.kernels.algebra import Named
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.columns import Columns
 from kernelweave.kernels.examples import PartOfReading, Reading, columns_of
-from kernelweave.kernels.means import Centered, FromMean
+from kernelweave.kernels.normalized import Centered, FromMean
 from kernelweave.kernels.per_feature import Stack
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored

@@ -76,7 +76,7 @@ class Kernel(Nested, ABC):
 
     def row_means(self, reading: Reading) -> np.ndarray:
         """Return the mean of each row of the kernel matrix of training examples, (M, n); kept."""
-        from kernelweave.kernels.means import Sample
+        from kernelweave.kernels.normalized import Sample
 
         if self not in reading.slots:
             sample = Sample.of(self, reading)

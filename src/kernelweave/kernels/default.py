@@ -44,7 +44,7 @@ from kernelweave.kernels.inputs import (
     items_or_none,
 )
 from kernelweave.kernels.missing import FilledTexts, Missing, missing
-from kernelweave.kernels.normalize import Unit
+from kernelweave.kernels.normalized import Unit
 from kernelweave.kernels.spectrum import NGram
 from kernelweave.kernels.standardized import Standardized, standardized
 from kernelweave.kernels.text import BagOfWords

@@ -7,7 +7,7 @@ from typing import Any
 
 from kernelweave.kernels.algebra import broadcast
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.normalize import Unit
+from kernelweave.kernels.normalized import Unit
 from kernelweave.kernels.parameters import checked
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
 from kernelweave.stored import stored

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.default_of_views import default_of_views
-from kernelweave.kernels.prepare import all_pairwise, listed
+from kernelweave.kernels.normalize import all_pairwise, listed
 from kernelweave.kernels.program import Expression, Layout
 from kernelweave.stored import stored
 

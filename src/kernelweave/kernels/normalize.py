@@ -1,6 +1,7 @@
 """Normalisations: kernels on a common scale, so that their weights can be compared.
 
-Whatever a normalisation takes from data it takes from the training data, and applies to all data.
+From what a user asks for to what an engine works with: `prepare`. Whatever a normalisation takes
+from data it takes from the training data, and applies to all data.
 
 * "variance" (multiplicative; Kloft et al. 2011, formula 27): k / (mean_i k(x_i, x_i) - mean_ij
   k(x_i, x_j)). The examples then have variance 1 in feature space.
@@ -9,73 +10,51 @@ Whatever a normalisation takes from data it takes from the training data, and ap
   Moeller et al. (2018), would give C another meaning at every n.
 * "center": the training examples have mean zero in feature space.
 
-Means over pairs are exact up to 5,000 examples. Beyond, they are taken over so many
-examples, evenly spaced. A kernel whose columns are absent for some examples is normalised on the
-others.
-
-A kernel that is constant on the training data tells no examples apart: its values become 0, and
-estimators give it weight 0.
+Means over pairs are exact up to 5,000 examples. Beyond, they are taken over so many examples,
+evenly spaced. A kernel whose columns are absent for some examples is normalised on the others. One
+that is constant on the training data tells no examples apart: its values become 0, and estimators
+give it weight 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from kernelweave.core import _core, single_threaded_blas
-from kernelweave.kernels.absent import absent_of_one, completed, present_part
-from kernelweave.kernels.algebra import Multiple, Named
-from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.core import single_threaded_blas
+from kernelweave.kernels.absent import (
+    absent_of_all,
+    absent_of_one,
+    all_at_mean,
+    completed,
+    extrapolated,
+    present_part,
+)
+from kernelweave.kernels.algebra import Named
+from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.means import Centered, variances
+from kernelweave.kernels.function import Function
+from kernelweave.kernels.inputs import as_input
+from kernelweave.kernels.nested import by_name
+from kernelweave.kernels.normalized import (
+    Centered,
+    Rescaled,
+    Unit,
+    diagonal,
+    is_constant,
+    muted,
+    variances,
+)
 from kernelweave.kernels.per_feature import Stack
-from kernelweave.kernels.program import CompiledKernels, Expression, Layout
-from kernelweave.kernels.vectors import Exponential
-from kernelweave.stored import stored
+from kernelweave.kernels.program import CompiledKernels
 
-MANY = 500  # members
-CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
-
-
-@stored("Rescaled")
-@dataclass(frozen=True)
-class Rescaled(Multiple):
-    """Each member of a family times a factor of its own."""
-
-    factors: tuple[float, ...]
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        pairs = zip(self.kernel.expressions(layout), self.factors, strict=True)
-        return [(*expression, ("scale", factor)) for expression, factor in pairs]
-
-    def row_means(self, reading: Reading) -> np.ndarray:
-        means: np.ndarray = np.array(self.factors)[:, None] * self.kernel.row_means(reading)
-        return means
-
-
-@stored("Unit")
-@dataclass(frozen=True)
-class Unit(Wrapper):
-    """Each member with k(x, x) = 1; an example with k(x, x) = 0 is similar to nothing."""
-
-    def expressions(self, layout: Layout) -> list[Expression]:
-        pairs = zip(self.kernel.expressions(layout), layout.slots(self), strict=True)
-        return [(*expression, ("unit", slot)) for expression, slot in pairs]
-
-    def slot_vectors(self, reading: Reading) -> np.ndarray:
-        """Return 1 / sqrt(k(x, x)), shape (M, n)."""
-        squares = _diagonal(self.kernel, reading)
-        factors: np.ndarray = np.divide(
-            1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0
-        )
-        return factors
-
-    @property
-    def unit_diagonal(self) -> bool:
-        return True
+NAMED = 8  # constant kernels in a warning, at most
+ACCEPTED = "a kernel or a list of kernels, or a dict of them by name"
+Kernels = Kernel | Sequence[Kernel] | Mapping[str, Kernel]
 
 
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
@@ -145,19 +124,19 @@ def refuse_all_constant(compiled: CompiledKernels) -> None:
 
 
 def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
-    _diagonal(kernel, reading)
+    diagonal(kernel, reading)
     return kernel
 
 
 def _variance(kernel: Kernel, reading: Reading) -> Kernel:
-    constant, scales = _constant(kernel, reading), variances(kernel, reading)
+    constant, scales = is_constant(kernel, reading), variances(kernel, reading)
     return _divided(kernel, scales, constant | (scales <= 0))  # rounding may take it below
 
 
 def _unit(kernel: Kernel, reading: Reading) -> Kernel:
     if kernel.unit_diagonal:
-        return _muted(kernel, _constant(kernel, reading))
-    squares = _diagonal(kernel, reading)
+        return muted(kernel, is_constant(kernel, reading))
+    squares = diagonal(kernel, reading)
     zero = ~squares.any(axis=1)
     for name, row in zip(kernel.names, squares, strict=True):
         vanishes = row.any() and (row < np.finfo(float).tiny).any()
@@ -167,19 +146,23 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
                 f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
             )
     if "given" in CompiledKernels((kernel,)).kinds:
-        _refuse_unknown_diagonal(kernel, squares)
-        return _muted(kernel, _constant(kernel, reading))
-    return _muted(Unit(kernel), zero | _constant(Unit(kernel), reading))
+        if not np.allclose(squares, 1.0, rtol=0.0, atol=1e-9):
+            raise ValueError(
+                f"kernel {kernel.names[0]!r}: normalize='unit' needs k(x, x) of new examples, "
+                "which a precomputed matrix does not hold; give matrices with a unit diagonal"
+            )
+        return muted(kernel, is_constant(kernel, reading))
+    return muted(Unit(kernel), zero | is_constant(Unit(kernel), reading))
 
 
 def _trace(kernel: Kernel, reading: Reading) -> Kernel:
-    constant, scales = _constant(kernel, reading), _diagonal(kernel, reading) @ reading.shares
+    constant, scales = is_constant(kernel, reading), diagonal(kernel, reading) @ reading.shares
     return _divided(kernel, scales, constant | (scales <= 0))
 
 
 def _center(kernel: Kernel, reading: Reading) -> Kernel:
-    constant = _constant(kernel, reading)
-    return _muted(Centered.of(kernel, reading), constant)
+    constant = is_constant(kernel, reading)
+    return muted(Centered.of(kernel, reading), constant)
 
 
 NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
@@ -204,63 +187,113 @@ def _divided(kernel: Kernel, scales: np.ndarray, constant: np.ndarray) -> Kernel
     return Rescaled(kernel, tuple(factors.tolist()))
 
 
-def _muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
-    """Return a kernel whose constant members have values of 0."""
-    return Rescaled(kernel, tuple((1.0 - constant).tolist())) if constant.any() else kernel
+def prepare(
+    kernels: Kernels,
+    how: str | None,
+    X: Any,
+    *,
+    weights: np.ndarray | None = None,
+    n_jobs: int | None = None,
+    extrapolate: bool = True,
+) -> tuple[CompiledKernels, Examples]:
+    """Resolve, normalise and compile kernels on training data.
 
+    Parameters
+    ----------
+    kernels : a kernel or several (a list, or a dict by name), each of which may be a family.
+    how : {"variance", "unit", "trace", "center", None}, the normalisation.
+    X : the training examples.
+    weights : how much each example counts in normalisations, shape (n,); None: all the same.
+    n_jobs : number of threads.
+    extrapolate : whether views make up for those that are absent; otherwise these are at the mean.
 
-def _diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all of very many members."""
-    compiled = CompiledKernels((kernel,))
-    return _finite_diagonal(compiled, compiled.read(reading))
+    Returns
+    -------
+    The compiled kernels, and the training examples as they read them. Kernels that are constant on
+    these are 0; a warning names them.
 
-
-def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
-    """Return k_m(x, x) as `_diagonal` does; refuse values that are not finite.
-
-    No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
-    So where these are finite, all are. Sums of all of them must be, too.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, Linear, prepare
+    >>> X = np.random.default_rng(0).normal(size=(20, 3))
+    >>> compiled, examples = prepare([Linear(), RBF()], "variance", X)
+    >>> compiled.names
+    ('Linear', 'RBF gamma=0.333333')
     """
-    listing = compiled.listing
-    if compiled.kernels[0].unit_diagonal and compiled.n_kernels > MANY:
-        listing = listing.part(np.array([0]))  # one of them tells whether it is finite
-        examples = examples.part(compiled.listing.read_by(listing))
-    values = _core.diagonal(listing.program, examples.side)
-    bad = np.argwhere(~(values <= np.finfo(float).max / (4 * max(examples.n, 1))))
-    if len(bad):
-        member, example = bad[0].tolist()
+    reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
+    normalized = []
+    for kernel in listed(kernels):
+        normalized.append(quietly_normalized(kernel, how, reading))
+    compiled = CompiledKernels(tuple(normalized))
+    refuse_all_constant(compiled)
+    absent = None if reading.is_complete else absent_of_all(compiled, reading)
+    if absent is not None and absent.any():
+        compiled = (extrapolated if extrapolate else all_at_mean)(compiled, reading)
+    _warn_of_constant(compiled)
+    return compiled, compiled.read(reading)
+
+
+def _warn_of_constant(compiled: CompiledKernels) -> None:
+    if len(compiled.varying) == compiled.n_kernels:
+        return
+    constant = np.setdiff1d(np.arange(compiled.n_kernels), compiled.varying)
+    named = [repr(compiled.names[m]) for m in constant[:NAMED]]
+    more = f" and {len(constant) - NAMED} more" if len(constant) > NAMED else ""
+    warnings.warn(
+        f"{len(constant)} of {compiled.n_kernels} kernels get weight 0, being constant on the "
+        f"training data: {', '.join(named)}{more}",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def resolve(kernels: Kernels, X: Any) -> list[Kernel]:
+    """Return kernels with every parameter made concrete on training data X.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import RBF, resolve
+    >>> X = np.random.default_rng(0).normal(size=(20, 4))
+    >>> resolve(RBF(), X)[0].gamma
+    0.25
+    """
+    X = as_input(X)
+    return [kernel.resolve(X) for kernel in listed(kernels)]
+
+
+def listed(kernels: Any) -> list[Kernel]:
+    """Return what a user gave for `kernels` as a list; those of a dict have its keys for names."""
+    if isinstance(kernels, Mapping):
+        chosen = [as_kernel(kernel).named(name) for name, kernel in kernels.items()]
+    elif isinstance(kernels, list | tuple):
+        chosen = [as_kernel(kernel) for kernel in kernels]
+    else:
+        chosen = [as_kernel(kernels)]
+    if not chosen:
+        raise ValueError(f"kernels must be {ACCEPTED}, not an empty {type(kernels).__name__}")
+    return chosen
+
+
+def all_pairwise(kernels: Any) -> bool:
+    """Return whether all of what a user gave for kernels read X as a matrix of similarities."""
+    each = [kernels] if isinstance(kernels, Kernel) else list(by_name(kernels).values())
+    return len(each) > 0 and all(isinstance(one, Kernel) and one.pairwise for one in each)
+
+
+def as_kernel(kernel: Any) -> Kernel:
+    """Return a kernel as it is, a function as one; refuse anything else in one line."""
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel) and not isinstance(kernel, type):
+        return Function(kernel)
+    what = type(kernel).__name__
+    if hasattr(kernel, "shape"):
         raise ValueError(
-            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}, "
-            f"or one of which there is no finite sum, {values[member, example]:.3g}: "
-            "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
-            "with StandardScaler"
+            f"kernels must be {ACCEPTED}, not an array of shape {tuple(kernel.shape)}; a given "
+            "matrix K is the kernel Precomputed(K)"
         )
-    return values
-
-
-def _constant(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return for which members all training examples with a weight are one point, shape (M,)."""
-    looked: list[Kernel] = [kernel]
-    members = 0
-    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
-        looked.insert(0, replace(kernel, gamma=min(kernel.gamma)))  # the widest one
-        members = len(kernel.gamma)
-    for looked_at in looked:
-        compiled = CompiledKernels((looked_at,))
-        examples = compiled.read(reading)
-        diagonal = _finite_diagonal(compiled, examples)
-        first = examples.take(np.array([0]))
-        values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
-        halves = 0.5 * diagonal + 0.5 * diagonal[:, :1] - values  # of squared distances
-        alike: np.ndarray = halves.max(axis=1) <= 0.5 * CONSTANT * diagonal.max(axis=1)
-        if members and not alike.any():  # nor is any that is narrower
-            return np.zeros(members, dtype=bool)
-    return alike
-
-
-def _refuse_unknown_diagonal(kernel: Kernel, squares: np.ndarray) -> None:
-    if not np.allclose(squares, 1.0, rtol=0.0, atol=1e-9):
-        raise ValueError(
-            f"kernel {kernel.names[0]!r}: normalize='unit' needs k(x, x) of new examples, which a "
-            "precomputed matrix does not hold; give matrices with a unit diagonal"
-        )
+    shown = repr(kernel)
+    shown = shown if len(shown) <= 60 else f"a {what}"
+    raise ValueError(f"kernels must be {ACCEPTED}, not {shown}")

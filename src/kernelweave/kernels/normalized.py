@@ -1,4 +1,7 @@
-"""Means of kernels over examples and over pairs of them, as normalisations need them."""
+"""Normalised kernels, and what they take from the training examples.
+
+Means over examples and over pairs of them, self-similarities, and whether a kernel is constant.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import numpy as np
 from numpy.polynomial import chebyshev
 
 from kernelweave.core import _core
+from kernelweave.kernels.algebra import Multiple
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.examples import Examples, Reading
 from kernelweave.kernels.program import CompiledKernels, Expression, Layout
@@ -18,6 +22,8 @@ from kernelweave.stored import stored
 
 Same = TypeVar("Same", bound="FromMean")
 
+MANY = 500  # members
+CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
 MOST_EXAMPLES = 5000
 FAMILY = 8  # kernels from which on they are tabulated as functions of their shared quantity
 MOST_ROWS = 500  # kernels whose means of rows are held at a time
@@ -143,6 +149,98 @@ class Centered(FromMean):
     """Each member with the mean of the reference examples moved to the origin."""
 
     instruction = "center"
+
+
+@stored("Rescaled")
+@dataclass(frozen=True)
+class Rescaled(Multiple):
+    """Each member of a family times a factor of its own."""
+
+    factors: tuple[float, ...]
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        pairs = zip(self.kernel.expressions(layout), self.factors, strict=True)
+        return [(*expression, ("scale", factor)) for expression, factor in pairs]
+
+    def row_means(self, reading: Reading) -> np.ndarray:
+        means: np.ndarray = np.array(self.factors)[:, None] * self.kernel.row_means(reading)
+        return means
+
+
+@stored("Unit")
+@dataclass(frozen=True)
+class Unit(Wrapper):
+    """Each member with k(x, x) = 1; an example with k(x, x) = 0 is similar to nothing."""
+
+    def expressions(self, layout: Layout) -> list[Expression]:
+        pairs = zip(self.kernel.expressions(layout), layout.slots(self), strict=True)
+        return [(*expression, ("unit", slot)) for expression, slot in pairs]
+
+    def slot_vectors(self, reading: Reading) -> np.ndarray:
+        """Return 1 / sqrt(k(x, x)), shape (M, n)."""
+        squares = diagonal(self.kernel, reading)
+        factors: np.ndarray = np.divide(
+            1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0
+        )
+        return factors
+
+    @property
+    def unit_diagonal(self) -> bool:
+        return True
+
+
+def muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
+    """Return a kernel whose constant members have values of 0."""
+    return Rescaled(kernel, tuple((1.0 - constant).tolist())) if constant.any() else kernel
+
+
+def diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all of very many members."""
+    compiled = CompiledKernels((kernel,))
+    return _finite_diagonal(compiled, compiled.read(reading))
+
+
+def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
+    """Return k_m(x, x) as `diagonal` does; refuse values that are not finite.
+
+    No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
+    So where these are finite, all are. Sums of all of them must be, too.
+    """
+    listing = compiled.listing
+    if compiled.kernels[0].unit_diagonal and compiled.n_kernels > MANY:
+        listing = listing.part(np.array([0]))  # one of them tells whether it is finite
+        examples = examples.part(compiled.listing.read_by(listing))
+    values = _core.diagonal(listing.program, examples.side)
+    bad = np.argwhere(~(values <= np.finfo(float).max / (4 * max(examples.n, 1))))
+    if len(bad):
+        member, example = bad[0].tolist()
+        raise ValueError(
+            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}, "
+            f"or one of which there is no finite sum, {values[member, example]:.3g}: "
+            "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
+            "with StandardScaler"
+        )
+    return values
+
+
+def is_constant(kernel: Kernel, reading: Reading) -> np.ndarray:
+    """Return for which members all training examples with a weight are one point, shape (M,)."""
+    looked: list[Kernel] = [kernel]
+    members = 0
+    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
+        looked.insert(0, replace(kernel, gamma=min(kernel.gamma)))  # the widest one
+        members = len(kernel.gamma)
+    for looked_at in looked:
+        compiled = CompiledKernels((looked_at,))
+        examples = compiled.read(reading)
+        diagonal = _finite_diagonal(compiled, examples)
+        first = examples.take(np.array([0]))
+        values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
+        halves = 0.5 * diagonal + 0.5 * diagonal[:, :1] - values  # of squared distances
+        alike: np.ndarray = halves.max(axis=1) <= 0.5 * CONSTANT * diagonal.max(axis=1)
+        if members and not alike.any():  # nor is any that is narrower
+            return np.zeros(members, dtype=bool)
+    return alike
 
 
 def variances(kernel: Kernel, reading: Reading) -> np.ndarray:
