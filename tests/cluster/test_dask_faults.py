@@ -35,14 +35,14 @@ def processes():
 
     The machine may be so busy that a scheduler takes long to answer.
     """
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        LocalCluster(
-            n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
-        ) as cluster,
-    ):
+    cluster = LocalCluster(
+        n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
+    )
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kernelweave.dask.cluster.ANSWER", 100.0)
         yield cluster
+    with suppress(KeyError):  # of a worker that was killed before the cluster had heard of it
+        cluster.close()
 
 
 @pytest.fixture
