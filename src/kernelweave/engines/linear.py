@@ -13,8 +13,6 @@ of examples. They are kept until alpha changes: who asks for s will ask for new 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..cached_property import cached_property
@@ -36,15 +34,12 @@ class LinearEngine(Engine):
     quick : an engine of those kernels whose products take little of the time of all, or None.
     """
 
-    keeps_outputs: ClassVar[bool] = False
-
     def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):
         super().__init__(core.n, core.n_kernels)
         self._core, self.quick = core, quick
         self._combined = np.zeros(self.n)
         self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._weighed = self._theta  # the weights of the matrix that products are made with
-        self._stale = True  # whether the combined outputs have to be computed anew
         self._multiplying = False  # whether products were asked for
         self._outputs = np.zeros((0, self.n))  # of single kernels: of those that are known
         self._known = np.zeros(self.n_kernels, dtype=bool)
@@ -74,11 +69,6 @@ class LinearEngine(Engine):
     @property
     def products_are_fixed(self) -> bool:
         return self._core.products_are_fixed
-
-    @property
-    def sampling_pays(self) -> bool:
-        """Whether products cost less on some of the examples."""
-        return not self.products_are_fixed
 
     @property
     def multiplies(self) -> bool:

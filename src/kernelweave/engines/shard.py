@@ -160,9 +160,7 @@ class Shard:
         return TrainingSet(self.kernels.listing, self._own).largest_values()
 
     def is_quicker_rough(self) -> bool:
-        """Return whether outputs of about six digits are quicker to have."""
-        if not self.kernels.family:
-            return False
+        """Return whether a family gives outputs of about six digits in less time."""
         return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_rough_outputs
 
     def _engine(self, given: Summands) -> FamilyEngine:

@@ -32,7 +32,6 @@ class StreamedEngine(KeptEnergies):
     training_set : the kernels and examples.
     """
 
-    keeps_outputs: ClassVar[bool] = False
     streams: ClassVar[bool] = True
 
     def __init__(self, training_set: TrainingSet):
@@ -89,8 +88,4 @@ class StreamedEngine(KeptEnergies):
 
     @cached_property
     def _parts(self) -> list[TrainingSet]:
-        every = np.arange(self.n_kernels)
-        return [
-            self._training_set.part(every[first : first + BLOCK])
-            for first in range(0, self.n_kernels, BLOCK)
-        ]
+        return list(self._training_set.parts(BLOCK))
