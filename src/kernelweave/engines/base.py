@@ -266,11 +266,6 @@ class Engine(ABC):
         """Whether the products of single kernels cost no more than that of their sum."""
         return False
 
-    @property
-    def has_energies(self) -> bool:
-        """Whether s of all kernels costs no evaluation at present."""
-        return self.keeps_outputs
-
     @abstractmethod
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         """Bring what is kept of the outputs up to date after `move_to`."""
