@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -40,12 +39,11 @@ class Near:
 
     def engine(self, examples: Examples) -> Engine:
         """Return an ordinary engine of examples that all kernels have read, at alpha = 0."""
-        listing, seen = self.kernels.listing, self.kernels.seen(examples)
-        kind: Any = LinearEngine if self.linear else DenseEngine
+        seen = self.kernels.seen(examples)
+        near = TrainingSet(self.kernels.listing, seen, self.cache_mb, self.n_jobs)
         if self.kernels.family:
-            kind = FamilyEngine
-        engine: Engine = kind.of(TrainingSet(listing, seen, self.cache_mb, self.n_jobs))
-        return engine
+            return FamilyEngine.of(near)
+        return LinearEngine.of(near) if self.linear else DenseEngine.of(near)
 
 
 class Fetched:
