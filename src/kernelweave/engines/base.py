@@ -104,7 +104,9 @@ class Engine(ABC):
         self._shown = self._alpha.view()
         self._shown.flags.writeable = False
         self._rough = False
-        self._stale = True  # whether the outputs that are kept have to be computed anew
+        # Engines that do not keep the outputs of every kernel keep combined ones: these, their
+        # weights, and whether they have to be computed anew.
+        self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
         self._of_support: np.ndarray | None = None  # see `Snapshot`; known to some engines
         self.work = Work()
 
@@ -201,7 +203,10 @@ class Engine(ABC):
 
     def snapshot(self) -> Snapshot:
         """Return what `move_to` needs to come back to the present alpha."""
-        return Snapshot(self._alpha.copy(), of_support=self._of_support)
+        alpha, known = self._alpha.copy(), self._of_support
+        if self._stale:
+            return Snapshot(alpha, of_support=known)
+        return Snapshot(alpha, self._combined.copy(), self._theta, known)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         """Return the outputs of q examples, shape (M, q), to about six digits at least."""
@@ -266,9 +271,15 @@ class Engine(ABC):
         """Whether the products of single kernels cost no more than that of their sum."""
         return False
 
-    @abstractmethod
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         """Bring what is kept of the outputs up to date after `move_to`."""
+        self._stale = True  # without outputs they are computed when they are asked for
+        if outputs is not None and theta is not None:
+            self._keep(outputs.copy(), theta)
+
+    def _keep(self, combined: np.ndarray, theta: np.ndarray) -> None:
+        """Keep combined outputs of the present alpha, shape (n,), under weights, shape (M,)."""
+        self._combined, self._theta, self._stale = combined, theta.copy(), False
 
     def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some examples whose alphas are not yet set."""

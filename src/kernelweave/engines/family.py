@@ -34,9 +34,8 @@ class FamilyEngine(Engine):
 
     def __init__(self, core: _core.Mixture):
         super().__init__(core.n, core.n_kernels)
-        self._core = core
-        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
-        self._changes: list[tuple[np.ndarray, np.ndarray]] = []  # that they have yet to follow
+        self._core, self._combined = core, core.combined
+        self._changes: list[tuple[np.ndarray, np.ndarray]] = []  # that outputs have yet to follow
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> FamilyEngine:
@@ -78,7 +77,7 @@ class FamilyEngine(Engine):
             self._combine(theta)
             self._have_combined()
         self._catch_up()
-        return self._core.combined
+        return self._combined
 
     def quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
@@ -128,20 +127,15 @@ class FamilyEngine(Engine):
             self._add("changed alphas", idx, delta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        # Without outputs they are computed when they are asked for.
-        self._stale = True
+        self._stale = True  # without outputs they are computed when they are asked for
         self._changes.clear()
         if outputs is not None and theta is not None:
             self._weigh(theta)
-            self._core.combined[:] = outputs
-            self._stale = False
+            self._combined[:], self._stale = outputs, False
 
     def snapshot(self) -> Snapshot:
-        if self._stale:
-            return super().snapshot()
         self._catch_up()
-        outputs = self._core.combined.copy()
-        return Snapshot(self._alpha.copy(), outputs, self._theta, self._of_support)
+        return super().snapshot()
 
     def _subset(self, examples: np.ndarray) -> FamilyEngine:
         """Return an engine for some examples; what is cached of them stays cached.
@@ -159,7 +153,7 @@ class FamilyEngine(Engine):
 
     def _combine(self, theta: np.ndarray) -> None:
         """Compute the combined outputs of alpha anew, under the weights of the core, theta."""
-        support, combined = np.flatnonzero(self._alpha), self._core.combined
+        support, combined = np.flatnonzero(self._alpha), self._combined
         combined.fill(0.0)
         if self._rough and self._of_support is not None:
             combined[support] = theta @ self._of_support

@@ -57,13 +57,8 @@ class Fetched:
     def __init__(self, shards: Shards):
         self._shards = shards
         self._starts = np.concatenate([[0], np.cumsum(shards.sizes)])
-        self._place = np.full(self.n, -1)  # of each example among those that are here
+        self._place = np.full(self._starts[-1], -1)  # of each example among those that are here
         self._here: Examples | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of examples of all shards."""
-        return int(self._starts[-1])
 
     def part(self, shards: Shards, idx: np.ndarray) -> Fetched:
         """Return the same of shards of some of the examples."""

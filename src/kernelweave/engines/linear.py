@@ -37,8 +37,6 @@ class LinearEngine(Engine):
     def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):
         super().__init__(core.n, core.n_kernels)
         self._core, self.quick = core, quick
-        self._combined = np.zeros(self.n)
-        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._weighed = self._theta  # the weights of the matrix that products are made with
         self._outputs = np.zeros((0, self.n))  # of single kernels: of those that are known
         self._known = np.zeros(self.n_kernels, dtype=bool)
@@ -163,8 +161,7 @@ class LinearEngine(Engine):
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         if self._stale or not np.array_equal(theta, self._theta):
-            self._combined = self._combine(theta)
-            self._theta, self._stale = theta.copy(), False
+            self._keep(self._combine(theta), theta)
         return self._combined
 
     def _combine(self, theta: np.ndarray) -> np.ndarray:
@@ -187,21 +184,18 @@ class LinearEngine(Engine):
             self._combined = self._combined + self._sum(np.sort(idx), change, self._theta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        self._stale = True  # without outputs they are computed when they are asked for
         self._known = np.zeros(self.n_kernels, dtype=bool)
-        if outputs is not None and outputs.ndim == 2:
-            self._known[:] = True if theta is None else theta != 0
-            self._outputs = np.zeros((self.n_kernels, self.n))
-            self._outputs[self._known] = outputs
-        elif outputs is not None and theta is not None:
-            self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
+        if outputs is None or outputs.ndim == 1:
+            super()._follow(outputs, theta)
+            return
+        self._stale, self._known[:] = True, True if theta is None else theta != 0
+        self._outputs = np.zeros((self.n_kernels, self.n))
+        self._outputs[self._known] = outputs
 
     def snapshot(self) -> Snapshot:
         if self.knows_outputs:
             return Snapshot(self._alpha.copy(), self._outputs.copy())
-        if self._stale:
-            return super().snapshot()
-        return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
+        return super().snapshot()
 
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         return self._core.block(idx, theta)

@@ -47,9 +47,7 @@ class ShardedEngine(KeptEnergies):
         super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)
         self._shards, self._near = shards, near
         self.fetched = Fetched(shards)
-        self._combined = np.zeros(self.n)
-        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs,
-        self._told = np.zeros(self.n)  # and the alpha that they belong to
+        self._told = np.zeros(self.n)  # the alpha that the combined outputs belong to
         if near.kernels.family:
             self.precision = FamilyEngine.precision
 
@@ -64,8 +62,7 @@ class ShardedEngine(KeptEnergies):
         support = np.flatnonzero(self._alpha)
         changed = np.flatnonzero(self._alpha != self._told)
         if self._stale or not np.array_equal(theta, self._theta) or len(changed) > len(support):
-            self._combined = self._sums(support, self._alpha[support], theta)
-            self._theta, self._stale = theta.copy(), False
+            self._keep(self._sums(support, self._alpha[support], theta), theta)
             self.travel[:] = np.abs(self._alpha)
         elif len(changed):
             delta = self._alpha[changed] - self._told[changed]
@@ -139,15 +136,12 @@ class ShardedEngine(KeptEnergies):
         return self.fetched.take(idx, np.flatnonzero(self._alpha))
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        self._stale = True  # without outputs they are computed when they are asked for
-        if outputs is not None and theta is not None:
-            self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
-            self._told[:] = self._alpha
+        super()._follow(outputs, theta)
+        self._told[:] = self._alpha
 
     def snapshot(self) -> Snapshot:
-        if self._stale or not np.array_equal(self._told, self._alpha):
-            return super().snapshot()
-        return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
+        followed = np.array_equal(self._told, self._alpha)
+        return super().snapshot() if followed else Snapshot(self._alpha.copy())
 
     def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some of the examples, near where they are few.
