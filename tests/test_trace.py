@@ -7,15 +7,13 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import kernelweave
 from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF
 
 HOME = f"{Path(kernelweave.__file__).parent}/"
-MOST_FILES, MOST_LEVELS = 37, 14
-GOAL_FILES = 36
+MOST_FILES, MOST_LEVELS = 36, 14
 
 
 def traced(work):
@@ -56,15 +54,6 @@ def test_a_fit_goes_through_few_files_and_levels():
     files = sorted({file for file, _ in functions})
     assert len(files) <= MOST_FILES, files
     assert len(deepest) <= MOST_LEVELS, deepest
-
-
-@pytest.mark.xfail(
-    strict=True,
-    reason="one file more: the counts of work",
-)
-def test_a_fit_goes_through_as_few_files_as_it_should():
-    functions, _ = traced(fit_family)
-    assert len({file for file, _ in functions}) <= GOAL_FILES
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
-"""The compiled core, made ready: BLAS handed over, SIMD level chosen."""
+"""The compiled core, made ready: BLAS handed over, SIMD level chosen; and its work, counted."""
 
 from __future__ import annotations
 
 import os
 import threading
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
@@ -15,7 +16,7 @@ from scipy.linalg import cython_blas
 
 from . import _core
 
-__all__ = ["_core", "single_threaded_blas"]
+__all__ = ["Work", "_core", "single_threaded_blas"]
 
 _core.use_blas(cython_blas.__pyx_capi__["dgemm"])
 if level := os.environ.get("KERNELWEAVE_SIMD"):
@@ -91,3 +92,33 @@ _limit = _BlasLimit()
 def single_threaded_blas() -> AbstractContextManager[None]:
     """Return a context in which BLAS uses one thread: the core brings its own threads."""
     return _limit()
+
+
+class Work:
+    """What an engine and its subsets have evaluated in the core so far, by what it was for.
+
+    Attributes
+    ----------
+    pairs, seconds : dicts from a kind of work to the pairs of examples, and the time, that it took.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: defaultdict[str, int] = defaultdict(int)
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+
+    @contextmanager
+    def on(self, kind: str, pairs: int) -> Iterator[None]:
+        """Count what is done inside."""
+        started = time.perf_counter()
+        yield
+        self.pairs[kind] += pairs
+        self.seconds[kind] += time.perf_counter() - started
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.pairs.clear()
+        self.seconds.clear()
+
+    def __str__(self) -> str:
+        counts = self.pairs.items()
+        return "; ".join(f"{of} {n:.3g} pairs in {self.seconds[of]:.3g} s" for of, n in counts)

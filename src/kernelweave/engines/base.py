@@ -8,21 +8,23 @@ ask for. An engine owns alpha. What it returns always belongs to its present alp
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..cached_property import cached_property
-from ..core import _core
+from ..core import Work, _core
 from ..kernels.examples import Examples
 from ..kernels.program import Listing
 from .seen_products import SeenProducts
 from .snapshot import Snapshot
-from .work import Work
 
 LOOKED_AT = 1000  # kernels whose diagonals are held at a time
+LARGEST_BLOCK = 1000
+# Where a pair takes as long as reading so many values, blocks are kept small.
+COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,23 +52,20 @@ class TrainingSet:
         examples = self.examples.part(self.kernels.read_by(kernels))
         return replace(self, kernels=kernels, examples=examples)
 
+    def parts(self, size: int) -> Iterator[TrainingSet]:
+        """Give the same with so many of the kernels at a time."""
+        every = np.arange(self.kernels.n_kernels)
+        return (self.part(every[k : k + size]) for k in range(0, len(every), size))
+
     def largest_values(self) -> np.ndarray:
         """Return the largest k_m(x, x) of each kernel, shape (M,)."""
-        largest, every = [], np.arange(self.kernels.n_kernels)
-        for first in range(0, len(every), LOOKED_AT):
-            part = self.part(every[first : first + LOOKED_AT])
-            largest.append(_core.diagonal(part.kernels.program, part.examples.side).max(axis=1))
-        return np.concatenate(largest)
+        sides = ((part.kernels.program, part.examples.side) for part in self.parts(LOOKED_AT))
+        return np.concatenate([_core.diagonal(*side).max(axis=1) for side in sides])
 
     def core(self, kind: Callable[..., Any]) -> Any:
         """Return an engine of the core, of a kind such as `_core.Engine`."""
         cache_bytes = int(min(self.cache_mb, 2.0**40) * 2**20)
         return kind(self.kernels.program, self.examples.side, cache_bytes, self.n_jobs)
-
-
-LARGEST_BLOCK = 1000
-# Where a pair takes as long as reading so many values, blocks are kept small.
-COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
 
 
 class Engine(ABC):
@@ -93,7 +92,7 @@ class Engine(ABC):
         What it has evaluated, as far as it is counted.
     """
 
-    keeps_outputs: ClassVar[bool]
+    keeps_outputs: ClassVar[bool] = False
     streams: ClassVar[bool] = False
     keeps_values: ClassVar[bool] = False
     far: ClassVar[bool] = False
@@ -104,6 +103,11 @@ class Engine(ABC):
         self._alpha, self.travel = np.zeros(n), np.zeros(n)
         self._shown = self._alpha.view()
         self._shown.flags.writeable = False
+        self._rough = False
+        # Engines that do not keep the outputs of every kernel keep combined ones: these, their
+        # weights, and whether they have to be computed anew.
+        self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
+        self._of_support: np.ndarray | None = None  # see `Snapshot`; known to some engines
         self.work = Work()
 
     @cached_property
@@ -119,12 +123,12 @@ class Engine(ABC):
     @property
     def sampling_pays(self) -> bool:
         """Whether weights are found faster on some of the examples."""
-        return not self.keeps_outputs
+        return not (self.keeps_outputs or self.products_are_fixed)
 
     @property
     def knows_outputs(self) -> bool:
         """Whether the outputs of all kernels are at hand for the present alpha, in six digits."""
-        return self.keeps_outputs
+        return self.keeps_outputs or self._of_support is not None
 
     @property
     def has_rough_outputs(self) -> bool:
@@ -134,12 +138,14 @@ class Engine(ABC):
     @property
     def rough(self) -> bool:
         """Whether outputs have about six digits at present; some engines may be set to that."""
-        return False
+        return self._rough
 
     @rough.setter
     def rough(self, rough: bool) -> None:
-        if rough:
-            raise self._cannot("be rough")
+        if rough and not self.has_rough_outputs:
+            raise self._cannot("use single precision on these kernels and examples")
+        self._stale = self._stale or rough < self._rough
+        self._rough = rough
 
     @abstractmethod
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
@@ -158,7 +164,13 @@ class Engine(ABC):
         `separates` they may be those of the kernels with a weight in theta, shape (k, n).
         `of_support` is of use to engines whose snapshots have it.
         """
-        self._replace(alpha, anew=outputs is None)
+        size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
+        if outputs is None:
+            self.travel[:] = size
+        else:  # they may be those of the last alpha times a factor, and so may their rounding
+            self.travel *= max(1.0, float(size.sum()) / before) if before > 0 else 1.0
+            self.travel += np.abs(alpha - self._alpha)
+        self._alpha[:], self._of_support = alpha, of_support
         self._follow(outputs, theta)
 
     @abstractmethod
@@ -191,7 +203,10 @@ class Engine(ABC):
 
     def snapshot(self) -> Snapshot:
         """Return what `move_to` needs to come back to the present alpha."""
-        return Snapshot(self._alpha.copy())
+        alpha, known = self._alpha.copy(), self._of_support
+        if self._stale:
+            return Snapshot(alpha, of_support=known)
+        return Snapshot(alpha, self._combined.copy(), self._theta, known)
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         """Return the outputs of q examples, shape (M, q), to about six digits at least."""
@@ -256,15 +271,15 @@ class Engine(ABC):
         """Whether the products of single kernels cost no more than that of their sum."""
         return False
 
-    @property
-    def has_energies(self) -> bool:
-        """Whether s of all kernels costs no evaluation at present."""
-        return self.keeps_outputs
-
-    def _follow(  # noqa: B027  # an engine may keep none
-        self, outputs: np.ndarray | None, theta: np.ndarray | None
-    ) -> None:
+    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         """Bring what is kept of the outputs up to date after `move_to`."""
+        self._stale = True  # without outputs they are computed when they are asked for
+        if outputs is not None and theta is not None:
+            self._keep(outputs.copy(), theta)
+
+    def _keep(self, combined: np.ndarray, theta: np.ndarray) -> None:
+        """Keep combined outputs of the present alpha, shape (n,), under weights, shape (M,)."""
+        self._combined, self._theta, self._stale = combined, theta.copy(), False
 
     def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some examples whose alphas are not yet set."""
@@ -283,16 +298,3 @@ class Engine(ABC):
         self._alpha[idx] = values
         self.travel[idx] += np.abs(delta)
         return delta
-
-    def _replace(self, alpha: np.ndarray, *, anew: bool) -> None:
-        """Replace alpha, shape (n,); `anew`: its outputs are computed from nothing.
-
-        Otherwise they may be those of the last alpha times a factor, and so may their rounding.
-        """
-        size, before = np.abs(alpha), float(np.abs(self._alpha).sum())
-        if anew:
-            self.travel[:] = size
-        else:
-            self.travel *= max(1.0, float(size.sum()) / before) if before > 0 else 1.0
-            self.travel += np.abs(alpha - self._alpha)
-        self._alpha[:] = alpha

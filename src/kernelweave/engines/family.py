@@ -11,8 +11,6 @@ what s asks for. Then new weights cost a pass of the support over the other exam
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..core import _core
@@ -32,19 +30,12 @@ class FamilyEngine(Engine):
     core : the engine of the core that does the work; `of` makes it.
     """
 
-    keeps_outputs: ClassVar[bool] = False
     precision = 1e-12  # of piecewise cubic functions: core/engine/profile.h
 
     def __init__(self, core: _core.Mixture):
         super().__init__(core.n, core.n_kernels)
-        self._core = core
-        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
-        self._stale = True  # whether the combined outputs have to be computed anew
-        self._changes: list[tuple[np.ndarray, np.ndarray]] = []  # that they have yet to follow
-        self._rough = False
-        # Rough ones of all kernels for the support of the present alpha, shape (M, k), if known;
-        # `outputs_at` may use them in any precision.
-        self._outputs: np.ndarray | None = None
+        self._core, self._combined = core, core.combined
+        self._changes: list[tuple[np.ndarray, np.ndarray]] = []  # that outputs have yet to follow
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> FamilyEngine:
@@ -61,21 +52,6 @@ class FamilyEngine(Engine):
     @property
     def has_rough_outputs(self) -> bool:
         return self._core.has_single_passes and self.n * self.n_kernels <= MOST_OUTPUTS
-
-    @property
-    def rough(self) -> bool:
-        return self._rough
-
-    @rough.setter
-    def rough(self, rough: bool) -> None:
-        if rough and not self.has_rough_outputs:
-            raise self._cannot("use single precision on these kernels and examples")
-        self._stale = self._stale or rough < self._rough
-        self._rough = rough
-
-    @property
-    def knows_outputs(self) -> bool:
-        return self._outputs is not None
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
@@ -101,14 +77,14 @@ class FamilyEngine(Engine):
             self._combine(theta)
             self._have_combined()
         self._catch_up()
-        return self._core.combined
+        return self._combined
 
     def quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
         if self._rough:
-            if self._outputs is None:
-                self._outputs = self._every_kernel(support, support)
-            return self._outputs @ self._alpha[support]
+            if self._of_support is None:
+                self._of_support = self._every_kernel(support, support)
+            return self._of_support @ self._alpha[support]
         if self._stale and self.has_rough_outputs and not np.isnan(self._theta).any():
             # As after the last rough pass: the same weights will be asked for next.
             with self.work.on("new weights", len(support) * (self.n - len(support) // 2)):
@@ -133,19 +109,9 @@ class FamilyEngine(Engine):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         delta = self._note(idx, values)
         if len(idx):
-            self._outputs = None
+            self._of_support = None
         if not self._stale:  # other weights may come, for which they would be followed in vain
             self._changes.append((idx, delta))
-
-    def move_to(
-        self,
-        alpha: np.ndarray,
-        outputs: np.ndarray | None = None,
-        theta: np.ndarray | None = None,
-        of_support: np.ndarray | None = None,
-    ) -> None:
-        super().move_to(alpha, outputs, theta)
-        self._outputs = of_support
 
     def _catch_up(self) -> None:
         """Let the combined outputs follow what has changed, or compute them anew."""
@@ -154,26 +120,22 @@ class FamilyEngine(Engine):
             return
         support = int(np.count_nonzero(self._alpha))
         followed, anew = self.n * sum(len(idx) for idx, _ in changes), support * (self.n - support)
-        if self._rough and self._outputs is not None and anew < followed:
+        if self._rough and self._of_support is not None and anew < followed:
             self._combine(self._theta)
             return
         for idx, delta in changes:
             self._add("changed alphas", idx, delta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        # Without outputs they are computed when they are asked for.
-        self._stale = True
+        self._stale = True  # without outputs they are computed when they are asked for
         self._changes.clear()
         if outputs is not None and theta is not None:
             self._weigh(theta)
-            self._core.combined[:] = outputs
-            self._stale = False
+            self._combined[:], self._stale = outputs, False
 
     def snapshot(self) -> Snapshot:
-        if self._stale:
-            return Snapshot(self._alpha.copy(), of_support=self._outputs)
         self._catch_up()
-        return Snapshot(self._alpha.copy(), self._core.combined.copy(), self._theta, self._outputs)
+        return super().snapshot()
 
     def _subset(self, examples: np.ndarray) -> FamilyEngine:
         """Return an engine for some examples; what is cached of them stays cached.
@@ -184,17 +146,17 @@ class FamilyEngine(Engine):
         smaller = FamilyEngine(self._core.subset(examples))
         smaller._theta, smaller._stale = self._theta, self._stale
         smaller._rough = self._rough
-        if self._outputs is not None:
+        if self._of_support is not None:
             places = np.cumsum(self._alpha != 0) - 1  # of support examples among them
-            smaller._outputs = self._outputs[:, places[examples[self._alpha[examples] != 0]]]
+            smaller._of_support = self._of_support[:, places[examples[self._alpha[examples] != 0]]]
         return smaller
 
     def _combine(self, theta: np.ndarray) -> None:
         """Compute the combined outputs of alpha anew, under the weights of the core, theta."""
-        support, combined = np.flatnonzero(self._alpha), self._core.combined
+        support, combined = np.flatnonzero(self._alpha), self._combined
         combined.fill(0.0)
-        if self._rough and self._outputs is not None:
-            combined[support] = theta @ self._outputs
+        if self._rough and self._of_support is not None:
+            combined[support] = theta @ self._of_support
             if len(others := np.flatnonzero(self._alpha == 0)):
                 with self.work.on("new weights", len(support) * len(others)):
                     self._core.add_single_at(support, self._alpha[support], others)
@@ -221,11 +183,11 @@ class FamilyEngine(Engine):
     def _rough_outputs_at(self, idx: np.ndarray) -> np.ndarray:
         """Return the outputs of all kernels for q examples in single precision, shape (M, q)."""
         support = np.flatnonzero(self._alpha)
-        if self._outputs is None:
+        if self._of_support is None:
             return self._every_kernel(support, idx)
         outputs = np.empty((self.n_kernels, len(idx)))
         known = self._alpha[idx] != 0
-        outputs[:, known] = self._outputs[:, np.searchsorted(support, idx[known])]
+        outputs[:, known] = self._of_support[:, np.searchsorted(support, idx[known])]
         if not known.all():
             outputs[:, ~known] = self._every_kernel(support, idx[~known])
         return outputs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -40,12 +39,11 @@ class Near:
 
     def engine(self, examples: Examples) -> Engine:
         """Return an ordinary engine of examples that all kernels have read, at alpha = 0."""
-        listing, seen = self.kernels.listing, self.kernels.seen(examples)
-        kind: Any = LinearEngine if self.linear else DenseEngine
+        seen = self.kernels.seen(examples)
+        near = TrainingSet(self.kernels.listing, seen, self.cache_mb, self.n_jobs)
         if self.kernels.family:
-            kind = FamilyEngine
-        engine: Engine = kind.of(TrainingSet(listing, seen, self.cache_mb, self.n_jobs))
-        return engine
+            return FamilyEngine.of(near)
+        return LinearEngine.of(near) if self.linear else DenseEngine.of(near)
 
 
 class Fetched:
@@ -59,13 +57,8 @@ class Fetched:
     def __init__(self, shards: Shards):
         self._shards = shards
         self._starts = np.concatenate([[0], np.cumsum(shards.sizes)])
-        self._place = np.full(self.n, -1)  # of each example among those that are here
+        self._place = np.full(self._starts[-1], -1)  # of each example among those that are here
         self._here: Examples | None = None
-
-    @property
-    def n(self) -> int:
-        """Number of examples of all shards."""
-        return int(self._starts[-1])
 
     def part(self, shards: Shards, idx: np.ndarray) -> Fetched:
         """Return the same of shards of some of the examples."""

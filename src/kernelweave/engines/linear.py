@@ -13,8 +13,6 @@ of examples. They are kept until alpha changes: who asks for s will ask for new 
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..cached_property import cached_property
@@ -36,16 +34,10 @@ class LinearEngine(Engine):
     quick : an engine of those kernels whose products take little of the time of all, or None.
     """
 
-    keeps_outputs: ClassVar[bool] = False
-
     def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):
         super().__init__(core.n, core.n_kernels)
         self._core, self.quick = core, quick
-        self._combined = np.zeros(self.n)
-        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs
         self._weighed = self._theta  # the weights of the matrix that products are made with
-        self._stale = True  # whether the combined outputs have to be computed anew
-        self._multiplying = False  # whether products were asked for
         self._outputs = np.zeros((0, self.n))  # of single kernels: of those that are known
         self._known = np.zeros(self.n_kernels, dtype=bool)
         self._offset = False  # whether outputs contain what examples add that are not here
@@ -76,11 +68,6 @@ class LinearEngine(Engine):
         return self._core.products_are_fixed
 
     @property
-    def sampling_pays(self) -> bool:
-        """Whether products cost less on some of the examples."""
-        return not self.products_are_fixed
-
-    @property
     def multiplies(self) -> bool:
         """Whether there is room for all that products keep."""
         return self._core.keeps_products and self._products is not None
@@ -92,7 +79,6 @@ class LinearEngine(Engine):
 
     @cached_property
     def _products(self) -> _core.Products | None:
-        self._multiplying = True
         return self._core.products(keep=True)
 
     @cached_property
@@ -105,37 +91,31 @@ class LinearEngine(Engine):
         return (self._core.products_are_separate or self.quick is not None) and not self._offset
 
     @property
-    def _separate(self) -> bool:
-        """Whether the outputs of single kernels come from products."""
-        return self.separates and self._multiplying and self._products is not None
+    def _asked(self) -> _core.Products | None:
+        """The products, if they were asked for before and there is room for them."""
+        return vars(self).get("_products")
 
     @property
     def _keeps_single(self) -> bool:
         """Whether the outputs of single kernels are kept, for all examples."""
-        if self._separate:
-            return True
         fixed = self.products_are_fixed and not self._offset
-        return fixed and self._multiplying and self._products is not None
+        return (fixed or self.separates) and self._asked is not None
 
     @property
-    def has_energies(self) -> bool:
+    def knows_outputs(self) -> bool:
         return bool(self._known.all())
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._products is None:
             return super().matvec(v, theta, each=each)
-        self._weigh(theta)
+        if not np.array_equal(theta, self._weighed):
+            self._products.weigh(theta)
+            self._weighed = theta.copy()
         if not each:
             return self._products @ v
         every = self._products.outputs(v, np.arange(self.n), weighed=True)
         weighed: np.ndarray = every[theta != 0]
         return weighed
-
-    def _weigh(self, theta: np.ndarray) -> None:
-        """Give the matrix of products its weights, shape (M,)."""
-        if self._products is not None and not np.array_equal(theta, self._weighed):
-            self._products.weigh(theta)
-            self._weighed = theta.copy()
 
     def _know(self, wanted: np.ndarray) -> None:
         """Compute the outputs of kernels that are wanted, shape (M,), and not known."""
@@ -154,8 +134,8 @@ class LinearEngine(Engine):
     def quadratic(self) -> np.ndarray:
         if self._keeps_single:
             return self.outputs() @ self._alpha
-        if self._multiplying and self._products is not None:
-            return self._products.quadratic(self._alpha)
+        if self._asked is not None:
+            return self._asked.quadratic(self._alpha)
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros(self.n_kernels)
@@ -173,21 +153,20 @@ class LinearEngine(Engine):
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         if self._keeps_single:
             return self.outputs()[:, idx]
-        if self._multiplying and self._products is not None:
-            return self._products.outputs(self._alpha, idx)
+        if self._asked is not None:
+            return self._asked.outputs(self._alpha, idx)
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
         part = self._core.subset(needed).products(keep=False)
         return part.outputs(self._alpha[needed], np.searchsorted(needed, idx))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         if self._stale or not np.array_equal(theta, self._theta):
-            self._combined = self._combine(theta)
-            self._theta, self._stale = theta.copy(), False
+            self._keep(self._combine(theta), theta)
         return self._combined
 
     def _combine(self, theta: np.ndarray) -> np.ndarray:
         """Return the combined outputs, shape (n,), from those of single kernels or anew."""
-        if self._separate or self.has_energies:
+        if self.knows_outputs or (self.separates and self._asked is not None):
             weighted: np.ndarray = theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
             return weighted
         self.travel[:] = np.abs(self._alpha)
@@ -205,21 +184,18 @@ class LinearEngine(Engine):
             self._combined = self._combined + self._sum(np.sort(idx), change, self._theta)
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        self._stale = True  # without outputs they are computed when they are asked for
         self._known = np.zeros(self.n_kernels, dtype=bool)
-        if outputs is not None and outputs.ndim == 2:
-            self._known[:] = True if theta is None else theta != 0
-            self._outputs = np.zeros((self.n_kernels, self.n))
-            self._outputs[self._known] = outputs
-        elif outputs is not None and theta is not None:
-            self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
+        if outputs is None or outputs.ndim == 1:
+            super()._follow(outputs, theta)
+            return
+        self._stale, self._known[:] = True, True if theta is None else theta != 0
+        self._outputs = np.zeros((self.n_kernels, self.n))
+        self._outputs[self._known] = outputs
 
     def snapshot(self) -> Snapshot:
-        if self.has_energies:
+        if self.knows_outputs:
             return Snapshot(self._alpha.copy(), self._outputs.copy())
-        if self._stale:
-            return super().snapshot()
-        return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
+        return super().snapshot()
 
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         return self._core.block(idx, theta)
@@ -246,7 +222,7 @@ class LinearEngine(Engine):
 
     def _sum(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m K_m alpha, shape (n,), alpha being 0 but at idx."""
-        if len(idx) > FEW and self._multiplying and self._products is not None:
+        if len(idx) > FEW and self._asked is not None:
             return self.matvec(alpha, theta)
         return self._core.combined(idx, alpha[idx], theta)
 

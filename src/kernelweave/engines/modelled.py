@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
-from .base import Engine
 from .corrected import CorrectedMatrix
+from .kept_outputs import KeptOutputs
 from .seen_products import SeenMatrix
 
 
-class ModelledEngine(Engine):
+class ModelledEngine(KeptOutputs):
     """The outputs F + K (alpha - alpha_0) of one kernel.
 
     Parameters
@@ -21,36 +19,20 @@ class ModelledEngine(Engine):
         alpha_0, where it starts, and the outputs F there.
     """
 
-    keeps_outputs: ClassVar[bool] = True
-
     def __init__(
         self, matrix: SeenMatrix | CorrectedMatrix, alpha: np.ndarray, outputs: np.ndarray
     ):
         super().__init__(len(alpha), 1)
-        self._matrix, self._start = matrix, alpha.copy()
-        self._first = self._outputs = outputs
-        self._alpha[:] = alpha
+        self._matrix, self._start, self._first = matrix, alpha.copy(), outputs
+        self._alpha[:], self._values = alpha, outputs[None].copy()
 
-    def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        self._note(idx, values)
-        self._follow(None, None)
+    @property
+    def _outputs(self) -> np.ndarray:
+        return self._values
 
-    def combined(self, theta: np.ndarray) -> np.ndarray:
-        combined: np.ndarray = theta[0] * self._outputs
-        return combined
-
-    def quadratic(self) -> np.ndarray:
-        return np.array([self._alpha @ self._outputs])
-
-    def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        return self._outputs[None] if kernels is None else self._outputs[None][kernels]
+    def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
+        self._values[0] = self._first + self._matrix @ (self._alpha - self._start)
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         product: np.ndarray = theta[0] * (self._matrix @ v)
         return product
-
-    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        if outputs is None:
-            self._outputs = self._first + self._matrix @ (self._alpha - self._start)
-        else:
-            self._outputs = outputs if theta is None else outputs / theta[0]

@@ -106,7 +106,7 @@ class Shard:
         """
         with single_threaded_blas():
             if not self.kernels.family:
-                row: np.ndarray = self._decide(given, given.alpha[None], theta[None])[0]
+                row: np.ndarray = self._decide(given, theta[None])[0]
                 return row
             engine = self._engine(given)
             engine.rough = rough and engine.has_rough_outputs
@@ -117,8 +117,7 @@ class Shard:
         with single_threaded_blas():
             if self.kernels.family:
                 return self._engine(given).outputs(kernels)[:, given.examples.n :].copy()
-            chosen = np.eye(self.kernels.listing.n_kernels)[kernels]
-            return self._decide(given, np.repeat(given.alpha[None], len(kernels), axis=0), chosen)
+            return self._decide(given, np.eye(self.kernels.listing.n_kernels)[kernels])
 
     def energies(self, given: Summands, slices: Sequence[tuple[int, int]]) -> np.ndarray:
         """Return what some of the given examples add to s = alpha' K_m alpha, shape (M,).
@@ -129,16 +128,11 @@ class Shard:
         with single_threaded_blas():
             if self.kernels.family:
                 return self._family_energies(given, slices)
-            seen, total = (
-                self.kernels.seen(given.examples),
-                np.zeros(self.kernels.listing.n_kernels),
-            )
-            coef = np.repeat(given.alpha[None], len(total), axis=0)
+            every = np.arange(self.kernels.listing.n_kernels)
+            total = np.zeros(len(every))
             for first, last in slices:
-                own, program = seen.take(np.arange(first, last)), self.kernels.listing.program
-                each = np.eye(len(total))
-                rows = _core.decide(program, seen.side, own.side, coef, each, self.n_jobs)
-                total += rows @ given.alpha[first:last]
+                some = replace(self, examples=given.examples.take(np.arange(first, last)))
+                total += some.outputs(given, every) @ given.alpha[first:last]
             return total
 
     def _family_energies(self, given: Summands, slices: Sequence[tuple[int, int]]) -> np.ndarray:
@@ -160,9 +154,7 @@ class Shard:
         return TrainingSet(self.kernels.listing, self._own).largest_values()
 
     def is_quicker_rough(self) -> bool:
-        """Return whether outputs of about six digits are quicker to have."""
-        if not self.kernels.family:
-            return False
+        """Return whether a family gives outputs of about six digits in less time."""
         return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_rough_outputs
 
     def _engine(self, given: Summands) -> FamilyEngine:
@@ -172,8 +164,10 @@ class Shard:
         engine.move_to(np.concatenate([given.alpha, np.zeros(self.n)]))
         return engine
 
-    def _decide(self, given: Summands, coef: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    def _decide(self, given: Summands, weights: np.ndarray) -> np.ndarray:
+        """Return combined outputs under each of k weights, shape (k, M): shape (k, n)."""
         program, others = self.kernels.listing.program, self.kernels.seen(given.examples)
+        coef = np.repeat(given.alpha[None], len(weights), axis=0)
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
 
 

@@ -17,6 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..cached_property import cached_property
 from ..kernels.examples import Examples
 from .base import Engine
 from .family import FamilyEngine
@@ -40,40 +41,19 @@ class ShardedEngine(KeptEnergies):
     near : makes engines for those that are fetched.
     """
 
-    keeps_outputs: ClassVar[bool] = False
     far: ClassVar[bool] = True
 
     def __init__(self, shards: Shards, near: Near):
         super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)
         self._shards, self._near = shards, near
         self.fetched = Fetched(shards)
-        self._combined = np.zeros(self.n)
-        self._theta = np.full(self.n_kernels, np.nan)  # the weights of the combined outputs,
-        self._told = np.zeros(self.n)  # and the alpha that they belong to
-        self._stale = True  # whether the combined outputs have to be computed anew
-        self._rough = False
-        self._rougher: bool | None = None  # whether rough outputs are quicker, once known
+        self._told = np.zeros(self.n)  # the alpha that the combined outputs belong to
         if near.kernels.family:
             self.precision = FamilyEngine.precision
 
-    @property
+    @cached_property
     def has_rough_outputs(self) -> bool:
-        if self._rougher is None:
-            family = self._near.kernels.family
-            asked = self._shards.ask(Shard.is_quicker_rough) if family else [False]
-            self._rougher = all(asked)
-        return self._rougher
-
-    @property
-    def rough(self) -> bool:
-        return self._rough
-
-    @rough.setter
-    def rough(self, rough: bool) -> None:
-        if rough and not self.has_rough_outputs:
-            raise self._cannot("use single precision on these kernels and examples")
-        self._stale = self._stale or rough < self._rough
-        self._rough = rough
+        return self._near.kernels.family and all(self._shards.ask(Shard.is_quicker_rough))
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         self._note(idx, values)  # shards are told when outputs are asked for
@@ -82,8 +62,7 @@ class ShardedEngine(KeptEnergies):
         support = np.flatnonzero(self._alpha)
         changed = np.flatnonzero(self._alpha != self._told)
         if self._stale or not np.array_equal(theta, self._theta) or len(changed) > len(support):
-            self._combined = self._sums(support, self._alpha[support], theta)
-            self._theta, self._stale = theta.copy(), False
+            self._keep(self._sums(support, self._alpha[support], theta), theta)
             self.travel[:] = np.abs(self._alpha)
         elif len(changed):
             delta = self._alpha[changed] - self._told[changed]
@@ -157,25 +136,18 @@ class ShardedEngine(KeptEnergies):
         return self.fetched.take(idx, np.flatnonzero(self._alpha))
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        self._stale = True  # without outputs they are computed when they are asked for
-        if outputs is not None and theta is not None:
-            self._combined, self._theta, self._stale = outputs.copy(), theta.copy(), False
-            self._told[:] = self._alpha
+        super()._follow(outputs, theta)
+        self._told[:] = self._alpha
 
     def snapshot(self) -> Snapshot:
-        if self._stale or not np.array_equal(self._told, self._alpha):
-            return super().snapshot()
-        return Snapshot(self._alpha.copy(), self._combined.copy(), self._theta)
+        followed = np.array_equal(self._told, self._alpha)
+        return super().snapshot() if followed else Snapshot(self._alpha.copy())
 
-    def subset(
-        self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
-    ) -> Engine:
+    def _subset(self, examples: np.ndarray) -> Engine:
         """Return an engine for some of the examples, near where they are few.
 
         Its weights may change only where the alphas of the others are 0.
         """
-        if examples is None or kernels is not None:
-            raise self._cannot("choose among its kernels")
         alpha = self._alpha[examples]
         alone = np.count_nonzero(alpha) == np.count_nonzero(self._alpha)
         if not alone and not self._stale:
@@ -185,7 +157,6 @@ class ShardedEngine(KeptEnergies):
             smaller.rough = self._rough
         known = not (self._stale or alone)
         smaller.move_to(alpha, *((self._combined[examples], self._theta) if known else ()))
-        smaller.travel[:] = self.travel[examples]
         return smaller
 
     def _smaller(self, examples: np.ndarray, alone: bool) -> Engine:
@@ -202,5 +173,6 @@ class ShardedEngine(KeptEnergies):
             raise ValueError("examples of shards must be sorted, and none may occur twice")
         parts = self._shards.parts(self.fetched.split(examples))
         far = ShardedEngine(parts, self._near)
-        far.fetched, far._rougher = self.fetched.part(parts, examples), self.has_rough_outputs
+        far.fetched = self.fetched.part(parts, examples)
+        far.has_rough_outputs = self.has_rough_outputs
         return far

@@ -32,13 +32,11 @@ class StreamedEngine(KeptEnergies):
     training_set : the kernels and examples.
     """
 
-    keeps_outputs: ClassVar[bool] = False
     streams: ClassVar[bool] = True
 
     def __init__(self, training_set: TrainingSet):
         super().__init__(training_set.examples.n, training_set.kernels.n_kernels)
         self._training_set = training_set
-        self._kept: tuple[np.ndarray, np.ndarray] | None = None  # theta, and its combined outputs
 
     def subset(
         self, examples: np.ndarray | None = None, kernels: np.ndarray | None = None
@@ -62,21 +60,18 @@ class StreamedEngine(KeptEnergies):
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         self._note(idx, values)
         self.travel[idx] = np.abs(values)
-        self._kept = None
-
-    def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        self._kept = None if outputs is None or theta is None else (theta.copy(), outputs.copy())
+        self._stale = True
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
         return self.subset(kernels=kernels).outputs() if len(kernels) else np.zeros((0, self.n))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        if self._kept is None or not np.array_equal(self._kept[0], theta):
+        if self._stale or not np.array_equal(theta, self._theta):
             weighted = np.flatnonzero(theta)
-            self._kept = theta.copy(), theta[weighted] @ self.outputs(weighted)
+            self._keep(theta[weighted] @ self.outputs(weighted), theta)
             self.travel[:] = np.abs(self._alpha)
-        return self._kept[1]
+        return self._combined
 
     def _quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
@@ -89,8 +84,4 @@ class StreamedEngine(KeptEnergies):
 
     @cached_property
     def _parts(self) -> list[TrainingSet]:
-        every = np.arange(self.n_kernels)
-        return [
-            self._training_set.part(every[first : first + BLOCK])
-            for first in range(0, self.n_kernels, BLOCK)
-        ]
+        return list(self._training_set.parts(BLOCK))

@@ -174,11 +174,10 @@ class ConeProgram:
         settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
         for name, value in others.items():
             setattr(settings, name, value)
-        P = sp.csc_array(sp.diags_array(np.concatenate(self.quadratic)))
+        P = sp.csc_matrix(sp.diags_array(np.concatenate(self.quadratic)))
         q, b = np.concatenate(self.linear), np.concatenate(self.right)
-        return self.clarabel.DefaultSolver(
-            sp.csc_matrix(P), q, self._matrix(), b, self.cones, settings
-        ).solve()
+        solver = self.clarabel.DefaultSolver(P, q, self._matrix(), b, self.cones, settings)
+        return solver.solve()
 
     def _matrix(self) -> sp.csc_matrix:
         parts = [(block.data, block.row + r, block.col + c) for r, c, block in self.blocks]

@@ -16,7 +16,6 @@ from ..cached_property import cached_property
 from ..engines.base import Engine
 from ..problem import Certificate, Problem
 
-QUASH = 20.0  # from this exponent on, sinh(x) is exp(x) / 2 to double precision
 CANDIDATES = 1000  # of each class in a batch, besides those with an a above 0
 
 
@@ -97,12 +96,8 @@ class Game:
         """One round: the deepest example of each class, then new weights."""
         outputs = self.engine.outputs()
         F = self.mu @ outputs + self.ridge * self.engine.alpha
-        pair = np.array(
-            [
-                self.positive[F[self.positive].argmin()],
-                self.negative[F[self.negative].argmax()],
-            ]
-        )
+        up, down = F[self.positive].argmin(), F[self.negative].argmax()
+        pair = np.array([self.positive[up], self.negative[down]])
         delta = np.array([0.5, -0.5])
         before = outputs[:, pair] @ delta
         alpha = self.engine.alpha[pair]
@@ -118,12 +113,8 @@ class Game:
         """mu, scaled so that nothing overflows; weights that underflow are kernels that are out."""
         length = np.sqrt(np.maximum(self.s, 0.0) + self.ridge_part)
         self.longest = float(length.max())
-        exponent = rate * length
-        top = rate * self.longest
-        large = exponent > QUASH if top > QUASH else np.zeros(len(exponent), dtype=bool)
-        sinh = np.where(
-            large, 0.5 * np.exp(exponent - top), np.exp(-top) * np.sinh(np.minimum(exponent, QUASH))
-        )
+        # 2 sinh(x) = exp(x) (1 - exp(-2 x)), here divided by the largest exp(x).
+        sinh = np.exp(rate * (length - self.longest)) * -np.expm1(-2 * rate * length)
         mu = sinh / np.maximum(length, 1e-300) / self.cost
         scaled: np.ndarray = mu / (mu @ self.cost)
         return scaled
@@ -140,10 +131,9 @@ class Game:
         F = self.engine.combined(theta)
         margin = 0.5 * (F[self.positive].min() - F[self.negative].max())
         scales = [total / value] + ([1.0 / margin] if margin > 0 else [])
-        certificates = [self._scaled(scale, F, theta) for scale in scales]
-        best = min(range(len(scales)), key=lambda k: certificates[k].gap)
-        self.scale = float(scales[best])
-        return certificates[best]
+        models = [(float(scale), self._scaled(scale, F, theta)) for scale in scales]
+        self.scale, best = min(models, key=lambda model: model[1].gap)
+        return best
 
     def _scaled(self, scale: float, F: np.ndarray, theta: np.ndarray) -> Certificate:
         s = scale**2 * self.s * self.cost

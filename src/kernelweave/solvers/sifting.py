@@ -32,11 +32,6 @@ GUESS_TOL = 1e-2  # its relative duality gap
 Solve = Callable[[Problem, Engine, np.ndarray, History], Result]
 
 
-def any_result(result: Result, excess: float) -> bool:
-    """Return True: the gap alone says when to stop."""
-    return True
-
-
 def sift(
     solve: Solve,
     problem: Problem,
@@ -48,7 +43,7 @@ def sift(
     *,
     looks: float = np.inf,
     rough: float = 0.0,
-    enough: Callable[[Result, float], bool] = any_result,
+    enough: Callable[[Result, float], bool] = lambda result, excess: True,
 ) -> Result:
     """Solve a problem by solving it on samples of the kernels of an engine that streams.
 
@@ -62,7 +57,7 @@ def sift(
     looks : at all kernels, at most.
     rough : gap to which a sample is solved as long as the gap among all kernels is wider.
     enough : says of the result of a sample, and of how far s_m / c_m of other kernels exceeds that
-        of the sample, whether it is good enough once the gap is.
+        of the sample, whether it is good enough once the gap is; by default it is.
     """
     last = INNER_FALL * history.tol
     tol = max(last, rough)

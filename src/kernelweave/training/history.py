@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core import Work
 from ..digits import rounding
 from ..engines.base import Engine
-from ..engines.work import Work
 from ..problem import Certificate
 from .best_model import BestModel
 from .observers import Observer, placed

@@ -54,9 +54,9 @@ def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarra
     """Return what the output with some of the examples adds to the Hessian.
 
     All its free examples respond to new weights. Where there are too many, landmarks stand for them
-    if all outputs are at hand and weights are to vanish: which of them do depends on it. Otherwise,
-    and where there are so many kernels that no matrix is made, every k-th of them counts k times:
-    with a Hessian that is too small the weights would oscillate.
+    if all outputs are at hand, pairs are cheap and weights are to vanish: which of them do depends
+    on it. Otherwise, and where there are so many kernels that no matrix is made, every k-th of them
+    counts k times: with a Hessian that is too small the weights would oscillate.
     """
     members = np.arange(engine.n)[part]
     free = members[strictly_inside(problem.term, engine.alpha, members)]
@@ -64,7 +64,7 @@ def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarra
         return seen_hessian(problem, engine, free, weights)
     times = 1 + len(free) // most_examples(engine, len(members))
     by_landmarks = times > 1 and engine.knows_outputs and problem.norm.is_sparse
-    by_landmarks = by_landmarks and engine.n_kernels <= MANY
+    by_landmarks = by_landmarks and engine.n_kernels <= MANY and not engine.pairs_are_costly
     if by_landmarks:
         times = 1 + len(free) // (MOST_BLOCKS * engine.largest_block)
     free = free[::times]

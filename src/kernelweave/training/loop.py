@@ -215,7 +215,7 @@ class Solved:
         self._asks = engine.pairs_are_costly and engine.seen.guesses  # moves are few and expensive
 
     def __call__(self, inner_gap: float) -> bool:
-        known = self._engine.has_energies
+        known = self._engine.knows_outputs
         if inner_gap > (1.0 if known else MAY_DO) * self._tol or not (known or self._asks):
             return False
         self._asks = False
