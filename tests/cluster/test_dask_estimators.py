@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster, wait
+from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import (
     MKLClassifier,
@@ -34,6 +35,7 @@ from kernelweave.dask import (
 )
 from kernelweave.engines import sharded
 from kernelweave.kernels import RBF, BagOfWords, Identity, Linear, Polynomial, per_feature
+from kernelweave.solvers.mwu import MWU
 
 FAMILY = RBF(gamma=list(np.geomspace(0.01, 1, 6)))
 MIXED = [RBF([0.1, 0.5]), Polynomial(degree=2), Linear(columns=[0, 1])]
@@ -328,6 +330,20 @@ def test_multiplicative_weights_in_batches(client, table, parts, monkeypatch):
     assert len(ours.history_) < 60
     assert abs(ours.primal_objective_ / plain.primal_objective_ - 1) < 0.1
     assert verify(ours.as_plain(), X, y).agree
+
+
+def test_a_round_on_candidates_is_measured_in_the_trace_of_all_examples(
+    client, table, parts, monkeypatch
+):
+    X, y = table
+    monkeypatch.setattr("kernelweave.solvers.game.CANDIDATES", 20)
+    rounds = MWU(eps=0.5, scaling="trace", rho=1 + np.sqrt(4 / len(y)))
+    given = {"norm": 1, "loss": "squared_hinge", "solver": rounds, "max_iter": 30, "tol": 0.1}
+    with pytest.warns(ConvergenceWarning):
+        plain = MKLClassifier(RBF([0.1, 1.0]), normalize="unit", **given).fit(X, y)
+    with pytest.warns(ConvergenceWarning):
+        ours = DaskMKLClassifier(RBF([0.1, 1.0]), normalize="unit", **given).fit(*parts)
+    assert np.isfinite([plain.duality_gap_, ours.duality_gap_]).all()
 
 
 def test_parameters_are_those_of_the_plain_estimators():

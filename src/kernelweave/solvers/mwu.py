@@ -129,14 +129,14 @@ class MWU(Method):
             first = spread(np.arange(engine.n_kernels), FIRST)
             return sift(self.solve, problem, engine, weights, history, first, _some, looks=LOOKS)
         game = Game(problem, engine)
-        rate, rounds = self.rate(game), self.rounds(game)
+        rate, rounds, unit = self.rate(game), self.rounds(game), game.unit(self.scaling)
         rounds = min(rounds, history.turns_left or rounds)
         while True:
             before = game.rounds
             batch = game.batch() if engine.far else game
             for _ in range(min(max(1, rounds // CERTIFIED), rounds - before)):
                 batch.play(rate(batch))
-                self.check_width(batch)
+                self.check_width(batch.step / unit)
                 if history.out_of_time:
                     break
             game.take(batch)
@@ -166,11 +166,11 @@ class MWU(Method):
         rate = -math.log(1 - self.eps / (2 * rho)) / (2 * rho) / math.sqrt(unit)
         return lambda game: rate
 
-    def check_width(self, game: Game) -> None:
-        """Raise where the last round was wider than `rho` allows."""
+    def check_width(self, step: float) -> None:
+        """Raise where the last round, with a squared step in the units chosen, was too wide."""
         if self.rho is None or self.scaling == "value":
             return
-        width = 1.0 + math.sqrt(game.step / game.unit(self.scaling))
+        width = 1.0 + math.sqrt(step)
         if width > self.rho * (1 + 1e-12):
             raise ValueError(
                 f"rho={self.rho:g} is too small: a round had width {width:g}, as happens where "
