@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from kernelweave import losses, norms
+from kernelweave.core import _core
 from kernelweave.plan import METHODS, make_plan
 from kernelweave.problem import Problem
 from kernelweave.steps.master import (
@@ -108,3 +109,26 @@ def test_slopes_that_differ_slightly_move_the_weights(size):
     slopes = gradient + curvature * (found - theta)
     assert np.ptp(slopes) <= 0.1 * size
     assert found.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_even_weights_are_those_of_a_general_solver(seed):
+    rng = np.random.default_rng(seed)
+    root, costs = rng.normal(size=(M, M)), 0.5 + rng.random(M)
+    theta = rng.random(M)
+    theta /= costs @ theta
+    P, lower, total, gradient = root @ root.T, 0.3 * theta, 0.9, rng.normal(size=M)
+    model = P, 0.1, gradient, theta, lower, costs, total
+    found = _core.even_weights(*model, 1e-9, 1e-9, 300)
+
+    def value(v):
+        return gradient @ (v - theta) + 0.5 * (v - theta) @ (P + 0.1 * np.eye(M)) @ (v - theta)
+
+    fixed = {"type": "eq", "fun": lambda v: costs @ v - total}
+    bounds = [(low, None) for low in lower]
+    oracle = minimize(value, 0.9 * theta, bounds=bounds, constraints=fixed, tol=1e-12)
+    assert costs @ found == pytest.approx(total)
+    assert np.all(found >= lower * (1 - 1e-12))
+    np.testing.assert_allclose(found, oracle.x, atol=1e-5)
+    assert _core.even_weights(*model, 1e-9, 1e-9, 0) is None  # without any pair
+    assert _core.even_weights(*model[:-1], 0.1, 1e-9, 1e-9, 300) is None  # bounds add up to more

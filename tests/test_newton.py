@@ -5,6 +5,7 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from kernelweave import norms
+from kernelweave.core import _core
 from kernelweave.steps.newton import LARGEST, QuadraticModel, RankOneModel, _limited
 
 M, N, RIDGE = 5, 30, 0.5
@@ -114,3 +115,38 @@ def test_a_hessian_that_is_too_large_is_limited(zeros, rng):
     assert np.linalg.matrix_rank(limited, tol=1e-8) == 3
     small = 1e-3 * hessian
     np.testing.assert_array_equal(_limited(small, limit), small)
+
+
+@pytest.mark.parametrize("size", [1, 5, 36, 100])
+@pytest.mark.parametrize("slight", [0.0, 1e-2, np.inf])
+def test_the_core_follows_the_formulas(size, slight, rng):
+    root, s = rng.normal(size=(size, size + 2)), 0.5 + rng.random(size)
+    hessian, d = root @ root.T / size, 0.1 * rng.normal(size=size)
+    D = np.where(np.abs(d / s) * hessian.diagonal() > slight, d / s, 0.0)
+    P = np.linalg.solve(np.eye(size) + hessian * D, hessian)
+    u = -P @ d
+    V = np.where(D != 0, 1 + u / s, 1.0)
+    value, gradient, bent = _core.rank_one_model(hessian, s, d, slight)
+    assert value == pytest.approx(-0.5 * d @ (s + u))
+    np.testing.assert_allclose(gradient, -0.5 * (s + u + V * u), rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(bent, V[:, None] * P * V, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(bent, bent.T)
+    response = _core.rank_one_response(hessian, d / s, slight)
+    np.testing.assert_allclose(response, P, rtol=1e-6, atol=1e-8)
+
+
+def test_the_core_says_where_the_model_has_no_value():
+    one = np.ones((1, 1))
+    assert _core.rank_one_response(one, np.array([-1.0]), 0.0) is None
+    assert _core.rank_one_model(one, np.ones(1), np.array([-1.0]), 0.0) is None
+
+
+def test_arrays_of_models_must_agree():
+    square, two, three = np.eye(3), np.ones(2), np.ones(3)
+    for call in (
+        lambda: _core.rank_one_response(square, two, 0.0),
+        lambda: _core.rank_one_model(square, three, two, 0.0),
+        lambda: _core.even_weights(square, 0.0, three, two, three, three, 1.0, 1e-7, 1e-2, 300),
+    ):
+        with pytest.raises(ValueError, match="differ in length"):
+            call()

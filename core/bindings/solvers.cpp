@@ -1,7 +1,15 @@
-// What solvers ask of the core: the best alphas of a working set, pair by pair.
+// What solvers ask of the core: the best alphas of a working set and the best weights of a model,
+// pair by pair.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+
+#include <optional>
+#include <tuple>
+
 #include "bindings/bindings.h"
 #include "solvers/skm.h"
 #include "solvers/subproblem.h"
+#include "solvers/weight_models.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,6 +59,47 @@ nb::tuple skm(In<double, 3> values, Ids ids, Vector cost, Vector lin, Vector eps
   return nb::make_tuple(result.steps, result.violation);
 }
 
+void check_square(const Matrix& matrix, std::initializer_list<const Vector*> parts,
+                  const char* message) {
+  require(matrix.shape(0) == matrix.shape(1), message);
+  check_lengths(matrix.shape(0), parts, message);
+}
+
+std::optional<Out> response(Matrix hessian, Vector D, double slight) {
+  check_square(hessian, {&D}, "rank_one_response: the arrays differ in length");
+  const size_t M = hessian.shape(0);
+  Out P = make_array({M, M});
+  std::vector<char> moved(M);
+  const bool found =
+      rank_one_response(hessian.data(), D.data(), int64_t(M), slight, P.data(), moved.data());
+  return found ? std::optional(P) : std::nullopt;
+}
+
+std::optional<std::tuple<double, Out, Out>> model(Matrix hessian, Vector s, Vector d,
+                                                  double slight) {
+  check_square(hessian, {&s, &d}, "rank_one_model: the arrays differ in length");
+  const size_t M = hessian.shape(0);
+  Out gradient = make_array({M}), bent = make_array({M, M});
+  double value;
+  const bool found = rank_one_model(hessian.data(), s.data(), d.data(), int64_t(M), slight, &value,
+                                    gradient.data(), bent.data());
+  return found ? std::optional(std::tuple(value, gradient, bent)) : std::nullopt;
+}
+
+std::optional<Out> weights(Matrix P, double ridge, Vector gradient, Vector theta, Vector lower,
+                           Vector costs, double total, double most, double part,
+                           int64_t pairs_per_weight) {
+  check_square(P, {&gradient, &theta, &lower, &costs}, "even_weights: the arrays differ in length");
+  const size_t k = P.shape(0);
+  require(k > 0, "even_weights: there are no weights");
+  Out v = make_array({k});
+  const WeightModel model = {P.data(),     gradient.data(), theta.data(), lower.data(),
+                             costs.data(), int64_t(k),      ridge,        total};
+  bool found;
+  without_lock([&] { found = even_weights(model, {most, part, pairs_per_weight}, v.data()); });
+  return found ? std::optional(v) : std::nullopt;
+}
+
 }  // namespace
 
 void bind_solvers(nb::module_& m) {
@@ -59,6 +108,10 @@ void bind_solvers(nb::module_& m) {
   m.def("solve_skm", skm, "kernels"_a, "ids"_a, "cost"_a, "lin"_a, "eps"_a, "curv"_a, "ent"_a,
         "lo"_a, "hi"_a, "kappa"_a, "d"_a, "shift"_a, "tolerance"_a, "max_steps"_a, "alpha"_a,
         "outputs"_a, "s"_a);
+  m.def("rank_one_response", response, "hessian"_a, "D"_a, "slight"_a);
+  m.def("rank_one_model", model, "hessian"_a, "s"_a, "d"_a, "slight"_a);
+  m.def("even_weights", weights, "P"_a, "ridge"_a, "gradient"_a, "theta"_a, "lower"_a, "costs"_a,
+        "total"_a, "most"_a, "part"_a, "pairs_per_weight"_a);
 }
 
 }  // namespace kw

@@ -191,22 +191,23 @@ class Problem:
 
     def cost(self, F: np.ndarray, bias: Any) -> float:
         """Return what outputs F, shape (n,), cost with a bias."""
-        b = np.repeat(bias, len(F) // self.n_outputs)
-        return float(self.C @ self.loss.value(F + b, self.y) + self.tau * np.sum(bias))
+        f = (F.reshape(self.n_outputs, -1) + np.reshape(bias, (-1, 1))).ravel()
+        constant = self.tau * np.sum(bias) if self.tau else 0.0
+        return float(self.C @ self.loss.value(f, self.y) + constant)
 
     def dual(self, alpha: np.ndarray, s: np.ndarray) -> float:
         """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible."""
         drift = np.abs(self._sums(alpha) - self.tau)
-        if np.any(drift > _ROUNDING * (self._sums(np.abs(alpha)) + abs(self.tau))):
+        if (drift > _ROUNDING * (self._sums(np.abs(alpha)) + abs(self.tau))).any():
             return -np.inf
-        return float(-np.sum(self.term.conjugate(alpha)) - 0.5 * self.norm.dual(s))
+        return float(-self.term.conjugate(alpha).sum() - 0.5 * self.norm.dual(s))
 
     def gained(self, alpha: np.ndarray, bias: Any) -> float:
         """Return what the dual value of alpha, shape (n,), gains by missing its sum by a little.
 
         That is the distance, which is rounding, times the multiplier of the constraint, the bias.
         """
-        return float(np.sum(bias * (self._sums(alpha) - self.tau)))
+        return float((bias * (self._sums(alpha) - self.tau)).sum())
 
     def certificate(
         self, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray

@@ -33,7 +33,9 @@ class Block(NamedTuple):
         if np.array_equal(idx, self.examples):
             return self.values.copy()
         at = np.minimum(np.searchsorted(self.examples, idx), len(self.examples) - 1)
-        return self.values[np.ix_(at, at)] if np.array_equal(self.examples[at], idx) else None
+        if not np.array_equal(self.examples[at], idx):
+            return None
+        return self.values.take(at, axis=0).take(at, axis=1)
 
 
 class StackedEngine(KeptOutputs):

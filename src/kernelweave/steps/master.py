@@ -24,7 +24,7 @@ import numpy as np
 from scipy.linalg.lapack import dposv
 
 from ..core import _core
-from ..kkt_system import Symmetric, longest_step
+from ..kkt_system import LowRank, Symmetric, longest_step
 from ..norms import Norm
 from ..training.loop import Turn
 
@@ -218,17 +218,19 @@ def model_minimum(
         return np.asarray(gradient + H @ (best - theta) + ridge * (best - theta))
 
     while True:
-        best, own = np.where(free, theta, lower), H[np.ix_(free, free)]
-        own.flat[:: len(own) + 1] += ridge
-        slope = slopes(best)[free] - own @ theta[free]
-        found = _by_pairs(own, slope, lower, theta, free, norm) if norm.is_sparse else None
+        every = bool(free.all())
+        best = theta.copy() if every else np.where(free, theta, lower)
+        own = H[np.ix_(free, free)] if not every or isinstance(H, LowRank) else H.copy()
+        slope = gradient if every else slopes(best)[free]
+        found = _by_pairs(own, ridge, slope, lower, theta, free, norm) if norm.is_sparse else None
         if found is None:
-            none = np.zeros((0, len(slope)))
+            own.flat[:: len(own) + 1] += ridge
+            none, slope = np.zeros((0, len(slope))), slope - own @ theta[free]
             model = Master(norm, own, slope, lower[free], none, np.zeros(0))
             start = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
             found = model.minimise(start[free], best, np.flatnonzero(free))
         best[free] = np.maximum(found, lower[free])
-        if free.all():
+        if every:
             return best / norm.value(best)
         slope, across = slopes(best), norm.ball(best)[1]
         # Where the ball is not monotone (`Elliptic`) a larger weight may even shorten all others.
@@ -241,33 +243,23 @@ def model_minimum(
 
 def _by_pairs(
     P: np.ndarray,
-    q: np.ndarray,
+    ridge: float,
+    slope: np.ndarray,
     lower: np.ndarray,
     theta: np.ndarray,
     free: np.ndarray,
     norm: Norm,
 ) -> np.ndarray | None:
-    """Return the k free weights at norm 1 that minimise 1/2 v' P v + q . v, shape (k,), at p = 1.
+    """Return the k free weights at norm 1 that minimise the model with P + ridge I, at p = 1.
 
-    The others are at their bounds. Weights times their costs have a fixed sum, like the alphas of a
-    working set of examples, and are found in the same way, two at a time. None where that takes so
-    many steps that interior points are faster.
+    Its slopes at theta are given, shape (k,). The other weights are at their bounds. Weights times
+    their costs have a fixed sum, like the alphas of a working set of examples, and are found in the
+    same way, two at a time. None where that takes so many steps that interior points are faster.
     """
     costs = norm.ball(theta)[1]
-    low = (costs * lower)[free]
     total = 1.0 - float(costs[~free] @ lower[~free])
-    v = np.maximum((costs * theta)[free], low)
-    v[v.argmax()] += total - v.sum()
-    if (v < low).any():
-        return None
-    scale, none = 1.0 / costs[free], np.zeros(len(low))
-    kernel = scale[:, None] * P * scale
-    slope, most = scale * q + kernel @ v, PAIRS_PER_WEIGHT * len(low)
-    parts = none, none, none, none, low, np.full(len(low), total)
-    differ = slope[v > low].max(initial=-np.inf) - slope.min()
-    tolerance = float(np.clip(PART_LEFT * differ, 0.0, PAIRED))
-    _, violation = _core.solve_pairs(kernel, *parts, tolerance, most, v, slope)
-    return scale * v if violation <= tolerance else None
+    model = P, ridge, slope, theta[free], lower[free], costs[free], total
+    return _core.even_weights(*model, PAIRED, PART_LEFT, PAIRS_PER_WEIGHT)
 
 
 def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> float:
@@ -281,6 +273,8 @@ def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> floa
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
     """Return which values, shape (M,), are among so many largest, as far as there are so many."""
+    if len(values) <= count:
+        return np.ones(len(values), dtype=bool)
     largest = np.zeros(len(values), dtype=bool)
     largest[np.argsort(-values, kind="stable")[:count]] = True
     return largest

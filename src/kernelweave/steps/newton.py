@@ -26,7 +26,9 @@ from __future__ import annotations
 
 import numpy as np
 from scipy.linalg import LinAlgError
+from scipy.linalg.lapack import dpotrf
 
+from ..core import _core
 from ..kkt_system import Symmetric, symmetric_product
 from ..norms import Norm
 from ..training.loop import Turn
@@ -167,13 +169,10 @@ class RankOneModel:
 
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return what J has changed by at weights theta, its gradient and its Hessian there."""
-        d = theta - self.theta
-        P, moved = _response(self.hessian, d / self.s)
-        u = -P @ d
-        bend = np.zeros_like(u)
-        bend[moved] = u[moved] / self.s[moved]
-        gradient = -0.5 * (self.s + (2 + bend) * u)
-        return -0.5 * float(d @ (self.s + u)), gradient, (1 + bend)[:, None] * P * (1 + bend)
+        there = _core.rank_one_model(self.hessian, self.s, theta - self.theta, SLIGHT)
+        if there is None:
+            raise LinAlgError("a kernel without which J is not finite has lost its weight")
+        return there
 
     def gradient(self, theta: np.ndarray) -> np.ndarray:
         """Return the gradient at weights theta, shape (M,)."""
@@ -204,23 +203,11 @@ class RankOneModel:
             theta = np.maximum(best + length * step, 0.0)
             try:
                 there = self.at(theta)
-            except LinAlgError:  # a kernel without which J is not finite has lost its weight
+            except LinAlgError:
                 continue
             if there[0] <= value + ARMIJO * length * slope:
                 return theta, there
         return None
-
-
-def _response(hessian: np.ndarray, D: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (I + H diag(D))^-1 H, shape (M, M), and which of D, shape (M,), are not slight."""
-    moved = np.flatnonzero(np.abs(D) * hessian.diagonal() > SLIGHT)
-    if not len(moved):
-        return hessian, moved
-    columns = hessian[:, moved]
-    weighted = columns * D[moved]
-    system = np.eye(len(moved)) + weighted[moved]
-    P = hessian - weighted @ np.linalg.solve(system, columns.T)
-    return 0.5 * (P + P.T), moved
 
 
 def _limited(hessian: np.ndarray, limit: np.ndarray) -> np.ndarray:
@@ -234,6 +221,9 @@ def _limited(hessian: np.ndarray, limit: np.ndarray) -> np.ndarray:
     if not len(large):
         return hessian
     q = np.sqrt(limit[large])
-    largest = np.linalg.eigvalsh(q[:, None] * hessian[np.ix_(large, large)] * q)[-1]
-    c = 1 / LARGEST - 1 / largest
-    return _response(hessian, c * limit)[0] if c > 0 else hessian
+    relative = q[:, None] * hessian[np.ix_(large, large)] * q
+    if not dpotrf(LARGEST * np.eye(len(large)) - relative)[1]:  # it is: factors are quickly made
+        return hessian
+    c = 1 / LARGEST - 1 / np.linalg.eigvalsh(relative)[-1]
+    smaller = _core.rank_one_response(hessian, c * limit, SLIGHT) if c > 0 else None
+    return hessian if smaller is None else smaller

@@ -34,6 +34,7 @@ PRECISION_ONE_KERNEL, PRECISION_MANY_KERNELS = 0.1, 0.3
 # tenfold at the next cost of a path. With given weights all examples in question are solved for at
 # once, to this part of the violation, and well below what is wanted.
 PRECISION_BETWEEN_STEPS, PRECISION_OF_VALUES, WELL_BELOW = 0.03, 1e-3, 0.1
+IN_QUESTION = 0.3  # of the violation: by how much an example at a bound agrees that is left out
 SHRINK_BELOW = 0.5  # part of the examples still in question at which the others are set aside
 SHRUNK_FALL = 0.3  # part of its violation to which a shrunk problem is solved,
 SHRUNK_END = 0.9  # or part of the violation that the tolerance asks for, if that comes first
@@ -111,7 +112,8 @@ class WorkingSets:
         for output, violations in enumerate(outputs):
             if violations.size <= target:
                 continue
-            active = np.flatnonzero(~violations.settled(violations.size))
+            slack = IN_QUESTION if self.engine.keeps_values else 1.0  # to read fewer of them
+            active = np.flatnonzero(~violations.settled(slack * violations.size))
             if shrink and self.engine.keeps_values and len(active) <= self.size:
                 work = self.problem.output_slices[output].start + active
                 goal = min(PRECISION_OF_VALUES, WELL_BELOW * wanted) * violations.size

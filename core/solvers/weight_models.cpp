@@ -1,0 +1,115 @@
+#include "solvers/weight_models.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "simd/simd.h"
+#include "solvers/conjugates.h"
+#include "solvers/subproblem.h"
+
+namespace kw {
+namespace {
+
+// Solves A Z = right for k rows of A and right, which stand side by side in `rows`, each of `width`
+// numbers: right becomes Z. Gaussian elimination with row pivots; false where a pivot is 0.
+bool eliminate(std::vector<double>& rows, int64_t k, int64_t width) {
+  const Simd& loops = simd();
+  const auto row = [&](int64_t i) { return rows.data() + i * width; };
+  for (int64_t c = 0; c < k; ++c) {
+    int64_t pivot = c;
+    for (int64_t i = c + 1; i < k; ++i)
+      if (std::abs(row(i)[c]) > std::abs(row(pivot)[c])) pivot = i;
+    if (!(std::abs(row(pivot)[c]) > 0.0)) return false;
+    if (pivot != c) std::swap_ranges(row(c) + c, row(c) + width, row(pivot) + c);
+    loops.scale(1.0 / row(c)[c], row(c) + c, width - c);
+    for (int64_t i = c + 1; i < k; ++i)
+      if (row(i)[c] != 0.0) loops.axpy(-row(i)[c], row(c) + c, row(i) + c, width - c);
+  }
+  for (int64_t c = k - 1; c > 0; --c)
+    for (int64_t i = 0; i < c; ++i) loops.axpy(-row(i)[c], row(c) + k, row(i) + k, width - k);
+  return true;
+}
+
+}  // namespace
+
+bool rank_one_response(const double* hessian, const double* D, int64_t M, double slight, double* P,
+                       char* moved) {
+  std::vector<int64_t> ids;
+  for (int64_t m = 0; m < M; ++m) {
+    moved[m] = std::abs(D[m]) * hessian[m * M + m] > slight;
+    if (moved[m]) ids.push_back(m);
+  }
+  std::copy_n(hessian, M * M, P);
+  const int64_t k = int64_t(ids.size()), width = k + M;
+  std::vector<double> rows(k * width);  // I + H D, and H, of the kernels that have moved
+  for (int64_t a = 0; a < k; ++a) {
+    const double* own = hessian + ids[a] * M;
+    for (int64_t b = 0; b < k; ++b) rows[a * width + b] = own[ids[b]] * D[ids[b]];
+    rows[a * width + a] += 1.0;
+    std::copy_n(own, M, rows.data() + a * width + k);
+  }
+  if (!eliminate(rows, k, width)) return false;
+  for (int64_t i = 0; i < M && k; ++i)
+    for (int64_t a = 0; a < k; ++a)
+      simd().axpy(-hessian[i * M + ids[a]] * D[ids[a]], rows.data() + a * width + k, P + i * M, M);
+  for (int64_t i = 0; i < M && k; ++i)
+    for (int64_t j = 0; j < i; ++j)
+      P[i * M + j] = P[j * M + i] = 0.5 * (P[i * M + j] + P[j * M + i]);
+  return true;
+}
+
+bool rank_one_model(const double* hessian, const double* s, const double* d, int64_t M,
+                    double slight, double* value, double* gradient, double* bent) {
+  std::vector<double> D(M), factors(M);
+  std::vector<char> moved(M);
+  for (int64_t m = 0; m < M; ++m) D[m] = d[m] / s[m];
+  if (!rank_one_response(hessian, D.data(), M, slight, bent, moved.data())) return false;
+  *value = 0.0;
+  for (int64_t m = 0; m < M; ++m) {
+    const double u = -std::inner_product(d, d + M, bent + m * M, 0.0);
+    const double bend = moved[m] ? u / s[m] : 0.0;
+    factors[m] = 1.0 + bend;
+    gradient[m] = -0.5 * (s[m] + (2.0 + bend) * u);
+    *value -= 0.5 * d[m] * (s[m] + u);
+  }
+  for (int64_t i = 0; i < M; ++i)
+    for (int64_t j = 0; j < M; ++j) bent[i * M + j] *= factors[i] * factors[j];
+  return true;
+}
+
+bool even_weights(const WeightModel& model, const Evenness& evenness, double* v) {
+  const int64_t k = model.k;
+  std::vector<double> kernel(k * k), slopes(k), low(k), none(k, 0.0), most(k, model.total);
+  for (int64_t i = 0; i < k; ++i) {  // in terms of weights times their costs
+    low[i] = model.costs[i] * model.lower[i];
+    v[i] = std::max(model.costs[i] * model.theta[i], low[i]);
+  }
+  const int64_t largest = std::max_element(v, v + k) - v;
+  v[largest] += model.total - std::accumulate(v, v + k, 0.0);
+  if (v[largest] < low[largest]) return false;
+  for (int64_t i = 0; i < k; ++i) {
+    const double cost = model.costs[i];
+    slopes[i] = model.gradient[i] / cost;
+    for (int64_t j = 0; j < k; ++j)
+      kernel[i * k + j] = model.P[i * k + j] / (cost * model.costs[j]);
+    kernel[i * k + i] += model.ridge / (cost * cost);
+  }
+  for (int64_t j = 0; j < k; ++j)
+    if (const double moved = v[j] - model.costs[j] * model.theta[j]; moved != 0.0)
+      for (int64_t i = 0; i < k; ++i) slopes[i] += kernel[i * k + j] * moved;
+  double steepest = -kInfinity;
+  for (int64_t i = 0; i < k; ++i)
+    if (v[i] > low[i]) steepest = std::max(steepest, slopes[i]);
+  const double apart = steepest - *std::min_element(slopes.begin(), slopes.end());
+  const double tolerance = std::clamp(evenness.part * apart, 0.0, evenness.most);
+  const DualTerm term = {none.data(), none.data(), none.data(),
+                         none.data(), low.data(),  most.data()};
+  const PairSteps found = solve_pairs(kernel.data(), k, term, tolerance,
+                                      evenness.pairs_per_weight * k, v, slopes.data());
+  for (int64_t i = 0; i < k; ++i) v[i] /= model.costs[i];
+  return found.violation <= tolerance;
+}
+
+}  // namespace kw
