@@ -137,7 +137,7 @@ sanitize: $(BIN)/python
 	  tests/kernels/test_spectrum.py tests/kernels/test_strings.py tests/kernels/test_vectors.py \
 	  tests/kernels/test_wd_tries.py tests/kernels/test_gapped.py tests/kernels/test_column_pairs.py tests/kernels/test_identity.py \
 	  tests/test_single_passes.py tests/test_sequences.py tests/test_sharded_engine.py tests/genome/test_scanning.py \
-	  tests/inspection tests/test_fuzz_corpus.py
+	  tests/inspection tests/test_fuzz_corpus.py tests/test_stacked_engine.py tests/test_master.py tests/test_newton.py
 
 # ThreadSanitizer: the team, and many threads that predict, fit and look up. It does not follow a
 # fork of several threads ("not supported", it says): tests/test_fork.py runs without it. It cannot
