@@ -89,18 +89,9 @@ class Newton:
         scale, self.ratio = turn.s.max(), self._secant(turn)
         kind = RankOneModel if len(turn.s) <= SEVERAL else QuadraticModel
         model = kind(turn.theta, turn.s / scale, hessian * (self.ratio / scale))
-        theta = model.minimum(self._least(turn, gap), self.norm)
+        theta = model.minimum(kind.least(turn, gap, self.norm, self.distrust), self.norm)
         self.last = turn.theta, turn.s, -2 * scale * model.gradient(theta)
         return theta
-
-    def _least(self, turn: Turn, gap: float) -> np.ndarray:
-        """Return what a step leaves of each weight at least, shape (M,)."""
-        several = len(turn.s) <= SEVERAL
-        reach = max(self.distrust, REACH * (gap / max(turn.scale, gap) if several else 1.0))
-        least = least_weights(turn, self.norm, reach)
-        if several and self.norm.is_sparse:
-            least[least > reach * turn.theta] = 0.0
-        return least
 
     def _secant(self, turn: Turn) -> float:
         """Return the change of the gradient along the last step, relative to the predicted one."""
@@ -141,6 +132,11 @@ class QuadraticModel:
     def __init__(self, theta: np.ndarray, s: np.ndarray, hessian: Symmetric):
         self.theta, self.s, self.hessian = theta, s, hessian
 
+    @staticmethod
+    def least(turn: Turn, gap: float, norm: Norm, distrust: float) -> np.ndarray:
+        """Return what a step leaves of each weight at least, shape (M,)."""
+        return least_weights(turn, norm, max(distrust, REACH))
+
     def gradient(self, theta: np.ndarray) -> np.ndarray:
         """Return the gradient at weights theta, shape (M,)."""
         gradient: np.ndarray = -0.5 * self.s + self.hessian @ (theta - self.theta)
@@ -166,6 +162,15 @@ class RankOneModel:
         self.theta = theta
         self.s = np.maximum(s, SMALLEST * s.max())
         self.hessian = _limited(hessian, theta / self.s)
+
+    @staticmethod
+    def least(turn: Turn, gap: float, norm: Norm, distrust: float) -> np.ndarray:
+        """Return the same: the less the narrower the gap, and at p = 1 nothing of small weights."""
+        reach = max(distrust, REACH * gap / max(turn.scale, gap))
+        least = least_weights(turn, norm, reach)
+        if norm.is_sparse:
+            least[least > reach * turn.theta] = 0.0
+        return least
 
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return what J has changed by at weights theta, its gradient and its Hessian there."""
