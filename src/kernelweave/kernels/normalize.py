@@ -176,6 +176,7 @@ NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
 
 def _divided(kernel: Kernel, scales: np.ndarray, constant: np.ndarray) -> Kernel:
     """Return each member divided by its scale, but 0 where it is constant."""
+    scales = np.broadcast_to(scales, constant.shape)  # some have one for all
     with np.errstate(over="ignore"):
         factors = np.divide(1.0, scales, out=np.zeros(len(scales)), where=~constant)
     bad = np.flatnonzero(~np.isfinite(factors))

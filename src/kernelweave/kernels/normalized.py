@@ -22,7 +22,6 @@ from kernelweave.stored import stored
 
 Same = TypeVar("Same", bound="FromMean")
 
-MANY = 500  # members
 CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
 MOST_EXAMPLES = 5000
 FAMILY = 8  # kernels from which on they are tabulated as functions of their shared quantity
@@ -195,7 +194,7 @@ def muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
 
 
 def diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all of very many members."""
+    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all members."""
     compiled = CompiledKernels((kernel,))
     return _finite_diagonal(compiled, compiled.read(reading))
 
@@ -207,7 +206,7 @@ def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarra
     So where these are finite, all are. Sums of all of them must be, too.
     """
     listing = compiled.listing
-    if compiled.kernels[0].unit_diagonal and compiled.n_kernels > MANY:
+    if compiled.kernels[0].unit_diagonal:
         listing = listing.part(np.array([0]))  # one of them tells whether it is finite
         examples = examples.part(compiled.listing.read_by(listing))
     values = _core.diagonal(listing.program, examples.side)
