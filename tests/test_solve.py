@@ -1,5 +1,7 @@
 """Starts: a feasible alpha for every loss, and weights of a sample where they are worth it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from kernel_cases import dense, training_set
@@ -105,6 +107,22 @@ def test_the_costs_of_a_sample_add_up_to_those_of_all(X, rng, monkeypatch):
         assert small.tau == problem.tau
     sample = problem.C[every_kth(problem.y, solving.SAMPLE_EVERY)]
     np.testing.assert_allclose(seen[-1].C / seen[-1].C[0], sample / sample[0])
+
+
+def test_the_sum_of_alphas_is_that_of_a_sample_with_its_own_costs(X, monkeypatch):
+    """Most examples are support: the larger sample has the costs, and so the sum, that it has."""
+    problem, engine, seen = make_problem(losses.OneClass(), X), family(X), []
+    problem = replace(problem, tau=0.8 * problem.C.sum())
+
+    def note(small, part, *given):
+        assert part.alpha.sum() == pytest.approx(small.tau)
+        seen.append(small)
+        return train(small, part, *given)
+
+    monkeypatch.setattr(solving, "train", note)
+    sampled(problem, engine)
+    assert seen[-1].C.sum() == len(seen[-1].y)
+    assert all(small.tau == pytest.approx(0.8 * small.C.sum()) for small in seen)
 
 
 def test_models_with_these_weights_are_better_than_with_equal_ones(X):

@@ -142,7 +142,8 @@ def first_weights(
     small, part = problem.restricted(chosen, problem.tau, factor), engine.subset(chosen)
     weights, crowded = first_weights(small, part, plan, history)
     if crowded:
-        small = problem.restricted(chosen, problem.tau)
+        small = problem.restricted(chosen, problem.tau / factor)
+        part.move_to(feasible_alpha(small))
     inner = history.inner(max(SAMPLE_TOL, history.tol), history.max_iter)
     inner.observe = None
     result = train(small, part, weights, plan, inner)
