@@ -26,11 +26,11 @@ def live_line(title: str, more: Callable[[Progress], str] = lambda progress: "")
     from rich.console import Console
     from rich.status import Status
 
-    console, turns, printed = Console(stderr=True), 0, -np.inf
+    console, turns, printed = Console(stderr=True), -1, -np.inf
 
     def line(progress: Progress) -> str:
         nonlocal turns
-        turns += 1
+        turns += 1  # the first model is where a fit starts
         return (
             f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
             f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}{more(progress)}"
