@@ -5,17 +5,20 @@ from dataclasses import replace
 import naive_mkl
 import numpy as np
 import pytest
-from kernel_cases import dense
+from kernel_cases import dense, training_set
 from loss_cases import every_loss
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
+from kernelweave.engines import StackedEngine
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.plan import Plan
 from kernelweave.problem import Problem
+from kernelweave.training import working_sets
 from kernelweave.training.history import History
 from kernelweave.training.loop import train
 from kernelweave.training.solve import feasible_alpha
+from kernelweave.training.working_sets import WorkingSets
 
 N = 90
 
@@ -122,6 +125,39 @@ def test_setting_examples_aside_changes_no_optimum(loss, rng):
     assert gap <= 1e-6 + 1e-9
     np.testing.assert_allclose(engine.outputs(), np.einsum("mij,j->mi", K, found.alpha), atol=1e-9)
     assert solve(problem, engine, tol=1e-6).primal == pytest.approx(primal, rel=2e-6)
+
+
+@every_loss
+@pytest.mark.parametrize("part", [0.0, 0.3, 1.0])
+def test_values_at_hand_may_be_read_for_few_examples(part, loss, rng, monkeypatch):
+    """Examples at a bound that agree with it are left out, but certificates ask all of them."""
+    monkeypatch.setattr(working_sets, "IN_QUESTION", part)
+    X, signal = data(rng, n=200)
+    problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
+    engine = StackedEngine.of(training_set(RBF([0.1, 0.5]), X))
+    found = solve(problem, engine, theta=np.ones(2), tol=1e-6)
+    K = np.stack([rbf_kernel(X, gamma=gamma) for gamma in (0.1, 0.5)])
+    assert naive_mkl.certificate(K, problem, found)[2] <= 1e-6 + 1e-9
+
+
+def test_where_values_are_at_hand_examples_that_agree_are_left_out(rng, monkeypatch):
+    X, signal = data(rng, n=200)
+    problem, theta = make_problem(losses.Hinge(), signal, norms.Lp(np.inf), rng), np.ones(2)
+    engine = StackedEngine.of(training_set(RBF([0.1, 0.5]), X))
+    engine.move_to(0.9 * solve(problem, engine, theta=theta).alpha)
+    sets, read, block = WorkingSets(problem, engine, 1000, History()), [], engine.block
+    sets.certify(theta)
+    violations = sets.violations()
+
+    def noted(idx, *weights, **how):
+        read.append(idx)
+        return block(idx, *weights, **how)
+
+    monkeypatch.setattr(engine, "block", noted)
+    sets.advance(theta, shrink=True, wanted=0.1)
+    agree = violations.settled(working_sets.IN_QUESTION * violations.size)
+    assert 0 < np.count_nonzero(agree) < 200
+    np.testing.assert_array_equal(read[0], np.flatnonzero(~agree))
 
 
 @every_loss
