@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' -not -name '_core.pyi' 2>/dev/null)
 
 .PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
-	sanitize-threads fuzz faults coverage cross dist papers clean
+	sanitize-threads fuzz faults coverage cross dist papers trace clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -25,8 +25,8 @@ demo: $(VENV)/installed
 
 # What a change must pass, in the order of cost: style and types, documents, all other tests.
 check: lint
-	$(BIN)/python -m pytest -x -n 2 tests/test_docs.py tests/test_release.py
-	$(BIN)/python -m pytest -n 2 tests --ignore tests/test_docs.py --ignore tests/test_release.py
+	$(BIN)/python -m pytest -x -n 2 tests/docs/test_docs.py tests/test_release.py
+	$(BIN)/python -m pytest -n 2 tests --ignore tests/docs/test_docs.py --ignore tests/test_release.py
 
 test: $(VENV)/installed
 	$(BIN)/python -m pytest -n 2 tests
@@ -34,8 +34,8 @@ test: $(VENV)/installed
 # The lowest versions of dependencies that pyproject.toml allows, on the oldest Python, in an environment of
 # its own: the tests that meet them (estimators, masters on HiGHS, frames, pictures, files, commands).
 OLDEST ?= python3.10
-OLDEST_TESTS := tests/test_estimators.py tests/test_master.py tests/test_solve.py tests/test_qcqp.py tests/test_views.py \
-	tests/test_plots.py tests/test_model_file.py tests/test_core.py tests/cli tests/genome tests/reports
+OLDEST_TESTS := tests/estimators/test_estimators.py tests/optimization/steps/test_master.py tests/optimization/test_solve.py tests/optimization/methods/test_qcqp.py tests/kernels/data/test_views.py \
+	tests/display/test_displays.py tests/model/files/test_kw.py tests/common/test_core.py tests/cli tests/genome tests/display/reports
 test-oldest:
 	$(OLDEST) -m venv build/oldest-venv
 	build/oldest-venv/bin/pip install --quiet --upgrade pip tomli
@@ -132,22 +132,22 @@ sanitize: $(BIN)/python
 	LD_PRELOAD="$(call library,libasan) $(call library,libubsan)" \
 	  ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 	  build/sanitize-venv/bin/python -m pytest -x -q -n 2 \
-	  tests/test_core.py tests/test_border.py tests/test_engines.py tests/test_family_engine.py tests/test_skm.py \
-	  tests/test_stores.py tests/test_subproblem.py tests/kernels/test_long_sequences.py \
-	  tests/kernels/test_spectrum.py tests/kernels/test_strings.py tests/kernels/test_vectors.py \
-	  tests/kernels/test_wd_tries.py tests/kernels/test_gapped.py tests/kernels/test_column_pairs.py tests/kernels/test_identity.py \
-	  tests/test_single_passes.py tests/test_sequences.py tests/test_sharded_engine.py tests/genome/test_scanning.py \
-	  tests/inspection tests/test_fuzz_corpus.py tests/test_stacked_engine.py tests/test_master.py tests/test_newton.py
+	  tests/common/test_core.py tests/common/test_border.py tests/engines/test_engines.py tests/engines/test_family.py tests/optimization/methods/test_skm.py \
+	  tests/sequences/test_weight_stores.py tests/optimization/inner/test_subproblem.py tests/kernels/string/test_long_sequences.py \
+	  tests/kernels/string/test_spectrum.py tests/kernels/string/test_weighted_degree.py tests/kernels/vector/test_vectors.py \
+	  tests/kernels/string/test_wd_tries.py tests/kernels/string/test_gapped.py tests/kernels/string/test_column_pairs.py tests/kernels/vector/test_identity.py \
+	  tests/engines/test_single_passes.py tests/sequences/test_sequences.py tests/engines/test_sharded.py tests/genome/test_scanning.py \
+	  tests/inspection tests/test_fuzz_corpus.py tests/engines/test_stacked.py tests/optimization/steps/test_master.py tests/optimization/steps/test_newton.py
 
 # ThreadSanitizer: the team, and many threads that predict, fit and look up. It does not follow a
-# fork of several threads ("not supported", it says): tests/test_fork.py runs without it. It cannot
+# fork of several threads ("not supported", it says): tests/common/test_fork.py runs without it. It cannot
 # find its shadow memory where addresses are random.
 sanitize-threads: $(BIN)/python
 	$(call sanitised,sanitize-threads,thread)
 	LD_PRELOAD="$(call library,libtsan)" \
 	  TSAN_OPTIONS=halt_on_error=1:suppressions=core/system/thread_sanitizer.supp \
 	  setarch -R build/sanitize-threads-venv/bin/python -m pytest -x -q -s \
-	  tests/test_threads.py
+	  tests/common/test_threads.py
 
 # Random, Hypothesis's and (where it can be installed) atheris's inputs for fits, sequence files, model
 # files and checkpoints, under limits of memory and time; findings are written to fuzz/findings.
@@ -158,7 +158,11 @@ fuzz: $(VENV)/installed
 
 # Full disks, refused memory, 20 kills and 50 interrupts at random moments; `make test` has fewer.
 faults: $(VENV)/installed
-	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py tests/cluster/test_dask_faults.py
+	KERNELWEAVE_FAULTS=1 $(BIN)/python -m pytest tests/test_faults.py tests/dask/test_dask_faults.py
+
+# The path of one fit through the code, function by function.
+trace: $(VENV)/installed
+	$(BIN)/python -m tools.trace
 
 clean:
 	rm -rf $(VENV) build dist

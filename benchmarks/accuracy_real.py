@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelweave import MKLClassifier, kernels
-from kernelweave.comparison import LEARNED, SINGLE, SUM, Comparison, compare
+from kernelweave.estimators.comparison import LEARNED, SINGLE, SUM, Comparison, compare
 
 from . import data
 from .report import RESULTS, Table

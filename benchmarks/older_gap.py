@@ -14,8 +14,8 @@ TINY = np.finfo(float).tiny
 
 def stop_at_older_gap() -> None:
     """Make this version of the library measure gaps relative to |P| alone."""
-    from kernelweave.problem import Certificate, Problem
-    from kernelweave.training.loop import Turn
+    from kernelweave.optimization.loop import Turn
+    from kernelweave.problem.problem import Certificate, Problem
 
     Problem.gap = lambda self, primal, dual: (primal - dual) / max(abs(primal), TINY)
     Certificate.scale = property(lambda self: abs(self.primal))

@@ -6,7 +6,7 @@ import numpy as np
 
 from kernelweave.kernels import Spectrum
 from kernelweave.sequences import Sequences
-from kernelweave.stores import WeightStore
+from kernelweave.sequences.weight_stores import WeightStore
 
 from .report import Table
 from .settings import Settings

@@ -11,8 +11,8 @@ import numpy as np
 
 from kernelweave import losses
 from kernelweave.norms import Block, Elliptic, Lp, Norm
-from kernelweave.plan import METHODS
-from kernelweave.solvers.base import Method
+from kernelweave.optimization.methods.base import Method
+from kernelweave.optimization.plan import METHODS
 
 NORMS: dict[str, Norm] = {
     "p = 1": Lp(1),

@@ -12,8 +12,8 @@ import numpy as np
 import kernelweave as kw
 from kernelweave import kernels as k
 from kernelweave import verify
-from kernelweave.kernels.normalized import Rescaled
-from kernelweave.kernels.per_feature import Stack
+from kernelweave.kernels.compile.normalized import Rescaled
+from kernelweave.kernels.compose.per_feature import Stack
 
 from .examples import Given
 from .verdicts import Lie, Rounded

@@ -13,9 +13,9 @@ from unittest import mock
 import numpy as np
 
 import kernelweave as kw
-from kernelweave import checkpoint
 from kernelweave import kernels as k
-from kernelweave.archive import Archive, write_archive
+from kernelweave.model.files import checkpoint
+from kernelweave.model.files.archive import Archive, write_archive
 
 from .certificates import check_certificate
 from .choices import Choices

@@ -17,7 +17,7 @@ import numpy as np
 import kernelweave as kw
 from kernelweave import kernels as k
 from kernelweave import norms
-from kernelweave.archive import SUMS
+from kernelweave.model.files.archive import SUMS
 from kernelweave.sequences import as_sequences
 
 from .choices import Choices

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 
 settings.register_profile("untimed", deadline=None)  # no test measures time
 settings.load_profile("untimed")

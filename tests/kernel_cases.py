@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import (
     rbf_kernel,
 )
 
-from kernelweave.core import single_threaded_blas
+from kernelweave.common.core import single_threaded_blas
 from kernelweave.engines import (
     DenseEngine,
     Engine,

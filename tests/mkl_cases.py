@@ -7,15 +7,15 @@ import numpy as np
 from kernel_cases import dense
 
 from kernelweave import losses, norms
-from kernelweave.core import single_threaded_blas
+from kernelweave.common.core import single_threaded_blas
 from kernelweave.datasets import make_splice
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Polynomial, WeightedDegree
-from kernelweave.plan import Plan, find_method, make_plan
-from kernelweave.problem import Problem
-from kernelweave.training.history import History
-from kernelweave.training.loop import train
-from kernelweave.training.solve import feasible_alpha, solve
+from kernelweave.optimization.history import History
+from kernelweave.optimization.loop import train
+from kernelweave.optimization.plan import Plan, find_method, make_plan
+from kernelweave.optimization.solve import feasible_alpha, solve
+from kernelweave.problem.problem import Problem
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
 REGRESSION = ("boston_housing", "concrete", "abalone", "cpusmall")

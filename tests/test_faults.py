@@ -13,7 +13,8 @@ import time
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, checkpoint, kernels, load
+from kernelweave import MKLClassifier, kernels, load
+from kernelweave.model.files import checkpoint
 
 MANY = bool(os.environ.get("KERNELWEAVE_FAULTS"))
 KILLS, INTERRUPTS = (20, 50) if MANY else (3, 8)

@@ -21,8 +21,8 @@ from fuzz.fits import check_fitted  # noqa: E402
 from fuzz.targets import TARGETS, warm_up  # noqa: E402
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, kernels, norms  # noqa: E402
-from kernelweave.alphabets import DNA  # noqa: E402
 from kernelweave.sequences import Sequences, as_sequences  # noqa: E402
+from kernelweave.sequences.alphabets import DNA  # noqa: E402
 
 rng = np.random.default_rng(0)
 X, Y = rng.normal(size=(30, 3)), np.arange(30) % 2

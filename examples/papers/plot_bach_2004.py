@@ -17,7 +17,7 @@ from sklearn.preprocessing import scale
 
 from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF
-from kernelweave.solvers.skm import SKM
+from kernelweave.optimization.methods.skm import SKM
 
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # larger sizes: make papers
 X, y = load_breast_cancer(return_X_y=True)

@@ -21,7 +21,7 @@ from sklearn.preprocessing import minmax_scale
 
 from kernelweave import LinearizedMKL, MKLClassifier
 from kernelweave.kernels import RBF, Polynomial, per_feature
-from kernelweave.solvers.mwu import MWU
+from kernelweave.optimization.methods.mwu import MWU
 
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # all examples: make papers
 FOLDER = os.environ.get("KERNELWEAVE_DATA")  # real data where it is set, generated ones else

@@ -1,18 +1,23 @@
 from . import datasets, inspection, kernels, losses, norms, plots
-from .alignment import kernel_alignment
 from .baselines import LinearizedMKL
-from .comparison import compare
+from .display.displays import (
+    AlignmentDisplay,
+    ComparisonDisplay,
+    ConvergenceDisplay,
+    WeightsDisplay,
+)
+from .display.logo import LogoDisplay
+from .display.reports import report
+from .display.sequence_displays import ImportanceDisplay, KmerDisplay, PositionWeightsDisplay
+from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
-from .logo_plot import LogoDisplay
-from .lsgkm import export_lsgkm
-from .model_file import load
-from .plots import AlignmentDisplay, ComparisonDisplay, ConvergenceDisplay, WeightsDisplay
-from .reports import report
-from .selection import MKLClassifierCV, MKLRegressorCV
-from .sequence_plots import ImportanceDisplay, KmerDisplay, PositionWeightsDisplay
-from .stability_plot import StabilityDisplay
-from .verification import Verification, verify
-from .views import Grams, Views
+from .estimators.comparison import compare
+from .estimators.selection import MKLClassifierCV, MKLRegressorCV
+from .kernels.data.views import Grams, Views
+from .model.files.kw import load
+from .model.files.lsgkm import export_lsgkm
+from .model.verification import Verification, verify
+from .optimization.methods.alignment import kernel_alignment
 
 __all__ = [
     "AlignmentDisplay",

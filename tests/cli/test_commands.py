@@ -54,6 +54,6 @@ def test_an_interrupted_command_says_so(run, monkeypatch):
     def interrupt(path):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kernelweave.model_file.load", interrupt)
+    monkeypatch.setattr("kernelweave.model.files.kw.load", interrupt)
     monkeypatch.setattr(kernelweave, "load", interrupt, raising=False)
     assert "interrupted" in run("info", "model.kw", code=130).output

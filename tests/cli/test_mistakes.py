@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kernelweave import load
-from kernelweave.checkpoint import Checkpoint
+from kernelweave.model.files.checkpoint import Checkpoint
 
 CALL = [sys.executable, "-c", "from kernelweave.cli import main; main(prog_name='kernelweave')"]
 FILES = {

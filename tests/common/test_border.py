@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from kernelweave import alphabets
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels import CompiledKernels, Linear, Precomputed, Spectrum, WeightedDegree
-from kernelweave.kernels.examples import Given
-from kernelweave.sequences import Sequences, as_sequences
+from kernelweave.kernels.compile.examples import Given
+from kernelweave.sequences import Sequences, alphabets, as_sequences
 
 DNA, PROTEIN = alphabets.DNA, alphabets.PROTEIN
 HP = alphabets.as_alphabet("HP")

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from kernel_cases import CASES, vectors
 
-from kernelweave.core import _core, single_threaded_blas
+from kernelweave.common.core import _core, single_threaded_blas
 from kernelweave.kernels import RBF, prepare
 
 N = 300

@@ -8,9 +8,9 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 from kernelweave import MKLClassifier
-from kernelweave.core import single_threaded_blas
+from kernelweave.common.core import single_threaded_blas
 from kernelweave.kernels import RBF, Spectrum, WeightedDegree
-from kernelweave.stores import WeightStore
+from kernelweave.sequences.weight_stores import WeightStore
 
 THREADS = 6
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
-from kernelweave.core import single_threaded_blas
+from kernelweave.common.core import single_threaded_blas
 from kernelweave.dask.costs import Machines, Pass, client_bytes
 from kernelweave.datasets import make_splice
 from kernelweave.engines import sharded
@@ -16,10 +16,10 @@ from kernelweave.engines.shards import NearShards
 from kernelweave.kernels import RBF, WeightedDegree, prepare
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.plan import find_method, make_plan
-from kernelweave.problem import Problem
-from kernelweave.training.history import History
-from kernelweave.training.solve import solve
+from kernelweave.optimization.history import History
+from kernelweave.optimization.plan import find_method, make_plan
+from kernelweave.optimization.solve import solve
+from kernelweave.problem.problem import Problem
 
 
 class CountedShards(NearShards):
@@ -70,8 +70,8 @@ def vectors():
 @pytest.mark.parametrize("make", [sequences, vectors])
 def test_fifty_simulated_machines(make, monkeypatch):
     """What is sent and received is what the model says, to 20 percent."""
-    monkeypatch.setattr("kernelweave.plan.MANY_EXAMPLES", 300)
-    monkeypatch.setattr("kernelweave.training.shrinking.MANY_EXAMPLES", 300)
+    monkeypatch.setattr("kernelweave.optimization.plan.MANY_EXAMPLES", 300)
+    monkeypatch.setattr("kernelweave.optimization.active_sets.MANY_EXAMPLES", 300)
     monkeypatch.setattr(sharded, "NEAR", 200)
     *problem, example_bytes = make()
     machines = Machines(workers=50)

@@ -35,7 +35,7 @@ from kernelweave.dask import (
 )
 from kernelweave.engines import sharded
 from kernelweave.kernels import RBF, BagOfWords, Identity, Linear, Polynomial, per_feature
-from kernelweave.solvers.mwu import MWU
+from kernelweave.optimization.methods.mwu import MWU
 
 FAMILY = RBF(gamma=list(np.geomspace(0.01, 1, 6)))
 MIXED = [RBF([0.1, 0.5]), Polynomial(degree=2), Linear(columns=[0, 1])]
@@ -187,10 +187,10 @@ def test_workers_without_data_take_no_part(client, cluster_of_threads):
 
 def test_active_sets_far_and_near(client, monkeypatch):
     """More than 20,000 examples, so that active sets grow; parts of them stay on workers."""
-    from kernelweave.training import shrinking
+    from kernelweave.optimization import active_sets as shrinking
 
     monkeypatch.setattr(shrinking, "MANY_EXAMPLES", 300)
-    monkeypatch.setattr("kernelweave.plan.MANY_EXAMPLES", 300)
+    monkeypatch.setattr("kernelweave.optimization.plan.MANY_EXAMPLES", 300)
     rng = np.random.default_rng(1)
     X = rng.normal(size=(2000, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1, -1)
@@ -278,7 +278,7 @@ np.save(sys.argv[1] + "/f.npy", model.decision_function(np.load(sys.argv[1] + "/
 
 
 def test_a_checkpoint_resumes(client, table, parts, tmp_path, monkeypatch):
-    from kernelweave import checkpoint
+    from kernelweave.model.files import checkpoint
 
     monkeypatch.setattr(checkpoint, "SECONDS", 0.0)
     given = {"kernels": MIXED, "working_set": 30, "checkpoint": tmp_path / "c"}
@@ -321,7 +321,7 @@ def test_searches_over_folds(client, table, parts, tmp_path):
 def test_multiplicative_weights_in_batches(client, table, parts, monkeypatch):
     """Rounds on candidates: as good a certificate as that of one machine, in few passes."""
     X, y = table
-    monkeypatch.setattr("kernelweave.solvers.game.CANDIDATES", 20)
+    monkeypatch.setattr("kernelweave.optimization.methods.game.CANDIDATES", 20)
     given = {"kernels": MIXED, "norm": 1, "loss": "squared_hinge", "solver": "mwu", "tol": 0.1}
     ours = DaskMKLClassifier(**given).fit(*parts)
     plain = MKLClassifier(**given).fit(X, y)
@@ -336,7 +336,7 @@ def test_a_round_on_candidates_is_measured_in_the_trace_of_all_examples(
     client, table, parts, monkeypatch
 ):
     X, y = table
-    monkeypatch.setattr("kernelweave.solvers.game.CANDIDATES", 20)
+    monkeypatch.setattr("kernelweave.optimization.methods.game.CANDIDATES", 20)
     rounds = MWU(eps=0.5, scaling="trace", rho=1 + np.sqrt(4 / len(y)))
     given = {"norm": 1, "loss": "squared_hinge", "solver": rounds, "max_iter": 30, "tol": 0.1}
     with pytest.warns(ConvergenceWarning):

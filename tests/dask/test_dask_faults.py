@@ -252,7 +252,7 @@ def test_a_scheduler_that_closes_its_connection_is_gone(scheduler, monkeypatch):
 def test_without_any_worker_a_checkpoint_is_left(tmp_path, monkeypatch):
     """All workers go away for good: an error, and a new cluster goes on from the checkpoint."""
     monkeypatch.setattr("kernelweave.dask.cluster.WORKERS", 1.0)
-    monkeypatch.setattr("kernelweave.checkpoint.SECONDS", 0.0)
+    monkeypatch.setattr("kernelweave.model.files.checkpoint.SECONDS", 0.0)
     X, y = problem()
 
     def go_on(client, tol):

@@ -11,7 +11,7 @@ from kernelweave.dask.preparation import is_light
 from kernelweave.datasets import make_splice
 from kernelweave.engines.shard import Shard, Varying
 from kernelweave.kernels import Linear, Spectrum, WeightedDegree
-from kernelweave.kernels.normalize import prepare
+from kernelweave.kernels.compile.normalize import prepare
 from kernelweave.sequences import Sequences, write_sequences
 from kernelweave.sequences import read_sequences as read_file
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelweave import datasets, datasets_strings
+from kernelweave import datasets
+from kernelweave import sequences as datasets_strings
 
 
 def test_splice_sites_have_their_consensus():

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.neighbors import KNeighborsClassifier
 
-from kernelweave.datasets import (
+from kernelweave.datasets.tables import (
     make_mixed_table,
     make_sines,
     make_sparse_to_uniform,

@@ -14,8 +14,8 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from kernelweave.plot_axes import LONGEST_NAME  # noqa: E402
-from kernelweave.plots import (  # noqa: E402
+from kernelweave.display.axes import LONGEST_NAME  # noqa: E402
+from kernelweave.display.displays import (  # noqa: E402
     AlignmentDisplay,
     ComparisonDisplay,
     ConvergenceDisplay,
@@ -127,7 +127,7 @@ def test_many_alignments_have_no_numbers():
 
 
 def test_alignment_from_kernels(rng):
-    alignment = pytest.importorskip("kernelweave.alignment")
+    alignment = pytest.importorskip("kernelweave.optimization.methods.alignment")
     X = rng.normal(size=(30, 4))
     chosen = [kernels.Linear(), kernels.RBF(gamma=[0.1, 1.0])]
     display = AlignmentDisplay.from_kernels(chosen, X)

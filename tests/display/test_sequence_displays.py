@@ -14,13 +14,13 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 
-from kernelweave.logo_plot import LogoDisplay  # noqa: E402
-from kernelweave.sequence_plots import (  # noqa: E402
+from kernelweave.display.logo import LogoDisplay  # noqa: E402
+from kernelweave.display.sequence_displays import (  # noqa: E402
     ImportanceDisplay,
     KmerDisplay,
     PositionWeightsDisplay,
 )
-from kernelweave.stability_plot import StabilityDisplay  # noqa: E402
+from kernelweave.display.stability import StabilityDisplay  # noqa: E402
 
 
 @pytest.fixture(autouse=True)

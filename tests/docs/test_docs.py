@@ -10,12 +10,12 @@ import pytest
 from click.testing import CliRunner
 
 from kernelweave.cli import main
-from kernelweave.plan import METHODS
+from kernelweave.optimization.plan import METHODS
 
 matplotlib = pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(
     r"^```(python|sh)\n(.*?)^```\n(?:\n^```text\n(.*?)^```\n)?", re.MULTILINE | re.DOTALL

@@ -11,9 +11,9 @@ from test_docstrings import OBJECTS
 import kernelweave
 from kernelweave import dask
 from kernelweave.baselines import MarkovChain
-from kernelweave.documentation import REFERENCE, SITE
+from kernelweave.estimators.documentation import REFERENCE, SITE
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 ESTIMATORS = [
     kernelweave.LinearizedMKL,
     kernelweave.MKLClassifier,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-PATH = Path(__file__).resolve().parents[1] / "docs" / "_ext" / "plain_docstrings.py"
+PATH = Path(__file__).resolve().parents[2] / "docs" / "_ext" / "plain_docstrings.py"
 SPEC = importlib.util.spec_from_file_location("plain_docstrings", PATH)
 EXTENSION = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(EXTENSION)

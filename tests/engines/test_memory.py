@@ -40,17 +40,17 @@ def test_solvers_that_keep_all_outputs_refuse(solver, data, little):
 
 
 def test_a_sample_of_the_kernels_needs_less(data, little, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.sifting.MOST_KERNELS", 500)
+    monkeypatch.setattr("kernelweave.optimization.methods.sifting.MOST_KERNELS", 500)
     model = MKLClassifier(FAMILY, norm=1, solver="skm").fit(*data)
     assert model.duality_gap_ <= 1e-3
-    monkeypatch.setattr("kernelweave.solvers.mwu.LARGE", 1000)
-    monkeypatch.setattr("kernelweave.solvers.mwu.FIRST", 500)
+    monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
+    monkeypatch.setattr("kernelweave.optimization.methods.mwu.FIRST", 500)
     settings = {"loss": "squared_hinge", "normalize": "unit", "tol": 0.1}
     assert MKLClassifier(FAMILY, norm=1, solver="mwu", **settings).fit(*data).duality_gap_ <= 0.1
 
 
 def test_a_sample_that_is_too_large_is_refused(data, little, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.mwu.LARGE", 1000)
+    monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
     model = MKLClassifier(FAMILY, norm=1, loss="squared_hinge", solver="mwu")
     with pytest.raises(ValueError, match="2,000 kernels on 200 examples need"):
         model.fit(*data)

@@ -5,13 +5,13 @@ import pytest
 from kernel_cases import training_set
 
 from kernelweave import MKLClassifier, MKLRegressor
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.engines import FamilyEngine, family
 from kernelweave.kernels import RBF, Polynomial
 from kernelweave.losses import Hinge
-from kernelweave.training.subproblem import Subproblem
-from kernelweave.training.working_sets import solve_subproblem
-from kernelweave.verification import verify
+from kernelweave.model.verification import verify
+from kernelweave.optimization.inner.subproblem import Subproblem
+from kernelweave.optimization.inner.working_sets import solve_subproblem
 
 WIDTHS = RBF(np.geomspace(1e-3, 3.0, 9))
 TWO = [WIDTHS, RBF(np.geomspace(0.1, 1.0, 4), columns=[0, 2, 3])]

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, kernels, norms
-from kernelweave.comparison import LEARNED, SINGLE, SUM, compare
+from kernelweave.estimators.comparison import LEARNED, SINGLE, SUM, compare
 
 GAMMAS = [0.001, 0.03, 1.0]
 

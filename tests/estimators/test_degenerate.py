@@ -8,9 +8,9 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms, verify
 from kernelweave.kernels import RBF, Linear, Precomputed
 from kernelweave.norms import Fixed
-from kernelweave.plan import METHODS
-from kernelweave.problem import Problem
-from kernelweave.solvers.mwu import MWU
+from kernelweave.optimization.methods.mwu import MWU
+from kernelweave.optimization.plan import METHODS
+from kernelweave.problem.problem import Problem
 
 TOL, ROUGH = 1e-3, 0.05
 NORMS = {

@@ -5,14 +5,14 @@ import pytest
 from kernel_cases import training_set
 
 from kernelweave.engines import DenseEngine, StackedEngine
-from kernelweave.fold import FEWEST_MACHINES, CopiedFold, Fold
+from kernelweave.estimators.fold import FEWEST_MACHINES, CopiedFold, Fold
 from kernelweave.kernels import RBF, Linear
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.plan import find_method, make_plan
-from kernelweave.problem import Problem
-from kernelweave.training.history import History
-from kernelweave.training.solve import solve
+from kernelweave.optimization.history import History
+from kernelweave.optimization.plan import find_method, make_plan
+from kernelweave.optimization.solve import solve
+from kernelweave.problem.problem import Problem
 
 KERNELS = [Linear(), RBF([0.1, 1.0])]
 TRAIN, TEST = np.arange(0, 60, 2), np.arange(1, 60, 2)

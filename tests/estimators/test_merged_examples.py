@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 
 from kernelweave import MKLClassifier
+from kernelweave.estimators.merged_examples import MergedExamples, fingerprints
 from kernelweave.kernels import RBF
-from kernelweave.merged_examples import MergedExamples, fingerprints
 
 
 def rows(rng, n=60):
@@ -32,7 +32,7 @@ def prints(request, monkeypatch):
         return found * 0 if request.param == "all alike" else found % 2
 
     if request.param != "told apart":
-        monkeypatch.setattr("kernelweave.merged_examples.fingerprints", colliding)
+        monkeypatch.setattr("kernelweave.estimators.merged_examples.fingerprints", colliding)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csr_array])
@@ -64,7 +64,7 @@ def test_a_fit_with_colliding_rows_is_the_same(monkeypatch, rng):
     y = X[:, 0] + 0.3 * rng.normal(size=80) > 0
     expected = MKLClassifier(RBF([0.1, 1.0]), tol=1e-8).fit(X, y)
     monkeypatch.setattr(
-        "kernelweave.merged_examples.fingerprints", lambda X: np.zeros((len(X), 2), "u8")
+        "kernelweave.estimators.merged_examples.fingerprints", lambda X: np.zeros((len(X), 2), "u8")
     )
     found = MKLClassifier(RBF([0.1, 1.0]), tol=1e-8).fit(X, y)
     np.testing.assert_allclose(found.decision_function(X), expected.decision_function(X), atol=1e-3)

@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
-from kernelweave.alignment import kernel_alignment
 from kernelweave.baselines.linearized import LinearizedMKL
+from kernelweave.estimators.parameters import (
+    MOST_THREADS,
+    as_number,
+    as_numbers,
+    is_whole,
+    thread_count,
+)
+from kernelweave.estimators.selection import MKLClassifierCV
 from kernelweave.kernels import RBF, ChiSquared, Laplacian, Polynomial
-from kernelweave.parameters import MOST_THREADS, as_number, as_numbers, is_whole, thread_count
-from kernelweave.selection import MKLClassifierCV
-from kernelweave.solvers.mwu import MWU
-from kernelweave.solvers.skm import SKM
+from kernelweave.optimization.methods.alignment import kernel_alignment
+from kernelweave.optimization.methods.mwu import MWU
+from kernelweave.optimization.methods.skm import SKM
 
 HUGE = 10**400
 NO_NUMBERS = [np.nan, "1", b"1", True, np.True_, 1j, [[1.0]], {}, -HUGE, -1]

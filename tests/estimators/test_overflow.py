@@ -7,6 +7,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, norms
+from kernelweave.common.roots import root
+from kernelweave.estimators.selection import MKLClassifierCV
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -16,8 +18,6 @@ from kernelweave.kernels import (
     Polynomial,
     per_feature,
 )
-from kernelweave.roots import root
-from kernelweave.selection import MKLClassifierCV
 
 NORMALISATIONS = "variance", "unit", "trace", "center", None
 

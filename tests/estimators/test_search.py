@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from kernelweave import MKLClassifierCV
+from kernelweave.estimators.search import Grid
 from kernelweave.kernels import RBF, Linear
 from kernelweave.norms import Elliptic
-from kernelweave.search import Grid
 
 GRID = Grid.of([1.0, 2.0, np.inf, Elliptic(np.eye(2))], [0.1, 1.0])
 

@@ -12,9 +12,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, MKLRegressorCV, norms
 from kernelweave.engines import DenseEngine
+from kernelweave.estimators.search import Grid
+from kernelweave.estimators.selection import CS as CS_OF_SCALE
 from kernelweave.kernels import RBF, Precomputed
-from kernelweave.search import Grid
-from kernelweave.selection import CS as CS_OF_SCALE
 
 NORMS, CS = (1.0, 2.0, np.inf), (10.0, 0.1, 1.0)  # costs in no order
 SETTINGS = {"kernels": RBF(gamma=[0.01, 0.1, 1.0]), "normalize": None, "tol": 1e-6}

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from kernelweave import MKLClassifier, losses, norms
 from kernelweave.kernels import RBF, Linear
-from kernelweave.problem import Problem
+from kernelweave.problem.problem import Problem
 
 GAMMAS = (0.01, 0.1, 1.0)
 KERNELS = [RBF(gamma=GAMMAS), Linear()]

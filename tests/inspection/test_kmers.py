@@ -9,7 +9,7 @@ from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, inspection
 from kernelweave.datasets import make_motifs
 from kernelweave.inspection import importance, kmer_weights, poim, top_kmers
 from kernelweave.kernels import RBF, Linear, Spectrum, WeightedDegree, WeightedDegreeShift
-from kernelweave.stores import WeightStore
+from kernelweave.sequences.weight_stores import WeightStore
 
 LENGTH = 6
 BACKGROUND = np.array([0.4, 0.1, 0.2, 0.3])

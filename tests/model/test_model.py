@@ -7,10 +7,10 @@ import pytest
 from kernel_cases import CASES, vectors
 
 from kernelweave import MKLClassifier
-from kernelweave.core import single_threaded_blas
+from kernelweave.common.core import single_threaded_blas
 from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature, prepare
-from kernelweave.model import Model, spread
-from kernelweave.training.history import Result
+from kernelweave.model.model import Model, spread
+from kernelweave.optimization.history import Result
 
 N = 280  # more than one tile of columns
 SHARES = np.full(N, 1 / N)
@@ -52,7 +52,7 @@ def test_decisions_and_contributions(case, n_jobs, rng):
 @every_case
 @pytest.mark.parametrize("most", [N, 100], ids=["all examples", "a sample"])
 def test_what_kernels_add_on_average(case, most, rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.model.MOST_EXAMPLES", most)
+    monkeypatch.setattr("kernelweave.model.model.MOST_EXAMPLES", most)
     model, parts, _ = random_model(case, case.data(rng, N), rng)
     parts = parts[np.linspace(0, N - 1, most).astype(int)]
     close(model.means, parts.mean(axis=0), scale=parts)

@@ -153,7 +153,7 @@ def test_blocks_of_rows_change_nothing(rng, monkeypatch):
     X, y = examples(rng)
     model = MKLClassifier([RBF([0.1, 1.0]), Linear()]).fit(X, y)
     whole = verify(model, X, y)
-    monkeypatch.setattr(import_module("kernelweave.verification"), "BLOCK_BYTES", 1)
+    monkeypatch.setattr(import_module("kernelweave.model.verification"), "BLOCK_BYTES", 1)
     rows = verify(model, X, y)
     assert rows.primal == pytest.approx(whole.primal, rel=1e-12)
     assert rows.dual == pytest.approx(whole.dual, rel=1e-12)

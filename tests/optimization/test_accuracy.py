@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelweave.training.loop import ACCURATE, COMPLETE, Accuracy, Turn
+from kernelweave.optimization.loop import ACCURATE, COMPLETE, Accuracy, Turn
 
 OLD, NEW, TOL = np.array([0.5, 0.5]), np.array([1.0, 0.0]), 1e-3
 GAPS, FALLS = np.array([0.5, 0.4, 0.4, 0.45, 0.3]), np.array([1.0, 1.0, 0.5, 0.25, 0.25])

@@ -8,12 +8,12 @@ from mkl_cases import begin
 from kernelweave import losses, norms
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Linear, WeightedDegree
-from kernelweave.plan import Plan
-from kernelweave.problem import Problem
-from kernelweave.training import shrinking
-from kernelweave.training.history import History
-from kernelweave.training.loop import ACCURATE, train
-from kernelweave.training.shrinking import first_set, sample, train_on_active_sets
+from kernelweave.optimization import active_sets as shrinking
+from kernelweave.optimization.active_sets import first_set, sample, train_on_active_sets
+from kernelweave.optimization.history import History
+from kernelweave.optimization.loop import ACCURATE, train
+from kernelweave.optimization.plan import Plan
+from kernelweave.problem.problem import Problem
 
 
 @pytest.fixture

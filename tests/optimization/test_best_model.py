@@ -8,10 +8,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLRegressor, kernels, verify
 from kernelweave.estimators import base
-from kernelweave.plan import METHODS
-from kernelweave.problem import Certificate
-from kernelweave.training.best_model import BestModel
-from kernelweave.training.history import History
+from kernelweave.optimization.best_model import BestModel
+from kernelweave.optimization.history import History
+from kernelweave.optimization.plan import METHODS
+from kernelweave.problem.problem import Certificate
 
 TOL = 1e-9
 

@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.kernels import Linear, Polynomial, per_feature
-from kernelweave.problem import Problem
+from kernelweave.problem.problem import Problem
 
 TURNS = 60  # three times what they need; pairs of examples alone need hundreds or thousands
 ROUNDING = 1e-5  # outputs are sums of terms up to 1e14, of which margins are the difference

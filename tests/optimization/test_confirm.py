@@ -8,15 +8,15 @@ import pytest
 from kernel_cases import training_set
 
 from kernelweave import losses, norms
-from kernelweave.digits import Digits
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF
-from kernelweave.plan import Plan
-from kernelweave.problem import Problem
-from kernelweave.training import solve
-from kernelweave.training.confirm import judged
-from kernelweave.training.history import History
-from kernelweave.training.loop import train
+from kernelweave.optimization import solve
+from kernelweave.optimization.confirm import judged
+from kernelweave.optimization.history import History
+from kernelweave.optimization.loop import train
+from kernelweave.optimization.plan import Plan
+from kernelweave.problem.problem import Problem
+from kernelweave.problem.rounding import Digits
 
 TOL = 1e-3
 PLAN = Plan(engine="dense", step="analytic", working_set=20)

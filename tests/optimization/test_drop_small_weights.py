@@ -7,12 +7,12 @@ import pytest
 from mkl_cases import begin, make_case
 
 from kernelweave import norms
-from kernelweave.plan import Plan
-from kernelweave.steps import newton
-from kernelweave.training import solve
-from kernelweave.training.history import History
-from kernelweave.training.loop import ACCURATE, train
-from kernelweave.training.solve import FEW_TURNS, SMALL_WEIGHTS, drop_small_weights
+from kernelweave.optimization import solve
+from kernelweave.optimization.history import History
+from kernelweave.optimization.loop import ACCURATE, train
+from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.solve import FEW_TURNS, SMALL_WEIGHTS, drop_small_weights
+from kernelweave.optimization.steps import newton
 
 TOL = 1e-4
 PLAN = Plan("dense", step="Newton", pace=ACCURATE)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelweave.problem import Certificate
-from kernelweave.training.history import ROUNDING, STUCK_TURNS, History
+from kernelweave.optimization.history import ROUNDING, STUCK_TURNS, History
+from kernelweave.problem.problem import Certificate
 
 THETA = np.array([0.6, 0.8])
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, kkt_system
+from kernelweave import MKLClassifier
 from kernelweave.kernels import RBF
-from kernelweave.kkt_system import LowRank, symmetric_product, total
+from kernelweave.optimization import kkt_system
+from kernelweave.optimization.kkt_system import LowRank, symmetric_product, total
 
 M, F = 12, 3
 

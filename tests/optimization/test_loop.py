@@ -8,10 +8,10 @@ from mkl_cases import begin, hinge_case, make_case
 
 from kernelweave import norms
 from kernelweave.kernels import RBF
-from kernelweave.plan import Plan
-from kernelweave.steps.newton import Newton
-from kernelweave.training.history import History
-from kernelweave.training.loop import ACCURATE, COMPLETE, GOOD_WEIGHTS, Accuracy, train
+from kernelweave.optimization.history import History
+from kernelweave.optimization.loop import ACCURATE, COMPLETE, GOOD_WEIGHTS, Accuracy, train
+from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.steps.newton import Newton
 
 STEPS = [
     ("analytic", norms.Lp(2)),

@@ -9,11 +9,11 @@ from mkl_cases import make_case
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
+from kernelweave.estimators.selection import MKLClassifierCV
 from kernelweave.kernels import RBF
-from kernelweave.plan import METHODS
-from kernelweave.selection import MKLClassifierCV
-from kernelweave.solvers.mwu import MWU
-from kernelweave.solvers.skm import SKM
+from kernelweave.optimization.methods.mwu import MWU
+from kernelweave.optimization.methods.skm import SKM
+from kernelweave.optimization.plan import METHODS
 
 NO_TIME = 1e-9
 HARD = {"C": 1e4, "tol": 1e-9, "max_time": NO_TIME}

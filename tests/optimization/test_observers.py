@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernelweave.training.history import History
-from kernelweave.training.observers import of_examples, of_kernels
+from kernelweave.optimization.history import History
+from kernelweave.optimization.observers import of_examples, of_kernels
 
 THETA = np.array([0.6, 0.8])
 

@@ -8,7 +8,7 @@ from loss_cases import every_loss
 from mkl_cases import make_case
 
 from kernelweave import norms
-from kernelweave.training.path import LEAST, MOST, at_cost, best_factor
+from kernelweave.optimization.path import LEAST, MOST, at_cost, best_factor
 
 
 def a_term(loss, rng, n=30):

@@ -13,9 +13,9 @@ from kernelweave import (
 )
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial, WeightedDegree
-from kernelweave.plan import AUTO, METHODS, Plan, automatic, find_method, suited_norm
-from kernelweave.solvers.skm import SKM
-from kernelweave.training.loop import COMPLETE
+from kernelweave.optimization.loop import COMPLETE
+from kernelweave.optimization.methods.skm import SKM
+from kernelweave.optimization.plan import AUTO, METHODS, Plan, automatic, find_method, suited_norm
 
 FAMILY = RBF(gamma=list(np.geomspace(1e-3, 1.0, 12)))
 MIXED = [RBF(0.1), Polynomial(degree=2), Laplacian(0.1)]

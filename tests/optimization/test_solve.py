@@ -11,13 +11,13 @@ from mkl_cases import begin, planned
 from kernelweave import losses, norms
 from kernelweave.engines import FamilyEngine
 from kernelweave.kernels import RBF
-from kernelweave.plan import Plan
-from kernelweave.problem import Problem
-from kernelweave.training import solve as solving
-from kernelweave.training.history import History
-from kernelweave.training.loop import train
-from kernelweave.training.solve import feasible_alpha, first_weights, solve
-from kernelweave.training.violations import every_kth
+from kernelweave.optimization import solve as solving
+from kernelweave.optimization.history import History
+from kernelweave.optimization.inner.violations import every_kth
+from kernelweave.optimization.loop import train
+from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.solve import feasible_alpha, first_weights, solve
+from kernelweave.problem.problem import Problem
 
 WIDTHS = RBF(gamma=list(np.geomspace(1e-3, 1e2, 12)))
 L1 = norms.Lp(1)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelweave.problem import Certificate
-from kernelweave.time_left import TimeLeft
-from kernelweave.training.history import Progress
+from kernelweave.optimization.history import Progress
+from kernelweave.optimization.time_left import TimeLeft
+from kernelweave.problem.problem import Certificate
 
 
 def told(*seen):

@@ -12,9 +12,9 @@ from mkl_cases import standardised, table_for
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.kernels import RBF, Polynomial
 from kernelweave.norms import Fixed
-from kernelweave.plan import METHODS
-from kernelweave.problem import Problem
-from kernelweave.solvers.mwu import MWU
+from kernelweave.optimization.methods.mwu import MWU
+from kernelweave.optimization.plan import METHODS
+from kernelweave.problem.problem import Problem
 
 N, C, NU = 40, 2.0, 0.3
 COUNTS = (1, 5, 20, 100)  # of kernels

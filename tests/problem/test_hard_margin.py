@@ -7,8 +7,8 @@ from naive_mkl import plain_norm, spread
 from sklearn.svm import SVC
 
 from kernelweave import MKLClassifier, MKLClassifierCV, MKLRegressor, load, losses, norms, verify
-from kernelweave.hard_margin import HardMarginProblem
 from kernelweave.kernels import RBF, Linear, Polynomial
+from kernelweave.problem.hard_margin import HardMarginProblem
 
 KERNELS = [RBF([0.1, 1.0]), Linear()]
 E = np.eye(3) + 0.5

@@ -12,8 +12,8 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from kernelweave import losses, norms
-from kernelweave.problem import Certificate, Problem
-from kernelweave.training.history import Progress, Result
+from kernelweave.optimization.history import Progress, Result
+from kernelweave.problem.problem import Certificate, Problem
 
 N, M = 12, 3
 E = np.array([[1.0, 0.6, -0.1], [0.6, 1.0, 0.2], [-0.1, 0.2, 2.0]])

@@ -8,12 +8,12 @@ from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, Views
-from kernelweave.core import _core
-from kernelweave.digits import UNIT, Digits
+from kernelweave.common.core import _core
 from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial
-from kernelweave.kernels.normalize import prepare
-from kernelweave.training import solve
-from kernelweave.training.confirm import confirmed
+from kernelweave.kernels.compile.normalize import prepare
+from kernelweave.optimization import solve
+from kernelweave.optimization.confirm import confirmed
+from kernelweave.problem.rounding import UNIT, Digits
 
 WIDE = np.longdouble
 

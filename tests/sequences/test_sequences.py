@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernelweave import kernels
-from kernelweave.alphabets import BYTES, DNA, PROTEIN, RNA, Alphabet, as_alphabet
 from kernelweave.sequences import (
     Sequences,
     as_sequences,
@@ -22,6 +21,7 @@ from kernelweave.sequences import (
     read_sequences,
     write_sequences,
 )
+from kernelweave.sequences.alphabets import BYTES, DNA, PROTEIN, RNA, Alphabet, as_alphabet
 
 LENGTHS = [1, 63, 64, 65, 128, 141]
 

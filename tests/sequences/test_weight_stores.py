@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels import (
     CompiledKernels,
     NGram,
@@ -14,7 +14,7 @@ from kernelweave.kernels import (
     WeightedDegree,
     WeightedDegreeShift,
 )
-from kernelweave.stores import WeightStore
+from kernelweave.sequences.weight_stores import WeightStore
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 KINDS = ["table", "sorted", "hash", "trie", "suffix"]

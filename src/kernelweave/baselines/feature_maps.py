@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..core import _core, single_threaded_blas
+from ..common.core import _core, single_threaded_blas
 from ..kernels import RBF, Kernel
-from ..kernels.examples import Examples
-from ..kernels.normalize import prepare
-from ..kernels.per_feature import Stack
-from ..kernels.program import CompiledKernels
+from ..kernels.compile.examples import Examples
+from ..kernels.compile.normalize import prepare
+from ..kernels.compile.program import CompiledKernels
+from ..kernels.compose.per_feature import Stack
 
 RANK = 1e-10  # eigenvalues below this part of the largest one are dropped
 

@@ -21,11 +21,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..core import single_threaded_blas
-from ..documentation import Documented
+from ..common.core import single_threaded_blas
+from ..estimators.documentation import Documented
+from ..estimators.parameters import check_parameters, is_whole, thread_count
+from ..estimators.validation import check_examples, check_targets
 from ..kernels.default_of_views import default_of_views
-from ..parameters import check_parameters, is_whole, thread_count
-from ..validation import check_examples, check_targets
 from .feature_maps import Fourier, Nystroem
 
 FEATURES = ("nystroem", "fourier")

@@ -110,7 +110,7 @@ def text_output(path: str | None) -> Iterator[TextIO]:
     import gzip
     import io
 
-    from ..whole_file import whole_file
+    from ..model.files.atomic_write import whole_file
 
     with whole_file(path) as file:
         packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if path.endswith(".gz") else file

@@ -46,7 +46,7 @@ config_option = click.option(
 
 def save_config(ctx: click.Context, path: str) -> None:
     """Write the options of a command that are not their defaults."""
-    from ..whole_file import whole_file
+    from ..model.files.atomic_write import whole_file
 
     lines = []
     for option in ctx.command.params:

@@ -94,7 +94,7 @@ def _draw(model: Any, path: str) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from ..plots import ConvergenceDisplay, WeightsDisplay
+    from ..display.displays import ConvergenceDisplay, WeightsDisplay
 
     figure = Figure(figsize=(12, 4.5), layout="constrained")
     FigureCanvasAgg(figure)

@@ -96,7 +96,7 @@ def _draw(found: Any, path: Path) -> list[str]:
         from matplotlib.figure import Figure
     except ImportError:
         return []
-    from ..sequence_plots import ImportanceDisplay
+    from ..display.sequence_displays import ImportanceDisplay
 
     figure = Figure(figsize=(9, 3), layout="constrained")
     FigureCanvasAgg(figure)

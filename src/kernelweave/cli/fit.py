@@ -108,7 +108,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       kernelweave fit --positive sites.fa --negative decoys.fa -k 'wd(20)' -o sites.kw
       kernelweave fit --positive peaks.bed --negative other.bed --genome hg.fa --cv-groups chrom
     """
-    from ..whole_file import check_writable
+    from ..model.files.atomic_write import check_writable
     from .summary import describe, print_summary
     from .training import cross_validated, make_estimator, read_data
 

@@ -47,13 +47,13 @@ def command(
         --cv-groups chrom --bootstrap 20 --compare
     """
     from .. import load, report
-    from ..whole_file import check_writable
+    from ..model.files.atomic_write import check_writable
     from .data import known_columns
     from .training import folds, read_data, task_of
 
     check_writable(out)
     if model.lower().endswith((".html", ".htm")):
-        from ..reports import redraw
+        from ..display.reports import redraw
 
         redraw(model, out)
         return

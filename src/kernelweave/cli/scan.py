@@ -99,7 +99,7 @@ def _format(out: str | None) -> str:
 
 def _shown(blocks: Iterator[Any], quiet: bool) -> Iterator[Any]:
     """Pass blocks on, and show how many windows have been scored."""
-    from ..progress import counter
+    from ..optimization.progress import counter
 
     with counter("windows scored", verbose=not quiet) as count:
         for block in blocks:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..whole_file import whole_file
+from ..model.files.atomic_write import whole_file
 from .command import text_output
 
 ENDINGS = ".tsv", ".txt", ".tsv.gz", ".txt.gz", ".parquet"

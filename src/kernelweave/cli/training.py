@@ -18,9 +18,9 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from .. import MKLClassifier, MKLOneClass, MKLRegressor
-from ..alphabets import PROTEIN, as_alphabet
 from ..kernels import GappedKmer, Spectrum, WeightedDegree
 from ..sequences import Sequences
+from ..sequences.alphabets import PROTEIN, as_alphabet
 from .data import Data, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
 from .tables import sequence_columns

@@ -14,7 +14,7 @@ from typing import Any
 import threadpoolctl
 from scipy.linalg import cython_blas
 
-from . import _core
+from .. import _core
 
 __all__ = ["Work", "_core", "single_threaded_blas"]
 

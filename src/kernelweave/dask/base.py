@@ -12,18 +12,18 @@ from typing import Any, ClassVar
 import numpy as np
 from distributed import Client
 
-from ..documentation import REFERENCE
 from ..estimators.base import MKLEstimator, Prepared
+from ..estimators.documentation import REFERENCE
+from ..estimators.parameters import thread_count
+from ..estimators.validation import check_examples
 from ..kernels import Kernel, Linear
-from ..kernels.inputs import is_numeric_array
-from ..kernels.normalize import listed, prepare
+from ..kernels.compile.normalize import listed, prepare
+from ..kernels.data.inputs import is_numeric_array
 from ..norms import Norm
-from ..parameters import thread_count
-from ..progress import Watch, live_line
-from ..solvers.base import Method
-from ..time_left import TimeLeft
-from ..training.history import Progress
-from ..validation import check_examples
+from ..optimization.history import Progress
+from ..optimization.methods.base import Method
+from ..optimization.progress import Watch, live_line
+from ..optimization.time_left import TimeLeft
 from .blame import blamed
 from .cluster import Cluster
 from .collections import is_collection

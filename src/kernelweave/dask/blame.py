@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..kernels import CompiledKernels, Kernel
-from ..kernels.examples import Reading
+from ..kernels.compile.examples import Reading
 from .data import Data
 
 

@@ -13,8 +13,8 @@ from dask.array import Array
 from dask.bag import Bag
 from dask.delayed import Delayed
 
+from ..kernels.data.views import Views
 from ..sequences import Sequences
-from ..views import Views
 
 ACCEPTED = (
     "a Dask array with one chunk of columns, a Dask DataFrame, a bag of texts, the blocks of "

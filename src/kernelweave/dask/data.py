@@ -16,8 +16,8 @@ from distributed import Future
 from sklearn.utils import _safe_indexing
 
 from .. import __version__
-from ..kernels.inputs import as_input, is_frame
-from ..kernels.normalized import MOST_EXAMPLES
+from ..kernels.compile.normalized import MOST_EXAMPLES
+from ..kernels.data.inputs import as_input, is_frame
 from .cluster import Cluster
 from .collections import concatenated, known_bytes, labels_of, partitions
 

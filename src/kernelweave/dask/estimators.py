@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..estimators import MKLClassifier, MKLOneClass, MKLRegressor
-from ..selection import MKLClassifierCV, MKLRegressorCV
+from ..estimators.selection import MKLClassifierCV, MKLRegressorCV
 from .base import DaskEstimator, DaskSearch
 
 

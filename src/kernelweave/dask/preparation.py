@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from distributed import Future
 
-from ..checkpoint import digest
-from ..core import single_threaded_blas
-from ..digits import Bounds, Digits
+from ..common.core import single_threaded_blas
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
 from ..engines.fetched import Near
 from ..engines.shard import Shard, Varying
 from ..engines.sharded import ShardedEngine
 from ..estimators.base import Prepared
 from ..kernels import CompiledKernels
-from ..kernels.absent import absent_of_all, is_extrapolated
-from ..kernels.examples import Examples, Reading
-from ..kernels.identity import IdTable
+from ..kernels.compile.examples import Examples, Reading
+from ..kernels.data.absent import absent_of_all, is_extrapolated
+from ..kernels.vector.identity import IdTable
+from ..model.files.checkpoint import digest
+from ..problem.rounding import Bounds, Digits
 from .data import Data
 from .shards import DaskShards
 

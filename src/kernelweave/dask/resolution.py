@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..kernels import Kernel
-from ..kernels.encoding import Encoded
-from ..kernels.inputs import as_input
-from ..kernels.per_feature import Stack
-from ..kernels.vectors import VectorKernel, variance
+from ..kernels.compose.per_feature import Stack
+from ..kernels.data.encoding import Encoded
+from ..kernels.data.inputs import as_input
+from ..kernels.vector.vectors import VectorKernel, variance
 from .data import Data
 
 

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO
 
 from dask import delayed
 
-from ..alphabets import DNA
 from ..sequences import Sequences, read_blocks
+from ..sequences.alphabets import DNA
 from ..sequences.files import opened
 from .collections import SequenceBlocks
 

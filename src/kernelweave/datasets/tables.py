@@ -12,9 +12,9 @@ import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
 
-from .datasets_strings import make_motifs as make_motifs
-from .datasets_strings import make_shifted_motif as make_shifted_motif
-from .datasets_strings import make_splice as make_splice
+from .sequences import make_motifs as make_motifs
+from .sequences import make_shifted_motif as make_shifted_motif
+from .sequences import make_splice as make_splice
 
 if TYPE_CHECKING:
     from pandas import DataFrame

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .plot_axes import LINE, axes_of, name_ticks, names_width, open_sides
-from .weights import heaviest, weights_of
+from ..inspection.weights import heaviest, weights_of
+from .axes import LINE, axes_of, name_ticks, names_width, open_sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -210,8 +210,8 @@ class AlignmentDisplay:
     @classmethod
     def from_kernels(cls, kernels: Any, X: Any, *, ax: Axes | None = None) -> AlignmentDisplay:
         """Draw the alignments of a kernel, or a list of kernels, on the examples X."""
-        from .alignment import kernel_alignment
-        from .kernels import CompiledKernels, resolve
+        from ..kernels import CompiledKernels, resolve
+        from ..optimization.methods.alignment import kernel_alignment
 
         names = CompiledKernels(tuple(resolve(kernels, X))).names
         return cls(kernel_alignment(kernels, X), names).plot(ax)

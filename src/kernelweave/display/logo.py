@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .inspection import letter_scores, poim
-from .plot_axes import axes_of, open_sides
+from ..inspection import letter_scores, poim
+from .axes import axes_of, open_sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

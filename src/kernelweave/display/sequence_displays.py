@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .inspection import importance, kmer_weights, poim
-from .inspection.words import fitted_model, output_of
-from .kernels.wd_quantity import WdQuantity
-from .plot_axes import LINE, axes_of, name_ticks
+from ..inspection import importance, kmer_weights, poim
+from ..inspection.words import fitted_model, output_of
+from ..kernels.string.wd_quantity import WdQuantity
+from .axes import LINE, axes_of, name_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

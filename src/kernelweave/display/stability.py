@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .inspection import BootstrapWeights, bootstrap_weights
-from .plot_axes import LINE, axes_of, name_ticks, names_width, open_sides
-from .plots import MOST_NAMES
+from ..inspection import BootstrapWeights, bootstrap_weights
+from .axes import LINE, axes_of, name_ticks, names_width, open_sides
+from .displays import MOST_NAMES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

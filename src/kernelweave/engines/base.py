@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..cached_property import cached_property
-from ..core import Work, _core
-from ..kernels.examples import Examples
-from ..kernels.program import Listing
+from ..common.cached_property import cached_property
+from ..common.core import Work, _core
+from ..kernels.compile.examples import Examples
+from ..kernels.compile.program import Listing
 from .seen_products import SeenProducts
 from .snapshot import Snapshot
 

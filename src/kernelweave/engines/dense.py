@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cached_property import cached_property
-from ..core import _core
+from ..common.cached_property import cached_property
+from ..common.core import _core
 from .base import TrainingSet
 from .kept_outputs import KeptOutputs
 from .memory import check_memory

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import _core
+from ..common.core import _core
 from .base import Engine, TrainingSet
 from .snapshot import Snapshot
 

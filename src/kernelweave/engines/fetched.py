@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels.examples import Examples
-from ..kernels.joined import joined
+from ..kernels.compile.examples import Examples
+from ..kernels.data.joined import joined
 from .base import Engine, TrainingSet
 from .dense import DenseEngine
 from .family import FamilyEngine

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cached_property import cached_property
-from ..core import _core
+from ..common.cached_property import cached_property
+from ..common.core import _core
 from .base import Engine, TrainingSet
 from .seen_products import SeenProducts
 from .snapshot import Snapshot

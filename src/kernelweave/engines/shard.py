@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..cached_property import cached_property
-from ..core import _core, single_threaded_blas
-from ..kernels.examples import Examples
-from ..kernels.joined import joined
-from ..kernels.program import CompiledKernels, Listing
+from ..common.cached_property import cached_property
+from ..common.core import _core, single_threaded_blas
+from ..kernels.compile.examples import Examples
+from ..kernels.compile.program import CompiledKernels, Listing
+from ..kernels.data.joined import joined
 from ..sequences import Sequences
 from .base import TrainingSet
 from .family import FamilyEngine

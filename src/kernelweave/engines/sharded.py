@@ -17,8 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..cached_property import cached_property
-from ..kernels.examples import Examples
+from ..common.cached_property import cached_property
+from ..kernels.compile.examples import Examples
 from .base import Engine
 from .family import FamilyEngine
 from .fetched import Fetched, Near

@@ -10,7 +10,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ..core import _core
+from ..common.core import _core
 from .base import TrainingSet
 from .kept_outputs import KeptOutputs
 from .memory import LITTLE, free_memory

@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 from joblib import Parallel, delayed
 
-from ..cached_property import cached_property
-from ..core import _core
+from ..common.cached_property import cached_property
+from ..common.core import _core
 from .base import Engine, TrainingSet
 from .dense import DenseEngine
 from .kept_energies import KeptEnergies

@@ -12,30 +12,30 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..checkpoint import Checkpoint, checkpoints, data_key, try_out
-from ..convergence import warn_of
-from ..core import single_threaded_blas
-from ..digits import Digits
+from ..common.core import single_threaded_blas
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel
+from ..kernels.compile.examples import Examples
+from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import default_of_views
-from ..kernels.examples import Examples
-from ..kernels.normalize import all_pairwise, prepare, resolve
-from ..merged_examples import MergedExamples, mergeable
-from ..model import Model, alphas
+from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
+from ..model.model import Model, alphas
 from ..norms import Norm
-from ..overflow import why_not_finite
-from ..parameters import thread_count
-from ..plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
-from ..problem import Problem
-from ..progress import Watch, live_line
-from ..solvers.base import Method
-from ..time_left import TimeLeft
-from ..training.best_model import BestModel
-from ..training.history import History, Result
-from ..training.solve import solve
-from ..validation import check_examples
+from ..optimization.best_model import BestModel
+from ..optimization.convergence import warn_of
+from ..optimization.history import History, Result
+from ..optimization.methods.base import Method
+from ..optimization.plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
+from ..optimization.progress import Watch, live_line
+from ..optimization.solve import solve
+from ..optimization.time_left import TimeLeft
+from ..problem.problem import Problem
+from ..problem.rounding import Digits
 from .fitted import FittedEstimator
+from .merged_examples import MergedExamples, mergeable
+from .overflow import why_not_finite
+from .parameters import thread_count
+from .validation import check_examples
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,18 +16,12 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
-from ..hard_margin import HardMarginProblem
-from ..parameters import check_parameters
-from ..problem import Problem
-from ..stored import stored
-from ..validation import (
-    check_class_weights,
-    check_targets,
-    check_weights,
-    one_number,
-    weighed,
-)
+from ..model.files.registry import stored
+from ..problem.hard_margin import HardMarginProblem
+from ..problem.problem import Problem
 from .base import MKLEstimator
+from .parameters import check_parameters
+from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
 
 def _is_logistic(model: Any) -> bool:

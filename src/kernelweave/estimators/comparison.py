@@ -18,9 +18,9 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 from sklearn.utils.metaestimators import _safe_split
 
-from .kernels.member import Member
-from .norms import Fixed, Norm
-from .plots import ComparisonDisplay
+from ..display.displays import ComparisonDisplay
+from ..kernels.compose.member import Member
+from ..norms import Fixed, Norm
 from .search import NORMS
 from .selection import CS, MKLClassifierCV, MKLRegressorCV
 

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .engines import Engine, StackedEngine
-from .engines.stacked import between
-from .problem import Problem
-from .training.history import Result
+from ..engines import Engine, StackedEngine
+from ..engines.stacked import between
+from ..optimization.history import Result
+from ..problem.problem import Problem
 
 LARGEST_PART = 0.85  # of the examples may train on a copy: with more of them it saves too little,
 FEWEST_MACHINES = 30  # as it does with fewer machines than that

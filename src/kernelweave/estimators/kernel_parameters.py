@@ -6,8 +6,8 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..documentation import Documented
-from ..kernels.nested import nested_params, with_params
+from ..kernels.compose.nested import nested_params, with_params
+from .documentation import Documented
 
 
 class KernelParameters(Documented, BaseEstimator):

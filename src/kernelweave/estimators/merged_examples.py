@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .core import _core
-from .kernels import CompiledKernels, Kernel
-from .kernels.examples import Dense, Sparse
-from .problem import Problem
+from ..common.core import _core
+from ..kernels import CompiledKernels, Kernel
+from ..kernels.compile.examples import Dense, Sparse
+from ..problem.problem import Problem
 
 AT_A_TIME = 4096  # rows that are compared
 

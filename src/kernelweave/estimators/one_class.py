@@ -13,11 +13,11 @@ from .. import losses, norms
 from ..kernels import Kernel
 from ..kernels.default import default_region_kernel
 from ..kernels.default_of_views import default_of_views
-from ..parameters import check_parameters
-from ..problem import Problem
-from ..stored import stored
-from ..validation import check_weights, weighed
+from ..model.files.registry import stored
+from ..problem.problem import Problem
 from .base import MKLEstimator
+from .parameters import check_parameters
+from .validation import check_weights, weighed
 
 
 @stored("MKLOneClass", fields=())

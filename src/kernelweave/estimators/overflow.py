@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from .engines import TrainingSet
-from .kernels import CompiledKernels
-from .kernels.examples import Examples
-from .problem import Problem
+from ..engines import TrainingSet
+from ..kernels import CompiledKernels
+from ..kernels.compile.examples import Examples
+from ..problem.problem import Problem
 
 
 def why_not_finite(compiled: CompiledKernels, examples: Examples, problem: Problem) -> str:

@@ -10,17 +10,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 
 from .. import losses, norms
-from ..kernels.standardized import moments
-from ..parameters import check_parameters
-from ..problem import Problem
-from ..stored import stored
-from ..validation import (
-    check_targets,
-    check_weights,
-    one_number,
-    weighed,
-)
+from ..kernels.data.standardized import moments
+from ..model.files.registry import stored
+from ..problem.problem import Problem
 from .base import MKLEstimator
+from .parameters import check_parameters
+from .validation import check_targets, check_weights, one_number, weighed
 
 EPSILON = 0.1  # of "scale", at a spread of 1
 

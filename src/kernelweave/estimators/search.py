@@ -18,17 +18,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
-from .core import single_threaded_blas
-from .engines import Engine
-from .estimators.base import MKLEstimator, Prepared
+from ..common.core import single_threaded_blas
+from ..engines import Engine
+from ..norms import Norm, as_norm
+from ..optimization.history import Result
+from ..optimization.methods.base import Method
+from ..optimization.path import follow
+from ..optimization.plan import find_method
+from ..optimization.progress import progress_bar
+from ..problem.problem import Problem
+from .base import MKLEstimator, Prepared
 from .fold import Fold, Machine
-from .norms import Norm, as_norm
-from .plan import find_method
-from .problem import Problem
-from .progress import progress_bar
-from .solvers.base import Method
-from .training.history import Result
-from .training.path import follow
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]

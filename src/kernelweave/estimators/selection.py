@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils.multiclass import is_multilabel
 
-from . import losses
-from .estimators.classifier import BaseClassifier
-from .estimators.regressor import BaseRegressor, is_scale
-from .norms import Norm
+from .. import losses
+from ..model.files.registry import stored
+from ..norms import Norm
+from ..problem.problem import Problem
+from .classifier import BaseClassifier
 from .parameters import check_parameters
-from .problem import Problem
+from .regressor import BaseRegressor, is_scale
 from .search import Search
-from .stored import stored
 from .validation import check_targets, check_weights, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)

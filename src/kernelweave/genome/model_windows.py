@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..alphabets import DNA, Alphabet
 from ..inspection.words import output_of
-from ..kernels.string_columns import Strings
+from ..kernels.string.string_columns import Strings
 from ..sequences import Sequences
+from ..sequences.alphabets import DNA, Alphabet
 
 
 def support_sequences(model: Any) -> Sequences:

@@ -20,8 +20,8 @@ from joblib import hash as digest_of
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from ..parameters import is_whole, thread_count
-from ..progress import progress_bar
+from ..estimators.parameters import is_whole, thread_count
+from ..optimization.progress import progress_bar
 from .kept_fits import Fit, KeptFits
 
 CORRECTIONS = ("benjamini-hochberg", "bonferroni", "max", None)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..alphabets import Alphabet
-from ..kernels.spectrum import Spectrum
-from ..stores import WeightStore
+from ..kernels.string.spectrum import Spectrum
+from ..sequences.alphabets import Alphabet
+from ..sequences.weight_stores import WeightStore
 from .gapped_words import gapped_words
 from .words import fitted_model, output_of, spectrum_parts
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core import _core
-from ..kernels.hamming import spectrum
-from ..kernels.hamming_kernel import HammingQuantity
+from ..common.core import _core
+from ..kernels.string.hamming import spectrum
+from ..kernels.string.hamming_kernel import HammingQuantity
 from .words import fitted_model, output_of, sources_of, weighted_terms
 
 MOST_BYTES = 2**30  # of the weights of all l-mers

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..whole_file import whole_file
+from ..model.files.atomic_write import whole_file
 
 
 class Fit(NamedTuple):

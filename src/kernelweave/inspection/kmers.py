@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from ..alphabets import Alphabet
-from ..parameters import is_whole
+from ..estimators.parameters import is_whole
+from ..sequences.alphabets import Alphabet
 from .counted_kmers import top_counted, word_at
 from .word_tables import MOST_BYTES, WordTables, chances_of, checked_k
 from .words import PositionalWords, positional_words

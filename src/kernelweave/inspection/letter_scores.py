@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..model import Model
+from ..model.model import Model
 from .word_scores import UNKNOWN, coded, word_scores
 from .words import fitted_model, output_of, terms_of
 

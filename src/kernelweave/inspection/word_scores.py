@@ -16,11 +16,11 @@ from typing import Any
 
 import numpy as np
 
-from ..core import _core
-from ..kernels.hamming import Values, spectrum
-from ..kernels.hamming_kernel import HammingQuantity
-from ..kernels.spectrum import SpectrumQuantity
-from ..kernels.wd_quantity import WdQuantity
+from ..common.core import _core
+from ..kernels.string.hamming import Values, spectrum
+from ..kernels.string.hamming_kernel import HammingQuantity
+from ..kernels.string.spectrum import SpectrumQuantity
+from ..kernels.string.wd_quantity import WdQuantity
 from ..sequences import Sequences
 from .words import combined_weights
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..alphabets import Alphabet
-from ..core import _core
-from ..parameters import is_whole, thread_count
+from ..common.core import _core
+from ..estimators.parameters import is_whole, thread_count
+from ..sequences.alphabets import Alphabet
 from .words import PositionalWords
 
 MOST_BYTES = 2**30  # of weights, or of the tables that they are made from

@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..alphabets import Alphabet
-from ..kernels.program import Expression
-from ..kernels.spectrum import SpectrumQuantity, Texts
-from ..kernels.string_columns import Strings
-from ..kernels.wd_quantity import WdQuantity
-from ..model import Model
+from ..kernels.compile.program import Expression
+from ..kernels.string.spectrum import SpectrumQuantity, Texts
+from ..kernels.string.string_columns import Strings
+from ..kernels.string.wd_quantity import WdQuantity
+from ..model.model import Model
 from ..sequences import Sequences
+from ..sequences.alphabets import Alphabet
 
 
 @dataclass(frozen=True)

@@ -3,22 +3,22 @@
 A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal(X)`` its diagonal.
 """
 
-from kernelweave.kernels.algebra import Product, Scaled, Sum
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.exponential import Exponential
-from kernelweave.kernels.function import Function, Sigmoid
-from kernelweave.kernels.gapped import GappedKmer, Mismatch
-from kernelweave.kernels.histograms import ChiSquared, Intersection
-from kernelweave.kernels.identity import Identity
-from kernelweave.kernels.locality import LocalityImproved
-from kernelweave.kernels.normalize import normalize, prepare, resolve
-from kernelweave.kernels.per_feature import per_feature
-from kernelweave.kernels.precomputed import Precomputed
-from kernelweave.kernels.program import CompiledKernels
-from kernelweave.kernels.spectrum import NGram, Spectrum
-from kernelweave.kernels.strings import WeightedDegree, WeightedDegreeShift
-from kernelweave.kernels.text import BagOfWords
-from kernelweave.kernels.vectors import RBF, Laplacian, Linear, Polynomial
+from kernelweave.kernels.compile.normalize import normalize, prepare, resolve
+from kernelweave.kernels.compile.program import CompiledKernels
+from kernelweave.kernels.compose.algebra import Product, Scaled, Sum
+from kernelweave.kernels.compose.exponential import Exponential
+from kernelweave.kernels.compose.per_feature import per_feature
+from kernelweave.kernels.string.gapped import GappedKmer, Mismatch
+from kernelweave.kernels.string.locality import LocalityImproved
+from kernelweave.kernels.string.spectrum import NGram, Spectrum
+from kernelweave.kernels.string.text import BagOfWords
+from kernelweave.kernels.string.weighted_degree import WeightedDegree, WeightedDegreeShift
+from kernelweave.kernels.vector.function import Function, Sigmoid
+from kernelweave.kernels.vector.histograms import ChiSquared, Intersection
+from kernelweave.kernels.vector.identity import Identity
+from kernelweave.kernels.vector.precomputed import Precomputed
+from kernelweave.kernels.vector.vectors import RBF, Laplacian, Linear, Polynomial
 
 __all__ = [
     "RBF",

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.core import _core, single_threaded_blas
-from kernelweave.kernels.columns import Columns
-from kernelweave.kernels.examples import Reading
-from kernelweave.kernels.nested import Nested
+from kernelweave.common.core import _core, single_threaded_blas
+from kernelweave.kernels.compile.examples import Reading
+from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout, unique
+from kernelweave.kernels.compose.nested import Nested
+from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.parameters import frozen, label
-from kernelweave.kernels.program import CompiledKernels, Expression, Layout, unique
 
 
 class Kernel(Nested, ABC):
@@ -70,13 +70,13 @@ class Kernel(Nested, ABC):
 
     def named(self, name: str) -> Kernel:
         """Return the same kernel under a name."""
-        from kernelweave.kernels.algebra import Named
+        from kernelweave.kernels.compose.algebra import Named
 
         return Named(self, name)
 
     def row_means(self, reading: Reading) -> np.ndarray:
         """Return the mean of each row of the kernel matrix of training examples, (M, n); kept."""
-        from kernelweave.kernels.normalized import Sample
+        from kernelweave.kernels.compile.normalized import Sample
 
         if self not in reading.slots:
             sample = Sample.of(self, reading)
@@ -174,17 +174,17 @@ class Kernel(Nested, ABC):
 
     def _compiled(self, training: Reading, new: Reading) -> CompiledKernels:
         """Return the kernel ready to be evaluated, absent examples too."""
-        from kernelweave.kernels.absent import completed  # which is made of kernels
+        from kernelweave.kernels.data.absent import completed  # which is made of kernels
 
         return CompiledKernels((completed(self.resolve(training.X), training, new),))
 
     def __add__(self, other: Any) -> Kernel:
-        from kernelweave.kernels.algebra import Sum
+        from kernelweave.kernels.compose.algebra import Sum
 
         return Sum(self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: Any) -> Kernel:
-        from kernelweave.kernels.algebra import Product, Scaled
+        from kernelweave.kernels.compose.algebra import Product, Scaled
 
         if isinstance(other, Real):
             return Scaled(self, float(other))

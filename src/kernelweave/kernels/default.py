@@ -34,21 +34,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.columns import choose
-from kernelweave.kernels.encoding import warn_of_numbers
-from kernelweave.kernels.inputs import (
+from kernelweave.kernels.compile.normalized import Unit
+from kernelweave.kernels.data.columns import choose
+from kernelweave.kernels.data.encoding import warn_of_numbers
+from kernelweave.kernels.data.inputs import (
     as_input,
     column,
     holds_numbers,
     is_numeric_array,
     items_or_none,
 )
-from kernelweave.kernels.missing import FilledTexts, Missing, missing
-from kernelweave.kernels.normalized import Unit
-from kernelweave.kernels.spectrum import NGram
-from kernelweave.kernels.standardized import Standardized, standardized
-from kernelweave.kernels.text import BagOfWords
-from kernelweave.kernels.vectors import RBF, Linear
+from kernelweave.kernels.data.missing import FilledTexts, Missing, missing
+from kernelweave.kernels.data.standardized import Standardized, standardized
+from kernelweave.kernels.string.spectrum import NGram
+from kernelweave.kernels.string.text import BagOfWords
+from kernelweave.kernels.vector.vectors import RBF, Linear
 
 FACTORS = [4.0**k for k in range(-3, 4)]  # of the middle gamma
 WORDS = 3  # from which on most strings of a column are texts

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.columns import choose
+from kernelweave.kernels.data.columns import choose
+from kernelweave.kernels.data.views import Grams, Views
 from kernelweave.kernels.default import default_kernels
-from kernelweave.kernels.precomputed import Precomputed
-from kernelweave.views import Grams, Views
+from kernelweave.kernels.vector.precomputed import Precomputed
 
 Default = Callable[[Any, np.ndarray], list[Kernel]]
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.columns import Columns
-from kernelweave.parameters import as_number, is_whole
+from kernelweave.estimators.parameters import as_number, is_whole
+from kernelweave.kernels.data.columns import Columns
 
 GAMMAS = ("auto", "scale", "median")
 MOST = 2**31 - 1  # the largest integer that the core takes as a degree

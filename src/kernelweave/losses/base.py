@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from ..roots import root
+from ..common.roots import root
 
 _TINY = 1e-14  # a share of a box that is nothing but rounding
 EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box

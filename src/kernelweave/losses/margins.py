@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import expit
 
-from ..parameters import as_number
-from ..stored import stored
+from ..estimators.parameters import as_number
+from ..model.files.registry import stored
 from .base import DualTerm, balance, half_inverse, named, newton
 
 

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..stored import stored
+from ..model.files.registry import stored
 from .base import DualTerm, balance, named
 
 

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .cached_property import cached_property
-from .core import _core, single_threaded_blas
-from .engines import Engine, LinearEngine, TrainingSet
-from .engines.family import MANY_KERNELS
-from .kernels.absent import (
+from ..common.cached_property import cached_property
+from ..common.core import _core, single_threaded_blas
+from ..engines import Engine, LinearEngine, TrainingSet
+from ..engines.family import MANY_KERNELS
+from ..kernels.compile.examples import Examples, Reading
+from ..kernels.compile.normalized import MOST_EXAMPLES
+from ..kernels.compile.program import CompiledKernels
+from ..kernels.data.absent import (
     absent_of_all,
     extrapolation,
     is_at_mean,
@@ -20,13 +23,10 @@ from .kernels.absent import (
     patterns,
     shares_of_views,
 )
-from .kernels.examples import Examples, Reading
-from .kernels.normalized import MOST_EXAMPLES
-from .kernels.program import CompiledKernels
-from .stored import stored
+from .files.registry import stored
 
 if TYPE_CHECKING:
-    from .training.history import Result
+    from ..optimization.history import Result
 
 AT_A_TIME = 1000  # kernels whose parts of decisions are evaluated together
 

@@ -15,14 +15,14 @@ import numpy as np
 from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from .core import _core, single_threaded_blas
-from .estimators.base import MKLEstimator
-from .kernels import CompiledKernels, Kernel
-from .kernels.absent import completed, each_kernel
-from .kernels.examples import Reading
-from .norms import Fixed, as_norm
-from .problem import Problem
-from .validation import check_examples, check_targets, check_weights, weighed
+from ..common.core import _core, single_threaded_blas
+from ..estimators.base import MKLEstimator
+from ..estimators.validation import check_examples, check_targets, check_weights, weighed
+from ..kernels import CompiledKernels, Kernel
+from ..kernels.compile.examples import Reading
+from ..kernels.data.absent import completed, each_kernel
+from ..norms import Fixed, as_norm
+from ..problem.problem import Problem
 
 BLOCK_BYTES = 1 << 26  # of kernel values at a time
 ROUNDING = 1e-6  # how far values may be apart, relative to them, that were added up in other orders

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..stored import stored
+from ..model.files.registry import stored
 from .base import Norm, checked_exponent, clip, conjugate_exponent, power_ball, power_sum
 from .lp import Lp
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
-from ..cached_property import cached_property
-from ..parameters import as_numbers
-from ..stored import formerly, stored
+from ..common.cached_property import cached_property
+from ..estimators.parameters import as_numbers
+from ..model.files.registry import formerly, stored
 from .base import Norm, clip, same_length
 
 NNLS_ROUNDS = 30  # for each kernel

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..parameters import as_number, as_numbers
-from ..stored import stored
+from ..estimators.parameters import as_number, as_numbers
+from ..model.files.registry import stored
 from .base import (
     Norm,
     checked_exponent,

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem import Problem
+from ..problem.problem import Problem
 from .history import History, Result
+from .inner.violations import Violations, every_kth, is_crowded
+from .inner.working_sets import WorkingSets
 from .loop import train
 from .observers import of_examples
-from .violations import Violations, every_kth, is_crowded
-from .working_sets import WorkingSets
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from .plan import Plan
 
 MANY_EXAMPLES = 20_000  # from which on active sets grow from a sample of about as many
 SMALLEST_SHARE = 0.02  # part of the examples in the first sample, if that is not small

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..problem import Certificate
+from ..problem.problem import Certificate
 
 if TYPE_CHECKING:
     from .history import Result

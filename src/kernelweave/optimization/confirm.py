@@ -15,11 +15,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..digits import UNIT, Digits, root_of_squares
 from ..engines.base import Engine
-from ..problem import Problem
+from ..problem.problem import Problem
+from ..problem.rounding import UNIT, Digits, root_of_squares
 from .history import Result
-from .working_sets import certified
+from .inner.working_sets import certified
 
 HIDDEN = 1e-7  # part of what the best constant costs that may be hidden by rounding
 LOGARITHMS = 40.0  # no share of a box that is a number has a larger logarithm

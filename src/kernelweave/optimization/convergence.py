@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .digits import Digits
-from .training.confirm import HIDDEN
-from .training.history import Result
+from ..problem.rounding import Digits
+from .confirm import HIDDEN
+from .history import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 NAMED = 3  # kernels in a message, at most

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Work
-from ..digits import rounding
+from ..common.core import Work
 from ..engines.base import Engine
-from ..problem import Certificate
+from ..problem.problem import Certificate
+from ..problem.rounding import rounding
 from .best_model import BestModel
 from .observers import Observer, placed
 

@@ -19,21 +19,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..engines.base import Engine
-from ..kkt_system import Symmetric
 from ..losses import DualTerm
+from ..model.files.registry import stored
 from ..norms import Norm
 from ..norms.base import clip
-from ..problem import Certificate, Problem
-from ..stored import stored
-from .conjugate_gradients import conjugate_gradients
+from ..problem.problem import Certificate, Problem
 from .history import History, Result
-from .inner_hessian import inner_hessian
-from .joint_gradients import joint_gradients
-from .newton_cg import newton_cg
-from .working_sets import WorkingSets, certified, energies
+from .inner.conjugate_gradients import conjugate_gradients
+from .inner.joint_gradients import joint_gradients
+from .inner.newton_cg import newton_cg
+from .inner.working_sets import WorkingSets, certified, energies
+from .kkt_system import Symmetric
+from .steps.inner_hessian import inner_hessian
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from .plan import Plan
 
 INNER_TURNS = 1000  # of one inner problem; then the weights move on in any case
 INNER_PATIENCE = 60  # of these turns without progress, after which it is stuck

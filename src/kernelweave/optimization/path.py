@@ -12,12 +12,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..common.roots import root_between
 from ..engines.base import Engine
 from ..engines.snapshot import Snapshot
 from ..losses import DualTerm
 from ..norms import Norm
-from ..problem import Problem
-from ..roots import root_between
+from ..problem.problem import Problem
 from .history import Result
 
 FRESH = 1e-6  # share of equal weights in a start with zeros: a weight of 0 could never come back

@@ -13,24 +13,24 @@ from typing import Any
 
 import numpy as np
 
-from . import engines
-from .engines.base import LARGEST_BLOCK, Engine, TrainingSet
-from .losses import Loss
-from .norms import Lp, Norm
-from .problem import Problem
-from .solvers.base import Method
-from .solvers.mwu import MWU
-from .solvers.qcqp import QCQP
-from .solvers.skm import SKM
+from .. import engines
+from ..engines.base import LARGEST_BLOCK, Engine, TrainingSet
+from ..losses import Loss
+from ..model.files.registry import stored
+from ..norms import Lp, Norm
+from ..problem.problem import Problem
+from .active_sets import MANY_EXAMPLES
+from .loop import ACCURATE, COMPLETE, Pace, Step, parts_multiply
+from .methods.base import Method
+from .methods.mwu import MWU
+from .methods.qcqp import QCQP
+from .methods.skm import SKM
 from .steps.analytic import Analytic
 from .steps.cutting_plane import CuttingPlane
 from .steps.gradient import Gradient
 from .steps.level import Level
 from .steps.master import refuse_many
 from .steps.newton import Newton
-from .stored import stored
-from .training.loop import ACCURATE, COMPLETE, Pace, Step, parts_multiply
-from .training.shrinking import MANY_EXAMPLES
 
 # Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
 # cost no kernel evaluation, and where they cost a pass over the support.

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from .training.history import Progress
+from .history import Progress
 
 Watch = Callable[[Progress], None]
 

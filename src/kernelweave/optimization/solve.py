@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..alignment import WEIGHTS
-from ..digits import Digits
 from ..engines.base import Engine
-from ..hard_margin import HardMarginProblem, solve_hard_margin
-from ..problem import Problem
+from ..problem.hard_margin import HardMarginProblem, solve_hard_margin
+from ..problem.problem import Problem
+from ..problem.rounding import Digits
+from .active_sets import first_set, train_on_active_sets
 from .confirm import confirmed
 from .history import History, Result
+from .inner.violations import every_kth, is_crowded
+from .inner.working_sets import certified
 from .loop import train
-from .shrinking import first_set, train_on_active_sets
-from .violations import every_kth, is_crowded
-from .working_sets import certified
+from .methods.alignment import WEIGHTS
 
 if TYPE_CHECKING:
-    from ..plan import Plan
+    from .plan import Plan
 
 SAMPLE_EVERY = 4  # one of so many examples is in a sample
 SMALLEST_SAMPLED = 1000  # examples from which on a sample is taken

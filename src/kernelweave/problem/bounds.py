@@ -15,13 +15,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
-from .core import single_threaded_blas
-from .engines import DenseEngine, TrainingSet
-from .estimators.base import MKLEstimator
-from .kernels import Kernel, prepare
-from .norms import Norm, as_norm
-from .norms.base import conjugate_exponent
-from .parameters import thread_count
+from ..common.core import single_threaded_blas
+from ..engines import DenseEngine, TrainingSet
+from ..estimators.base import MKLEstimator
+from ..estimators.parameters import thread_count
+from ..kernels import Kernel, prepare
+from ..norms import Norm, as_norm
+from ..norms.base import conjugate_exponent
 
 CONSTANT = 23 / 22  # of Cortes et al. (2010), whose bound this one extends to all p
 NEARLY_INTEGER = 1e-9  # how far above an integer an exponent may be by rounding

@@ -21,12 +21,12 @@ from typing import Any
 
 import numpy as np
 
-from .cached_property import cached_property
-from .engines.base import Engine
-from .losses import HardMargin, Hinge, Loss
-from .norms import Fixed, Norm
+from ..common.cached_property import cached_property
+from ..engines.base import Engine
+from ..losses import HardMargin, Hinge, Loss
+from ..norms import Fixed, Norm
+from ..optimization.history import History, Result
 from .problem import Certificate, Problem
-from .training.history import History, Result
 
 FIRST_COST = 1e3  # of an error, times the largest value of a kernel;
 GROWTH = 100.0  # the next one is so many times as high,

@@ -35,9 +35,9 @@ from typing import Any
 
 import numpy as np
 
-from .cached_property import cached_property
-from .losses import DualTerm, Loss
-from .norms import Fixed, Norm
+from ..common.cached_property import cached_property
+from ..losses import DualTerm, Loss
+from ..norms import Fixed, Norm
 
 _ROUNDING = 1e-9  # how far a sum of alphas may drift, relative to the sum of their sizes
 _TINY = np.finfo(float).tiny

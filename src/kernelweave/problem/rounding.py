@@ -22,11 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from .cached_property import cached_property
-from .core import _core
-from .engines import TrainingSet
-from .kernels.examples import Dense, Examples, Sparse
-from .kernels.program import Expression, Listing, chains, stacked
+from ..common.cached_property import cached_property
+from ..common.core import _core
+from ..engines import TrainingSet
+from ..kernels.compile.examples import Dense, Examples, Sparse
+from ..kernels.compile.program import Expression, Listing, chains, stacked
 
 UNIT = float(np.finfo(float).eps) / 2
 CUT = 2.0**-47  # the core takes squared distances below this part of ||x||^2 or ||y||^2 for 0

@@ -1,6 +1,6 @@
 """Sequences: packed in memory, from files, lists and columns."""
 
-from ..alphabets import Alphabet
+from .alphabets import Alphabet
 from .files import read_blocks, read_sequences, write_sequences
 from .packed import Sequences
 from .texts import as_sequences

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from .cached_property import cached_property
-from .stored import stored
+from ..common.cached_property import cached_property
+from ..model.files.registry import stored
 
 UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes that the core keeps for itself
 MOST_LETTERS = 253

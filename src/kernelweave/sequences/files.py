@@ -12,8 +12,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from io import BufferedReader
 from typing import Any, BinaryIO
 
-from ..alphabets import DNA, as_alphabet
-from ..core import _core
+from ..common.core import _core
+from .alphabets import DNA, as_alphabet
 from .names import Names
 from .packed import Sequences
 from .texts import refuses

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..alphabets import DNA, Alphabet, as_alphabet
-from ..cached_property import cached_property
-from ..core import _core
-from ..stored import stored
+from ..common.cached_property import cached_property
+from ..common.core import _core
+from ..model.files.registry import stored
+from .alphabets import DNA, Alphabet, as_alphabet
 from .names import Names, joined
 
 _SAME_CODES = bytes(range(256))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..alphabets import DNA, Alphabet, as_alphabet
-from ..core import _core
+from ..common.core import _core
+from .alphabets import DNA, Alphabet, as_alphabet
 from .packed import Sequences
 
 _POLICIES = ("mismatch", "error")

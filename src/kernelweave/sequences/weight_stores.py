@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.hamming_kernel import HammingKernel
-from kernelweave.kernels.program import CompiledKernels
-from kernelweave.kernels.spectrum import Spectrum
-from kernelweave.kernels.strings import PositionalKernel
+from kernelweave.kernels.compile.program import CompiledKernels
+from kernelweave.kernels.string.hamming_kernel import HammingKernel
+from kernelweave.kernels.string.spectrum import Spectrum
+from kernelweave.kernels.string.weighted_degree import PositionalKernel
 
-from .parameters import thread_count
+from ..estimators.parameters import thread_count
 
 
 class WeightStore:

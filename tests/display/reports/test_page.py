@@ -13,11 +13,11 @@ from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, datasets, inspection, report
-from kernelweave.core import _core
+from kernelweave.common.core import _core
+from kernelweave.display.reports import redraw
+from kernelweave.display.reports.held_out import _thin
 from kernelweave.kernels import RBF, Linear, Spectrum, WeightedDegree
-from kernelweave.reports import redraw
-from kernelweave.reports.held_out import _thin
-from kernelweave.views import Views
+from kernelweave.kernels.data.views import Views
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
@@ -183,7 +183,7 @@ def test_words_are_as_long_as_there_is_room_for(sequences, tmp_path, monkeypatch
     X, y = sequences
     model = MKLClassifier(WeightedDegree(5), C=2.0).fit(X, y)
     room = _core.WordTables.bytes(4, 2, X.length)
-    monkeypatch.setattr("kernelweave.reports.words.MOST_BYTES", room)
+    monkeypatch.setattr("kernelweave.display.reports.words.MOST_BYTES", room)
     sections = whole(written(tmp_path / "r.html", model))
     (section,) = (one for one in sections if one["title"] == "Words")
     (word, place, weight), *_ = inspection.top_kmers(model, 1, k=2)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLRegressor, norms, verify
+from kernelweave.estimators.selection import MKLRegressorCV
 from kernelweave.kernels import RBF, Linear
-from kernelweave.selection import MKLRegressorCV
 
 LOSSES = "squared", "epsilon_insensitive"
 FAR = 1e13

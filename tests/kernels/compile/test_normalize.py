@@ -18,10 +18,10 @@ from kernelweave.kernels import (
     Polynomial,
     Precomputed,
     normalize,
-    normalized,
     per_feature,
     prepare,
 )
+from kernelweave.kernels.compile import normalized
 
 KERNELS = {
     "linear": Linear(),

@@ -7,18 +7,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.engines import TrainingSet
-from kernelweave.kernels import (
-    RBF,
-    ChiSquared,
-    Laplacian,
-    Linear,
-    Polynomial,
-    per_feature,
-    prepare,
-)
-from kernelweave.kernels.program import Layout, chains, link
+from kernelweave.kernels import RBF, ChiSquared, Laplacian, Linear, Polynomial, per_feature, prepare
+from kernelweave.kernels.compile.program import Layout, chains, link
 
 
 def expressions(*kernels):

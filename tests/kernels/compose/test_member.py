@@ -5,8 +5,8 @@ from numpy.testing import assert_allclose
 
 from kernelweave import kernels
 from kernelweave.kernels import CompiledKernels, prepare
+from kernelweave.kernels.compose.member import Member
 from kernelweave.kernels.default import default_kernels
-from kernelweave.kernels.member import Member
 
 SEVERAL = [
     kernels.Linear(),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier, load, verify
-from kernelweave.core import _core, single_threaded_blas
+from kernelweave.common.core import _core, single_threaded_blas
 from kernelweave.kernels import (
     RBF,
     BagOfWords,
@@ -18,9 +18,9 @@ from kernelweave.kernels import (
     per_feature,
     prepare,
 )
-from kernelweave.kernels.absent import Absent, Presence, is_extrapolated
-from kernelweave.kernels.examples import Reading
-from kernelweave.views import Views
+from kernelweave.kernels.compile.examples import Reading
+from kernelweave.kernels.data.absent import Absent, Presence, is_extrapolated
+from kernelweave.kernels.data.views import Views
 
 N, NEW = 40, 9
 MISSING, MISSING_NEW = np.array([0, 7, 8, 31]), np.array([2, 8])

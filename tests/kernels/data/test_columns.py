@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer, make_column_selector
 
 from kernelweave.kernels import RBF, Linear
-from kernelweave.kernels.columns import choose
+from kernelweave.kernels.data.columns import choose
 
 NAMES = ["age", "height", "job", "weight"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from kernelweave.kernels.missing import Missing
-from kernelweave.kernels.standardized import moments, sparse_moments, standardized
+from kernelweave.kernels.data.missing import Missing
+from kernelweave.kernels.data.standardized import moments, sparse_moments, standardized
 
 
 def dense(values):

@@ -4,8 +4,8 @@ import naive_strings as naive
 import numpy as np
 import pytest
 
-from kernelweave.alphabets import Alphabet
 from kernelweave.kernels import GappedKmer, Mismatch
+from kernelweave.sequences.alphabets import Alphabet
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 TURNED = Alphabet("turned", b"ACGT", complement=b"CATG")  # partners differ in one bit

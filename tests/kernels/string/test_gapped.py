@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from kernelweave import MKLClassifier, verify
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels import GappedKmer, Mismatch, Spectrum, WeightedDegree, prepare
 from kernelweave.sequences import Sequences
-from kernelweave.stores import WeightStore
+from kernelweave.sequences.weight_stores import WeightStore
 
 PROTEIN = "ACDEFGHIKLMNPQRSTVWY"
 CASES = [

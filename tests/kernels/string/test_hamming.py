@@ -8,7 +8,7 @@ import naive_strings as naive
 import numpy as np
 import pytest
 
-from kernelweave.kernels import hamming
+from kernelweave.kernels.string import hamming
 
 SIZES = [(1, 1, 2), (3, 2, 2), (4, 2, 3), (3, 2, 4), (3, 1, 5), (5, 2, 2)]  # length, k, letters
 

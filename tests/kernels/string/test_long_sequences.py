@@ -8,8 +8,7 @@ import pytest
 from kernel_cases import dense
 
 from kernelweave import MKLClassifier
-from kernelweave.alphabets import DNA
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels import (
     CompiledKernels,
     LocalityImproved,
@@ -19,7 +18,8 @@ from kernelweave.kernels import (
     WeightedDegreeShift,
 )
 from kernelweave.sequences import as_sequences
-from kernelweave.stores import WeightStore
+from kernelweave.sequences.alphabets import DNA
+from kernelweave.sequences.weight_stores import WeightStore
 
 LENGTHS = [63, 64, 65, 256, 257, 4096, 4097, 10_000, 100_000]
 LETTERS = {"dna": "ACGTN", "protein": "ACDEFGHIKLMNPQRSTVWYX"}

@@ -6,7 +6,7 @@ import naive_strings as naive
 import numpy as np
 import pytest
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels import GappedKmer, NGram, Spectrum, WeightedDegree, prepare
 
 

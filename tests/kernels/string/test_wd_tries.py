@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from kernel_cases import dense, training_set
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.engines import LinearEngine
 from kernelweave.kernels import RBF, Spectrum, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import as_sequences

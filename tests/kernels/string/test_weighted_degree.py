@@ -6,7 +6,7 @@ import naive_strings as naive
 import numpy as np
 import pytest
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels import (
     RBF,
     CompiledKernels,
@@ -15,7 +15,7 @@ from kernelweave.kernels import (
     WeightedDegreeShift,
     prepare,
 )
-from kernelweave.kernels.algebra import Scaled, Sum
+from kernelweave.kernels.compose.algebra import Scaled, Sum
 from kernelweave.sequences import as_sequences
 
 LENGTHS = [1, 5, 63, 64, 65, 141, 200, 300]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from kernelweave.core import _core, single_threaded_blas
+from kernelweave.common.core import _core, single_threaded_blas
 from kernelweave.kernels import RBF, Precomputed, prepare
 
 

@@ -7,8 +7,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from kernelweave import archive
-from kernelweave.archive import Archive, write_archive
+from kernelweave.model.files import archive
+from kernelweave.model.files.archive import Archive, write_archive
 
 ARRAYS = [
     np.arange(6.0).reshape(2, 3),

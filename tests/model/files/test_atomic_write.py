@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from kernelweave.whole_file import check_writable, whole_file
+from kernelweave.model.files.atomic_write import check_writable, whole_file
 
 
 def test_a_file_appears_when_it_is_complete(tmp_path):

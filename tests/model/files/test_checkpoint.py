@@ -11,10 +11,11 @@ import time
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, checkpoint, kernels
-from kernelweave.archive import Archive, write_archive
+from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, kernels
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import WeightedDegree
+from kernelweave.model.files import checkpoint
+from kernelweave.model.files.archive import Archive, write_archive
 
 RUN = """
 import sys

@@ -29,8 +29,8 @@ from kernelweave import (
     norms,
     verify,
 )
-from kernelweave.model_file import DOCUMENT, ESTIMATORS, FORMAT, LEARNED
-from kernelweave.stored import stored_as
+from kernelweave.model.files.kw import DOCUMENT, ESTIMATORS, FORMAT, LEARNED
+from kernelweave.model.files.registry import stored_as
 
 
 @pytest.fixture
@@ -158,7 +158,7 @@ OLD = {
 
 @pytest.mark.parametrize("name", OLD)
 def test_files_of_earlier_versions_are_read(name):
-    model = load(pathlib.Path(__file__).parent / "data" / f"{name}-1.kw")
+    model = load(pathlib.Path(__file__).parents[2] / "data" / f"{name}-1.kw")
     X, _ = getattr(old_files, name)()
     decide = model.decision_function if name == "table" else model.predict
     np.testing.assert_allclose(decide(X)[:4], OLD[name], rtol=1e-9)
@@ -166,7 +166,7 @@ def test_files_of_earlier_versions_are_read(name):
 
 def test_what_has_changed_its_meaning_is_read_as_it_was_meant():
     """Elliptic(E) was the norm of theta' E theta, and gaps were relative to the primal value."""
-    model = load(pathlib.Path(__file__).parent / "data" / "elliptic-2.kw")
+    model = load(pathlib.Path(__file__).parents[2] / "data" / "elliptic-2.kw")
     X, y = old_files.table()
     E = np.array([[1.0, 0.8], [0.8, 2.0]])
     expected = [-0.4005103688562512, 1.0000065508548355, 1.0572054568083922, -0.0008461921401442113]

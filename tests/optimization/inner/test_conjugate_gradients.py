@@ -11,14 +11,14 @@ from mkl_cases import splice_machine as make
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import DenseEngine, LinearEngine
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
-from kernelweave.plan import Plan
-from kernelweave.problem import Problem
-from kernelweave.training import descent as module
-from kernelweave.training.conjugate_gradients import conjugate_gradients
-from kernelweave.training.descent import first_zero, project
-from kernelweave.training.history import History
-from kernelweave.training.loop import train
-from kernelweave.training.working_sets import WorkingSets
+from kernelweave.optimization.history import History
+from kernelweave.optimization.inner import descent as module
+from kernelweave.optimization.inner.conjugate_gradients import conjugate_gradients
+from kernelweave.optimization.inner.descent import first_zero, project
+from kernelweave.optimization.inner.working_sets import WorkingSets
+from kernelweave.optimization.loop import train
+from kernelweave.optimization.plan import Plan
+from kernelweave.problem.problem import Problem
 
 WORKING_SETS = Plan("dense", working_set=50)
 CONJUGATE = Plan("dense", working_set=50, conjugate=True)
@@ -58,7 +58,7 @@ def test_a_model_saves_products(C, costly_products, monkeypatch):
 
 
 def test_after_many_moves_there_is_no_model(costly_products, monkeypatch):
-    monkeypatch.setattr("kernelweave.training.conjugate_gradients.MANY_MOVES", 3)
+    monkeypatch.setattr("kernelweave.optimization.inner.conjugate_gradients.MANY_MOVES", 3)
     problem, engine, weights = make(C=100.0)
     found = conjugate_gradients(problem, engine, weights, History(1e-4))
     assert found.gap <= 1e-4
@@ -120,7 +120,7 @@ def test_weights_and_machine_are_solved_no_better_than_asked(normalize, rng, mon
     found = MKLClassifier(family, **ways).fit(X, y)
     assert found.plan_.conjugate
     assert verify(found, X, y).agree
-    monkeypatch.setattr("kernelweave.training.loop.Solved", lambda *_: lambda gap: False)
+    monkeypatch.setattr("kernelweave.optimization.loop.Solved", lambda *_: lambda gap: False)
     further = MKLClassifier(family, **ways).fit(X, y)
     assert further.duality_gap_ <= found.duality_gap_ <= 1e-3
     assert found.primal_objective_ == pytest.approx(further.primal_objective_, rel=1e-3)
@@ -169,13 +169,13 @@ def test_they_are_planned_only_where_they_suit(other):
 
 
 def test_a_set_of_few_examples_is_a_working_set(monkeypatch):
-    monkeypatch.setattr("kernelweave.training.loop.conjugate_gradients", None)
+    monkeypatch.setattr("kernelweave.optimization.loop.conjugate_gradients", None)
     plan = Plan("dense", working_set=800, conjugate=True)
     assert train(*make(), plan, History(1e-4)).gap <= 1e-4
 
 
 def test_kernels_without_a_fast_product_are_left_to_working_sets(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.training.loop.conjugate_gradients", None)
+    monkeypatch.setattr("kernelweave.optimization.loop.conjugate_gradients", None)
     X = rng.normal(size=(300, 3))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
     problem = Problem(losses.get("hinge", "classifier"), norms.Lp(2.0), y, np.ones(300))

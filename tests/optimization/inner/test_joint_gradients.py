@@ -7,9 +7,9 @@ from kernel_cases import training_set
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import LinearEngine, linear
 from kernelweave.kernels import GappedKmer
-from kernelweave.problem import Problem
-from kernelweave.training.history import History
-from kernelweave.training.joint_gradients import JointDescent, joint_gradients
+from kernelweave.optimization.history import History
+from kernelweave.optimization.inner.joint_gradients import JointDescent, joint_gradients
+from kernelweave.problem.problem import Problem
 
 FAMILY = GappedKmer([4, 5, 5, 6], [3, 3, 4, 4], store="table")
 
@@ -158,7 +158,7 @@ def test_they_are_planned_only_where_they_suit(ways, joint, rng):
 
 
 def test_the_loop_takes_over_where_moves_lead_nowhere(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.training.loop.joint_gradients", lambda *_: None)
+    monkeypatch.setattr("kernelweave.optimization.loop.joint_gradients", lambda *_: None)
     X, y = data(rng)
     model = MKLClassifier(FAMILY, normalize="unit").fit(X, y)
     assert model.plan_.joint

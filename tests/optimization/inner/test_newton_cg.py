@@ -9,11 +9,11 @@ from scipy.optimize import minimize
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
-from kernelweave.plan import Plan
-from kernelweave.training import newton_cg as module
-from kernelweave.training.history import History
-from kernelweave.training.loop import train
-from kernelweave.training.newton_cg import Point, newton_cg, newton_step
+from kernelweave.optimization.history import History
+from kernelweave.optimization.inner import newton_cg as module
+from kernelweave.optimization.inner.newton_cg import Point, newton_cg, newton_step
+from kernelweave.optimization.loop import train
+from kernelweave.optimization.plan import Plan
 
 WORKING_SETS = Plan("dense", working_set=50)
 NEWTON_CG = Plan("dense", working_set=50, newton_cg=True)

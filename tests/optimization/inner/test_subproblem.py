@@ -8,12 +8,12 @@ import pytest
 from scipy.optimize import minimize
 
 from kernelweave import losses
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.losses import DualTerm
-from kernelweave.training import working_sets
-from kernelweave.training.interior_points import interior_points
-from kernelweave.training.margin_newton import margin_newton
-from kernelweave.training.subproblem import Subproblem, balanced
+from kernelweave.optimization.inner import working_sets
+from kernelweave.optimization.inner.interior_points import interior_points
+from kernelweave.optimization.inner.margin_newton import margin_newton
+from kernelweave.optimization.inner.subproblem import Subproblem, balanced
 
 # SciPy up to 1.15 warns of its own steps.
 pytestmark = pytest.mark.filterwarnings("ignore:Values in x were outside bounds")

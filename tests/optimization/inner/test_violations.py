@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import losses
-from kernelweave.training.violations import Violations
+from kernelweave.optimization.inner.violations import Violations
 
 LOSSES = [
     losses.Hinge(),

@@ -12,13 +12,13 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from kernelweave import losses, norms
 from kernelweave.engines import StackedEngine
 from kernelweave.kernels import RBF, Linear, Precomputed
-from kernelweave.plan import Plan
-from kernelweave.problem import Problem
-from kernelweave.training import working_sets
-from kernelweave.training.history import History
-from kernelweave.training.loop import train
-from kernelweave.training.solve import feasible_alpha
-from kernelweave.training.working_sets import WorkingSets
+from kernelweave.optimization.history import History
+from kernelweave.optimization.inner import working_sets
+from kernelweave.optimization.inner.working_sets import WorkingSets
+from kernelweave.optimization.loop import train
+from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.solve import feasible_alpha
+from kernelweave.problem.problem import Problem
 
 N = 90
 

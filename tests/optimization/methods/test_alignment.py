@@ -8,13 +8,13 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC
 
 from kernelweave import norms
-from kernelweave.alignment import (
+from kernelweave.kernels import RBF, Linear, Polynomial, Precomputed
+from kernelweave.optimization.methods.alignment import (
     Moments,
     alignment_weights,
     centered_alignment_weights,
     kernel_alignment,
 )
-from kernelweave.kernels import RBF, Linear, Polynomial, Precomputed
 
 
 def centered(K):

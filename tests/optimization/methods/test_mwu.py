@@ -7,14 +7,14 @@ from mkl_cases import begin
 from scipy.linalg import expm
 
 from kernelweave import MKLClassifier, kernels, losses, norms
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
-from kernelweave.problem import Problem
-from kernelweave.solvers.game import Game
-from kernelweave.solvers.mwu import MWU
-from kernelweave.solvers.skm import SKM
-from kernelweave.training.history import History
+from kernelweave.optimization.history import History
+from kernelweave.optimization.methods.game import Game
+from kernelweave.optimization.methods.mwu import MWU
+from kernelweave.optimization.methods.skm import SKM
+from kernelweave.problem.problem import Problem
 
 KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Polynomial([1, 2])]
 M = 5
@@ -156,8 +156,8 @@ def test_core_refuses_coefficients_of_another_length(rng):
 
 @pytest.mark.parametrize("weights", [None, tuple(np.linspace(0.5, 2.0, 40))])
 def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.mwu.FIRST", 4)
-    monkeypatch.setattr("kernelweave.solvers.mwu.ENTER", 4)
+    monkeypatch.setattr("kernelweave.optimization.methods.mwu.FIRST", 4)
+    monkeypatch.setattr("kernelweave.optimization.methods.mwu.ENTER", 4)
     X = rng.normal(size=(60, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
     family = kernels.RBF(gamma=np.geomspace(1e-3, 10, 40))
@@ -173,7 +173,7 @@ def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
 
 
 def test_very_many_kernels_are_streamed_by_the_estimator(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.mwu.LARGE", 1000)
+    monkeypatch.setattr("kernelweave.optimization.methods.mwu.LARGE", 1000)
     X = rng.normal(size=(60, 3))
     settings = {"norm": 1, "normalize": "unit", "solver": MWU(eps=0.1), "tol": 0.1}
     family = kernels.RBF(gamma=np.geomspace(0.01, 10, 30))

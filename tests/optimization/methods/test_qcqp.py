@@ -10,13 +10,13 @@ from mkl_cases import planned
 from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, kernels, losses, norms
-from kernelweave.plan import METHODS
-from kernelweave.problem import Problem
-from kernelweave.solvers import qcqp
-from kernelweave.solvers.polish import Point, polish
-from kernelweave.training.history import History
-from kernelweave.training.solve import feasible_alpha
-from kernelweave.training.solve import solve as solve_by_plan
+from kernelweave.optimization.history import History
+from kernelweave.optimization.methods import qcqp
+from kernelweave.optimization.methods.polish import Point, polish
+from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.solve import feasible_alpha
+from kernelweave.optimization.solve import solve as solve_by_plan
+from kernelweave.problem.problem import Problem
 
 pytest.importorskip("clarabel")
 

@@ -8,11 +8,11 @@ from mkl_cases import begin
 
 from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
 from kernelweave.engines.streamed import StreamedEngine
-from kernelweave.problem import Problem
-from kernelweave.solvers.optimality import optimality
-from kernelweave.solvers.sifting import FEW, first_guess, sift
-from kernelweave.solvers.skm import SKM
-from kernelweave.training.history import History
+from kernelweave.optimization.history import History
+from kernelweave.optimization.methods.optimality import optimality
+from kernelweave.optimization.methods.sifting import FEW, first_guess, sift
+from kernelweave.optimization.methods.skm import SKM
+from kernelweave.problem.problem import Problem
 
 M = 30
 N = 90
@@ -28,7 +28,7 @@ every_norm = pytest.mark.parametrize("norm", NORMS, ids=["equal", "weighted"])
 @pytest.fixture
 def few_examples(monkeypatch):
     """A guess is made on about 30 examples."""
-    monkeypatch.setattr("kernelweave.solvers.sifting.ROOM", M * 30**2)
+    monkeypatch.setattr("kernelweave.optimization.methods.sifting.ROOM", M * 30**2)
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_a_guess_does_not_overwrite_an_alpha(case, few_examples, rng):
 
 @pytest.mark.parametrize("solver", ["skm", SKM(sparsify=True)])
 def test_through_the_estimator(solver, rng, few_examples, monkeypatch):
-    monkeypatch.setattr("kernelweave.solvers.skm.ROOM", 1000)
+    monkeypatch.setattr("kernelweave.optimization.methods.skm.ROOM", 1000)
     X = rng.normal(size=(N, 4))
     y = X[:, 0] * X[:, 1] > 0
     model = MKLClassifier(KERNELS, norm=1, solver=solver).fit(X, y)

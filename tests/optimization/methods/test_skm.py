@@ -10,13 +10,13 @@ from mkl_cases import begin
 from scipy.optimize import minimize_scalar
 
 from kernelweave import MKLClassifier, kernels, load, losses, norms
-from kernelweave.core import _core
-from kernelweave.problem import Problem
-from kernelweave.solvers.optimality import best_weights, optimality
-from kernelweave.solvers.qcqp import QCQP
-from kernelweave.solvers.skm import SKM
-from kernelweave.solvers.smoothed_problem import SmoothedProblem, smoothed
-from kernelweave.training.history import History
+from kernelweave.common.core import _core
+from kernelweave.optimization.history import History
+from kernelweave.optimization.methods.optimality import best_weights, optimality
+from kernelweave.optimization.methods.qcqp import QCQP
+from kernelweave.optimization.methods.skm import SKM
+from kernelweave.optimization.methods.smoothed_problem import SmoothedProblem, smoothed
+from kernelweave.problem.problem import Problem
 
 KERNELS = [
     kernels.RBF(gamma=[0.1, 0.5, 2.0]),

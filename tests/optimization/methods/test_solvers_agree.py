@@ -9,9 +9,9 @@ import pytest
 
 from kernelweave import MKLClassifier, kernels
 from kernelweave.datasets import make_sparse_to_uniform
-from kernelweave.plan import METHODS
+from kernelweave.optimization.plan import METHODS
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+DOCS = Path(__file__).resolve().parents[3] / "docs"
 ROADS = ("skm", "cutting-plane", "level", "gradient")
 every_table = pytest.mark.parametrize(
     "name", ["ionosphere", "breast_cancer_wisconsin", "sonar", "pima"]

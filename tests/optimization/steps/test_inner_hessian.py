@@ -8,9 +8,9 @@ from kernelweave.engines import DenseEngine, FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.problem import Problem
-from kernelweave.training import inner_hessian as module
-from kernelweave.training.inner_hessian import inner_hessian, most_examples
+from kernelweave.optimization.steps import inner_hessian as module
+from kernelweave.optimization.steps.inner_hessian import inner_hessian, most_examples
+from kernelweave.problem.problem import Problem
 
 N, M = 90, 5
 

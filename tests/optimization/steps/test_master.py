@@ -5,10 +5,10 @@ import pytest
 from scipy.optimize import minimize
 
 from kernelweave import losses, norms
-from kernelweave.core import _core
-from kernelweave.plan import METHODS, make_plan
-from kernelweave.problem import Problem
-from kernelweave.steps.master import (
+from kernelweave.common.core import _core
+from kernelweave.optimization.loop import Turn
+from kernelweave.optimization.plan import METHODS, make_plan
+from kernelweave.optimization.steps.master import (
     FEW,
     FLOOR,
     MOST_WEIGHTS,
@@ -16,7 +16,7 @@ from kernelweave.steps.master import (
     model_minimum,
     refuse_many,
 )
-from kernelweave.training.loop import Turn
+from kernelweave.problem.problem import Problem
 
 M = 4
 NORMS = [norms.Lp(1), norms.Lp(1, (1.0, 2.0, 0.5, 1.0)), norms.Lp(2), norms.Elliptic(np.eye(M) + 1)]
@@ -72,7 +72,7 @@ def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng, monkeypatch):
     root = rng.normal(size=(many, 5))
     given = theta, gradient, root @ root.T, 0.2 * theta, norm
     some = model_minimum(*given)
-    monkeypatch.setattr("kernelweave.steps.master.FEW", many)
+    monkeypatch.setattr("kernelweave.optimization.steps.master.FEW", many)
     np.testing.assert_allclose(some, model_minimum(*given), atol=1e-6 * theta[0])
 
 

@@ -5,8 +5,8 @@ import pytest
 from scipy.optimize import LinearConstraint, minimize
 
 from kernelweave import norms
-from kernelweave.core import _core
-from kernelweave.steps.newton import LARGEST, QuadraticModel, RankOneModel, _limited
+from kernelweave.common.core import _core
+from kernelweave.optimization.steps.newton import LARGEST, QuadraticModel, RankOneModel, _limited
 
 M, N, RIDGE = 5, 30, 0.5
 KINDS = [QuadraticModel, RankOneModel]

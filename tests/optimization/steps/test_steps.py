@@ -9,10 +9,10 @@ from sklearn.svm import SVC
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
-from kernelweave.plan import METHODS, find_method
-from kernelweave.steps import analytic, newton
-from kernelweave.steps.newton import Newton
-from kernelweave.training.loop import Turn
+from kernelweave.optimization.loop import Turn
+from kernelweave.optimization.plan import METHODS, find_method
+from kernelweave.optimization.steps import analytic, newton
+from kernelweave.optimization.steps.newton import Newton
 
 M = 5
 E = np.eye(M) + 0.3 * (np.eye(M, k=1) + np.eye(M, k=-1))

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..sequences import Sequences
-from ..views import Views
+from ...kernels.data.views import Views
+from ...sequences import Sequences
 from .section import Section
 
 MOST_NAMES = 30  # columns and classes that are listed

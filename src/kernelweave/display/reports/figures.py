@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..plots import AlignmentDisplay, ConvergenceDisplay
+from ..displays import AlignmentDisplay, ConvergenceDisplay
 from .section import Figure
 
 INK = "#000000"  # of axes and texts: the page gives them the colour of its own text
@@ -123,28 +123,28 @@ def alignments(ax: Any, matrix: list[list[float]], names: list[str]) -> None:
 
 def importance(ax: Any, S: list[list[float | None]]) -> None:
     """Draw the largest weight of any k-mer by length and position."""
-    from ..sequence_plots import ImportanceDisplay
+    from ..sequence_displays import ImportanceDisplay
 
     ImportanceDisplay(_array(S)).plot(ax)
 
 
 def kmers(ax: Any, W: list[list[float]], words: list[str], positions: list[float]) -> None:
     """Draw the weights of k-mers by position."""
-    from ..sequence_plots import KmerDisplay
+    from ..sequence_displays import KmerDisplay
 
     KmerDisplay(_array(W), words, _array(positions)).plot(ax)
 
 
 def logo(ax: Any, heights: list[list[float]], letters: str, positions: list[float]) -> None:
     """Draw letters as high as their weights."""
-    from ..logo_plot import LogoDisplay
+    from ..logo import LogoDisplay
 
     LogoDisplay(_array(heights), letters, _array(positions)).plot(ax)
 
 
 def places(ax: Any, weights: list[list[float | None]], labels: list[str]) -> None:
     """Draw kernel weights by match length and position."""
-    from ..sequence_plots import PositionWeightsDisplay
+    from ..sequence_displays import PositionWeightsDisplay
 
     PositionWeightsDisplay(_array(weights), labels).plot(ax)
 

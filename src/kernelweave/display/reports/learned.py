@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..kernels.program import CompiledKernels
-from ..model import sum_of_views
+from ...kernels.compile.program import CompiledKernels
+from ...model.model import sum_of_views
 from .section import Figure, Section, plain
 
 if TYPE_CHECKING:
-    from ..inspection import BootstrapWeights
+    from ...inspection import BootstrapWeights
 
 MOST_BARS = 20  # kernels of which weights are drawn; the rest is summed up
 MOST_ALIGNED = 30  # kernels of which alignments are drawn
@@ -124,7 +124,7 @@ def _shares(names: list[str], values: np.ndarray, caption: str) -> tuple[list[st
 
 def likeness(model: Any, X: Any) -> Section | None:
     """Return how alike the kernels are on some examples; None where there are too many or one."""
-    from ..alignment import kernel_alignment
+    from ...optimization.methods.alignment import kernel_alignment
 
     compiled: CompiledKernels = model._model.compiled
     if not 1 < compiled.n_kernels <= MOST_ALIGNED:

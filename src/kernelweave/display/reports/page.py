@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 import kernelweave
 
-from ..whole_file import whole_file
+from ...model.files.atomic_write import whole_file
 from . import learned
 from .about import about
 from .figures import svg
@@ -107,14 +107,14 @@ def _evenly(n: int) -> np.ndarray:
 
 
 def _bootstrapped(model: Any, X: Any, y: Any, n: int) -> Any:
-    from ..inspection import bootstrap_weights
+    from ...inspection import bootstrap_weights
 
     fresh = clone(model).set_params(verbose=0, checkpoint=None)
     return bootstrap_weights(fresh, X, y, n=n, n_permutations=0)
 
 
 def _comparison(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
-    from ..comparison import compare
+    from ...estimators.comparison import compare
 
     found = compare(clone(model).set_params(verbose=0, checkpoint=None), X, y, cv=folds)
     rows = [["model", "mean", "std"]]

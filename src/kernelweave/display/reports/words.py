@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..inspection.importance import all_importances
-from ..inspection.kmers import KmerWeights, all_weights, largest, top_kmers, without_mean
-from ..inspection.word_tables import MOST_BYTES, WordTables
-from ..inspection.words import PositionalWords, positional_words
-from ..sequence_plots import weights_by_place
+from ...inspection.importance import all_importances
+from ...inspection.kmers import KmerWeights, all_weights, largest, top_kmers, without_mean
+from ...inspection.word_tables import MOST_BYTES, WordTables
+from ...inspection.words import PositionalWords, positional_words
+from ..sequence_displays import weights_by_place
 from .section import Figure, Section, plain
 
 LONGEST = 6  # words of a map of importance,

@@ -15,12 +15,12 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.cached_property import cached_property
-from kernelweave.core import _core
-from kernelweave.kernels.columns import Columns
-from kernelweave.kernels.inputs import as_input
-from kernelweave.parameters import thread_count
-from kernelweave.stored import stored
+from kernelweave.common.cached_property import cached_property
+from kernelweave.common.core import _core
+from kernelweave.estimators.parameters import thread_count
+from kernelweave.kernels.data.columns import Columns
+from kernelweave.kernels.data.inputs import as_input
+from kernelweave.model.files.registry import stored
 
 # Below this density, and from this many columns on, the core's sparse products are the faster ones.
 SPARSE_BELOW, SPARSE_FROM = 0.3, 40

@@ -25,22 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.core import single_threaded_blas
-from kernelweave.kernels.absent import (
-    absent_of_all,
-    absent_of_one,
-    all_at_mean,
-    completed,
-    extrapolated,
-    present_part,
-)
-from kernelweave.kernels.algebra import Named
+from kernelweave.common.core import single_threaded_blas
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.function import Function
-from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.nested import by_name
-from kernelweave.kernels.normalized import (
+from kernelweave.kernels.compile.examples import Examples, Reading
+from kernelweave.kernels.compile.normalized import (
     Centered,
     Rescaled,
     Unit,
@@ -49,8 +37,20 @@ from kernelweave.kernels.normalized import (
     muted,
     variances,
 )
-from kernelweave.kernels.per_feature import Stack
-from kernelweave.kernels.program import CompiledKernels
+from kernelweave.kernels.compile.program import CompiledKernels
+from kernelweave.kernels.compose.algebra import Named
+from kernelweave.kernels.compose.nested import by_name
+from kernelweave.kernels.compose.per_feature import Stack
+from kernelweave.kernels.data.absent import (
+    absent_of_all,
+    absent_of_one,
+    all_at_mean,
+    completed,
+    extrapolated,
+    present_part,
+)
+from kernelweave.kernels.data.inputs import as_input
+from kernelweave.kernels.vector.function import Function
 
 NAMED = 8  # constant kernels in a warning, at most
 ACCEPTED = "a kernel or a list of kernels, or a dict of them by name"

@@ -12,13 +12,13 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from numpy.polynomial import chebyshev
 
-from kernelweave.core import _core
-from kernelweave.kernels.algebra import Multiple
+from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.examples import Examples, Reading
-from kernelweave.kernels.program import CompiledKernels, Expression, Layout
-from kernelweave.kernels.vectors import Exponential
-from kernelweave.stored import stored
+from kernelweave.kernels.compile.examples import Examples, Reading
+from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
+from kernelweave.kernels.compose.algebra import Multiple
+from kernelweave.kernels.vector.vectors import Exponential
+from kernelweave.model.files.registry import stored
 
 Same = TypeVar("Same", bound="FromMean")
 

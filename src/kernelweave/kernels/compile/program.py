@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from kernelweave.cached_property import cached_property
-from kernelweave.core import _core
-from kernelweave.kernels.examples import Examples, Reading, View
-from kernelweave.stored import stored
+from kernelweave.common.cached_property import cached_property
+from kernelweave.common.core import _core
+from kernelweave.kernels.compile.examples import Examples, Reading, View
+from kernelweave.model.files.registry import stored
 
 if TYPE_CHECKING:
     from kernelweave.kernels.base import Kernel

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.columns import is_view_of
-from kernelweave.kernels.examples import Reading
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.stored import stored
+from kernelweave.kernels.compile.examples import Reading
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import is_view_of
+from kernelweave.model.files.registry import stored
 
 S = TypeVar("S")
 T = TypeVar("T")

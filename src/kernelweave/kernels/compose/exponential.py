@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from kernelweave.kernels.algebra import broadcast
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.normalized import Unit
+from kernelweave.kernels.compile.normalized import Unit
+from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
+from kernelweave.kernels.compose.algebra import broadcast
 from kernelweave.kernels.parameters import checked
-from kernelweave.kernels.program import CompiledKernels, Expression, Layout
-from kernelweave.stored import stored
+from kernelweave.model.files.registry import stored
 
 
 @stored("Exponential")

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from kernelweave.kernels.base import Kernel, Wrapper
+from kernelweave.kernels.compile.normalize import all_pairwise, listed
+from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.default_of_views import default_of_views
-from kernelweave.kernels.normalize import all_pairwise, listed
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.stored import stored
+from kernelweave.model.files.registry import stored
 
 
 @stored("Member")

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.columns import choose
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.stored import stored
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import choose
+from kernelweave.model.files.registry import stored
 
 
 def per_feature(kernel: Kernel) -> Kernel:

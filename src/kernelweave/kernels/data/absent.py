@@ -27,15 +27,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kernelweave.kernels.algebra import Named
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.columns import Columns
-from kernelweave.kernels.examples import PartOfReading, Reading, columns_of
-from kernelweave.kernels.normalized import Centered, FromMean
-from kernelweave.kernels.per_feature import Stack
-from kernelweave.kernels.program import CompiledKernels, Expression, Layout
-from kernelweave.stored import stored
-from kernelweave.views import Views
+from kernelweave.kernels.compile.examples import PartOfReading, Reading, columns_of
+from kernelweave.kernels.compile.normalized import Centered, FromMean
+from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
+from kernelweave.kernels.compose.algebra import Named
+from kernelweave.kernels.compose.per_feature import Stack
+from kernelweave.kernels.data.columns import Columns
+from kernelweave.kernels.data.views import Views
+from kernelweave.model.files.registry import stored
 
 
 @stored("Absent")

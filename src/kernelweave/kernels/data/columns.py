@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from kernelweave.kernels.inputs import (
+from kernelweave.kernels.data.inputs import (
     absent_rows,
     as_input,
     as_view,
@@ -21,8 +21,8 @@ from kernelweave.kernels.inputs import (
     column_names,
     items,
 )
-from kernelweave.stored import stored
-from kernelweave.views import Views, taken
+from kernelweave.kernels.data.views import Views, taken
+from kernelweave.model.files.registry import stored
 
 MOST_NAMED = 3  # columns that a name lists
 

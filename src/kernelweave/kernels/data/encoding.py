@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.kernels.columns import Columns, choose
-from kernelweave.kernels.examples import Table, vector_table
-from kernelweave.kernels.inputs import (
+from kernelweave.kernels.compile.examples import Table, vector_table
+from kernelweave.kernels.data.columns import Columns, choose
+from kernelweave.kernels.data.inputs import (
     column,
     holds_floats,
     holds_numbers,
@@ -24,7 +24,7 @@ from kernelweave.kernels.inputs import (
     items,
     numbers,
 )
-from kernelweave.stored import stored
+from kernelweave.model.files.registry import stored
 
 FILL = (
     "; single values that are missing need to be filled, for example by "

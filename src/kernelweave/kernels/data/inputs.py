@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.kernels.data.views import Views, from_frame, is_multi_index, unmasked
 from kernelweave.sequences import Sequences
-from kernelweave.views import Views, from_frame, is_multi_index, unmasked
 
 # How the names of dtypes begin, of polars and pyarrow, whose items have items themselves.
 NESTED = ("list", "large_list", "fixed_size_list", "array", "struct", "map")

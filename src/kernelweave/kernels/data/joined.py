@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..sequences import Sequences
-from .examples import Dense, Examples, Sparse, Table
-from .identity import IdTable
-from .spectrum import SequenceTable
-from .string_columns import PlaneTable
+from ...sequences import Sequences
+from ..compile.examples import Dense, Examples, Sparse, Table
+from ..string.spectrum import SequenceTable
+from ..string.string_columns import PlaneTable
+from ..vector.identity import IdTable
 
 
 def joined(parts: Sequence[Examples]) -> Examples:

@@ -9,11 +9,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose, found
-from kernelweave.kernels.examples import Table, vector_table
-from kernelweave.kernels.inputs import as_input, column, is_numeric_array, items_or_none
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.stored import stored
+from kernelweave.kernels.compile.examples import Table, vector_table
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.inputs import as_input, column, is_numeric_array, items_or_none
+from kernelweave.model.files.registry import stored
 
 
 @stored("Missing")

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.kernels.encoding import Encoded, one_hot
-from kernelweave.kernels.inputs import (
+from kernelweave.kernels.data.encoding import Encoded, one_hot
+from kernelweave.kernels.data.inputs import (
     column,
     column_names,
     holds_numbers,
@@ -28,7 +28,7 @@ from kernelweave.kernels.inputs import (
     items_or_none,
     numbers,
 )
-from kernelweave.stored import stored
+from kernelweave.model.files.registry import stored
 
 ROUNDINGS = 16 * np.finfo(float).eps  # spread over largest value, from which on a column varies
 

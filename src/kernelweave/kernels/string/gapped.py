@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.kernels.columns import Columns
-from kernelweave.kernels.hamming import FILTERS, cut, mismatch_values, spectrum
-from kernelweave.kernels.hamming_kernel import HammingKernel, Member
+from kernelweave.estimators.parameters import as_number, is_whole
+from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.parameters import label, members, whole
-from kernelweave.kernels.spectrum import LONGEST
-from kernelweave.parameters import as_number, is_whole
-from kernelweave.stored import stored
+from kernelweave.kernels.string.hamming import FILTERS, cut, mismatch_values, spectrum
+from kernelweave.kernels.string.hamming_kernel import HammingKernel, Member
+from kernelweave.kernels.string.spectrum import LONGEST
+from kernelweave.model.files.registry import stored
 
 HEAVIEST = 255  # the largest weight of a word in the middle
 

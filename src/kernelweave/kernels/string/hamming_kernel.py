@@ -15,14 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelweave.alphabets import Alphabet, as_alphabet
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose, found
-from kernelweave.kernels.hamming import Values, spectrum
-from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.spectrum import LONGEST, MOST_PLACES, SequenceTable, Texts
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.inputs import as_input
+from kernelweave.kernels.string.hamming import Values, spectrum
+from kernelweave.kernels.string.spectrum import LONGEST, MOST_PLACES, SequenceTable, Texts
+from kernelweave.sequences.alphabets import Alphabet, as_alphabet
 
 STORES = ["auto", "rows", "table"]
 

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from kernelweave.alphabets import as_alphabet
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, found
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.parameters import whole
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.string_columns import Strings, resolve_length
-from kernelweave.stored import stored
+from kernelweave.kernels.string.string_columns import Strings, resolve_length
+from kernelweave.model.files.registry import stored
+from kernelweave.sequences.alphabets import as_alphabet
 
 
 @dataclass(frozen=True)

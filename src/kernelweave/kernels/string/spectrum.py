@@ -7,16 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.alphabets import Alphabet, as_alphabet
-from kernelweave.core import _core
+from kernelweave.common.core import _core
+from kernelweave.estimators.parameters import is_whole
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose, found
-from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.string_columns import read_column, warn_of_unknown
-from kernelweave.parameters import is_whole
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.inputs import as_input
+from kernelweave.kernels.string.string_columns import read_column, warn_of_unknown
+from kernelweave.model.files.registry import stored
 from kernelweave.sequences import Sequences
-from kernelweave.stored import stored
+from kernelweave.sequences.alphabets import Alphabet, as_alphabet
 
 STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
 MOST_PLACES = 1 << 28  # of a table

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.alphabets import Alphabet
-from kernelweave.core import _core
-from kernelweave.kernels.columns import Columns, choose
-from kernelweave.kernels.inputs import as_input
+from kernelweave.common.core import _core
+from kernelweave.kernels.data.columns import Columns, choose
+from kernelweave.kernels.data.inputs import as_input
+from kernelweave.model.files.registry import stored
 from kernelweave.sequences import Sequences, as_sequences
-from kernelweave.stored import stored
+from kernelweave.sequences.alphabets import Alphabet
 
 FIRST = 100  # sequences in which unknown letters are counted
 

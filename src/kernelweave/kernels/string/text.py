@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose, found
-from kernelweave.kernels.examples import Sparse, Table
-from kernelweave.kernels.inputs import as_input
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.stored import stored
+from kernelweave.kernels.compile.examples import Sparse, Table
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.inputs import as_input
+from kernelweave.model.files.registry import stored
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer

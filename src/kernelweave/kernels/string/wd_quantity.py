@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from kernelweave.core import _core
-from kernelweave.parameters import is_whole
+from kernelweave.common.core import _core
+from kernelweave.estimators.parameters import is_whole
 
 SPLITS = (None, "degree", "position", "both")
 Split = str | tuple[tuple[int, int], ...] | None

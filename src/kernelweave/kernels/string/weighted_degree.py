@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.alphabets import as_alphabet
+from kernelweave.estimators.parameters import is_whole
 from kernelweave.kernels.base import OnColumns
-from kernelweave.kernels.columns import Columns, found
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.parameters import MOST, whole
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.string_columns import Strings, resolve_length
-from kernelweave.kernels.wd_quantity import WdQuantity, checked_split, plane_of
-from kernelweave.parameters import is_whole
-from kernelweave.stored import stored
+from kernelweave.kernels.string.string_columns import Strings, resolve_length
+from kernelweave.kernels.string.wd_quantity import WdQuantity, checked_split, plane_of
+from kernelweave.model.files.registry import stored
+from kernelweave.sequences.alphabets import as_alphabet
 
 STORES = ["auto", "rows", "trie"]
 

@@ -17,16 +17,16 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose, found
-from kernelweave.kernels.encoding import Encoded, encode
-from kernelweave.kernels.examples import Given, Table
-from kernelweave.kernels.inputs import as_input, column, items_or_none
+from kernelweave.kernels.compile.examples import Given, Table
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.compose.per_feature import Stack
+from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.encoding import Encoded, encode
+from kernelweave.kernels.data.inputs import as_input, column, items_or_none
 from kernelweave.kernels.parameters import checked, members
-from kernelweave.kernels.per_feature import Stack
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.repair import check_repair, find_negative, projected, repaired
-from kernelweave.kernels.vectors import concrete_gamma
-from kernelweave.stored import stored
+from kernelweave.kernels.vector.repair import check_repair, find_negative, projected, repaired
+from kernelweave.kernels.vector.vectors import concrete_gamma
+from kernelweave.model.files.registry import stored
 
 
 @dataclass(frozen=True)

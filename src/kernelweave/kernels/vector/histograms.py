@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kernelweave.kernels.columns import found
-from kernelweave.kernels.encoding import Encoded
-from kernelweave.kernels.examples import Table, View, vector_table
-from kernelweave.kernels.vectors import Exponential, VectorKernel
-from kernelweave.stored import stored
+from kernelweave.kernels.compile.examples import Table, View, vector_table
+from kernelweave.kernels.data.columns import found
+from kernelweave.kernels.data.encoding import Encoded
+from kernelweave.kernels.vector.vectors import Exponential, VectorKernel
+from kernelweave.model.files.registry import stored
 
 
 @dataclass(frozen=True)

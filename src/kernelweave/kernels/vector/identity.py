@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.stored import stored
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.model.files.registry import stored
 
 
 @stored("IdTable")

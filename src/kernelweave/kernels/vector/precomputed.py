@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.cached_property import cached_property
+from kernelweave.common.cached_property import cached_property
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, choose, found
-from kernelweave.kernels.encoding import Encoded, encode
-from kernelweave.kernels.examples import Given, Table
-from kernelweave.kernels.inputs import as_input, column
-from kernelweave.kernels.per_feature import Stack
-from kernelweave.kernels.program import Expression, Layout
-from kernelweave.kernels.repair import check_repair, find_negative, projected, repaired
-from kernelweave.stored import stored
-from kernelweave.views import Grams
+from kernelweave.kernels.compile.examples import Given, Table
+from kernelweave.kernels.compile.program import Expression, Layout
+from kernelweave.kernels.compose.per_feature import Stack
+from kernelweave.kernels.data.columns import Columns, choose, found
+from kernelweave.kernels.data.encoding import Encoded, encode
+from kernelweave.kernels.data.inputs import as_input, column
+from kernelweave.kernels.data.views import Grams
+from kernelweave.kernels.vector.repair import check_repair, find_negative, projected, repaired
+from kernelweave.model.files.registry import stored
 
 
 @stored("Matrix")

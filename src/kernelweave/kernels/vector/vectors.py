@@ -20,15 +20,15 @@ from typing import Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from kernelweave.core import _core, single_threaded_blas
+from kernelweave.common.core import _core, single_threaded_blas
 from kernelweave.kernels.base import Kernel, OnColumns
-from kernelweave.kernels.columns import Columns, found
-from kernelweave.kernels.encoding import Encoded, encode
-from kernelweave.kernels.examples import Dense, Reading, View, vector_table
-from kernelweave.kernels.inputs import as_input
+from kernelweave.kernels.compile.examples import Dense, Reading, View, vector_table
+from kernelweave.kernels.compile.program import Expression, Instruction, Layout
+from kernelweave.kernels.data.columns import Columns, found
+from kernelweave.kernels.data.encoding import Encoded, encode
+from kernelweave.kernels.data.inputs import as_input
 from kernelweave.kernels.parameters import checked, members
-from kernelweave.kernels.program import Expression, Instruction, Layout
-from kernelweave.stored import stored
+from kernelweave.model.files.registry import stored
 
 PAIRED = 1000  # examples whose distances the median is taken over
 

@@ -22,13 +22,13 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ...kernels.compile.examples import Examples
+from ...optimization.history import Result
+from ...problem.problem import Problem
 from .archive import Archive, write_archive
-from .kernels.examples import Examples
-from .model_file import Writer
-from .problem import Problem
-from .training.history import Result
-from .typed import fits
-from .whole_file import whole_file
+from .atomic_write import whole_file
+from .kw import Writer
+from .type_check import fits
 
 SECONDS = 120.0  # between two files
 FORMAT = 2  # 1 had neither checksums nor the examples in its key

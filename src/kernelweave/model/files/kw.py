@@ -24,16 +24,16 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ...estimators.parameters import check_parameters
+from ...kernels import Kernel
+from ...optimization.plan import Plan
+from ...sequences import Sequences
+from ..model import Model
 from .archive import Archive, write_archive
-from .kernels import Kernel
+from .atomic_write import whole_file
 from .lsgkm import is_lsgkm, read_lsgkm
-from .model import Model
-from .parameters import check_parameters
-from .plan import Plan
-from .sequences import Sequences
-from .stored import Stored, stored_as, stored_class
-from .typed import fits
-from .whole_file import whole_file
+from .registry import Stored, stored_as, stored_class
+from .type_check import fits
 
 FORMAT = 2
 FIRST_WITH_SUMS = 2
@@ -46,8 +46,12 @@ NOT_FOR_FILES = frozenset({"checkpoint"})  # a path means nothing elsewhere, and
 
 # Modules of classes that files may hold and that nothing above imports.
 NOT_YET_IMPORTED = (
-    "estimators", "selection", "kernels.member", "kernels.missing", "kernels.standardized",
-)  # fmt: skip
+    "kernelweave.estimators",
+    "kernelweave.estimators.selection",
+    "kernelweave.kernels.compose.member",
+    "kernelweave.kernels.data.missing",
+    "kernelweave.kernels.data.standardized",
+)
 
 Number = int | float
 # What estimators learn, and of which type it is.
@@ -125,7 +129,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     True
     """
     for module in NOT_YET_IMPORTED:
-        import_module(f"{__package__}.{module}")
+        import_module(module)
     with open(path, "rb") as file:
         foreign = is_lsgkm(file.read(8))
         file.seek(0)

@@ -16,12 +16,12 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from .kernels import CompiledKernels, Exponential, GappedKmer, Kernel
-from .kernels.algebra import Named
-from .kernels.normalized import Unit
-from .model import Model
-from .stored import stored_as
-from .whole_file import whole_file
+from ...kernels import CompiledKernels, Exponential, GappedKmer, Kernel
+from ...kernels.compile.normalized import Unit
+from ...kernels.compose.algebra import Named
+from ..model import Model
+from .atomic_write import whole_file
+from .registry import stored_as
 
 GZIP = b"\x1f\x8b"
 EXPANSION = 64  # a packed file may unpack to so many times its size,

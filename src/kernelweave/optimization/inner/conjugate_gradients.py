@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..engines.modelled import ModelledEngine
-from ..problem import Problem
+from ...engines.base import Engine
+from ...engines.modelled import ModelledEngine
+from ...problem.problem import Problem
+from ..history import History, Result
 from .descent import SHORT_MOVES, Descent, descended
-from .history import History, Result
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
 FIRST_MOVES = 30  # on a model that knows nothing but other kernels

@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
-from ..engines.base import Engine
+from ...common.roots import root
+from ...engines.base import Engine
+from ...problem.problem import Problem
+from ..history import History, Result, apart
 from ..kkt_system import longest_step
-from ..problem import Problem
-from ..roots import root
-from .history import History, Result, apart
 from .working_sets import certified
 
 # Moves in which the gap has to fall to half of what it was, or as many as a part of the free

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..problem import Problem
-from ..roots import root
+from ...common.roots import root
+from ...engines.base import Engine
+from ...problem.problem import Problem
+from ..history import History, Result
 from .conjugate_gradients import ModelledDescent
 from .descent import descended
-from .history import History, Result
 
 
 class JointDescent(ModelledDescent):

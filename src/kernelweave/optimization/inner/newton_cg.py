@@ -22,10 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from ..engines.base import Engine
-from ..losses.base import EDGE
-from ..problem import Problem
-from .history import History, Result
+from ...engines.base import Engine
+from ...losses.base import EDGE
+from ...problem.problem import Problem
+from ..history import History, Result
 from .working_sets import certified
 
 MOST_MOVES = 200  # of conjugate gradients for a Newton step

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..losses import DualTerm
+from ...losses import DualTerm
 from .violations import Violations
 
 

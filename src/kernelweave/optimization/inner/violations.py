@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..losses import DualTerm
+from ...losses import DualTerm
 
 MOST_SUPPORT = 0.6  # part of the examples that is most of them
 

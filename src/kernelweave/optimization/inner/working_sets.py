@@ -17,13 +17,13 @@ from functools import partial
 
 import numpy as np
 
-from ..core import _core
-from ..engines.base import Engine
-from ..problem import Certificate, Problem
-from .history import History
+from ...common.core import _core
+from ...engines.base import Engine
+from ...problem.problem import Certificate, Problem
+from ..history import History
+from ..observers import of_examples
 from .interior_points import interior_points
 from .margin_newton import margin_newton
-from .observers import of_examples
 from .subproblem import Subproblem
 from .violations import Violations, strictly_inside
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
-from .engines import DenseEngine, Engine, TrainingSet
-from .kernels import Kernel
-from .kernels.normalize import prepare
-from .parameters import thread_count
-from .validation import as_rows
+from ...engines import DenseEngine, Engine, TrainingSet
+from ...estimators.parameters import thread_count
+from ...estimators.validation import as_rows
+from ...kernels import Kernel
+from ...kernels.compile.normalize import prepare
 
 ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
-from ..losses import Loss
-from ..norms import Norm
+from ...losses import Loss
+from ...norms import Norm
 
 
 class Method(ABC):

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..losses import DualTerm
-from ..norms import Norm
-from ..problem import Problem
+from ...losses import DualTerm
+from ...norms import Norm
+from ...problem.problem import Problem
 
 
 class ConeProgram:

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..cached_property import cached_property
-from ..engines.base import Engine
-from ..problem import Certificate, Problem
+from ...common.cached_property import cached_property
+from ...engines.base import Engine
+from ...problem.problem import Certificate, Problem
 
 CANDIDATES = 1000  # of each class in a batch, besides those with an a above 0
 

@@ -30,13 +30,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..losses import Loss
-from ..norms import Norm
-from ..parameters import as_number
-from ..problem import Problem
-from ..stored import stored
-from ..training.history import History, Result
+from ...engines.base import Engine
+from ...estimators.parameters import as_number
+from ...losses import Loss
+from ...model.files.registry import stored
+from ...norms import Norm
+from ...problem.problem import Problem
+from ..history import History, Result
 from .base import Method
 from .game import Game
 from .sifting import sift, spread

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linprog
 
-from ..engines.base import Engine
-from ..problem import Problem
-from ..training.history import Result
-from ..training.violations import Violations
+from ...engines.base import Engine
+from ...problem.problem import Problem
+from ..history import Result
+from ..inner.violations import Violations
 
 
 def optimality(

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..norms import Norm
-from ..problem import Problem
+from ...engines.base import Engine
+from ...norms import Norm
+from ...problem.problem import Problem
 
 SINGULAR = 1e-13  # singular values below this part of the largest count as zero
 

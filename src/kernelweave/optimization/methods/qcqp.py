@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 from scipy.linalg.lapack import dpstrf
 
-from ..engines.base import Engine
-from ..norms import Norm
-from ..problem import Certificate, Problem
-from ..stored import stored
-from ..training.history import History, Result
-from ..training.subproblem import balanced
+from ...engines.base import Engine
+from ...model.files.registry import stored
+from ...norms import Norm
+from ...problem.problem import Certificate, Problem
+from ..history import History, Result
+from ..inner.subproblem import balanced
 from .base import Method
 from .cone_program import ConeProgram
 from .polish import Point, polish

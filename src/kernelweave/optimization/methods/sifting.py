@@ -15,12 +15,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..problem import Problem
-from ..training.history import History, Result
-from ..training.observers import of_kernels, placed
-from ..training.solve import feasible_alpha
-from ..training.violations import every_kth
+from ...engines.base import Engine
+from ...problem.problem import Problem
+from ..history import History, Result
+from ..inner.violations import every_kth
+from ..observers import of_kernels, placed
+from ..solve import feasible_alpha
 
 INNER_FALL = 0.5  # part of the tolerance to which the last sample is solved,
 EARLIER_FALL = 0.1  # and part of the gap among all kernels to which the next sample is

@@ -28,12 +28,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..engines.base import Engine
-from ..norms import Norm
-from ..parameters import as_number
-from ..problem import Problem
-from ..stored import stored
-from ..training.history import History, Result
+from ...engines.base import Engine
+from ...estimators.parameters import as_number
+from ...model.files.registry import stored
+from ...norms import Norm
+from ...problem.problem import Problem
+from ..history import History, Result
 from .base import Method
 from .optimality import optimality, sparsify
 from .sifting import FEW, ROOM, first_guess, sift

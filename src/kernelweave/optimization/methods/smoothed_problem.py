@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..core import _core
-from ..engines.base import Engine
-from ..problem import Certificate, Problem
-from ..training.history import History
-from ..training.violations import Violations, strictly_inside
+from ...common.core import _core
+from ...engines.base import Engine
+from ...problem.problem import Certificate, Problem
+from ..history import History
+from ..inner.violations import Violations, strictly_inside
 
 HALVING = 0.5
 INNER = 0.3  # gap of a smoothed problem, relative to that of the model, that counts as solved

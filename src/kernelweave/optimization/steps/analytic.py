@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
-from ..training.loop import Turn
+from ...norms import Norm
+from ..loop import Turn
 
 SLACK = 0.25  # part of the tolerance that may be lost to weights which numbers can hold
 FIRST, LONGEST = 2.0, 8.0  # factors of a step

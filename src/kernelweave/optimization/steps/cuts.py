@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
+from ...norms import Norm
 from .master import Master
 
 PATIENCE = 30  # a cut that was not needed for so many turns is dropped

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
-from ..training.loop import Turn
+from ...norms import Norm
+from ..loop import Turn
 from .cuts import Cuts
 
 TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of a cut's violation

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
-from ..training.loop import Turn
+from ...norms import Norm
+from ..loop import Turn
 from .master import least_weights, model_minimum
 
 ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring

@@ -24,10 +24,10 @@ from collections.abc import Iterator
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 
-from ..engines.base import Engine
+from ...engines.base import Engine
+from ...problem.problem import Problem
+from ..inner.violations import strictly_inside
 from ..kkt_system import MANY, Symmetric, total, value_hessian
-from ..problem import Problem
-from .violations import strictly_inside
 
 BLOCKS = 1.2  # times the engine's largest block: so many examples make the Hessian at most
 # Where a pass takes less than the factors of so large a block, it is made of fewer: so many, or a

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..norms import Norm
-from ..training.loop import Turn
+from ...norms import Norm
+from ..loop import Turn
 from .cuts import Cuts
 from .master import Master
 

@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from ..core import _core
+from ...common.core import _core
+from ...norms import Norm
 from ..kkt_system import LowRank, Symmetric, longest_step
-from ..norms import Norm
-from ..training.loop import Turn
+from ..loop import Turn
 
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1

@@ -28,10 +28,10 @@ import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf
 
-from ..core import _core
+from ...common.core import _core
+from ...norms import Norm
 from ..kkt_system import Symmetric, symmetric_product
-from ..norms import Norm
-from ..training.loop import Turn
+from ..loop import Turn
 from .master import least_weights, model_minimum
 
 SEVERAL = 100  # kernels up to which the model of kernels of rank one is taken

@@ -1,0 +1,1 @@
+"""Shared by all packages: the compiled core, cached properties, root finding."""

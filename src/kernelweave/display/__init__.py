@@ -1,0 +1,1 @@
+"""Displays (matplotlib) and reports (HTML) of fitted models."""

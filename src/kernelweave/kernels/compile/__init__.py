@@ -1,0 +1,1 @@
+"""From kernels and data to a program for the compiled core."""

@@ -1,0 +1,1 @@
+"""Kernels made of other kernels: sums, products, one kernel per column."""

@@ -1,0 +1,1 @@
+"""Data that kernels read: columns, encodings, views, missing values."""

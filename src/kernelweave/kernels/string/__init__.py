@@ -1,0 +1,1 @@
+"""Kernels on sequences and texts."""

@@ -1,0 +1,1 @@
+"""Kernels on vectors and on precomputed similarities."""

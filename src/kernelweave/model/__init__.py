@@ -1,0 +1,1 @@
+"""Fitted models: decision functions, verification of certificates, and files."""

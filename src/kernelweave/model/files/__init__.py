@@ -1,0 +1,1 @@
+"""Files: saved models, checkpoints and models of LS-GKM."""

@@ -1,0 +1,1 @@
+"""Inner methods: improve the dual variables alpha under fixed kernel weights."""

@@ -1,0 +1,1 @@
+"""Methods with loops of their own, as values of `solver=`."""

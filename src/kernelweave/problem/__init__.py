@@ -1,0 +1,1 @@
+"""The convex problem: primal, dual and certificate; hard margins; generalisation bounds."""

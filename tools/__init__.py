@@ -1,0 +1,1 @@
+"""Tools for people who work on the code; no part of the package."""
