@@ -14,7 +14,6 @@ from kernelweave import MKLClassifier, kernels
 
 from . import report, timing
 from .data import MissingData
-from .older_gap import stop_at_older_gap
 from .settings import Settings
 
 
@@ -47,7 +46,6 @@ def arguments(found: dict[str, str]) -> argparse.Namespace:
     parser.add_argument("--ours", action="store_true", help="without peers that take minutes")
     parser.add_argument("--cpu", action="store_true", help="CPU seconds, not those of the clock")
     parser.add_argument("--sizes", type=int, nargs="+", default=[], help="of some tables: examples")
-    parser.add_argument("--older-gap", action="store_true", help="see benchmarks/older_gap.py")
     parser.add_argument("--jobs", type=int, default=1, help="threads of our fits in large_noisy")
     chosen = parser.parse_args()
     if unknown := sorted(set(chosen.names) - set(found)):
@@ -67,8 +65,6 @@ def main() -> None:
     chosen = arguments(found)
     if chosen.cpu:
         timing.default_clock = time.process_time
-    if chosen.older_gap:
-        stop_at_older_gap()
     modules = {name: import_module(f"benchmarks.{name}") for name in chosen.names or found}
     if not chosen.names:
         modules = {name: one for name, one in modules.items() if getattr(one, "QUICK", True)}

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import naive_mkl
 import numpy as np
 from kernel_cases import dense
+from kernelweave.optimization.loop import train
 
 from kernelweave import losses, norms
 from kernelweave.common.core import single_threaded_blas
 from kernelweave.datasets import make_splice
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Polynomial, WeightedDegree
-from kernelweave.optimization.history import History
-from kernelweave.optimization.loop import train
 from kernelweave.optimization.plan import Plan, find_method, make_plan
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import feasible_alpha, solve
 from kernelweave.problem.problem import Problem
 
@@ -33,7 +33,7 @@ class Case:
         ways = {"working_set": working_set, "interleaved": interleaved}
         plan = planned(solver, self.problem, self.engine, **ways)
         with single_threaded_blas():
-            return solve(self.problem, self.engine, plan, History(max_iter=max_iter, **how))
+            return solve(self.problem, self.engine, plan, Run.start(max_iter=max_iter, **how))
 
     def naive_gap(self, result):
         return naive_mkl.certificate(self.K, self.problem, result)[2]
@@ -60,7 +60,7 @@ def splice_machine(loss="hinge", C=1.0, kernel=None, n=800):
     kind = KINDS.get(loss, "classifier")
     cost = np.where(np.arange(n) % 7 == 0, 0.0, C)
     tau = 0.2 * cost.sum() if kind == "one-class" else 0.0
-    problem = Problem(losses.get(loss, kind), norms.Lp(2.0), y.astype(float), cost, tau)
+    problem = Problem.of(losses.get(loss, kind), norms.Lp(2.0), y.astype(float), cost, tau)
     engine = dense(kernel or WeightedDegree(8), X, "unit")
     return problem, engine, begin(problem, engine)
 
@@ -68,8 +68,8 @@ def splice_machine(loss="hinge", C=1.0, kernel=None, n=800):
 def check_optimum(method, loss, C, tol):
     """A method finds the optimum of working sets; the engine ends at its alpha and outputs."""
     problem, engine, weights = splice_machine(loss, C)
-    found = method(problem, engine, weights, History(tol))
-    expected = train(*splice_machine(loss, C), Plan("dense", working_set=50), History(1e-4))
+    found = method(problem, engine, weights, Run.start(tol))
+    expected = train(*splice_machine(loss, C), Plan("dense", working_set=50), Run.start(1e-4))
     assert found.converged
     assert found.gap <= tol
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
@@ -88,7 +88,7 @@ def hinge_case(table, norm, kernels, *, n=None, normalize=None):
     X, y = standardised(table["X"][:n].astype(float)), table["y"][:n]
     engine = dense(kernels, X, normalize)
     y = np.where(y == y.max(), 1.0, -1.0)
-    return Case(Problem(losses.Hinge(), norm, y, np.ones(len(y))), engine, np.empty(0))
+    return Case(Problem.of(losses.Hinge(), norm, y, np.ones(len(y))), engine, np.empty(0))
 
 
 def make_case(table, loss, norm, *, n=100, M=5, C=1.0):
@@ -101,7 +101,7 @@ def make_case(table, loss, norm, *, n=100, M=5, C=1.0):
     y = (y - y.mean()) / y.std() if kind == "regressor" else np.where(y == y.max(), 1.0, -1.0)
     tau = 0.3 * n if kind == "one-class" else 0.0
     gammas = list(np.geomspace(0.01, 10.0, M - 1) / X.shape[1])
-    problem = Problem(losses.get(loss, kind), norm, y, np.full(n, 1.0 if tau else C), tau)
+    problem = Problem.of(losses.get(loss, kind), norm, y, np.full(n, 1.0 if tau else C), tau)
     kernels = [Polynomial(degree=2, gamma=1 / X.shape[1], coef0=1.0)]
     if gammas:
         kernels = [RBF(gamma=gammas), *kernels]

@@ -31,9 +31,10 @@ def first_calls(work: Callable[[], Any]) -> list[tuple[int, str, str]]:
         code = frame.f_code
         if not code.co_filename.startswith(HOME):
             return
+        name = getattr(code, "co_qualname", code.co_name)  # Python 3.10 has no qualified names
         if event == "call":
             depth += 1
-            found.setdefault((code.co_filename.removeprefix(HOME), code.co_qualname), depth)
+            found.setdefault((code.co_filename.removeprefix(HOME), name), depth)
         elif event == "return":
             depth -= 1
 

@@ -16,8 +16,8 @@ from kernelweave.engines.shards import NearShards
 from kernelweave.kernels import RBF, WeightedDegree, prepare
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.optimization.history import History
 from kernelweave.optimization.plan import find_method, make_plan
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.problem.problem import Problem
 
@@ -50,10 +50,10 @@ def simulated(kernel, X, y, machines, example_bytes):
     shards = CountedShards([Shard(kernels, examples.take(part)) for part in idx])
     vars(shards).update(passes=[], example_bytes=example_bytes)
     engine = ShardedEngine(shards, Near(kernels, linear=False))
-    problem = Problem(Hinge(), Lp(2.0), y.astype(float), np.ones(len(y)))
+    problem = Problem.of(Hinge(), Lp(2.0), y.astype(float), np.ones(len(y)))
     plan = make_plan(find_method("auto", problem.norm, problem.loss), problem, engine, "sharded")
     with single_threaded_blas():
-        return solve(problem, engine, plan, History(1e-3)), shards.passes
+        return solve(problem, engine, plan, Run.start(1e-3)), shards.passes
 
 
 def sequences():

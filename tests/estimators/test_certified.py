@@ -19,7 +19,7 @@ class Setting:
     def __init__(self, norm, rng):
         X = rng.normal(size=(40, 3))
         y = np.where(X[:, 0] > 0, 1.0, -1.0)
-        self.problem = Problem(losses.Hinge(), norm, y, np.ones(40))
+        self.problem = Problem.of(losses.Hinge(), norm, y, np.ones(40))
         self.K = np.stack([rbf_kernel(X, gamma=0.1), rbf_kernel(X, gamma=0.5), linear_kernel(X)])
         self.engine = dense([RBF([0.1, 0.5]), Linear()], X)
         shares = rng.uniform(0.1, 0.9, size=40) * (y > 0)

@@ -49,7 +49,7 @@ def certified(kernels, solver, norm, X, y, K=None):
     ).fit(X, y)
     judged = Fixed(model.weights_) if "alignment" in solver else norm
     K = np.concatenate([np.atleast_3d(k(X).T).T for k in kernels]) if K is None else K
-    problem = Problem(losses.get(model.loss, "classifier"), judged, y, np.ones(len(y)))
+    problem = Problem.of(losses.get(model.loss, "classifier"), judged, y, np.ones(len(y)))
     gap = naive_mkl.model_gap(K, problem, model)
     assert gap == pytest.approx(model.duality_gap_, abs=1e-9)
     assert gap <= model.tol + 1e-9
@@ -125,7 +125,7 @@ def test_a_kernel_whose_w_vanishes_comes_back(seed, p, working_set):
     kernels = [RBF(1.0, columns=[j]) for j in range(5)]
     settings = {"solver": "analytic", "normalize": None, "working_set": working_set}
     model = MKLClassifier(kernels, norm=p, **settings).fit(X, y)
-    problem = Problem(losses.Hinge(), norms.Lp(p), y, np.ones(len(y)))
+    problem = Problem.of(losses.Hinge(), norms.Lp(p), y, np.ones(len(y)))
     gap = naive_mkl.model_gap(np.stack([k(X) for k in kernels]), problem, model)
     assert gap <= model.tol + 1e-9
 

@@ -9,8 +9,8 @@ from kernelweave.estimators.fold import FEWEST_MACHINES, CopiedFold, Fold
 from kernelweave.kernels import RBF, Linear
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.optimization.history import History
 from kernelweave.optimization.plan import find_method, make_plan
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.problem.problem import Problem
 
@@ -27,7 +27,7 @@ def data(rng):
 def machine_of(fold, problem):
     problem = fold.problem(problem)
     plan = make_plan(find_method("auto", problem.norm, problem.loss), problem, fold.engine, "name")
-    result = solve(problem, fold.engine, plan, History(1e-8))
+    result = solve(problem, fold.engine, plan, Run.start(1e-8))
     assert result.converged
     return fold.machine(problem, result)
 
@@ -37,7 +37,7 @@ def test_a_copy_trains_the_same_machines(data, p):
     X, y = data
     costs = np.zeros(60)
     costs[TRAIN] = 1.0
-    problems = [Problem(Hinge(), Lp(p), y, C * costs) for C in (0.1, 1.0)]
+    problems = [Problem.of(Hinge(), Lp(p), y, C * costs) for C in (0.1, 1.0)]
     examples = training_set(KERNELS, X)
     copied = Fold.of(StackedEngine.of(examples), TRAIN, TEST, 100)
     shared = Fold.of(DenseEngine.of(examples), TRAIN, TEST, 100)

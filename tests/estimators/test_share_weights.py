@@ -137,12 +137,12 @@ def test_solvers_that_cannot_share_say_which_can():
 def test_outputs_must_divide_the_examples():
     y = np.array([1.0, -1.0, 1.0])
     with pytest.raises(ValueError, match="n_outputs must divide the number of examples, 3, got 2"):
-        Problem(losses.Hinge(), norms.Lp(2), y, np.ones(3), n_outputs=2)
+        Problem.of(losses.Hinge(), norms.Lp(2), y, np.ones(3), n_outputs=2)
 
 
 def test_every_output_has_its_own_sum():
     y = np.array([1.0, -1.0, 1.0, -1.0])
-    problem = Problem(losses.Hinge(), norms.Lp(2), y, np.ones(4), n_outputs=2)
+    problem = Problem.of(losses.Hinge(), norms.Lp(2), y, np.ones(4), n_outputs=2)
     s = np.ones(2)
     assert np.isfinite(problem.dual(np.array([0.5, -0.5, 1.0, -1.0]), s))
     assert problem.dual(np.array([0.5, -1.0, 1.0, -0.5]), s) == -np.inf

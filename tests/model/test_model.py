@@ -10,7 +10,7 @@ from kernelweave import MKLClassifier
 from kernelweave.common.core import single_threaded_blas
 from kernelweave.kernels import RBF, Linear, WeightedDegree, per_feature, prepare
 from kernelweave.model.model import Model, spread
-from kernelweave.optimization.history import Result
+from kernelweave.optimization.result import Result
 
 N = 280  # more than one tile of columns
 SHARES = np.full(N, 1 / N)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kernel_cases import dense
+from kernelweave.optimization.loop import ACCURATE, train
 from mkl_cases import begin
 
 from kernelweave import losses, norms
@@ -10,9 +11,8 @@ from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Linear, WeightedDegree
 from kernelweave.optimization import active_sets as shrinking
 from kernelweave.optimization.active_sets import first_set, sample, train_on_active_sets
-from kernelweave.optimization.history import History
-from kernelweave.optimization.loop import ACCURATE, train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
 
@@ -23,14 +23,14 @@ def small_sets(monkeypatch):
 
 
 def machine(kernel, X, y, norm=1.0, loss="hinge"):
-    problem = Problem(losses.get(loss, "classifier"), norms.as_norm(norm), y, np.ones(len(y)))
+    problem = Problem.of(losses.get(loss, "classifier"), norms.as_norm(norm), y, np.ones(len(y)))
     return problem, dense(kernel, X, "variance")
 
 
 def solve(run, kernel, X, y, step=None, **kwargs):
     problem, engine = machine(kernel, X, y, **kwargs)
     plan = Plan("dense", step=step, working_set=200)
-    return run(problem, engine, begin(problem, engine), plan, History(1e-4)), engine
+    return run(problem, engine, begin(problem, engine), plan, Run.start(1e-4)), engine
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
@@ -82,16 +82,16 @@ def test_where_most_examples_count_weights_are_learned_on_larger_samples(
     y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
     problem, engine = machine(RBF(gamma=[0.01, 0.1, 1.0, 10.0]), X, y)
     plan = Plan("dense", step="Newton", pace=ACCURATE, working_set=200, samples=True)
-    expected = train(problem, engine, begin(problem, engine), plan, History(1e-4))
+    expected = train(problem, engine, begin(problem, engine), plan, Run.start(1e-4))
     monkeypatch.setattr(shrinking, "next_set", never)
-    found = train_on_active_sets(problem, engine, begin(problem, engine), plan, History(1e-4))
+    found = train_on_active_sets(problem, engine, begin(problem, engine), plan, Run.start(1e-4))
     assert found.gap <= 1e-4
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
 
 
 def test_larger_samples_contain_smaller_ones():
     y = np.where(np.arange(6000) % 3 == 0, 1.0, -1.0)
-    problem = Problem(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(6000))
+    problem = Problem.of(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(6000))
     alpha = np.zeros(6000)
     small, larger, largest = (sample(problem, alpha, size) for size in (62, 250, 1000))
     assert set(small) < set(larger) < set(largest)
@@ -116,7 +116,7 @@ def test_the_way_to_all_examples_is_part_of_the_result(most, small_sets, rng):
     """Sets that grow to half of the examples give way to all, with the turns that are left."""
     problem, engine = machine(Linear(), rng.normal(size=(800, 3)), np.sign(rng.random(800) - 0.5))
     told = []
-    history, plan = History(1e-6, most, watch=told.append), Plan("dense", working_set=50)
+    history, plan = Run.start(1e-6, most, watch=told.append), Plan("dense", working_set=50)
     found = train_on_active_sets(problem, engine, begin(problem, engine), plan, history)
     assert told == found.history
     seconds = [progress.seconds for progress in told]
@@ -128,7 +128,7 @@ def test_the_way_to_all_examples_is_part_of_the_result(most, small_sets, rng):
 def test_a_bounded_number_of_turns(small_sets):
     X, y = make_splice(1500, 0.1)
     problem, engine = machine(WeightedDegree(8), X, y)
-    history, plan = History(1e-9, 3), Plan("dense", working_set=20)
+    history, plan = Run.start(1e-9, 3), Plan("dense", working_set=20)
     found = train_on_active_sets(problem, engine, begin(problem, engine), plan, history)
     assert not found.converged
     assert found.n_iter <= 3
@@ -136,7 +136,7 @@ def test_a_bounded_number_of_turns(small_sets):
 
 def test_first_sets_hold_both_classes_and_all_support(small_sets):
     y = np.where(np.arange(5000) % 1000 == 999, 1.0, -1.0)
-    problem = Problem(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(5000))
+    problem = Problem.of(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(5000))
     alpha = np.zeros(5000)
     alpha[[1234, 1999]] = -0.5, 0.5
     chosen = first_set(problem, alpha)

@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from kernelweave import MKLClassifier, MKLRegressor, kernels, verify
 from kernelweave.estimators import base
 from kernelweave.optimization.best_model import BestModel
-from kernelweave.optimization.history import History
 from kernelweave.optimization.plan import METHODS
-from kernelweave.problem.problem import Certificate
+from kernelweave.optimization.run import Run
+from kernelweave.problem.certificate import Certificate
 
 TOL = 1e-9
 
@@ -106,7 +106,7 @@ def certificate(gap):
 
 
 def test_of_models_at_the_tolerance_others_judge():
-    best, history = BestModel(0.1), History(0.1)
+    best, history = BestModel(0.1), Run.start(0.1)
     history.best = best
     alpha, theta = np.array([1.0, -1.0]), np.array([0.6, 0.8])
     for gap, factor in ((0.5, 1.0), (0.3, 2.0), (0.05, 3.0), (0.4, 4.0)):

@@ -16,7 +16,7 @@ ROUNDING = 1e-5  # outputs are sums of terms up to 1e14, of which margins are th
 def assert_certified(model, K, y, C):
     kind = "classifier" if isinstance(model, MKLClassifier) else "regressor"
     assert model.n_iter_ < TURNS
-    problem = Problem(losses.get(model.loss, kind), model.norm, y, np.full(len(y), C))
+    problem = Problem.of(losses.get(model.loss, kind), model.norm, y, np.full(len(y), C))
     gap = naive_mkl.model_gap(K, problem, model)
     assert gap == pytest.approx(model.duality_gap_, abs=ROUNDING)
     assert gap <= model.tol + ROUNDING

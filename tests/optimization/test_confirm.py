@@ -6,15 +6,15 @@ from unittest import mock
 import numpy as np
 import pytest
 from kernel_cases import training_set
+from kernelweave.optimization.loop import train
 
 from kernelweave import losses, norms
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF
 from kernelweave.optimization import solve
 from kernelweave.optimization.confirm import judged
-from kernelweave.optimization.history import History
-from kernelweave.optimization.loop import train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 from kernelweave.problem.rounding import Digits
 
@@ -30,9 +30,9 @@ class Setting:
         X = rng.normal(size=(60, 3))
         y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
         given = training_set(RBF([0.1, 1.0]), X)
-        self.problem = Problem(losses.Hinge(), norms.Lp(2), y, np.ones(60))
+        self.problem = Problem.of(losses.Hinge(), norms.Lp(2), y, np.ones(60))
         self.engine, self.weights = DenseEngine.of(given), norms.Lp(2).start(2)
-        self.digits, self.history = Digits(given.kernels, given.examples), History(tol=TOL)
+        self.digits, self.history = Digits(given.kernels, given.examples), Run.start(tol=TOL)
         self.drift, self.tolerances = drift, []
 
     def solve(self, weights):

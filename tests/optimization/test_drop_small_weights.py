@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kernelweave.optimization.loop import ACCURATE, train
 from mkl_cases import begin, make_case
 
 from kernelweave import norms
 from kernelweave.optimization import solve
-from kernelweave.optimization.history import History
-from kernelweave.optimization.loop import ACCURATE, train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import FEW_TURNS, SMALL_WEIGHTS, drop_small_weights
 from kernelweave.optimization.steps import newton
 
@@ -28,12 +28,12 @@ def result(case, monkeypatch):
     """A result of steps that leave a part of every weight, at whose alpha the engine is."""
     monkeypatch.setattr(newton, "SEVERAL", 0)
     weights = begin(case.problem, case.engine)
-    return train(case.problem, case.engine, weights, PLAN, History(TOL))
+    return train(case.problem, case.engine, weights, PLAN, Run.start(TOL))
 
 
 def drop(case, result, tol, max_iter=None, observe=None, turns=FEW_TURNS):
     """Drop small weights as far as a tolerance allows it."""
-    history = History(tol, max_iter, observe=observe)
+    history = Run.start(tol, max_iter, observe=observe)
     history.entries, history.n_iter = list(result.history), result.n_iter
     return drop_small_weights(case.problem, case.engine, result, PLAN, history, turns)
 

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelweave.optimization.history import ROUNDING, STUCK_TURNS, History
-from kernelweave.problem.problem import Certificate
+from kernelweave.optimization.run import Run
+from kernelweave.optimization.stopping import ROUNDING, STUCK_TURNS
+from kernelweave.problem.certificate import Certificate
 
 THETA = np.array([0.6, 0.8])
 
@@ -31,7 +32,7 @@ def certificate(gap, dual=1.0):
 
 def test_it_keeps_and_tells_every_model():
     told = []
-    history, theta = History(watch=told.append), THETA.copy()
+    history, theta = Run.start(watch=told.append), THETA.copy()
     for gap in (0.5, 0.1):
         history.add(certificate(gap), theta)
         theta *= 0.5  # a solver may go on with the same array
@@ -43,7 +44,7 @@ def test_it_keeps_and_tells_every_model():
 
 
 def test_it_is_finished_at_the_tolerance_or_after_the_last_turn():
-    history = History(max_iter=2)
+    history = Run.start(max_iter=2)
     finished, left = [], []
     for turns, gap in enumerate((0.5, 0.2, 0.1)):
         history.add(certificate(gap), THETA, min(turns, 1))
@@ -51,7 +52,7 @@ def test_it_is_finished_at_the_tolerance_or_after_the_last_turn():
         left.append(history.turns_left)
     assert finished == [False, False, True]
     assert left == [2, 1, 0]
-    history = History(1e-3)
+    history = Run.start(1e-3)
     assert history.turns_left is None
     history.add(certificate(1e-3), THETA)
     assert history.converged
@@ -59,7 +60,7 @@ def test_it_is_finished_at_the_tolerance_or_after_the_last_turn():
 
 
 def test_it_is_finished_when_time_is_up(clock):
-    history = History(1e-3, deadline=10.0)
+    history = Run.start(1e-3, deadline=10.0)
     clock[0] = 9.0
     history.add(certificate(0.5), THETA)
     assert not history.finished(ENGINE)
@@ -73,7 +74,7 @@ def test_it_is_finished_when_time_is_up(clock):
 
 def test_an_inner_problem_has_the_same_clock_and_observer_but_tells_nobody(clock):
     told, seen = [], []
-    history = History(1e-3, 7, watch=told.append, observe=lambda *both: seen.append(both))
+    history = Run.start(1e-3, 7, watch=told.append, observe=lambda *both: seen.append(both))
     clock[0] = 3.0
     inner = history.inner(1e-2, 5)
     inner.add(certificate(0.5), THETA)
@@ -88,7 +89,7 @@ def test_an_inner_problem_has_the_same_clock_and_observer_but_tells_nobody(clock
 
 @pytest.mark.parametrize(("first", "tol"), [(0.5, 0.1), (0.1, 0.03), (1e-20, ROUNDING)])
 def test_the_gap_of_an_inner_problem_falls_from_where_it_starts(first, tol):
-    inner = History().inner(0.1, fall=0.3)
+    inner = Run.start().inner(0.1, fall=0.3)
     inner.add(certificate(first), THETA)
     assert inner.tol == pytest.approx(tol)
     inner.add(certificate(0.2 * first), THETA)
@@ -97,7 +98,7 @@ def test_the_gap_of_an_inner_problem_falls_from_where_it_starts(first, tol):
 
 def test_no_inner_problem_is_solved_beyond_rounding():
     """Where little can be gained, rounding of the values is more of the gap."""
-    inner = History().inner(0.1, fall=0.3)
+    inner = Run.start().inner(0.1, fall=0.3)
     inner.add(Certificate(primal=2.0, dual=2.0, constant=2.0 + 1e-6, gap=0.0, bias=0.0), THETA)
     assert inner.tol == pytest.approx(2e6 * ROUNDING)
 
@@ -106,7 +107,7 @@ def test_no_inner_problem_is_solved_beyond_rounding():
     ("gap", "dual", "stuck"), [(0.1, 1.0, True), (0.09, 1.0, False), (0.1, 1.1, False)]
 )
 def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck):
-    history = History()
+    history = Run.start()
     for _ in range(STUCK_TURNS):
         history.add(certificate(0.1), THETA)
     assert not history.stuck(ENGINE)
@@ -115,7 +116,7 @@ def test_it_is_stuck_without_a_better_value_for_long(gap, dual, stuck):
 
 
 def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
-    history = History()
+    history = Run.start()
     history.add(Certificate(primal=5.0, dual=-5.0, constant=0.0, gap=2.0, bias=0.0), THETA)
     for turn in range(STUCK_TURNS + 1):
         dual = -1e-14 * (1 - 1e-4 * turn)  # rising, relative to itself
@@ -134,7 +135,7 @@ def test_it_is_stuck_where_values_fall_to_rounding_of_zero():
     ],
 )
 def test_one_class_may_have_an_objective_that_vanishes(primal, dual, stuck):
-    history = History()
+    history = Run.start()
     history.add(Certificate(primal=5.0, dual=-5.0, constant=0.0, gap=2.0, bias=0.0), THETA)
     assert not history.stuck(ENGINE)
     history.add(Certificate(primal=primal, dual=dual, constant=0.0, gap=2.0, bias=0.0), THETA)
@@ -142,7 +143,7 @@ def test_one_class_may_have_an_objective_that_vanishes(primal, dual, stuck):
 
 
 def test_the_result_is_judged_by_the_tolerance():
-    history, alpha = History(1e-3), np.zeros(20)
+    history, alpha = Run.start(1e-3), np.zeros(20)
     history.add(certificate(0.5), THETA, 0)
     history.add(certificate(1e-4), THETA, 7)
     result = history.result(certificate(1e-4), alpha, THETA)

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from kernelweave.optimization.loop import ACCURATE, COMPLETE, GOOD_WEIGHTS, Accuracy, train
 from mkl_cases import begin, hinge_case, make_case
 
 from kernelweave import norms
 from kernelweave.kernels import RBF
-from kernelweave.optimization.history import History
-from kernelweave.optimization.loop import ACCURATE, COMPLETE, GOOD_WEIGHTS, Accuracy, train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.steps.newton import Newton
 
 STEPS = [
@@ -72,7 +72,7 @@ def solved_turns(case, monkeypatch, pace=COMPLETE, **how):
     """The turns that a step with some pace sees."""
     step = Recorded()
     monkeypatch.setattr(Plan, "make_step", lambda plan, norm: step)
-    plan, history = Plan("dense", step="Newton", pace=pace, working_set=60), History(**how)
+    plan, history = Plan("dense", step="Newton", pace=pace, working_set=60), Run.start(**how)
     train(case.problem, case.engine, begin(case.problem, case.engine), plan, history)
     return step.turns
 
@@ -111,7 +111,7 @@ def test_steps_act_where_weights_account_for_most_of_the_tolerance(tol, load_rea
 
     monkeypatch.setattr(Plan, "make_step", lambda plan, norm: Watched(norm))
     plan = Plan("dense", step="Newton", pace=ACCURATE, working_set=60)
-    result = train(case.problem, case.engine, begin(case.problem, case.engine), plan, History(tol))
+    result = train(case.problem, case.engine, begin(case.problem, case.engine), plan, Run.start(tol))
     assert result.converged
     assert seen
     assert all(GOOD_WEIGHTS * tol < part <= gap for part, gap in seen)
@@ -139,7 +139,7 @@ def test_steps_that_keep_the_weights_end_when_nothing_gets_better(load_real, mon
     monkeypatch.setattr(Plan, "make_step", lambda plan, norm: Recorded())
     weights = begin(case.problem, case.engine)
     plan = Plan("dense", step="Newton", pace=COMPLETE)
-    result = train(case.problem, case.engine, weights, plan, History(1e-3))
+    result = train(case.problem, case.engine, weights, plan, Run.start(1e-3))
     assert not result.converged
     assert result.gap > 1e-3
 
@@ -157,19 +157,19 @@ def test_some_examples_are_a_problem_like_any_other(case):
     even, equal = np.arange(120) % 2 == 0, begin(case.problem, case.engine)
     idx = np.flatnonzero(even)
     some = case.problem.restricted(idx, 0.0)
-    part = train(some, case.engine.subset(idx), equal, GIVEN, History(1e-8))
+    part = train(some, case.engine.subset(idx), equal, GIVEN, Run.start(1e-8))
     without = replace(case.problem, C=even.astype(float))  # without costs they are as good as none
-    alone = train(without, case.engine, equal, GIVEN, History(1e-8))
+    alone = train(without, case.engine, equal, GIVEN, Run.start(1e-8))
     assert part.primal == pytest.approx(alone.primal, rel=1e-7)
     np.testing.assert_allclose(part.alpha, alone.alpha[even], atol=1e-3)
 
 
 def test_examples_set_aside_leave_the_sum_of_alphas_as_it_is(case):
     weights = begin(case.problem, case.engine)
-    done = train(case.problem, case.engine, weights, GIVEN, History(1e-3))
+    done = train(case.problem, case.engine, weights, GIVEN, Run.start(1e-3))
     first = np.arange(60)
     rest = case.problem.restricted(first, case.problem.tau - float(done.alpha[60:].sum()))
-    part = train(rest, case.engine.subset(first), weights, GIVEN, History(1e-8))
+    part = train(rest, case.engine.subset(first), weights, GIVEN, Run.start(1e-8))
     assert part.n_iter > 0
     assert part.alpha.sum() == pytest.approx(done.alpha[:60].sum(), abs=1e-9)
 
@@ -177,11 +177,11 @@ def test_examples_set_aside_leave_the_sum_of_alphas_as_it_is(case):
 def test_given_weights_are_certified_as_one_machine(load_real):
     case = hinge_case(load_real("wdbc"), norms.Lp(1), KERNELS, n=120)
     theta, equal = np.array([0.0, 0.9, 0.1]), begin(case.problem, case.engine)
-    result = train(case.problem.given(theta), case.engine, theta, GIVEN, History(1e-6))
+    result = train(case.problem.given(theta), case.engine, theta, GIVEN, Run.start(1e-6))
     assert result.converged
     np.testing.assert_array_equal(result.weights, theta)
     begin(case.problem, case.engine)
-    with_equal = train(case.problem, case.engine, equal, GIVEN, History(1e-3, 50))
+    with_equal = train(case.problem, case.engine, equal, GIVEN, Run.start(1e-3, 50))
     assert with_equal.gap > 1e-3  # p = 1 has better ones
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kernelweave.optimization.history import History
 from kernelweave.optimization.observers import of_examples, of_kernels
+from kernelweave.optimization.run import Run
 
 THETA = np.array([0.6, 0.8])
 
@@ -36,7 +36,7 @@ def test_weights_of_some_kernels_are_observed_among_those_of_all():
 
 def test_some_examples_of_some_kernels_are_observed_among_all():
     seen, tell = listener()
-    history = History(observe=of_kernels(tell, np.array([2]), 3))
+    history = Run.start(observe=of_kernels(tell, np.array([2]), 3))
     examples = of_examples(history.inner(1e-3).observe, np.array([1]), np.zeros(3))
     examples(np.array([7.0]), np.array([1.0]))
     np.testing.assert_array_equal(seen[0][0], [0.0, 7.0, 0.0])

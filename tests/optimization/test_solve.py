@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from kernel_cases import dense, training_set
+from kernelweave.optimization.loop import train
 from loss_cases import every_loss
 from mkl_cases import begin, planned
 
@@ -12,10 +13,9 @@ from kernelweave import losses, norms
 from kernelweave.engines import FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.optimization import solve as solving
-from kernelweave.optimization.history import History
 from kernelweave.optimization.inner.violations import every_kth
-from kernelweave.optimization.loop import train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import feasible_alpha, first_weights, solve
 from kernelweave.problem.problem import Problem
 
@@ -44,7 +44,7 @@ def make_problem(loss, X, C=1.0):
     signal = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1]
     y = signal if loss.kind == "regressor" else np.where(signal > 0, 1.0, -1.0)
     costs = np.broadcast_to(C, len(X)).astype(float)
-    return Problem(loss, L1, y, costs, tau=0.3 * costs.sum() if loss.kind == "one-class" else 0.0)
+    return Problem.of(loss, L1, y, costs, tau=0.3 * costs.sum() if loss.kind == "one-class" else 0.0)
 
 
 @every_loss
@@ -78,7 +78,7 @@ def test_an_unbalanced_problem_starts_inside_its_box():
 
 
 def costly_problem(loss, C, y):
-    return Problem(loss, norms.Lp(2), y, C, tau=0.2 * C.sum() if loss.kind == "one-class" else 0.0)
+    return Problem.of(loss, norms.Lp(2), y, C, tau=0.2 * C.sum() if loss.kind == "one-class" else 0.0)
 
 
 def family(X):
@@ -88,7 +88,7 @@ def family(X):
 def sampled(problem, engine, history=None):
     """Return the first weights of a problem, as Newton steps would start from."""
     plan = planned("hessian", problem, engine, "family")
-    return first_weights(problem, engine, plan, history or History())[0]
+    return first_weights(problem, engine, plan, history or Run.start())[0]
 
 
 def test_the_costs_of_a_sample_add_up_to_those_of_all(X, rng, monkeypatch):
@@ -130,10 +130,10 @@ def test_models_with_these_weights_are_better_than_with_equal_ones(X):
 
     def value(theta):
         begin(problem, engine)
-        return train(problem.given(theta), engine, theta, Plan("family"), History(1e-5)).dual
+        return train(problem.given(theta), engine, theta, Plan("family"), Run.start(1e-5)).dual
 
     plan = planned("hessian", problem, engine, "family")
-    best = solve(problem, engine, plan, History(1e-5)).dual
+    best = solve(problem, engine, plan, Run.start(1e-5)).dual
     found = sampled(problem, engine)
     assert L1.value(found) == pytest.approx(1.0)
     assert value(found) - best < 0.2 * (value(L1.start(12)) - best)
@@ -142,10 +142,10 @@ def test_models_with_these_weights_are_better_than_with_equal_ones(X):
 @every_loss
 def test_the_optimum_is_that_of_other_solvers(loss, X):
     problem, engine, other = make_problem(loss, X), family(X), dense(WIDTHS, X)
-    expected = solve(problem, other, planned("level", problem, other), History(1e-5))
+    expected = solve(problem, other, planned("level", problem, other), Run.start(1e-5))
     plan = planned("hessian", problem, engine, "family")
     assert plan.samples
-    found = solve(problem, engine, plan, History(1e-4))
+    found = solve(problem, engine, plan, Run.start(1e-4))
     assert found.gap <= 1e-4
     assert found.primal == pytest.approx(expected.primal, rel=2e-4)
 
@@ -169,7 +169,7 @@ def test_where_a_sample_is_not_worth_it(why, X, monkeypatch):
     problem = make_problem(losses.Hinge(), X, C=0.0 if why == "no costs" else 1.0)
     solver = "level" if why == "each turn" else "hessian"
     plan = planned(solver, problem, engine, "family")
-    np.testing.assert_array_equal(first_weights(problem, engine, plan, History())[0], L1.start(12))
+    np.testing.assert_array_equal(first_weights(problem, engine, plan, Run.start())[0], L1.start(12))
 
 
 def test_given_weights_are_where_training_starts(X, monkeypatch):
@@ -177,13 +177,13 @@ def test_given_weights_are_where_training_starts(X, monkeypatch):
     problem, engine = make_problem(losses.Hinge(), X), family(X)
     begin(problem, engine)
     plan, weights = planned("hessian", problem, engine, "family"), np.eye(12)[3]
-    result = solve(problem, engine, plan, History(max_iter=0), weights)
+    result = solve(problem, engine, plan, Run.start(max_iter=0), weights)
     np.testing.assert_array_equal(result.history[0].weights, weights)
 
 
 def test_the_clock_runs_while_the_sample_is_solved(X, monkeypatch):
     problem, engine = make_problem(losses.Hinge(), X), family(X)
-    history = History()
+    history = Run.start()
 
     def slow(small, *given):
         monkeypatch.setattr("time.monotonic", lambda: 1e9)
@@ -196,6 +196,6 @@ def test_the_clock_runs_while_the_sample_is_solved(X, monkeypatch):
 
 def test_nobody_is_told_of_a_sample(X):
     told, seen = [], []
-    history = History(watch=told.append, observe=lambda *both: seen.append(both))
+    history = Run.start(watch=told.append, observe=lambda *both: seen.append(both))
     sampled(make_problem(losses.Hinge(), X), family(X), history)
     assert told == seen == history.entries == []

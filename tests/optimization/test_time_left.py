@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelweave.optimization.history import Progress
+from kernelweave.optimization.log import Progress
 from kernelweave.optimization.time_left import TimeLeft
-from kernelweave.problem.problem import Certificate
+from kernelweave.problem.certificate import Certificate
 
 
 def told(*seen):

@@ -82,10 +82,10 @@ def fitted(solver, norm, loss, gammas, X, y):
 def recomputed_gap(model, norm, loss, K, y):
     """The gap in plain NumPy."""
     if loss == "one_class":
-        problem = Problem(losses.OneClass(), norm, np.ones(len(y)), np.ones(len(y)), NU * len(y))
+        problem = Problem.of(losses.OneClass(), norm, np.ones(len(y)), np.ones(len(y)), NU * len(y))
     else:
         kind = "regressor" if ESTIMATORS[loss] is MKLRegressor else "classifier"
-        problem = Problem(losses.get(loss, kind), norm, y, np.full(len(y), C))
+        problem = Problem.of(losses.get(loss, kind), norm, y, np.full(len(y), C))
     return naive_mkl.model_gap(K, problem, model)
 
 

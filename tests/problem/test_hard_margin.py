@@ -59,7 +59,7 @@ def test_no_example_is_inside_the_margin_and_the_gap_is_certified(norm, apart):
 
 def test_a_margin_that_is_1_but_for_rounding_is_certified(rng):
     y = np.where(np.arange(20) % 2, 1.0, -1.0)
-    problem = HardMarginProblem.of(losses.Hinge(), norms.Lp(1), y, np.ones(20, dtype=bool))
+    problem = HardMarginProblem.separating(losses.Hinge(), norms.Lp(1), y, np.ones(20, dtype=bool))
     for _ in range(200):
         F = y * (1 + rng.exponential(size=20)) + rng.normal()
         F /= problem.margin(F, problem.best_bias(F))
@@ -165,9 +165,9 @@ def test_it_is_saved(apart, tmp_path):
 
 def test_a_class_that_is_not_there_needs_no_margin():
     y = np.array([-1.0, -1.0, 1.0])
-    problem = HardMarginProblem.of(losses.Hinge(), norms.Lp(1), y, np.array([True, True, False]))
+    problem = HardMarginProblem.separating(losses.Hinge(), norms.Lp(1), y, np.array([True, True, False]))
     assert problem.constant == 0
-    assert problem.nothing_to_learn(0.0)
+    assert problem.constant_is_optimal(0.0)
     certificate = problem.certificate(np.zeros(3), np.zeros(3), np.zeros(2), np.ones(2) / 2)
     assert (certificate.gap, certificate.bias) == (0.0, -1.0)
 

@@ -12,8 +12,10 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from kernelweave import losses, norms
-from kernelweave.optimization.history import Progress, Result
-from kernelweave.problem.problem import Certificate, Problem
+from kernelweave.optimization.log import Progress
+from kernelweave.optimization.result import Result
+from kernelweave.problem.certificate import Certificate
+from kernelweave.problem.problem import Problem
 
 N, M = 12, 3
 E = np.array([[1.0, 0.6, -0.1], [0.6, 1.0, 0.2], [-0.1, 0.2, 2.0]])
@@ -40,7 +42,7 @@ def random_problem(loss, norm, rng):
     y = rng.normal(size=N) if loss.kind == "regressor" else np.where(np.arange(N) % 2, -1.0, 1.0)
     C = rng.uniform(0.5, 2.0, size=N)
     C[3] = 0.0
-    return Problem(loss, norm, y, C, tau=0.4 * C.sum() if loss.kind == "one-class" else 0.0)
+    return Problem.of(loss, norm, y, C, tau=0.4 * C.sum() if loss.kind == "one-class" else 0.0)
 
 
 def feasible_alpha(problem, rng):
@@ -156,7 +158,7 @@ def test_the_constant_of_several_outputs_is_the_sum_of_theirs(rng):
 def nearly_nothing(rng, gain):
     """A hinge problem with an alpha whose dual value is below that of the constant by a part."""
     y = np.where(np.arange(N) % 2, -1.0, 1.0)
-    problem = Problem(losses.Hinge(), norms.Lp(2), y, np.ones(N))
+    problem = Problem.of(losses.Hinge(), norms.Lp(2), y, np.ones(N))
     s = np.array([2 * gain * problem.constant, 0.0, 0.0])
     return problem, problem.term.lo + problem.term.hi, s
 
@@ -164,23 +166,23 @@ def nearly_nothing(rng, gain):
 def test_where_nothing_can_be_gained_the_constant_is_certified(rng):
     problem, alpha, s = nearly_nothing(rng, 1e-11)
     found = problem.certificate(alpha, rng.normal(size=N), s, problem.norm.start(M))
-    assert problem.nothing_to_learn(found.dual)
+    assert problem.constant_is_optimal(found.dual)
     assert (found.primal, found.gap, found.bias) == (problem.constant, 0.0, 0.0)
     assert problem.gap(problem.constant, found.dual) == 0.0
     assert problem.gap(1.001 * problem.constant, found.dual) == np.inf
-    assert not problem.nothing_to_learn(problem.dual(*nearly_nothing(rng, 1e-9)[1:]))
+    assert not problem.constant_is_optimal(problem.dual(*nearly_nothing(rng, 1e-9)[1:]))
 
 
 def test_one_class_always_learns(rng):
     problem = random_problem(losses.OneClass(), norms.Lp(2), rng)
-    assert not problem.nothing_to_learn(0.0)
+    assert not problem.constant_is_optimal(0.0)
     assert problem.gap(-1.0, -2.0) == 1.0
 
 
 @pytest.mark.parametrize("loss", [losses.Squared(), losses.EpsilonInsensitive(epsilon=0.0)])
 @pytest.mark.parametrize("level", [0.0, 0.1, 1e8 / 3])
 def test_constant_targets_have_no_gap_in_spite_of_rounding(loss, level):
-    problem = Problem(loss, norms.Lp(2), np.full(N, level), np.full(N, 0.1))
+    problem = Problem.of(loss, norms.Lp(2), np.full(N, level), np.full(N, 0.1))
     zero = np.zeros(N)
     assert problem.certificate(zero, zero, np.zeros(M), problem.norm.start(M)).gap <= 1e-5
 
@@ -226,7 +228,7 @@ def test_libsvm_solves_the_problem_of_the_sum_kernel(name, loss, machine, tau, l
     alpha = np.zeros(n)
     alpha[machine.support_] = machine.dual_coef_[0]
     C = np.full(n, machine.get_params().get("C", 1.0))
-    certificate = certify(Problem(loss, norms.Lp(np.inf), y, C, tau), K, alpha, np.ones(M))
+    certificate = certify(Problem.of(loss, norms.Lp(np.inf), y, C, tau), K, alpha, np.ones(M))
     assert 0 <= certificate.gap <= 1e-5
     assert certificate.bias == pytest.approx(machine.intercept_[0], abs=1e-3)
 
@@ -253,7 +255,7 @@ def test_bad_problems_are_rejected(change, message):
     y = np.where(np.arange(N) % 2, -1.0, 1.0)
     problem = {"loss": losses.Hinge(), "norm": norms.Lp(2), "y": y, "C": np.ones(N)}
     with pytest.raises(ValueError, match=message):
-        Problem(**(problem | change))
+        Problem.of(**(problem | change))
 
 
 def test_results_and_progress_carry_their_certificate():

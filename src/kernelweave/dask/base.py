@@ -20,7 +20,7 @@ from ..kernels import Kernel, Linear
 from ..kernels.compile.normalize import listed, prepare
 from ..kernels.data.inputs import is_numeric_array
 from ..norms import Norm
-from ..optimization.history import Progress
+from ..optimization.log import Progress
 from ..optimization.methods.base import Method
 from ..optimization.progress import Watch, live_line
 from ..optimization.time_left import TimeLeft

@@ -18,6 +18,7 @@ from ..common.cached_property import cached_property
 from ..common.core import Work, _core
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.program import Listing
+from .costs import EngineCosts
 from .seen_products import SeenProducts
 from .snapshot import Snapshot
 
@@ -121,11 +122,6 @@ class Engine(ABC):
         return self._shown
 
     @property
-    def sampling_pays(self) -> bool:
-        """Whether weights are found faster on some of the examples."""
-        return not (self.keeps_outputs or self.products_are_fixed)
-
-    @property
     def knows_outputs(self) -> bool:
         """Whether the outputs of all kernels are at hand for the present alpha, in six digits."""
         return self.keeps_outputs or self._of_support is not None
@@ -142,8 +138,7 @@ class Engine(ABC):
 
     @rough.setter
     def rough(self, rough: bool) -> None:
-        if rough and not self.has_rough_outputs:
-            raise self._cannot("use single precision on these kernels and examples")
+        rough = rough and self.has_rough_outputs
         self._stale = self._stale or rough < self._rough
         self._rough = rough
 
@@ -224,7 +219,7 @@ class Engine(ABC):
         """Return k_m(x_i, x_i), shape (M, n)."""
         raise self._cannot("evaluate kernels between examples")
 
-    @property
+    @cached_property
     def largest_values(self) -> np.ndarray:
         """The largest k_m(x_i, x_i) of each kernel, shape (M,)."""
         return np.asarray(self.diagonal().max(axis=1))
@@ -270,6 +265,30 @@ class Engine(ABC):
     def separates(self) -> bool:
         """Whether the products of single kernels cost no more than that of their sum."""
         return False
+
+    @property
+    def costs(self) -> EngineCosts:
+        """Costs of the operations, for the plan."""
+        part = self.subset(np.arange(min(2, self.n))) if self._products_cost != "cheap" else self
+        return EngineCosts(
+            block=self.largest_block,
+            costly_pairs=self.pairs_are_costly,
+            products=self._products_cost,
+            part_products=part._products_cost,
+            fixed_products=self.products_are_fixed,
+            separate_products=self.separates,
+            free_weights=self.keeps_outputs,
+            cached_values=self.keeps_values,
+            single_precision=self.has_rough_outputs,
+            streamed=self.streams,
+            remote=self.far,
+        )
+
+    @property
+    def _products_cost(self) -> str:
+        if self.multiplies:
+            return "cheap"
+        return "linear" if self.multiplies_linearly else "none"
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
         """Bring what is kept of the outputs up to date after `move_to`."""

@@ -23,11 +23,19 @@ from ..model.model import Model, alphas
 from ..norms import Norm
 from ..optimization.best_model import BestModel
 from ..optimization.convergence import warn_of
-from ..optimization.history import History, Result
 from ..optimization.methods.base import Method
-from ..optimization.plan import ENGINES, choose_engine, find_method, make_plan, suited_norm
+from ..optimization.plan import (
+    ENGINES,
+    Options,
+    choose_engine,
+    find_method,
+    make_plan,
+    suited_norm,
+)
 from ..optimization.progress import Watch, live_line
-from ..optimization.solve import solve
+from ..optimization.result import Result
+from ..optimization.run import Run
+from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.problem import Problem
 from ..problem.rounding import Digits
@@ -215,23 +223,31 @@ class MKLEstimator(FittedEstimator):
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
-        plan = make_plan(method, problem, engine, prepared.name, self.interleaved, self.working_set)
+        options = Options(self.interleaved, self.working_set, final=confirm)
+        plan = make_plan(method, problem, engine, prepared.name, options)
         if self.verbose >= 2 and plan != getattr(self, "plan_", None):
             print(f"{type(self).__name__}: {plan}", file=sys.stderr)
         self.plan_ = plan
-        observe = checkpoint.keep if checkpoint else None
-        history = History(self.tol, self.max_iter, deadline, watch=watch, observe=observe)
-        if confirm and (self.max_iter is not None or deadline < np.inf):
-            history.best = BestModel(self.tol)
-        history.work = engine.work
+        limited = self.max_iter is not None or deadline < np.inf
+        run = Run.start(
+            self.tol,
+            self.max_iter,
+            deadline,
+            watch=watch,
+            observe=checkpoint.keep if checkpoint else None,
+            work=engine.work,
+            best=BestModel(self.tol) if confirm and limited else None,
+        )
         engine.work.clear()
         if checkpoint and (kept := checkpoint.load()):
             alpha, weights = kept
             engine.move_to(alpha)
-        digits = prepared.digits if confirm else None
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # the objective tells
-                result = solve(problem, engine, plan, history, weights, digits)
+            with np.errstate(over="ignore", invalid="ignore"):  # checked in the objective
+                if confirm:
+                    result = solve_confirmed(problem, engine, plan, run, prepared.digits, weights)
+                else:
+                    result = solve(problem, engine, plan, run, weights)
         except FloatingPointError as error:
             raise ValueError(why_not_finite(prepared.compiled, prepared.shown, problem)) from error
         except KeyboardInterrupt:
@@ -241,9 +257,9 @@ class MKLEstimator(FittedEstimator):
         if self.verbose >= 2 and engine.work.pairs:
             print(f"{type(self).__name__}: {engine.work}", file=sys.stderr)
         if checkpoint:
-            checkpoint.end(result, done=result.converged or not history.spent)
-        if history.best and history.spent and not result.converged:
-            result = history.best.instead_of(result)  # another fit goes on from the last one
+            checkpoint.end(result, done=result.converged or not run.budget.spent)
+        if run.best and run.budget.spent and not result.converged:
+            result = run.best.instead_of(result)  # another fit goes on from the last one
         return result.moved(problem.centre)
 
     def _learn(

@@ -64,8 +64,8 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         positives = [1] if count == 2 else range(count)
         targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
         if np.isinf(costs).any():
-            return [HardMarginProblem.of(loss, norm, y, costs > 0) for y in targets]
-        return [Problem(loss, norm, y, costs) for y in targets]
+            return [HardMarginProblem.separating(loss, norm, y, costs > 0) for y in targets]
+        return [Problem.of(loss, norm, y, costs) for y in targets]
 
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
@@ -288,4 +288,4 @@ class MKLClassifier(BaseClassifier):
                 "there is nothing to learn, leave it out"
             )
         loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
-        return [Problem(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y
+        return [Problem.of(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y

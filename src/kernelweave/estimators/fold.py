@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engines import Engine, StackedEngine
 from ..engines.stacked import between
-from ..optimization.history import Result
+from ..optimization.result import Result
 from ..problem.problem import Problem
 
 LARGEST_PART = 0.85  # of the examples may train on a copy: with more of them it saves too little,

@@ -78,7 +78,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         """Return the only problem."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         costs = weighed(1.0, check_weights(sample_weight, n))
-        return Problem(
+        return Problem.of(
             losses.OneClass(), norms.as_norm(self.norm), np.ones(n), costs, self.nu * costs.sum()
         )
 

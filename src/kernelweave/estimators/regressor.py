@@ -54,7 +54,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
             each_loss = self._losses(len(each), epsilon)
             for loss, target, cost in zip(each_loss, targets, each, strict=True):
                 centre = _centre(target[cost > 0])
-                problems.append(Problem(loss, norm, target - centre, cost, centre=centre))
+                problems.append(Problem.of(loss, norm, target - centre, cost, centre=centre))
         return problems
 
     def _check_loaded(self) -> None:

@@ -21,11 +21,11 @@ from sklearn.model_selection import check_cv
 from ..common.core import single_threaded_blas
 from ..engines import Engine
 from ..norms import Norm, as_norm
-from ..optimization.history import Result
 from ..optimization.methods.base import Method
 from ..optimization.path import follow
 from ..optimization.plan import find_method
 from ..optimization.progress import progress_bar
+from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared
 from .fold import Fold, Machine

@@ -26,7 +26,7 @@ from ..kernels.data.absent import (
 from .files.registry import stored
 
 if TYPE_CHECKING:
-    from ..optimization.history import Result
+    from ..optimization.result import Result
 
 AT_A_TIME = 1000  # kernels whose parts of decisions are evaluated together
 

@@ -228,7 +228,7 @@ def _values(
     inside = np.clip(flat, problem.term.lo, problem.term.hi)
     flat = np.where(np.abs(flat - inside) <= EDGE * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
-    dual = problem.dual(flat, total) - problem.gained(flat, bias)
+    dual = problem.dual(flat, total) - problem.risk.infeasibility_gain(flat, bias)
     return primal, dual, problem.constant, problem.gap(primal, dual)
 
 

@@ -1,106 +1,154 @@
-"""Growing active sets: from a sample to all examples, by way of those that matter.
+"""Growing active sets: from a sample to all examples, by way of the support vectors.
 
 With many examples most alphas end at zero. So the problem is solved on a sample. Then all outputs
-are brought up to date once, and the next set holds the support, the examples that violate the KKT
-conditions, and those nearest to it. An alpha that is zero adds nothing to any sum, so the
-restricted problem is the same problem with fewer losses: the same loop solves it, weight steps
-included. Only the certificate on all examples ends the search. This is shrinking (Joachims, 1999)
-and a coarse-to-fine start in one.
+are updated once, and the next set holds the support vectors, the KKT violators, and the examples
+closest to a violation. An alpha that is zero adds nothing to any sum, so the restricted problem is
+the same problem with fewer losses, and the same solver solves it, weight steps included. Only the
+certificate on all examples ends the search. This combines shrinking (Joachims, 1999) with a
+coarse-to-fine start.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..engines.base import Engine
 from ..problem.problem import Problem
-from .history import History, Result
-from .inner.violations import Violations, every_kth, is_crowded
+from .inner.violations import Violations, every_kth, mostly_support
 from .inner.working_sets import WorkingSets
-from .loop import train
 from .observers import of_examples
-
-if TYPE_CHECKING:
-    from .plan import Plan
-
-MANY_EXAMPLES = 20_000  # from which on active sets grow from a sample of about as many
-SMALLEST_SHARE = 0.02  # part of the examples in the first sample, if that is not small
-LARGEST_GROWTH = 4  # a set may become so many times larger
-SPARE = 0.5  # examples that nearly violate the conditions, relative to those that matter
-# A restricted problem is solved to this part of the gap on all examples. Weights that are learned
-# settle slowly, and those of a set that is wrong are of no use.
-FALL_ONE_KERNEL, FALL_MANY_KERNELS = 0.05, 0.2
-LAST_FALL = 0.5  # and to no less than this part of the tolerance
-# Leaving examples out does not pay where most of a set is support, and the set is at least this
-# part of all examples. In a smaller one nearly every example may count.
-TELLING = 0.25
-LARGE_SAMPLE_TOL = 0.03  # relative duality gap to which weights are learned on a larger sample
+from .result import Result
+from .run import Run
+from .solver import Solver
 
 
-def train_on_active_sets(
-    problem: Problem, engine: Engine, weights: np.ndarray, plan: Plan, history: History
-) -> Result:
-    """Train on active sets while they are smaller than half of the examples, then on all.
+@dataclass(frozen=True)
+class ActiveSetTuning:
+    """Constants of growing active sets. Gaps are relative duality gaps.
 
-    Sooner where most examples of a set are support examples.
+    Attributes
+    ----------
+    many_examples : number of examples from which on active sets are used; size of the first set.
+    smallest_share : part of all examples in the first set, if that is more.
+    growth : largest factor from one set to the next.
+    spare : examples close to a violation, relative to support vectors and violators.
+    one_kernel, many_kernels : part of the gap on all examples to which a set is solved. Weights
+        converge slowly, and those of a wrong set are of no use.
+    last : part of the tolerance below which no set is solved.
+    most_support : a set of at least this part of all examples, most of which are support vectors,
+        is the last: leaving examples out does not pay.
+    sample_tol : gap to which weights are learned on a larger sample if the classes overlap.
     """
-    sets = WorkingSets(problem, engine, plan.working_set, history)
-    fall = FALL_ONE_KERNEL if engine.n_kernels == 1 else FALL_MANY_KERNELS
-    active, gap, changed, noisy = first_set(problem, engine.alpha), 1.0, True, False
-    while changed and len(active) <= engine.n // 2:
-        inner = history.inner(
-            max(min(fall * gap, LARGE_SAMPLE_TOL if noisy else 1.0), LAST_FALL * history.tol),
-            history.turns_left,
-            observe=of_examples(history.observe, active, engine.alpha),
-        )
-        restricted = problem.restricted(active, problem.tau)
-        result = train(restricted, engine.subset(active), weights, plan, inner)
-        sets.assign(active, result.alpha, weights := result.weights)
-        certificate = sets.certify(weights)
-        history.add(certificate, weights, inner.n_iter, engine.alpha)
-        if history.finished(engine):
-            return history.result(certificate, engine.alpha, weights)
-        gap, changed = min(gap, certificate.gap), inner.n_iter > 0
-        crowded = is_crowded(result.alpha)
-        noisy = noisy or (crowded and plan.samples)  # larger sets have less support
-        if (crowded or noisy) and len(active) >= TELLING * engine.n:
-            break
-        if noisy:
-            active = sample(problem, engine.alpha, LARGEST_GROWTH * len(active))
-            continue
-        active = next_set(sets.violations(), engine.alpha, certificate.bias, len(active))
-    return train(problem, engine, weights, plan, history)
+
+    many_examples: int = 20_000
+    smallest_share: float = 0.02
+    growth: int = 4
+    spare: float = 0.5
+    one_kernel: float = 0.05
+    many_kernels: float = 0.2
+    last: float = 0.5
+    most_support: float = 0.25
+    sample_tol: float = 0.03
 
 
-def first_set(problem: Problem, alpha: np.ndarray) -> np.ndarray:
-    """Return the sample that active sets start from."""
-    return sample(problem, alpha, max(MANY_EXAMPLES, int(SMALLEST_SHARE * len(alpha))))
+TUNING = ActiveSetTuning()
 
 
-def sample(problem: Problem, alpha: np.ndarray, size: int) -> np.ndarray:
-    """Return about `size` evenly spaced examples of each kind, and all with an alpha.
+@dataclass(frozen=True)
+class ActiveSets:
+    """Solve on growing active sets, then on all examples.
 
-    Larger samples contain smaller ones as far as that can be.
+    Parameters
+    ----------
+    on_sets : Solver
+        Solves the restricted problems.
+    then : Solver
+        Solves the problem on all examples.
+    sets : WorkingSets
+        Computes certificates and violations on all examples.
+    larger_samples : bool
+        Whether sets grow as random samples, rather than by violators, if the classes overlap: then
+        most of a set are support vectors, and weights learned on a sample are better.
+    """
+
+    on_sets: Solver
+    then: Solver
+    sets: WorkingSets = field(repr=False)
+    larger_samples: bool
+    tuning: ActiveSetTuning = field(default=TUNING, repr=False)
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), until the run is finished."""
+        tuning, method = self.tuning, self.sets.begin(problem, engine, run)
+        decrease = tuning.one_kernel if engine.n_kernels == 1 else tuning.many_kernels
+        active = first_set(problem, engine.alpha, tuning)
+        gap, changed, overlap = 1.0, True, False
+        while changed and len(active) <= engine.n // 2:
+            wanted = min(decrease * gap, tuning.sample_tol if overlap else 1.0)
+            inner = run.inner(
+                max(wanted, tuning.last * run.tol),
+                run.budget.iterations_left,
+                observe=of_examples(run.observe, active, engine.alpha),
+            )
+            small, part = problem.restricted(active, problem.tau), engine.subset(active)
+            result = self.on_sets.solve(small, part, weights, inner)
+            method.assign(active, result.alpha, weights := result.weights)
+            certificate = method.certify(weights)
+            run.record(certificate, weights, inner.budget.used, engine.alpha)
+            if run.finished(engine):
+                return run.result(certificate, engine.alpha, weights)
+            gap, changed = min(gap, certificate.gap), inner.budget.used > 0
+            most_support = mostly_support(result.alpha)
+            overlap = overlap or (most_support and self.larger_samples)
+            if (most_support or overlap) and len(active) >= tuning.most_support * engine.n:
+                break
+            if overlap:
+                active = sample(problem, engine.alpha, tuning.growth * len(active), tuning)
+            else:
+                active = next_set(
+                    method.violations(), engine.alpha, certificate.bias, len(active), tuning
+                )
+        return self.then.solve(problem, engine, weights, run)
+
+
+def first_set(problem: Problem, alpha: np.ndarray, tuning: ActiveSetTuning = TUNING) -> np.ndarray:
+    """Return the first active set, a sample."""
+    size = max(tuning.many_examples, int(tuning.smallest_share * len(alpha)))
+    return sample(problem, alpha, size, tuning)
+
+
+def sample(
+    problem: Problem, alpha: np.ndarray, size: int, tuning: ActiveSetTuning = TUNING
+) -> np.ndarray:
+    """Return about `size` evenly spaced examples of each class, and all support vectors.
+
+    Larger samples contain smaller ones as far as possible.
     """
     every = max(1, round(len(alpha) / size))
-    every -= every % LARGEST_GROWTH if every > LARGEST_GROWTH else 0
+    every -= every % tuning.growth if every > tuning.growth else 0
     return np.union1d(every_kth(problem.y, every), np.flatnonzero(alpha))
 
 
-def next_set(violations: Violations, alpha: np.ndarray, bias: float, size: int) -> np.ndarray:
-    """Return the support, the examples that violate the KKT conditions, and those nearest to it.
+def next_set(
+    violations: Violations,
+    alpha: np.ndarray,
+    bias: float,
+    size: int,
+    tuning: ActiveSetTuning = TUNING,
+) -> np.ndarray:
+    """Return the support vectors, the KKT violators, and the examples closest to a violation.
 
-    They are judged with the best bias: the middle of the two worst says little before the end.
-    `size` is the size of the last set.
+    Violations are relative to the best bias: the midpoint of the worst two says little before the
+    end. `size` is the size of the last set.
     """
     violations.middle = -bias
     idle = np.flatnonzero(alpha == 0)
     excess = violations.excess(idle)
     support = len(alpha) - len(idle)
-    wanted = int((1 + SPARE) * (support + np.count_nonzero(excess > 0)))
-    most = min(LARGEST_GROWTH * max(size, MANY_EXAMPLES), len(alpha) // 2)
+    wanted = int((1 + tuning.spare) * (support + np.count_nonzero(excess > 0)))
+    most = min(tuning.growth * max(size, tuning.many_examples), len(alpha) // 2)
     room = min(wanted, most) - support
     if 0 < room < len(idle):
         idle = idle[np.argpartition(-excess, room)[:room]]

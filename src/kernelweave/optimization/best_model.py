@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..problem.problem import Certificate
+from ..problem.certificate import Certificate
 
 if TYPE_CHECKING:
-    from .history import Result
+    from .result import Result
 
 
 class BestModel:

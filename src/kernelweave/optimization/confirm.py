@@ -16,10 +16,11 @@ from dataclasses import replace
 import numpy as np
 
 from ..engines.base import Engine
+from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.rounding import UNIT, Digits, root_of_squares
-from .history import Result
 from .inner.working_sets import certified
+from .result import Result
 
 HIDDEN = 1e-7  # part of what the best constant costs that may be hidden by rounding
 LOGARITHMS = 40.0  # no share of a box that is a number has a larger logarithm
@@ -32,6 +33,8 @@ def confirmed(
 
     Where rounding leaves open whether the gap is below tol, outputs are computed anew.
     """
+    if isinstance(problem, HardMarginProblem):  # its values follow from rescaled outputs
+        return result
     result = judged(problem, engine, result, digits, tol)
     if result.converged or result.gap > tol:
         return result
@@ -62,7 +65,7 @@ def _judged_constant(problem: Problem, engine: Engine, result: Result, digits: D
     equal = replace(result, weights=problem.norm.start(engine.n_kernels))
     error = rounding_error(problem, engine, equal, digits)
     dual = result.dual - (error if error < np.inf else np.inf)  # NaN says nothing, either
-    sure = result.constant - dual <= HIDDEN * result.constant or problem.nothing_to_learn(dual)
+    sure = result.constant - dual <= HIDDEN * result.constant or problem.constant_is_optimal(dual)
     return replace(
         result, dual=dual, doubt=0.0 if sure else 1.0, converged=result.converged and sure
     )
@@ -112,6 +115,6 @@ def _certified(problem: Problem, engine: Engine, result: Result) -> Result:
     """Return a result with the values that the engine gives it now."""
     theta = result.weights
     certificate = certified(problem, engine, theta)
-    if problem.nothing_to_learn(certificate.dual):
+    if problem.constant_is_optimal(certificate.dual):
         theta = np.zeros_like(theta)
     return replace(result, **vars(certificate), weights=theta)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..problem.rounding import Digits
 from .confirm import HIDDEN
-from .history import Result
+from .result import Result
 
 ZERO = 1e-9  # an objective that is 0 but for rounding, relative to where its solver came from
 NAMED = 3  # kernels in a message, at most
@@ -91,8 +91,7 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits
         return f"raise max_iter={estimator.max_iter} or tol"
     if result.doubt > estimator.tol:
         return _lost(estimator, result, names, digits)
-    algorithm = estimator.plan_.algorithm
-    return (algorithm is not None and algorithm.when_stopped) or (
+    return getattr(estimator.plan_.solver, "when_stopped", "") or (
         "it could get no further: raise tol, scale the data, lower C or the weights of examples, "
         "or take another solver"
     )

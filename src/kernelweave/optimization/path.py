@@ -18,7 +18,7 @@ from ..engines.snapshot import Snapshot
 from ..losses import DualTerm
 from ..norms import Norm
 from ..problem.problem import Problem
-from .history import Result
+from .result import Result
 
 FRESH = 1e-6  # share of equal weights in a start with zeros: a weight of 0 could never come back
 MOST, LEAST = 1e4, np.exp(-10.0)  # factors of alpha that are considered
@@ -49,7 +49,7 @@ def follow(
     order = np.argsort(Cs, kind="stable").tolist()
     lowest: tuple[Snapshot, np.ndarray] | None = None
     for i, norm in enumerate(norms):
-        here = replace(problem, norm=norm, C=Cs[order[0]] * problem.C)
+        here = _posed(problem, norm, Cs[order[0]])
         if lowest is None:
             result = solve(here, None)
         else:
@@ -58,9 +58,14 @@ def follow(
         lowest = engine.snapshot(), result.weights
         yield i, order[0], result
         for j in order[1:]:
-            here = replace(problem, norm=norm, C=Cs[j] * problem.C)
+            here = _posed(problem, norm, Cs[j])
             result = solve(here, at_cost(here, engine, result.weights))
             yield i, j, result
+
+
+def _posed(problem: Problem, norm: Norm, C: float) -> Problem:
+    """Return a problem with another norm and its costs multiplied by C."""
+    return replace(problem, norm=norm, risk=replace(problem.risk, C=C * problem.C))
 
 
 def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:

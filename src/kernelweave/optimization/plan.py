@@ -1,8 +1,9 @@
-"""The plan of a fit: the only place that chooses how a problem is solved.
+"""The plan of a fit: which engine, which start, which solver. All choices are made here.
 
-`solver=` names a method (`METHODS`). The method, the norm and the data give the engine
-(`choose_engine`). These and the problem give the plan (`make_plan`), whose `repr` is a sentence.
-`training.solve` follows it; the attributes of `Plan` say where each part of the sentence is done.
+`solver=` of an estimator names a method (`METHODS`). The method, the norm and the data determine
+the engine (`choose_engine`). The problem and the costs of the engine (`EngineCosts`) determine the
+plan (`make_plan`): a composition of small frozen objects, whose `repr` is the plan itself.
+`solve` follows it and chooses nothing.
 """
 
 from __future__ import annotations
@@ -14,29 +15,66 @@ from typing import Any
 import numpy as np
 
 from .. import engines
-from ..engines.base import LARGEST_BLOCK, Engine, TrainingSet
+from ..engines.base import Engine, TrainingSet
+from ..engines.costs import EngineCosts
 from ..losses import Loss
-from ..model.files.registry import stored
 from ..norms import Lp, Norm
+from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from .active_sets import MANY_EXAMPLES
-from .loop import ACCURATE, COMPLETE, Pace, Step, parts_multiply
+from .active_sets import TUNING, ActiveSets
+from .inner.conjugate_gradients import ConjugateGradients
+from .inner.joint_gradients import JointDescent
+from .inner.newton_cg import NewtonCG
+from .inner.working_sets import WorkingSets
+from .interleaved import Interleaved
+from .kkt_system import MANY
 from .methods.base import Method
+from .methods.hard_margin import HardMargin
 from .methods.mwu import MWU
 from .methods.qcqp import QCQP
 from .methods.skm import SKM
+from .single_precision import OnlySinglePrecision, SinglePrecision
+from .solver import Solver
+from .sparsity import DropSmallWeights
+from .start import ActiveSetStart, Aligned, Sample, Start, Uniform
 from .steps.analytic import Analytic
+from .steps.base import WeightStep
 from .steps.cutting_plane import CuttingPlane
 from .steps.gradient import Gradient
+from .steps.inner_hessian import InnerHessian
 from .steps.level import Level
 from .steps.master import refuse_many
 from .steps.newton import Newton
+from .summary import PlanSummary
+from .wrapper import ACCURATE, COMPLETE, Accuracy, Wrapper
 
-# Up to this p the analytic step takes so many turns that Newton steps are faster: where new weights
-# cost no kernel evaluation, and where they cost a pass over the support.
-NEWTON_UP_TO_CHEAP, NEWTON_UP_TO_EXPENSIVE = 1.3, 2.0
-JOINT_FROM = 1.3  # from which on the best weights change slowly enough with alpha for gradients
-NEWTON_KERNELS = 500  # from which on a Newton step, with M^3 operations, takes longer at any p > 1
+
+@dataclass(frozen=True)
+class PlanTuning:
+    """Thresholds of the choices, from the ablation table in docs/benchmarks.md.
+
+    Attributes
+    ----------
+    newton_free, newton_costly : up to this p analytic steps need so many iterations that Newton
+        steps are faster, if new weights cost no kernel evaluation, or a pass over the support.
+    newton_kernels : number of kernels from which on a Newton step, with M^3 operations, is slower.
+    joint_from : p from which on the best weights change slowly enough for joint descent.
+    outer_share : part of the outer gap to which inner problems are solved at least, if a change of
+        alpha costs a pass.
+    hessian_blocks : free examples in an exact Hessian, relative to the largest block.
+    adapt : iterations in which alpha adapts when small weights of a final model are dropped.
+    """
+
+    newton_free: float = 1.3
+    newton_costly: float = 2.0
+    newton_kernels: int = 500
+    joint_from: float = 1.3
+    outer_share: float = 0.1
+    hessian_blocks: float = 1.2
+    adapt: int = 3
+
+
+TUNING_OF_PLANS = PlanTuning()
 
 ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "family": engines.FamilyEngine.of,
@@ -46,30 +84,27 @@ ENGINES: dict[str, Callable[[TrainingSet], Engine]] = {
     "stacked": engines.StackedEngine.of,
     "dense": engines.DenseEngine.of,
 }
-STEPS: dict[str, Callable[[Norm], Step]] = {
-    "analytic": Analytic,
-    "Newton": Newton,
-    "cutting plane": CuttingPlane,
-    "level": Level,
-    "gradient": Gradient,
-}
 
 
 @dataclass(frozen=True)
 class Trained(Method):
-    """A method of the training loop.
+    """A method of the general training loop.
 
     Attributes
     ----------
-    norms : says which norms it serves.
-    step : name of its weight step; None where the weights are given.
-    pace : what an interleaved step asks of the inner problem; None where it acts on every turn.
-    alignment : name of the alignment that gives the weights before the loop, or None.
+    norms : callable
+        Returns whether a norm can be served.
+    step : str or None
+        Weight step, a key of `STEPS`; None if the weights are fixed.
+    accuracy : Accuracy or None
+        Accuracy of inner solutions; None if every working set is followed by a weight step.
+    alignment : str or None
+        Kernel alignment that fixes the weights before training.
     """
 
     norms: Callable[[Norm], bool]
     step: str | None = None
-    pace: Pace | None = None
+    accuracy: Accuracy | None = None
     alignment: str | None = None
 
     @property
@@ -84,15 +119,16 @@ class Trained(Method):
         return self.norms(norm)
 
     def serves_loss(self, loss: Loss) -> bool:
-        return self.alignment is None or loss.kind != "one-class"  # there are targets
+        return self.alignment is None or loss.kind != "one-class"  # alignments need targets
 
 
 AUTO = Trained(lambda norm: True)
+NEWTON = Trained(lambda norm: norm.is_curved or norm.is_sparse, "newton", ACCURATE)
 
 METHODS: dict[str, Method] = {
     "analytic": Trained(lambda norm: not norm.is_sparse, "analytic"),
-    "newton": Trained(lambda norm: norm.is_curved, "Newton", ACCURATE),
-    "hessian": Trained(lambda norm: norm.is_sparse, "Newton", ACCURATE),
+    "newton": NEWTON,
+    "hessian": NEWTON,  # the name of the method in Chapelle and Rakotomamonjy (2008)
     "cutting-plane": Trained(lambda norm: norm.has_ball, "cutting plane"),
     "level": Trained(lambda norm: norm.has_ball, "level"),
     "gradient": Trained(lambda norm: norm.is_sparse, "gradient", COMPLETE),
@@ -105,77 +141,51 @@ METHODS: dict[str, Method] = {
 }
 
 
-@stored("Plan")
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
+class Options:
+    """What a user or a caller asks of a plan.
+
+    Attributes
+    ----------
+    interleaved : bool
+        Whether the weights may move before the inner problem is solved completely.
+    working_set : int or "auto"
+        Number of examples in a working set. A number also rules out methods without working sets.
+    final : bool
+        Whether the model will be kept: then small weights are worth iterations that drop them.
+    """
+
+    interleaved: bool = True
+    working_set: int | str = "auto"
+    final: bool = True
+
+
+@dataclass(frozen=True)
 class Plan:
     """How a problem is solved.
 
     Attributes
     ----------
-    engine : name of the engine, a key of `ENGINES`.
-    algorithm : an algorithm with a loop of its own, or None for the training loop.
-    step : name of the weight step, a key of `STEPS`; None where the weights are given.
-    pace : what the step asks of the inner problem; None where it acts on every turn.
-    alignment : what gives the weights before the loop, a key of `alignment.WEIGHTS`, or None.
-    working_set : number of examples worked on in a turn (`training.working_sets`).
-    conjugate, newton_cg : whether `training.conjugate_gradients`, or `training.newton_cg`, are
-        tried before working sets.
-    joint : whether `training.joint_gradients` are tried before the loop.
-    grows : whether working sets come from an active set that grows (`training.shrinking`).
-    samples : whether weights start from those of a sample (`training.solve.first_weights`).
-    drops : whether small weights are dropped at the end (`training.solve.drop_small_weights`).
-    rough : whether the engine works in single precision until the gap is small.
+    engine : str
+        Name of the engine, a key of `ENGINES`.
+    start : Start
+        Rule for the first weights.
+    solver : Solver
+        Improves alpha and the weights.
     """
 
     engine: str
-    algorithm: Any = None
-    step: str | None = None
-    pace: Pace | None = None
-    alignment: str | None = None
-    working_set: int = LARGEST_BLOCK
-    conjugate: bool = False
-    newton_cg: bool = False
-    joint: bool = False
-    grows: bool = False
-    samples: bool = False
-    drops: bool = False
-    rough: bool = False
-
-    @property
-    def inner(self) -> Plan:
-        """The plan of the inner problem, in which the weights are given."""
-        return replace(self, step=None, pace=None, joint=False)
-
-    def make_step(self, norm: Norm) -> Step:
-        """Return a new weight step: what one remembers is wrong for another problem."""
-        return STEPS[str(self.step)](norm)
+    start: Start
+    solver: Solver
 
     @property
     def certifies(self) -> str:
         """What the duality gap of the result certifies."""
-        return "weights and machine" if self.alignment is None else "machine at given weights"
+        return "machine at given weights" if self.start.fixes_weights else "weights and machine"
 
-    def __repr__(self) -> str:
-        parts = [f"{self.engine} engine"]
-        parts += ["conjugate gradients with the best weights for each alpha first"] * self.joint
-        if self.algorithm is not None:
-            return "; ".join([*parts, repr(self.algorithm)])
-        where = " on a growing active set" if self.grows else ""
-        how = "conjugate gradients, then " if self.conjugate or self.newton_cg else ""
-        how = "Newton's method with " * self.newton_cg + how
-        parts.append(f"{how}working sets of {self.working_set:,}{where}")
-        if self.alignment is not None:
-            parts.append(f"weights given by {self.alignment} alignments")
-        elif self.step is None:
-            parts.append("given weights")
-        elif self.pace is None:
-            parts.append(f"{self.step} steps after every turn")
-        else:
-            parts.append(f"{self.step} steps on {self.pace.name} solutions of the inner problem")
-        parts += ["weights start from a sample"] * self.samples
-        parts += ["small weights dropped at the end"] * self.drops
-        parts += ["single precision until the gap is small"] * self.rough
-        return "; ".join(parts)
+    def for_file(self) -> PlanSummary:
+        """Return what a model file holds of the plan: a text."""
+        return PlanSummary(repr(self), self.certifies)
 
 
 def find_method(choice: Any, norm: Norm, loss: Loss, *, shared: bool = False) -> Method:
@@ -183,8 +193,9 @@ def find_method(choice: Any, norm: Norm, loss: Loss, *, shared: bool = False) ->
 
     Raises
     ------
-    ValueError : when there is no such method, or it cannot serve the norm, the loss, or (`shared`)
-        outputs that share their weights.
+    ValueError
+        If there is no such method, or it cannot serve the norm, the loss, or (`shared`) outputs
+        that share their weights.
     """
 
     def able(method: Method) -> bool:
@@ -211,12 +222,14 @@ def choose_engine(
     shared: bool,
     fits: int = 1,
 ) -> str:
-    """Return the name of the engine that suits kernels and examples, and all of some methods.
+    """Return the name of the engine that suits the kernels, the examples, and all methods.
 
     Parameters
     ----------
-    shared : whether several outputs share their weights.
-    fits : how many machines will be trained on it.
+    shared : bool
+        Whether several outputs share their weights.
+    fits : int
+        Number of models that will be trained on it.
     """
     M, n = training_set.kernels.n_kernels, training_set.examples.n
     combines = not shared and all(method.combines for method in methods)
@@ -224,11 +237,8 @@ def choose_engine(
         return "family"
     if combines and engines.LinearEngine.serves(training_set):
         return "linear"
-    if (
-        combines
-        and all(norm.is_plain_sum for norm in norms)
-        and engines.DenseEngine.sums(training_set)
-    ):
+    plain_sum = all(norm.is_plain_sum for norm in norms)
+    if combines and plain_sum and engines.DenseEngine.sums(training_set):
         return "plain sum"
     if not shared and all(method.streams(M, n) for method in methods):
         return "streamed"
@@ -236,65 +246,206 @@ def choose_engine(
 
 
 def suited_norm(norm: Norm, engine: str, M: int) -> Norm:
-    """Return the norm of M weights for an engine: that of a plain sum has a single kernel."""
+    """Return the norm of M weights for an engine: a plain sum is a single kernel."""
     norm.start(M)  # refuses a norm for another number of kernels
     return Lp(np.inf) if engine == "plain sum" else norm
 
 
 def make_plan(
-    method: Method,
-    problem: Problem,
-    engine: Engine,
-    name: str,
-    interleaved: bool = True,
-    working_set: int | str = "auto",
+    method: Method, problem: Problem, engine: Engine, name: str, options: Options = Options()
 ) -> Plan:
     """Return the plan of a problem.
 
     Parameters
     ----------
-    engine, name : the engine, and its name.
-    interleaved : whether weights may move before the inner problem is solved completely.
-    working_set : number of examples; a number also rules out methods without working sets.
+    method : Method
+        The user's choice, from `find_method`.
+    problem : Problem
+    engine : Engine
+    name : str
+        Name of the engine.
+    options : Options
     """
-    automatic_method = method is AUTO
-    if automatic_method:
-        method = METHODS[automatic(problem.norm, engine.keeps_outputs, engine.n_kernels)]
+    if isinstance(problem, HardMarginProblem) and not problem.constant_is_optimal(0.0):
+        soft = make_plan(method, problem.soft(1.0), engine, name, options)
+        return replace(soft, solver=HardMargin(soft.solver))
+    if not isinstance(method, Trained) and not problem.constant_is_optimal(0.0):
+        return Plan(name, Uniform(), method.solver(engine.costs))
     if not isinstance(method, Trained):
-        return Plan(name, algorithm=method)
-    refuse_many(method.step, problem.norm, engine.n_kernels)
-    single, term = problem.n_outputs == 1, problem.term
-    at_once = single and working_set == "auto" and engine.n > engine.largest_block
-    newton_cg = at_once and term.is_entropy and engine.multiplies_linearly
-    conjugate = at_once and term.is_quadratic and parts_multiply(engine, term)
-    step = None if engine.n_kernels == 1 else method.step
-    pace = (method.pace if interleaved else COMPLETE) if step else None
-    if step and pace is None and (newton_cg or (conjugate and term.is_free)):
-        pace = ACCURATE  # there are no turns before the inner problem is solved
-    joint = automatic_method and interleaved and step is not None and conjugate
-    joint = joint and engine.separates and JOINT_FROM <= problem.norm.exponent < np.inf
-    starts_at_zero = single and problem.tau == 0 and not term.ent.any()
-    return Plan(
-        name,
-        step=step,
-        pace=pace,
-        alignment=method.alignment,
-        working_set=working_set if isinstance(working_set, int) else engine.largest_block,
-        conjugate=conjugate,
-        newton_cg=newton_cg,
-        joint=joint,
-        grows=starts_at_zero and engine.n > MANY_EXAMPLES and pace is not COMPLETE,
-        samples=single and pace is ACCURATE and engine.sampling_pays and not joint,
-        drops=step is not None and problem.norm.is_sparse,
-        rough=engine.has_rough_outputs,
-    )
+        method = AUTO
+    return _Planner(method, problem, engine.costs, engine.n, engine.n_kernels, options).plan(name)
 
 
-def automatic(norm: Norm, cheap_weights: bool, M: int) -> str:
-    """Name the method that suits a norm of M kernels, and weights that cost little or not."""
-    if norm.is_plain_sum:
-        return "uniform"
-    if norm.is_sparse:
-        return "hessian"
-    limit = NEWTON_UP_TO_CHEAP if cheap_weights else NEWTON_UP_TO_EXPENSIVE
-    return "newton" if norm.exponent <= limit and M <= NEWTON_KERNELS else "analytic"
+@dataclass(frozen=True)
+class _Planner:
+    """The choices for one problem, each a method that reads the costs of the engine."""
+
+    method: Trained
+    problem: Problem
+    costs: EngineCosts
+    n: int
+    M: int
+    options: Options
+    tuning: PlanTuning = TUNING_OF_PLANS
+
+    def plan(self, name: str) -> Plan:
+        refuse_many(self._step_name, self.problem.norm, self.M)
+        start: Start = Sample(self._on_samples()) if self._samples else Uniform()
+        if self._grows:
+            start = ActiveSetStart(start)
+        if self.method.alignment is not None:
+            start = Aligned(self.method.alignment)
+        return Plan(name, start, self._solver())
+
+    def _solver(self) -> Solver:
+        """Return the solver on all examples."""
+        double = self._schedule(self._inner(self.costs.products), landmarks=False)
+        if not self.costs.single_precision:
+            return self._sparse(self._growing(double))
+        single = self._schedule(self._inner(self.costs.products), landmarks=True)
+        return SinglePrecision(self._sparse(self._growing(single)), self._sparse(double))
+
+    def _growing(self, solver: Solver) -> Solver:
+        """Return a solver that works on growing active sets first, if there are many examples."""
+        if not self._grows:
+            return solver
+        on_sets = self._schedule(
+            self._inner(self.costs.part_products), landmarks=self.costs.single_precision
+        )
+        return ActiveSets(on_sets, solver, self._sets, larger_samples=self._samples)
+
+    def _sparse(self, solver: Solver) -> Solver:
+        """Return a solver that drops small weights, if the norm is sparse."""
+        if self._step_name is None or not self.problem.norm.is_sparse:
+            return solver
+        iterations = self.tuning.adapt if self.options.final else 0
+        return DropSmallWeights(solver, self._inner(self.costs.products), iterations)
+
+    def _on_samples(self) -> Solver:
+        single = self.costs.single_precision
+        solver = self._schedule(self._inner(self.costs.part_products), landmarks=single)
+        return OnlySinglePrecision(solver) if single else solver
+
+    def _schedule(self, inner: Solver, *, landmarks: bool) -> Solver:
+        """Return how alpha and the weights alternate."""
+        name = self._step_name
+        if name is None:
+            return inner
+        step, accuracy = self._step(name, landmarks), self._accuracy
+        schedule: Solver
+        if accuracy is None:
+            schedule = Interleaved(self._sets, step)
+        else:
+            schedule = Wrapper(inner, self._sets, step, accuracy)
+        return JointDescent(schedule, self._size) if self._joint else schedule
+
+    def _inner(self, products: str) -> Solver:
+        """Return how alpha is improved under fixed weights, given the cost of products."""
+        if products == "none" or not self._at_once:
+            return self._sets
+        term = self.problem.term
+        if term.is_entropy:
+            return NewtonCG(self._sets, self._size)
+        if term.is_quadratic and (products == "cheap" or term.is_free):
+            return ConjugateGradients(self._sets, self._size)
+        return self._sets
+
+    def _step(self, name: str, landmarks: bool) -> WeightStep:
+        """Return the weight step of a name."""
+        if name == "newton":
+            sparse, costly = self.problem.norm.is_sparse, self.costs.costly_pairs
+            return Newton(
+                InnerHessian(
+                    most=round(self.tuning.hessian_blocks * self.costs.block),
+                    block=self.costs.block,
+                    landmarks=sparse
+                    and self.M <= MANY
+                    and not costly
+                    and (landmarks or self.costs.free_weights),
+                    recorded=costly,
+                )
+            )
+        steps: dict[str, Callable[[], WeightStep]] = {
+            "analytic": Analytic,
+            "cutting plane": CuttingPlane,
+            "level": Level,
+            "gradient": Gradient,
+        }
+        return steps[name]()
+
+    @property
+    def _step_name(self) -> str | None:
+        """Name of the weight step, None if the weights are fixed."""
+        if self.M == 1:
+            return None
+        norm = self.problem.norm
+        if self.method is not AUTO:
+            return self.method.step
+        if norm.is_plain_sum:
+            return None
+        if norm.is_sparse:
+            return "newton"
+        tuning = self.tuning
+        limit = tuning.newton_free if self.costs.free_weights else tuning.newton_costly
+        newton = norm.exponent <= limit and tuning.newton_kernels >= self.M
+        return "newton" if newton else "analytic"
+
+    @property
+    def _accuracy(self) -> Accuracy | None:
+        """Accuracy of inner solutions; None for a weight step after every working set."""
+        accuracy = self.method.accuracy
+        if self.method is AUTO and self._step_name == "newton":
+            accuracy = ACCURATE
+        if not self.options.interleaved:
+            accuracy = COMPLETE
+        if accuracy is None and not isinstance(self._inner(self.costs.products), WorkingSets):
+            # There are no iterations before the inner problem is solved.
+            term = self.problem.term
+            accuracy = ACCURATE if term.is_entropy or term.is_free else None
+        if accuracy is None or self.costs.free_weights:
+            return accuracy
+        return replace(accuracy, outer_share=self.tuning.outer_share)
+
+    @property
+    def _joint(self) -> bool:
+        inner = self._inner(self.costs.part_products)
+        return (
+            self.method is AUTO
+            and self.options.interleaved
+            and isinstance(inner, ConjugateGradients)
+            and self.costs.separate_products
+            and self.tuning.joint_from <= self.problem.norm.exponent < np.inf
+        )
+
+    @property
+    def _at_once(self) -> bool:
+        """Whether methods that change all alphas at once are allowed."""
+        single = self.problem.n_outputs == 1
+        return single and self.options.working_set == "auto" and self.n > self.costs.block
+
+    @property
+    def _size(self) -> int:
+        working_set = self.options.working_set
+        return working_set if isinstance(working_set, int) else self.costs.block
+
+    @property
+    def _sets(self) -> WorkingSets:
+        return WorkingSets(self._size, self.costs.free_weights, self.costs.cached_values)
+
+    @property
+    def _grows(self) -> bool:
+        """Whether active sets grow from a sample."""
+        zero = self.problem.tau == 0 and not self.problem.term.ent.any()  # alpha = 0 is feasible
+        complete = self._step_name is not None and (
+            self._accuracy is not None and self._accuracy.largest == 0
+        )
+        many = self.n > TUNING.many_examples and self.problem.n_outputs == 1
+        return zero and many and not complete
+
+    @property
+    def _samples(self) -> bool:
+        """Whether the first weights come from a sample."""
+        accuracy = self._accuracy
+        accurate = self._step_name is not None and accuracy is not None and accuracy.largest > 0
+        pays = not (self.costs.free_weights or self.costs.fixed_products)
+        return self.problem.n_outputs == 1 and accurate and pays and not self._joint

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from .history import Progress
+from .log import Progress
 
 Watch = Callable[[Progress], None]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .history import Progress
+from .log import Progress
 
 LATELY = 10  # certified models from which it is told
 

@@ -5,19 +5,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import dense
+from kernelweave.optimization.loop import train
 from mkl_cases import begin, check_optimum, planned
 from mkl_cases import splice_machine as make
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import DenseEngine, LinearEngine
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
-from kernelweave.optimization.history import History
 from kernelweave.optimization.inner import descent as module
 from kernelweave.optimization.inner.conjugate_gradients import conjugate_gradients
 from kernelweave.optimization.inner.descent import first_zero, project
 from kernelweave.optimization.inner.working_sets import WorkingSets
-from kernelweave.optimization.loop import train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
 WORKING_SETS = Plan("dense", working_set=50)
@@ -51,16 +51,16 @@ def test_the_same_optimum_with_a_model(loss, C, costly_products):
 
 @pytest.mark.parametrize("C", [1.0, 10.0])
 def test_a_model_saves_products(C, costly_products, monkeypatch):
-    modelled = conjugate_gradients(*make(C=C), History(1e-4))
+    modelled = conjugate_gradients(*make(C=C), Run.start(1e-4))
     monkeypatch.setattr(DenseEngine, "products_are_fixed", False)
-    plain = conjugate_gradients(*make(C=C), History(1e-4))
+    plain = conjugate_gradients(*make(C=C), Run.start(1e-4))
     assert modelled.n_iter < 0.8 * plain.n_iter
 
 
 def test_after_many_moves_there_is_no_model(costly_products, monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.inner.conjugate_gradients.MANY_MOVES", 3)
     problem, engine, weights = make(C=100.0)
-    found = conjugate_gradients(problem, engine, weights, History(1e-4))
+    found = conjugate_gradients(problem, engine, weights, Run.start(1e-4))
     assert found.gap <= 1e-4
     assert len(engine.seen) <= 3
 
@@ -82,8 +82,8 @@ def test_weights_are_those_of_other_methods(normalize, p, costly_products, rng):
 
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
 def test_what_does_not_count_is_exactly_zero(loss):
-    found = conjugate_gradients(*make(loss), History(1e-6))
-    expected = train(*make(loss), WORKING_SETS, History(1e-6))
+    found = conjugate_gradients(*make(loss), Run.start(1e-6))
+    expected = train(*make(loss), WORKING_SETS, Run.start(1e-6))
     counts = [np.count_nonzero(result.alpha) for result in (found, expected)]
     assert abs(counts[0] - counts[1]) <= 0.02 * counts[1]
     at_bound = [np.count_nonzero(np.abs(result.alpha) == 1.0) for result in (found, expected)]
@@ -92,19 +92,19 @@ def test_what_does_not_count_is_exactly_zero(loss):
 
 def test_from_an_alpha_that_is_not_zero():
     problem, engine, weights = make()
-    first = conjugate_gradients(problem, engine, weights, History(1e-2))
+    first = conjugate_gradients(problem, engine, weights, Run.start(1e-2))
     engine.move_to(first.alpha)
-    found = conjugate_gradients(problem, engine, weights, History(1e-5))
+    found = conjugate_gradients(problem, engine, weights, Run.start(1e-5))
     assert found.gap <= 1e-5
     assert found.history[0].gap == pytest.approx(first.gap, rel=1e-6)
-    again = conjugate_gradients(problem, engine, weights, History(1e-5))
+    again = conjugate_gradients(problem, engine, weights, Run.start(1e-5))
     assert again.n_iter == 0
     np.testing.assert_array_equal(again.alpha, found.alpha)
 
 
 def test_a_problem_on_the_way_may_be_solved_well_enough():
-    complete = conjugate_gradients(*make(), History(1e-6))
-    history = History(1e-6)
+    complete = conjugate_gradients(*make(), Run.start(1e-6))
+    history = Run.start(1e-6)
     history.enough = lambda gap: gap <= 0.1
     found = conjugate_gradients(*make(), history)
     assert 1e-6 < found.gap <= 0.1
@@ -128,7 +128,7 @@ def test_weights_and_machine_are_solved_no_better_than_asked(normalize, rng, mon
 
 @pytest.mark.parametrize("most", [0, 1, 5])
 def test_a_bounded_number_of_moves(most):
-    found = conjugate_gradients(*make(), History(1e-9, most))
+    found = conjugate_gradients(*make(), Run.start(1e-9, most))
     assert not found.converged
     assert found.n_iter == most == len(found.history) - 1
 
@@ -136,9 +136,9 @@ def test_a_bounded_number_of_moves(most):
 def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
     monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
-    assert conjugate_gradients(*make(C=1000.0), History(1e-4)) is None
+    assert conjugate_gradients(*make(C=1000.0), Run.start(1e-4)) is None
     told = []
-    found = train(*make(C=1000.0), CONJUGATE, History(1e-4, watch=told.append))
+    found = train(*make(C=1000.0), CONJUGATE, Run.start(1e-4, watch=told.append))
     assert found.gap <= 1e-4
     assert told == found.history
     assert found.n_iter >= 2
@@ -147,7 +147,7 @@ def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
 def test_the_moves_that_are_left_are_for_working_sets(monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 1)
     monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
-    found = train(*make(C=1000.0), CONJUGATE, History(1e-9, 4))
+    found = train(*make(C=1000.0), CONJUGATE, Run.start(1e-9, 4))
     assert found.n_iter == 4
 
 
@@ -171,16 +171,16 @@ def test_they_are_planned_only_where_they_suit(other):
 def test_a_set_of_few_examples_is_a_working_set(monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.loop.conjugate_gradients", None)
     plan = Plan("dense", working_set=800, conjugate=True)
-    assert train(*make(), plan, History(1e-4)).gap <= 1e-4
+    assert train(*make(), plan, Run.start(1e-4)).gap <= 1e-4
 
 
 def test_kernels_without_a_fast_product_are_left_to_working_sets(rng, monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.loop.conjugate_gradients", None)
     X = rng.normal(size=(300, 3))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    problem = Problem(losses.get("hinge", "classifier"), norms.Lp(2.0), y, np.ones(300))
+    problem = Problem.of(losses.get("hinge", "classifier"), norms.Lp(2.0), y, np.ones(300))
     engine = dense(RBF(0.5), X)
-    found = train(problem, engine, begin(problem, engine), CONJUGATE, History(1e-3))
+    found = train(problem, engine, begin(problem, engine), CONJUGATE, Run.start(1e-3))
     assert found.gap <= 1e-3
 
 

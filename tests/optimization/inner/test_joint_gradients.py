@@ -7,8 +7,8 @@ from kernel_cases import training_set
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import LinearEngine, linear
 from kernelweave.kernels import GappedKmer
-from kernelweave.optimization.history import History
 from kernelweave.optimization.inner.joint_gradients import JointDescent, joint_gradients
+from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
 FAMILY = GappedKmer([4, 5, 5, 6], [3, 3, 4, 4], store="table")
@@ -24,7 +24,7 @@ def data(rng, n=1100):
 
 def machine(rng, norm, loss="hinge", kind="classifier", C=1.0):
     X, y = data(rng)
-    problem = Problem(losses.get(loss, kind), norm, y, np.full(len(y), C))
+    problem = Problem.of(losses.get(loss, kind), norm, y, np.full(len(y), C))
     return problem, LinearEngine.of(training_set(FAMILY, X, "unit"))
 
 
@@ -108,7 +108,7 @@ def test_products_of_kernels_without_weight_are_left_out(rng):
 def test_weighted_norms(rng):
     norm = norms.Lp(2.0, weights=[1.0, 2.0, 0.5, 1.0])
     problem, engine = machine(rng, norm)
-    found = joint_gradients(problem, engine, History(1e-5))
+    found = joint_gradients(problem, engine, Run.start(1e-5))
     assert found.gap <= 1e-5
     np.testing.assert_allclose(found.weights, norm.best(engine.quadratic()), rtol=1e-12)
 

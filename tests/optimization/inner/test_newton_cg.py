@@ -3,17 +3,17 @@
 import naive_mkl
 import numpy as np
 import pytest
+from kernelweave.optimization.loop import train
 from mkl_cases import check_optimum, planned, splice_machine
 from scipy.optimize import minimize
 
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
-from kernelweave.optimization.history import History
 from kernelweave.optimization.inner import newton_cg as module
 from kernelweave.optimization.inner.newton_cg import Point, newton_cg, newton_step
-from kernelweave.optimization.loop import train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 
 WORKING_SETS = Plan("dense", working_set=50)
 NEWTON_CG = Plan("dense", working_set=50, newton_cg=True)
@@ -40,13 +40,13 @@ def test_the_optimum_of_a_general_minimiser(loss):
         return 0.5 * w @ w + problem.C @ problem.loss.value(L @ w + bias, problem.y)
 
     expected = minimize(primal, np.zeros(121), method="BFGS", options={"gtol": 1e-6}).fun
-    found = newton_cg(problem, engine, weights, History(1e-7))
+    found = newton_cg(problem, engine, weights, Run.start(1e-7))
     assert found.primal == pytest.approx(expected, rel=1e-6)
 
 
 def test_the_gap_by_hand():
     problem, engine, weights = make()
-    found = newton_cg(problem, engine, weights, History(1e-6))
+    found = newton_cg(problem, engine, weights, Run.start(1e-6))
     K = engine.block(np.arange(engine.n), np.ones(1))[None]
     assert naive_mkl.certificate(K, problem, found)[2] <= 1.01e-6
 
@@ -72,7 +72,7 @@ def test_a_step_solves_newtons_equations():
 
 def test_examples_without_weight_stay_at_zero():
     problem, engine, weights = make()
-    found = newton_cg(problem, engine, weights, History(1e-4))
+    found = newton_cg(problem, engine, weights, Run.start(1e-4))
     np.testing.assert_array_equal(found.alpha[problem.C == 0], 0.0)
     assert np.all(problem.y * found.alpha >= 0)
     assert np.all(np.abs(found.alpha) <= problem.C)
@@ -80,24 +80,24 @@ def test_examples_without_weight_stay_at_zero():
 
 def test_from_a_good_alpha():
     problem, engine, weights = make()
-    first = newton_cg(problem, engine, weights, History(1e-3))
-    again = newton_cg(problem, engine, weights, History(1e-3))
+    first = newton_cg(problem, engine, weights, Run.start(1e-3))
+    again = newton_cg(problem, engine, weights, Run.start(1e-3))
     assert again.n_iter == 0
     assert again.gap <= first.gap
 
 
 @pytest.mark.parametrize("most", [0, 1, 3])
 def test_a_bounded_number_of_steps(most):
-    found = newton_cg(*make(C=100.0), History(1e-9, most))
+    found = newton_cg(*make(C=100.0), Run.start(1e-9, most))
     assert not found.converged
     assert found.n_iter == most == len(found.history) - 1
 
 
 def test_working_sets_take_over_after_many_steps(monkeypatch):
     monkeypatch.setattr(module, "MOST_STEPS", 2)
-    assert newton_cg(*make(C=100.0), History(1e-5)) is None
+    assert newton_cg(*make(C=100.0), Run.start(1e-5)) is None
     told = []
-    found = train(*make(C=100.0), NEWTON_CG, History(1e-4, watch=told.append))
+    found = train(*make(C=100.0), NEWTON_CG, Run.start(1e-4, watch=told.append))
     assert found.gap <= 1e-4
     assert told == found.history
 

@@ -6,17 +6,17 @@ import naive_mkl
 import numpy as np
 import pytest
 from kernel_cases import dense, training_set
+from kernelweave.optimization.loop import train
 from loss_cases import every_loss
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
 from kernelweave.engines import StackedEngine
 from kernelweave.kernels import RBF, Linear, Precomputed
-from kernelweave.optimization.history import History
 from kernelweave.optimization.inner import working_sets
 from kernelweave.optimization.inner.working_sets import WorkingSets
-from kernelweave.optimization.loop import train
 from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import feasible_alpha
 from kernelweave.problem.problem import Problem
 
@@ -32,14 +32,14 @@ def data(rng, n=N):
 def make_problem(loss, signal, norm, rng):
     y = signal if loss.kind == "regressor" else np.where(signal > 0.1, 1.0, -1.0)
     C = rng.uniform(0.5, 3.0, size=len(y))
-    return Problem(loss, norm, y, C, tau=0.3 * C.sum() if loss.kind == "one-class" else 0.0)
+    return Problem.of(loss, norm, y, C, tau=0.3 * C.sum() if loss.kind == "one-class" else 0.0)
 
 
 def solve(problem, engine, *, start=None, theta=None, step=None, working_set=1000, **how):
     theta = problem.norm.start(engine.n_kernels) if theta is None else theta
     engine.move_to(feasible_alpha(problem) if start is None else start)
     plan = Plan("dense", step=step, working_set=working_set)
-    return train(problem, engine, theta, plan, History(**how))
+    return train(problem, engine, theta, plan, Run.start(**how))
 
 
 def random_start(problem, rng):
@@ -145,7 +145,7 @@ def test_where_values_are_at_hand_examples_that_agree_are_left_out(rng, monkeypa
     problem, theta = make_problem(losses.Hinge(), signal, norms.Lp(np.inf), rng), np.ones(2)
     engine = StackedEngine.of(training_set(RBF([0.1, 0.5]), X))
     engine.move_to(0.9 * solve(problem, engine, theta=theta).alpha)
-    sets, read, block = WorkingSets(problem, engine, 1000, History()), [], engine.block
+    sets, read, block = WorkingSets(problem, engine, 1000, Run.start()), [], engine.block
     sets.certify(theta)
     violations = sets.violations()
 

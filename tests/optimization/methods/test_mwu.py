@@ -10,10 +10,10 @@ from kernelweave import MKLClassifier, kernels, losses, norms
 from kernelweave.common.core import _core
 from kernelweave.engines.streamed import StreamedEngine
 from kernelweave.kernels import prepare
-from kernelweave.optimization.history import History
 from kernelweave.optimization.methods.game import Game
 from kernelweave.optimization.methods.mwu import MWU
 from kernelweave.optimization.methods.skm import SKM
+from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
 KERNELS = [kernels.RBF(gamma=[0.1, 0.5, 2.0]), kernels.Polynomial([1, 2])]
@@ -24,11 +24,11 @@ def make(rng, C=1.0, n=60, weights=None, how="unit"):
     X = rng.normal(size=(n, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
     engine = dense(KERNELS, X, how)
-    return Problem(losses.SquaredHinge(), norms.Lp(1, weights), y, np.full(n, C)), engine
+    return Problem.of(losses.SquaredHinge(), norms.Lp(1, weights), y, np.full(n, C)), engine
 
 
 def solve(problem, engine, solver, **how):
-    return solver.solve(problem, engine, begin(problem, engine), History(**how))
+    return solver.solve(problem, engine, begin(problem, engine), Run.start(**how))
 
 
 @pytest.mark.parametrize("weights", [None, (1.0, 2.0, 0.5, 1.0, 3.0)])
@@ -59,7 +59,7 @@ def test_large_C_is_the_hard_margin(rng):
     y = np.sign(X[:, 0])
     X[:, 0] += y
     engine = dense(kernels.Linear(), X)
-    problem = Problem(losses.SquaredHinge(), norms.Lp(1), y, np.full(40, 1e8))
+    problem = Problem.of(losses.SquaredHinge(), norms.Lp(1), y, np.full(40, 1e8))
     result = solve(problem, engine, MWU(eps=0.05), tol=0.02)
     margin = y * (result.weights @ engine.outputs() + result.bias)
     assert result.converged
@@ -126,7 +126,7 @@ def test_bad_arguments(arguments, message):
 
 def test_one_class_is_refused(rng):
     _, engine = make(rng)
-    problem = Problem(losses.SquaredHinge(), norms.Lp(1), np.ones(60), np.ones(60))
+    problem = Problem.of(losses.SquaredHinge(), norms.Lp(1), np.ones(60), np.ones(60))
     with pytest.raises(ValueError, match="both classes"):
         solve(problem, engine, MWU(), tol=0.1)
 
@@ -161,7 +161,7 @@ def test_sifting_is_certified_among_all_kernels(weights, rng, monkeypatch):
     X = rng.normal(size=(60, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1.0, -1.0)
     family = kernels.RBF(gamma=np.geomspace(1e-3, 10, 40))
-    problem = Problem(losses.SquaredHinge(), norms.Lp(1, weights), y, np.ones(60))
+    problem = Problem.of(losses.SquaredHinge(), norms.Lp(1, weights), y, np.ones(60))
     result = solve(problem, streamed(X, family), MWU(eps=0.05), tol=0.05)
     assert result.converged
     assert result.weights.shape == (40,)

@@ -10,10 +10,10 @@ from mkl_cases import planned
 from sklearn.datasets import load_iris
 
 from kernelweave import MKLClassifier, kernels, losses, norms
-from kernelweave.optimization.history import History
 from kernelweave.optimization.methods import qcqp
 from kernelweave.optimization.methods.polish import Point, polish
 from kernelweave.optimization.plan import METHODS
+from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import feasible_alpha
 from kernelweave.optimization.solve import solve as solve_by_plan
 from kernelweave.problem.problem import Problem
@@ -43,11 +43,11 @@ def make(loss, norm, rng, n=40):
     y = target if loss.kind == "regressor" else np.sign(target)
     tau = 0.3 * n if loss.kind == "one-class" else 0.0
     engine = dense(KERNELS, X, "variance")
-    return Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
+    return Problem.of(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
 
 
 def solve(name, problem, engine, tol):
-    return solve_by_plan(problem, engine, planned(name, problem, engine), History(tol))
+    return solve_by_plan(problem, engine, planned(name, problem, engine), Run.start(tol))
 
 
 @every_norm
@@ -99,7 +99,7 @@ def test_many_kernels_near_the_sparse_norm(loss, p, C, seed):
     family = [kernels.RBF(gamma=np.geomspace(0.002, 2.0, 99)), kernels.Polynomial(2)]
     y = np.sign(X[:, 0] + 0.3 * rng.normal(size=40))
     tau = 12.0 if loss.kind == "one-class" else 0.0
-    problem = Problem(loss, norms.Lp(p), y, np.full(40, C), tau)
+    problem = Problem.of(loss, norms.Lp(p), y, np.full(40, C), tau)
     result = solve("qcqp", problem, dense(family, X, "variance"), 1e-4)
     assert result.converged
 

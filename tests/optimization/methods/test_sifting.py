@@ -8,10 +8,10 @@ from mkl_cases import begin
 
 from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
 from kernelweave.engines.streamed import StreamedEngine
-from kernelweave.optimization.history import History
 from kernelweave.optimization.methods.optimality import optimality
 from kernelweave.optimization.methods.sifting import FEW, first_guess, sift
 from kernelweave.optimization.methods.skm import SKM
+from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
 M = 30
@@ -37,14 +37,14 @@ def case(rng):
         X = rng.normal(size=(N, 4))
         target = X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=N)
         y = target if loss.kind == "regressor" else np.sign(target)
-        problem = Problem(loss, norm, y, np.ones(N), 0.3 * N if loss.kind == "one-class" else 0.0)
+        problem = Problem.of(loss, norm, y, np.ones(N), 0.3 * N if loss.kind == "one-class" else 0.0)
         return problem, X
 
     return make
 
 
 def solve(problem, engine, solver=None, **how):
-    return (solver or SKM()).solve(problem, engine, begin(problem, engine), History(**how))
+    return (solver or SKM()).solve(problem, engine, begin(problem, engine), Run.start(**how))
 
 
 def streamed(X):
@@ -82,7 +82,7 @@ def test_kernels_join_one_by_one_from_a_bad_start(case):
 
     engine, alone = streamed(X), np.array([M - 1])
     weights = begin(problem, engine)
-    result = sift(solve_some, problem, engine, weights, History(1e-3), alone, highest)
+    result = sift(solve_some, problem, engine, weights, Run.start(1e-3), alone, highest)
     assert result.converged
     assert seen == list(range(1, len(seen) + 1))
     assert len(result.history) == len(seen) > 2
@@ -93,7 +93,7 @@ def test_kernels_join_one_by_one_from_a_bad_start(case):
 def test_looks_and_turns_are_bounded(case, few_examples):
     problem, X = case(losses.Hinge(), norms.Lp(1))
     engine, alone = streamed(X), np.array([M - 1])
-    given = problem, engine, begin(problem, engine), History(1e-6)
+    given = problem, engine, begin(problem, engine), Run.start(1e-6)
     some = sift(SKM().solve, *given, alone, lambda kernels, height: kernels, looks=1)
     assert len(some.history) == 1
     assert not some.converged
@@ -121,7 +121,7 @@ def test_a_guess_is_a_feasible_start(loss, case, few_examples):
     problem, X = case(loss, NORMS[1])
     engine = streamed(X)
     begin(problem, engine)
-    weights, chosen = first_guess(SKM().solve, problem, engine, History())
+    weights, chosen = first_guess(SKM().solve, problem, engine, Run.start())
     assert len(chosen) >= FEW
     assert np.all(np.diff(chosen) > 0)
     assert np.isin(np.flatnonzero(weights), chosen).all()
@@ -136,7 +136,7 @@ def test_a_guess_does_not_overwrite_an_alpha(case, few_examples, rng):
     begin(problem, engine)
     engine.change(np.arange(2), 0.5 * problem.y[0] * np.array([1.0, -1.0]))
     before = engine.alpha.copy()
-    first_guess(SKM().solve, problem, engine, History())
+    first_guess(SKM().solve, problem, engine, Run.start())
     np.testing.assert_array_equal(engine.alpha, before)
 
 

@@ -11,11 +11,11 @@ from scipy.optimize import minimize_scalar
 
 from kernelweave import MKLClassifier, kernels, load, losses, norms
 from kernelweave.common.core import _core
-from kernelweave.optimization.history import History
 from kernelweave.optimization.methods.optimality import best_weights, optimality
 from kernelweave.optimization.methods.qcqp import QCQP
 from kernelweave.optimization.methods.skm import SKM
 from kernelweave.optimization.methods.smoothed_problem import SmoothedProblem, smoothed
+from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
 KERNELS = [
@@ -35,11 +35,11 @@ def make(loss, norm, rng, n=60):
     y = target if loss.kind == "regressor" else np.sign(target)
     tau = 0.3 * n if loss.kind == "one-class" else 0.0
     engine = dense(KERNELS, X, "variance")
-    return Problem(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
+    return Problem.of(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
 
 
 def solve(problem, engine, solver=None, **how):
-    return (solver or SKM()).solve(problem, engine, begin(problem, engine), History(**how))
+    return (solver or SKM()).solve(problem, engine, begin(problem, engine), Run.start(**how))
 
 
 def regularizer(mu, kappa, d):
@@ -71,7 +71,7 @@ def test_weights_of_the_original_problem_add_up(kappa, rng):
 @every_loss
 def test_pair_steps_solve_the_smoothed_problem(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 30)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
     for kappa, d in ((1.0, 0.0), (0.5, 1.0), (0.2, 1.0)):
         machine.kappa, machine.d, machine.shift = kappa, d, np.zeros(M)
         machine.refresh()
@@ -85,7 +85,7 @@ def test_pair_steps_solve_the_smoothed_problem(loss, rng):
 @every_loss
 def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng):
     problem, engine = make(loss, NORMS[1], rng, n=30)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 30)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 30)
     machine._work(np.arange(30), 0.5)
     machine.kappa, machine.d, machine.shift = 0.5, 1.0, np.zeros(M)
     machine.refresh()
@@ -116,7 +116,7 @@ def many_kernels(loss, X, y, C):
     """Kernels as they are, a hundred of them, of which p = 1 chooses few."""
     family = [kernels.RBF(gamma=list(np.geomspace(0.002, 2.0, 99))), kernels.Polynomial(2)]
     engine = dense(family, X)
-    return Problem(loss, norms.Lp(1), y, np.full(len(y), C)), engine
+    return Problem.of(loss, norms.Lp(1), y, np.full(len(y), C)), engine
 
 
 def test_a_violent_start_does_not_pass_for_progress(rng):
@@ -143,7 +143,7 @@ def test_a_tolerance_below_rounding_ends(loss, rng):
 
 def test_kappa_stays_above_rounding(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 60)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
     machine._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
         machine._advance(1.0)
@@ -165,7 +165,7 @@ def test_working_sets_of_a_rare_class(q, rng):
     X[:2] += 1.0
     y = np.where(np.arange(90) < 2, 1.0, -1.0)
     engine = dense(KERNELS, X, "variance")
-    problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(90))
+    problem = Problem.of(losses.Hinge(), norms.Lp(1), y, np.ones(90))
     room = q**2 * 8 * M / 2**20
     result = solve(problem, engine, SKM(block_mb=room), tol=1e-3)
     assert result.converged
@@ -181,7 +181,7 @@ def test_one_class_alone_has_a_model_of_nothing(rng):
 
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    machine = SmoothedProblem(problem, engine, begin(problem, engine), History(), 60)
+    machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
     machine.aside[:] = True
     machine.aside[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):
@@ -197,7 +197,7 @@ def test_signs_at_the_optimum_on_real_data(name, load_real):
     X = (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9)
     family = [kernels.RBF(gamma=np.geomspace(0.001, 1, 9)), kernels.Polynomial([1, 2, 3])]
     engine = dense(family, X, "unit")
-    problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(len(y)))
+    problem = Problem.of(losses.Hinge(), norms.Lp(1), y, np.ones(len(y)))
     result = solve(problem, engine, tol=1e-4)
     assert result.converged
     g = engine.outputs()
@@ -247,7 +247,7 @@ def test_sparsify_removes_a_kernel_given_twice(rng):
     y = np.sign(X[:, 0] + 0.1 * rng.normal(size=60))
     twice = [kernels.RBF(gamma=0.2), kernels.Linear(), kernels.RBF(gamma=0.2)]
     engine = dense(twice, X, "variance")
-    problem = Problem(losses.Hinge(), norms.Lp(1), y, np.ones(60))
+    problem = Problem.of(losses.Hinge(), norms.Lp(1), y, np.ones(60))
     plain = solve(problem, engine, tol=1e-4)
     sparse = solve(problem, engine, SKM(sparsify=True), tol=1e-4)
     assert plain.weights[0] == pytest.approx(plain.weights[2])

@@ -28,7 +28,7 @@ def slow_hessian(kernels, alpha, theta, free):
 def case(rng):
     X, theta = rng.normal(size=(N, 3)), rng.random(M)
     kernel = RBF(np.geomspace(0.3, 3.0, M))
-    problem = Problem(Hinge(), Lp(1.0), np.resize([-1.0, 1.0], N), np.ones(N))
+    problem = Problem.of(Hinge(), Lp(1.0), np.resize([-1.0, 1.0], N), np.ones(N))
     alpha = problem.y * np.repeat([0.0, 1.0, 0.3], N // 3)
     return kernel, X, theta, problem, alpha
 

@@ -89,6 +89,6 @@ def test_they_are_used_where_many_examples_are_free_and_weights_may_vanish(rng, 
         engine.rough = rough
         engine.move_to(0.3 * y)
         engine.quadratic()  # tells the outputs of every kernel where it is rough
-        inner_hessian(Problem(Hinge(), Lp(p), y, np.ones(1200)), engine, theta)
+        inner_hessian(Problem.of(Hinge(), Lp(p), y, np.ones(1200)), engine, theta)
     assert len(asked) == 1
     assert len(asked[0][1]) == 1200

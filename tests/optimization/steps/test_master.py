@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from kernelweave.optimization.loop import Turn
 from scipy.optimize import minimize
 
 from kernelweave import losses, norms
 from kernelweave.common.core import _core
-from kernelweave.optimization.loop import Turn
 from kernelweave.optimization.plan import METHODS, make_plan
 from kernelweave.optimization.steps.master import (
     FEW,
@@ -86,7 +86,7 @@ class Many:
 @pytest.mark.parametrize(("name", "p"), [("level", 1), ("level", 2), ("newton", 2)])
 def test_matrices_of_very_many_weights_are_refused_before_anything_is_computed(name, p):
     y = np.array([-1.0, 1.0])
-    problem = Problem(losses.Hinge(), norms.Lp(p), y, np.ones(2))
+    problem = Problem.of(losses.Hinge(), norms.Lp(p), y, np.ones(2))
     with pytest.raises(ValueError, match=r'steps make matrices of 5,001 x 5,001.*solver="auto"'):
         make_plan(METHODS[name], problem, Many(MOST_WEIGHTS + 1), "dense")
 

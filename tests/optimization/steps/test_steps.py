@@ -3,13 +3,13 @@
 import naive_mkl
 import numpy as np
 import pytest
+from kernelweave.optimization.loop import Turn
 from mkl_cases import CLASSIFICATION, hinge_case, make_case
 from sklearn.svm import SVC
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
-from kernelweave.optimization.loop import Turn
 from kernelweave.optimization.plan import METHODS, find_method
 from kernelweave.optimization.steps import analytic, newton
 from kernelweave.optimization.steps.newton import Newton

@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ...kernels.compile.examples import Examples
-from ...optimization.history import Result
+from ...optimization.result import Result
 from ...problem.problem import Problem
 from .archive import Archive, write_archive
 from .atomic_write import whole_file

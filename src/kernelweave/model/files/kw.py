@@ -26,11 +26,12 @@ import numpy as np
 
 from ...estimators.parameters import check_parameters
 from ...kernels import Kernel
-from ...optimization.plan import Plan
+from ...optimization.summary import PlanSummary
 from ...sequences import Sequences
 from ..model import Model
 from .archive import Archive, write_archive
 from .atomic_write import whole_file
+from .legacy import OldPlan
 from .lsgkm import is_lsgkm, read_lsgkm
 from .registry import Stored, stored_as, stored_class
 from .type_check import fits
@@ -77,7 +78,7 @@ LEARNED: dict[str, Any] = {
     "offset_": Number,
     "optimality_": np.ndarray,
     "primal_objective_": Number | np.ndarray,
-    "plan_": Plan,
+    "plan_": PlanSummary | OldPlan,
     "scores_": np.ndarray,
     "support_": np.ndarray,
     "weights_": np.ndarray,
@@ -198,6 +199,8 @@ class Writer:
         for kinds, encode in self._rules():
             if isinstance(value, kinds):
                 return encode(value)
+        if hasattr(value, "for_file"):  # a simpler object represents it
+            return self.encode(value.for_file())
         if entry := stored_class(type(value)):
             self.objects.append((entry, value))
             fields = {name: self.encode(getattr(value, name)) for name in entry.fields}

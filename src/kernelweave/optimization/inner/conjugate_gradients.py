@@ -13,14 +13,16 @@ moves are conjugate gradients again.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...engines.base import Engine
 from ...engines.modelled import ModelledEngine
 from ...problem.problem import Problem
-from ..history import History, Result
+from ..result import Result
+from ..run import Run
+from ..solver import Solver
 from .descent import SHORT_MOVES, Descent, descended
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
@@ -102,11 +104,24 @@ class ModelledDescent(Descent):
         return moved
 
 
-def conjugate_gradients(
-    problem: Problem, engine: Engine, weights: np.ndarray, history: History
-) -> Result | None:
-    """Solve a problem with given weights, shape (M,); None where that would be slow.
+@dataclass(frozen=True)
+class ConjugateGradients:
+    """Conjugate gradients in all alphas, as part of a plan.
 
-    Then alpha has been improved.
+    Parameters
+    ----------
+    then : Solver
+        Takes over if the kernel matrix is too ill-conditioned for conjugate gradients.
+    above : int
+        Problems of at most so many examples are left to `then`.
     """
-    return descended(ModelledDescent(problem, engine, weights), history)
+
+    then: Solver
+    above: int = field(repr=False)
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha under fixed weights, shape (M,), until the run is finished."""
+        result = None
+        if engine.n > self.above:
+            result = descended(ModelledDescent(problem, engine, weights), run)
+        return result or self.then.solve(problem, engine, weights, run)

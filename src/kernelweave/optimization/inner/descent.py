@@ -27,8 +27,10 @@ import numpy as np
 from ...common.roots import root
 from ...engines.base import Engine
 from ...problem.problem import Problem
-from ..history import History, Result, apart
 from ..kkt_system import longest_step
+from ..log import distance
+from ..result import Result
+from ..run import Run
 from .working_sets import certified
 
 # Moves in which the gap has to fall to half of what it was, or as many as a part of the free
@@ -203,34 +205,34 @@ def first_zero(value: float, rate: float, places: np.ndarray, jumps: np.ndarray)
     return float(min(places[first], -before / rate))
 
 
-def descended(descent: Descent, history: History) -> Result | None:
-    """Move until the history is finished; None where the gap falls slowly."""
+def descended(descent: Descent, run: Run) -> Result | None:
+    """Move until the run is finished; None where the gap falls slowly."""
     problem, engine = descent.problem, descent.engine
     moving, turns = True, 0
-    while moving and not slow(history, descent.free):
+    while moving and not slow(run, descent.free):
         weights = descent.weights
         certificate = certified(problem, engine, weights)
-        history.add(certificate, weights, turns, engine.alpha)
-        enough = history.converged or history.enough(certificate.gap)
-        if history.spent or (enough and descent.whole):
-            return history.result(certificate, engine.alpha, weights)
+        run.record(certificate, weights, turns, engine.alpha)
+        enough = run.converged or run.rule.enough(certificate.gap)
+        if run.budget.spent or (enough and descent.whole):
+            return run.result(certificate, engine.alpha, weights)
         turns = 1
         moving = descent.settle() if enough else descent.descend()
-        history.tell(engine.alpha, descent.weights)
+        run.notify(engine.alpha, descent.weights)
     return None
 
 
-def slow(history: History, free: int) -> bool:
+def slow(run: Run, free: int) -> bool:
     """Return whether the gap has not halved for a while, the longer the more alphas are free.
 
     Nor may the best primal and dual values stand still.
     """
     patience = max(PATIENCE, int(MOVES_PER_FREE * free))
-    gaps = [past.gap for past in history.entries]
+    gaps = [past.gap for past in run.log.entries]
     if len(gaps) > patience + 1 and min(gaps[-patience:]) > 0.5 * min(gaps[:-patience]):
         return True
-    before = history.entries[:-STANDSTILL]
-    return len(before) > 1 and apart(history.entries) > LITTLE * apart(before)
+    before = run.log.entries[:-STANDSTILL]
+    return len(before) > 1 and distance(run.log.entries) > LITTLE * distance(before)
 
 
 def project(

@@ -13,17 +13,21 @@ machine do for the machine and its weights.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
 from ...common.roots import root
 from ...engines.base import Engine
 from ...problem.problem import Problem
-from ..history import History, Result
+from ..result import Result
+from ..run import Run
+from ..solver import Solver
 from .conjugate_gradients import ModelledDescent
 from .descent import descended
 
 
-class JointDescent(ModelledDescent):
+class BestWeightsDescent(ModelledDescent):
     """An alpha that descends, and the best weights for it."""
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -58,10 +62,25 @@ class JointDescent(ModelledDescent):
         return moved
 
 
-def joint_gradients(problem: Problem, engine: Engine, history: History) -> Result | None:
-    """Solve a problem, weights and all; None where that would be slow.
+@dataclass(frozen=True)
+class JointDescent:
+    """Conjugate gradients in alpha with the best weights for every alpha, as part of a plan.
 
-    Then alpha has been improved.
+    Parameters
+    ----------
+    then : Solver
+        Takes over if progress is slow.
+    above : int
+        Problems of at most so many examples are left to `then`.
     """
-    weights = problem.norm.best(engine.quadratic())
-    return descended(JointDescent(problem, engine, weights), history)
+
+    then: Solver
+    above: int = field(repr=False)
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), until the run is finished."""
+        result = None
+        if engine.n > self.above:
+            best = problem.norm.best(engine.quadratic())
+            result = descended(BestWeightsDescent(problem, engine, best), run)
+        return result or self.then.solve(problem, engine, weights, run)

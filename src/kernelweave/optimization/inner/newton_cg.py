@@ -17,7 +17,7 @@ with a kernel, and with a duality gap for its end.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import expit
@@ -25,7 +25,9 @@ from scipy.special import expit
 from ...engines.base import Engine
 from ...losses.base import EDGE
 from ...problem.problem import Problem
-from ..history import History, Result
+from ..result import Result
+from ..run import Run
+from ..solver import Solver
 from .working_sets import certified
 
 MOST_MOVES = 200  # of conjugate gradients for a Newton step
@@ -57,7 +59,7 @@ class Point:
         width = term.hi - term.lo
         rate = np.divide(width, term.ent, out=np.zeros_like(width), where=width > 0)
         share = np.clip(expit(-rate * (v + bias + term.lin)), EDGE, 1 - EDGE)
-        value = 0.5 * float(beta @ v) + problem.cost(v, bias)
+        value = 0.5 * float(beta @ v) + problem.risk.value(v, bias)
         curvature = rate * width * share * (1 - share)
         return cls(beta, v, term.lo + width * share, curvature, value)
 
@@ -103,12 +105,31 @@ def newton_step(
     return delta, of_delta
 
 
-def newton_cg(
-    problem: Problem, engine: Engine, weights: np.ndarray, history: History
-) -> Result | None:
-    """Solve a problem with given weights, shape (M,); None where that would be slow.
+@dataclass(frozen=True)
+class NewtonCG:
+    """Newton's method with conjugate gradients, as part of a plan.
 
-    Then alpha has been improved.
+    Parameters
+    ----------
+    then : Solver
+        Takes over if no step of Newton's method brings progress.
+    above : int
+        Problems of at most so many examples are left to `then`.
+    """
+
+    then: Solver
+    above: int = field(repr=False)
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha under fixed weights, shape (M,), until the run is finished."""
+        result = newton_cg(problem, engine, weights, run) if engine.n > self.above else None
+        return result or self.then.solve(problem, engine, weights, run)
+
+
+def newton_cg(problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result | None:
+    """Solve a problem with fixed weights, shape (M,); return None if it does not converge.
+
+    Alpha has been improved in any case.
     """
     nothing = np.zeros(engine.n)
     starts = (engine.alpha.copy(), engine.combined(weights).copy()), (nothing, nothing)
@@ -116,16 +137,16 @@ def newton_cg(
     for turns in range(MOST_STEPS):
         product = engine.matvec(point.alpha - point.beta, weights)
         engine.move_to(point.alpha, point.v + product, weights)
-        history.tell(engine.alpha, weights)
+        run.notify(engine.alpha, weights)
         certificate = certified(problem, engine, weights)
-        history.add(certificate, weights, min(turns, 1), engine.alpha)
-        if history.spent or history.converged:
-            return history.result(certificate, engine.alpha, weights)
-        wanted = END * history.tol * certificate.scale
+        run.record(certificate, weights, min(turns, 1), engine.alpha)
+        if run.budget.spent or run.converged:
+            return run.result(certificate, engine.alpha, weights)
+        wanted = END * run.tol * certificate.scale
         apart = certificate.primal - certificate.dual
         enough = max(wanted, FALL * apart)
         delta, of_delta = newton_step(
-            point, engine, weights, product, enough, lambda: history.out_of_time
+            point, engine, weights, product, enough, lambda: run.budget.out_of_time
         )
         slope = float((point.beta - point.alpha) @ of_delta)
         length, found = 1.0, Point.of(problem, point.beta + delta, point.v + of_delta)

@@ -1,4 +1,4 @@
-"""Which examples to work on next."""
+"""KKT violations, and the selection of working sets."""
 
 from __future__ import annotations
 
@@ -6,20 +6,29 @@ import numpy as np
 
 from ...losses import DualTerm
 
-MOST_SUPPORT = 0.6  # part of the examples that is most of them
+HIGH_FRACTION = 0.6  # fraction of support vectors above which classes are taken to overlap
 
 
 class Violations:
-    """How far each alpha is from where it should be.
+    """KKT violations of n examples.
 
-    Moving alpha_i up changes the (negative) dual value at the rate up_i, moving it down at the rate
-    -down_i. The sum of all alphas is fixed, so alpha is optimal when no down exceeds an up.
+    Increasing alpha_i changes the negative dual value at the rate up_i, decreasing it at the rate
+    -down_i. The sum of all alphas is fixed, so alpha is optimal if no down exceeds an up.
 
     Parameters
     ----------
-    term : the dual terms of n examples.
-    alpha, F : arrays of shape (n,)
-        The alphas and the combined outputs without the bias.
+    term : DualTerm
+        Dual terms of the examples.
+    alpha, F : ndarrays of shape (n,)
+        Dual variables and combined outputs without the bias.
+
+    Attributes
+    ----------
+    up, down : ndarrays of shape (n,)
+    size : float
+        The largest violation, max down - min up.
+    middle : float
+        Midpoint of max down and min up; minus the bias at the optimum.
     """
 
     def __init__(self, term: DualTerm, alpha: np.ndarray, F: np.ndarray):
@@ -32,10 +41,10 @@ class Violations:
             self.middle = 0.0
 
     def select(self, q: int, keep: np.ndarray) -> np.ndarray:
-        """Return at most q examples, sorted: those that want most to rise and to fall.
+        """Return a working set of at most q examples, sorted: the worst violators on both sides.
 
-        Up to half of the room goes to `keep`, the examples of the last turn that are strictly
-        between their bounds: dropping them lets them oscillate. The worst pair always has its room.
+        Up to half of it is `keep`, the free examples of the last working set: without them they
+        would oscillate. The worst pair is always in it.
         """
         most = min(q // 2, q - 2)
         keep = keep[np.argsort(-self.excess(keep), kind="stable")[:most]]
@@ -56,38 +65,41 @@ class Violations:
             mask[some] = True
         return mask
 
-    def settled(self, slack: float) -> np.ndarray:
-        """Return which examples sit at a bound and would stay there if outputs moved by `slack`."""
+    def __len__(self) -> int:
+        return len(self.up)
+
+    def stay_bounded(self, slack: float) -> np.ndarray:
+        """Return which examples are at a bound and stay there if outputs change by `slack`."""
         low, high = np.isneginf(self.down), np.isposinf(self.up)
-        settled: np.ndarray = (low & (self.up > self.middle + slack)) | (
+        stay: np.ndarray = (low & (self.up > self.middle + slack)) | (
             high & (self.down < self.middle - slack)
         )
-        return settled
+        return stay
 
     def excess(self, idx: np.ndarray) -> np.ndarray:
-        """Return how far examples are beyond the middle; negative for those that agree with it."""
+        """Return the violation of some examples relative to `middle`; negative if there is none."""
         excess: np.ndarray = np.maximum(self.down[idx] - self.middle, self.middle - self.up[idx])
         return excess
 
 
 def strictly_inside(term: DualTerm, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
-    """Return which of the examples idx have their alpha strictly between its bounds."""
+    """Return which of the examples idx are free: their alpha is strictly between its bounds."""
     inside: np.ndarray = (alpha[idx] > term.lo[idx]) & (alpha[idx] < term.hi[idx])
     return inside
 
 
 def every_kth(y: np.ndarray, k: int) -> np.ndarray:
-    """Return every k-th example of each kind, sorted.
+    """Return every k-th example of each sign of the target, sorted.
 
-    Kinds are told apart by the sign of the target, so that a rare class is not missed.
+    A rare class is represented like the others.
     """
     kinds = np.flatnonzero(y > 0), np.flatnonzero(y <= 0)
     return np.sort(np.concatenate([members[::k] for members in kinds]))
 
 
-def is_crowded(alpha: np.ndarray) -> bool:
-    """Return whether most examples are support."""
-    return bool(np.count_nonzero(alpha) > MOST_SUPPORT * len(alpha))
+def mostly_support(alpha: np.ndarray) -> bool:
+    """Return whether the fraction of support vectors is high: the classes overlap."""
+    return bool(np.count_nonzero(alpha) > HIGH_FRACTION * len(alpha))
 
 
 def _first(idx: np.ndarray, values: np.ndarray, count: int) -> np.ndarray:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 
+from ...engines.costs import EngineCosts
 from ...losses import Loss
 from ...norms import Norm
+from ..solver import Solver
 
 
 class Method(ABC):
-    """A way to solve problems. Algorithms with a loop of their own also have `solve`."""
+    """A value of `solver=`."""
 
     @property
     def shares(self) -> bool:
@@ -26,14 +28,13 @@ class Method(ABC):
         """Whether it serves examples that are elsewhere."""
         return self.combines
 
-    @property
-    def when_stopped(self) -> str:
-        """What to do where it stopped by a rule of its own; empty where it has none."""
-        return ""
-
     @abstractmethod
     def serves(self, norm: Norm) -> bool:
         """Return whether it can solve problems with this norm."""
+
+    def solver(self, costs: EngineCosts) -> Solver:
+        """Return the solver for an engine with these costs, of a method with its own loop."""
+        raise TypeError(f"{type(self).__name__} has no loop of its own")
 
     def serves_loss(self, loss: Loss) -> bool:
         """Return whether it can solve problems with this loss."""

@@ -14,7 +14,8 @@ import numpy as np
 
 from ...common.cached_property import cached_property
 from ...engines.base import Engine
-from ...problem.problem import Certificate, Problem
+from ...problem.certificate import Certificate
+from ...problem.problem import Problem
 
 CANDIDATES = 1000  # of each class in a batch, besides those with an a above 0
 

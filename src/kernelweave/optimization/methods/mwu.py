@@ -31,12 +31,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...engines.base import Engine
+from ...engines.costs import EngineCosts
 from ...estimators.parameters import as_number
 from ...losses import Loss
 from ...model.files.registry import stored
 from ...norms import Norm
 from ...problem.problem import Problem
-from ..history import History, Result
+from ..result import Result
+from ..run import Run
+from ..solver import Solver
 from .base import Method
 from .game import Game
 from .sifting import sift, spread
@@ -121,32 +124,8 @@ class MWU(Method):
         """Whether it is the squared hinge, whose dual is this game."""
         return loss.name == "squared_hinge"
 
-    def solve(
-        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
-    ) -> Result:
-        """Solve a problem; where it starts makes no difference."""
-        if engine.streams:
-            first = spread(np.arange(engine.n_kernels), FIRST)
-            return sift(self.solve, problem, engine, weights, history, first, _some, looks=LOOKS)
-        game = Game(problem, engine)
-        rate, rounds, unit = self.rate(game), self.rounds(game), game.unit(self.scaling)
-        rounds = min(rounds, history.turns_left or rounds)
-        while True:
-            before = game.rounds
-            batch = game.batch() if engine.far else game
-            for _ in range(min(max(1, rounds // CERTIFIED), rounds - before)):
-                batch.play(rate(batch))
-                self.check_width(batch.step / unit)
-                if history.out_of_time:
-                    break
-            game.take(batch)
-            certificate = game.certificate()
-            alpha = game.scale * engine.alpha
-            history.add(certificate, game.theta(), game.rounds - before, alpha)
-            if history.converged or history.out_of_time or game.rounds >= rounds:
-                break
-        engine.move_to(*engine.snapshot().scaled(game.scale))
-        return history.result(certificate, engine.alpha, game.theta())
+    def solver(self, costs: EngineCosts) -> Solver:
+        return SiftedMWU(self) if costs.streamed else MWURounds(self, in_batches=costs.remote)
 
     def rounds(self, game: Game) -> int:
         """Return the bound of the paper on the number of rounds."""
@@ -176,6 +155,72 @@ class MWU(Method):
                 f"rho={self.rho:g} is too small: a round had width {width:g}, as happens where "
                 "kernels have negative values; leave rho=None for a bound that always holds"
             )
+
+
+@dataclass(frozen=True)
+class MWURounds:
+    """Rounds of multiplicative weights on all kernels.
+
+    Parameters
+    ----------
+    parameters : MWU
+    in_batches : bool
+        Whether several rounds are played on some of the examples at a time, since the examples are
+        on other machines.
+    """
+
+    parameters: MWU
+    in_batches: bool = False
+
+    @property
+    def when_stopped(self) -> str:
+        """Advice if the rounds ended above the tolerance."""
+        return self.parameters.when_stopped
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Solve a problem; the result does not depend on the start."""
+        mwu, game = self.parameters, Game(problem, engine)
+        rate, rounds, unit = mwu.rate(game), mwu.rounds(game), game.unit(mwu.scaling)
+        rounds = min(rounds, run.budget.iterations_left or rounds)
+        while True:
+            before = game.rounds
+            batch = game.batch() if self.in_batches else game
+            for _ in range(min(max(1, rounds // CERTIFIED), rounds - before)):
+                batch.play(rate(batch))
+                mwu.check_width(batch.step / unit)
+                if run.budget.out_of_time:
+                    break
+            game.take(batch)
+            certificate = game.certificate()
+            alpha = game.scale * engine.alpha
+            run.record(certificate, game.theta(), game.rounds - before, alpha)
+            if run.converged or run.budget.out_of_time or game.rounds >= rounds:
+                break
+        engine.move_to(*engine.snapshot().scaled(game.scale))
+        return run.result(certificate, engine.alpha, game.theta())
+
+
+@dataclass(frozen=True)
+class SiftedMWU:
+    """Multiplicative weights on some of many kernels at a time.
+
+    Parameters
+    ----------
+    parameters : MWU
+    """
+
+    parameters: MWU
+
+    @property
+    def when_stopped(self) -> str:
+        """Advice if the rounds ended above the tolerance."""
+        return self.parameters.when_stopped
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Solve a problem; the result does not depend on the start."""
+        first = spread(np.arange(engine.n_kernels), FIRST)
+        rounds = MWURounds(self.parameters)
+        return sift(rounds.solve, problem, engine, weights, run, first, _some, looks=LOOKS)
 
 
 def _some(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:

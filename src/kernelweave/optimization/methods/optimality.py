@@ -12,8 +12,8 @@ from scipy.optimize import linprog
 
 from ...engines.base import Engine
 from ...problem.problem import Problem
-from ..history import Result
 from ..inner.violations import Violations
+from ..result import Result
 
 
 def optimality(

@@ -23,11 +23,15 @@ import numpy as np
 from scipy.linalg.lapack import dpstrf
 
 from ...engines.base import Engine
+from ...engines.costs import EngineCosts
 from ...model.files.registry import stored
 from ...norms import Norm
-from ...problem.problem import Certificate, Problem
-from ..history import History, Result
+from ...problem.certificate import Certificate
+from ...problem.problem import Problem
 from ..inner.subproblem import balanced
+from ..result import Result
+from ..run import Run
+from ..solver import Solver
 from .base import Method
 from .cone_program import ConeProgram
 from .polish import Point, polish
@@ -67,13 +71,14 @@ class QCQP(Method):
     True
     """
 
+    def solver(self, costs: EngineCosts) -> Solver:
+        return self
+
     def serves(self, norm: Norm) -> bool:
         """Whether the weights follow from alpha or from multipliers: not for a block at q = inf."""
         return norm.dual_matrix is not None or norm.dual_exponent > 1
 
-    def solve(
-        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
-    ) -> Result:
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem with Clarabel; where it starts makes no difference.
 
         Raises
@@ -87,15 +92,15 @@ class QCQP(Method):
         programs = [ConeProgram.of(clarabel, problem, factors, exponent) for exponent in exponents]
         results: list[Result] = []
         for settings, program in product(ATTEMPTS, programs):
-            left = max(0.0, history.deadline - time.monotonic())
+            left = max(0.0, run.budget.deadline - time.monotonic())
             solution = program.solve(**settings, time_limit=left)
             x = np.array(solution.x)[program.alpha]
             sizes = None if program.sizes is None else np.array(solution.z)[program.sizes]
             for certificate, point in _refined(problem, engine, x, sizes):
-                history.add(certificate, point.theta, 0)
-                result = history.result(certificate, point.alpha, point.theta)
+                run.record(certificate, point.theta, 0)
+                result = run.result(certificate, point.alpha, point.theta)
                 results.append(replace(result, n_iter=solution.iterations))
-            if history.out_of_time or any(result.converged for result in results):
+            if run.budget.out_of_time or any(result.converged for result in results):
                 break
         if not results:
             raise FloatingPointError("Clarabel found no alpha that is finite")

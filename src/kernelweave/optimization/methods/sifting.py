@@ -17,10 +17,11 @@ import numpy as np
 
 from ...engines.base import Engine
 from ...problem.problem import Problem
-from ..history import History, Result
 from ..inner.violations import every_kth
 from ..observers import of_kernels, placed
-from ..solve import feasible_alpha
+from ..result import Result
+from ..run import Run
+from ..start import feasible_alpha
 
 INNER_FALL = 0.5  # part of the tolerance to which the last sample is solved,
 EARLIER_FALL = 0.1  # and part of the gap among all kernels to which the next sample is
@@ -29,7 +30,7 @@ MOST_KERNELS = 2000  # that a guess tries
 FEW = 8  # kernels that it gives, or more where more have weight
 GUESS_TOL = 1e-2  # its relative duality gap
 
-Solve = Callable[[Problem, Engine, np.ndarray, History], Result]
+Solve = Callable[[Problem, Engine, np.ndarray, Run], Result]
 
 
 def sift(
@@ -37,7 +38,7 @@ def sift(
     problem: Problem,
     engine: Engine,
     weights: np.ndarray,
-    history: History,
+    run: Run,
     chosen: np.ndarray,
     join: Callable[[np.ndarray, np.ndarray], np.ndarray],
     *,
@@ -59,11 +60,11 @@ def sift(
     enough : says of the result of a sample, and of how far s_m / c_m of other kernels exceeds that
         of the sample, whether it is good enough once the gap is; by default it is.
     """
-    last = INNER_FALL * history.tol
+    last = INNER_FALL * run.tol
     tol = max(last, rough)
     while True:
-        observe = of_kernels(history.observe, chosen, engine.n_kernels)
-        inner = history.inner(tol, history.turns_left, observe=observe)
+        observe = of_kernels(run.observe, chosen, engine.n_kernels)
+        inner = run.inner(tol, run.budget.iterations_left, observe=observe)
         norm, part = problem.norm.among(chosen), engine.subset(kernels=chosen)
         theta = weights[chosen] / norm.value(weights[chosen])
         result = solve(replace(problem, norm=norm), part, theta, inner)
@@ -72,15 +73,15 @@ def sift(
         engine.travel[:] = part.travel
         s = engine.quadratic()
         certificate = problem.certificate(result.alpha, F, s, weights)
-        history.add(certificate, weights, result.n_iter)
+        run.record(certificate, weights, result.n_iter)
         height = s / problem.norm.costs(len(s))
         highest = height[chosen].max()
         beyond = np.flatnonzero(height > highest)
-        good = history.converged and enough(result, float(height.max() - highest))
-        spent = history.spent or len(history.entries) == looks
+        good = run.converged and enough(result, float(height.max() - highest))
+        spent = run.budget.spent or len(run.log.entries) == looks
         exact = tol == last or not result.converged
         if good or spent or (exact and not beyond.size):
-            return replace(history.result(certificate, result.alpha, weights), converged=good)
+            return replace(run.result(certificate, result.alpha, weights), converged=good)
         chosen = np.union1d(chosen, join(beyond, height[beyond]))
         tol = max(last, min(rough, EARLIER_FALL * certificate.gap))
 
@@ -92,7 +93,7 @@ def spread(kernels: np.ndarray, count: int) -> np.ndarray:
 
 
 def first_guess(
-    solve: Solve, problem: Problem, engine: Engine, history: History
+    solve: Solve, problem: Problem, engine: Engine, run: Run
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return weights to start from, shape (M,), and the kernels to begin with, sorted.
 
@@ -111,9 +112,7 @@ def first_guess(
     part = engine.subset(idx, tried)
     part.move_to(feasible_alpha(small))
     start = small.norm.start(len(tried))
-    inner = history.inner(GUESS_TOL, history.max_iter)
-    inner.observe = None
-    result = solve(small, part, start, inner)
+    result = solve(small, part, start, run.unobserved(GUESS_TOL, run.budget.max_iter))
     height = part.quadratic() / small.norm.costs(len(tried))
     likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
     if not engine.alpha.any():  # zero is feasible, so this is

@@ -29,11 +29,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...engines.base import Engine
+from ...engines.costs import EngineCosts
 from ...estimators.parameters import as_number
 from ...model.files.registry import stored
 from ...norms import Norm
 from ...problem.problem import Problem
-from ..history import History, Result
+from ..result import Result
+from ..run import Run
+from ..solver import Solver
 from .base import Method
 from .optimality import optimality, sparsify
 from .sifting import FEW, ROOM, first_guess, sift
@@ -90,52 +93,34 @@ class SKM(Method):
         """Whether the kernels are many, and too large to be worked on together."""
         return M > FEW and M * n * n > ROOM
 
-    def solve(
-        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
-    ) -> Result:
-        """Solve a problem from the engine's alpha; where that is not zero, from the weights too."""
-        run = self._sifted if engine.streams else self._solved
-        result = run(problem, engine, weights, history)
+    def solver(self, costs: EngineCosts) -> Solver:
+        return SiftedSKM(self) if costs.streamed else self
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Solve a problem from the engine's alpha; if that is not zero, from the weights too."""
+        return self._finished(problem, engine, self._solved(problem, engine, weights, run), run)
+
+    def _finished(self, problem: Problem, engine: Engine, result: Result, run: Run) -> Result:
+        """Return a result with its optimality, sparsified if asked for."""
         if result.converged and self.sparsify:
-            result = sparsify(problem, engine, result, history.tol)
+            result = sparsify(problem, engine, result, run.tol)
         F, s, theta = engine.combined(result.weights), engine.quadratic(), result.weights
         return replace(result, optimality=optimality(problem, result.alpha, F, s, theta))
 
-    def _sifted(
-        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
-    ) -> Result:
-        """Solve a problem on some of its kernels at a time."""
-        stricter = replace(self, eps1=0.5 * self.eps1)
-
-        def enough(result: Result, excess: float) -> bool:
-            any_model = np.isinf(self.eps1) and np.isinf(self.eps2)
-            return any_model or (result.converged and 0.5 * excess <= stricter.eps1)
-
-        likely = np.flatnonzero(weights)
-        if len(likely) == len(weights):  # no earlier run has chosen among the kernels
-            plain = SKM(block_mb=self.block_mb)
-            weights, likely = first_guess(plain._solved, problem, engine, history)
-        return sift(
-            stricter._solved, problem, engine, weights, history, likely, _highest,
-            rough=ROUGH, enough=enough,
-        )  # fmt: skip
-
-    def _solved(
-        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History
-    ) -> Result:
+    def _solved(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem on all of its kernels."""
         room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
-        smooth, turns = SmoothedProblem(problem, engine, weights, history, room), 0
+        smooth, turns = SmoothedProblem(problem, engine, weights, run, room), 0
         while True:
             certificate = smooth.certify()
-            history.add(certificate, smooth.theta, turns)
-            good = history.converged and self._optimal(problem, engine, smooth)
-            if good or certificate.gap <= LEAST or history.stuck(engine) or history.spent:
+            run.record(certificate, smooth.theta, turns)
+            good = run.converged and self._optimal(problem, engine, smooth)
+            if good or certificate.gap <= LEAST or run.stalled(engine) or run.budget.spent:
                 break
             smooth.improve(certificate)
-            history.tell(engine.alpha, smooth.theta)
+            run.notify(engine.alpha, smooth.theta)
             turns = 1
-        result = history.result(certificate, engine.alpha, smooth.theta)
+        result = run.result(certificate, engine.alpha, smooth.theta)
         return replace(result, converged=good)
 
     def _optimal(self, problem: Problem, engine: Engine, smooth: SmoothedProblem) -> bool:
@@ -145,6 +130,37 @@ class SKM(Method):
         F = engine.combined(smooth.theta)
         eps1, eps2 = optimality(problem, engine.alpha, F, smooth.s, smooth.theta)
         return eps1 <= self.eps1 and eps2 <= self.eps2
+
+
+@dataclass(frozen=True)
+class SiftedSKM:
+    """The support kernel machine on some of many kernels at a time.
+
+    Parameters
+    ----------
+    machine : SKM
+    """
+
+    machine: SKM
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Solve a problem from the engine's alpha and weights, shape (M,)."""
+        machine = self.machine
+        stricter = replace(machine, eps1=0.5 * machine.eps1)
+
+        def enough(result: Result, excess: float) -> bool:
+            any_model = np.isinf(machine.eps1) and np.isinf(machine.eps2)
+            return any_model or (result.converged and 0.5 * excess <= stricter.eps1)
+
+        likely = np.flatnonzero(weights)
+        if len(likely) == len(weights):  # no earlier run has chosen among the kernels
+            plain = SKM(block_mb=machine.block_mb)
+            weights, likely = first_guess(plain._solved, problem, engine, run)
+        result = sift(
+            stricter._solved, problem, engine, weights, run, likely, _highest,
+            rough=ROUGH, enough=enough,
+        )  # fmt: skip
+        return machine._finished(problem, engine, result, run)
 
 
 def _highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:

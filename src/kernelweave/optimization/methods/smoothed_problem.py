@@ -6,9 +6,10 @@ import numpy as np
 
 from ...common.core import _core
 from ...engines.base import Engine
-from ...problem.problem import Certificate, Problem
-from ..history import History
+from ...problem.certificate import Certificate
+from ...problem.problem import Problem
 from ..inner.violations import Violations, strictly_inside
+from ..run import Run
 
 HALVING = 0.5
 INNER = 0.3  # gap of a smoothed problem, relative to that of the model, that counts as solved
@@ -28,14 +29,12 @@ class SmoothedProblem:
     problem, engine : what is solved, and who holds alpha.
     weights : array of shape (M,)
         Where the weights start.
-    history : knows when time is up.
+    run : knows when time is up.
     room : number of examples worked on at a time, at most.
     """
 
-    def __init__(
-        self, problem: Problem, engine: Engine, weights: np.ndarray, history: History, room: int
-    ):
-        self.problem, self.engine, self.history = problem, engine, history
+    def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, room: int):
+        self.problem, self.engine, self.run = problem, engine, run
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
         self.theta = weights.copy()
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
@@ -107,7 +106,7 @@ class SmoothedProblem:
         """
         problem, alpha = self.problem, self.engine.alpha
         F = self.engine.combined(self.eta / self.cost)
-        cost = problem.cost(F, problem.best_bias(F))
+        cost = problem.risk.value(F, problem.best_bias(F))
         return float(cost + np.sum(problem.term.conjugate(alpha)) + alpha @ F)
 
     def _advance(self, gap: float) -> None:
@@ -145,7 +144,7 @@ class SmoothedProblem:
                 blocks, chosen, self.cost, *term.arrays,
                 self.kappa, self.d, self.shift, tolerance, most, alpha, outputs, self.s,
             )  # fmt: skip
-            if steps < most or self.history.out_of_time:
+            if steps < most or self.run.budget.out_of_time:
                 break
         changed = np.flatnonzero(delta := alpha - engine.alpha[work])
         if self._everyone is None:

@@ -8,10 +8,13 @@ turn back.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...norms import Norm
-from ..loop import Turn
+from ..iterate import Iterate, Step
+from .base import WeightStep
 
 SLACK = 0.25  # part of the tolerance that may be lost to weights which numbers can hold
 FIRST, LONGEST = 2.0, 8.0  # factors of a step
@@ -20,7 +23,15 @@ MOST = np.log(1e3)  # of one step: a weight that is next to nothing comes back s
 SAME_WAY = 0.5  # cosine between two steps from which on they point the same way
 
 
-class Analytic:
+@dataclass(frozen=True)
+class Analytic(WeightStep):
+    """Analytic weight steps, over-relaxed."""
+
+    def begin(self, norm: Norm) -> Step:
+        return AnalyticSteps(norm)
+
+
+class AnalyticSteps:
     """Minimise sum_m ||w_m||^2 / theta_m over the feasible weights, w being what it is.
 
     Weights that are the best response to alpha already are not gone beyond. Nor are those of
@@ -31,11 +42,11 @@ class Analytic:
         self.norm, self._factor = norm, FIRST
         self._last: np.ndarray | None = None  # step in the logarithms
 
-    def __call__(self, turn: Turn) -> np.ndarray:
-        theta = self.norm.analytic(turn.theta, turn.s)
+    def __call__(self, iterate: Iterate) -> np.ndarray:
+        theta = self.norm.analytic(iterate.theta, iterate.s)
         if self.norm.has_ball and self.norm.dual_matrix is None:
-            theta = self._beyond(turn.theta, theta)
-        return self.norm.held(theta, SLACK * turn.tol)
+            theta = self._beyond(iterate.theta, theta)
+        return self.norm.held(theta, SLACK * iterate.tol)
 
     def _beyond(self, before: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return the weights of a longer step, shape (M,)."""

@@ -12,17 +12,28 @@ best weights so far to the corner (the in-out separation of Ben-Ameur and Neto, 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...norms import Norm
-from ..loop import Turn
+from ..iterate import Iterate, Step
+from .base import WeightStep
 from .cuts import Cuts
 
 TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of a cut's violation
 PART = 0.3  # of the way to the corner
 
 
-class CuttingPlane:
+@dataclass(frozen=True)
+class CuttingPlane(WeightStep):
+    """Cutting plane steps."""
+
+    def begin(self, norm: Norm) -> Step:
+        return CuttingPlaneSteps(norm)
+
+
+class CuttingPlaneSteps:
     """Minimise the largest cut over the weights that a norm allows."""
 
     def __init__(self, norm: Norm):
@@ -31,21 +42,21 @@ class CuttingPlane:
         self.program: LinearProgram | None = None
         self.best, self.centre = np.inf, np.empty(0)
 
-    def __call__(self, turn: Turn) -> np.ndarray:
-        if not turn.s.any():
-            return turn.theta
-        self.cuts.add(turn.linear, turn.s)
+    def __call__(self, iterate: Iterate) -> np.ndarray:
+        if not iterate.s.any():
+            return iterate.theta
+        self.cuts.add(iterate.linear, iterate.s)
         if not self.norm.is_sparse:
             theta = self.cuts.lowest(self.norm)[0]
             self.cuts.retire(theta)
             return theta
-        return self._towards(turn, self._linear(self.cuts))
+        return self._towards(iterate, self._linear(self.cuts))
 
-    def _towards(self, turn: Turn, corner: np.ndarray) -> np.ndarray:
+    def _towards(self, iterate: Iterate, corner: np.ndarray) -> np.ndarray:
         """Return weights on the way from the best ones so far to a corner of the cuts, (M,)."""
-        primal = turn.primal()
+        primal = iterate.primal()
         if primal < self.best:
-            self.best, self.centre = primal, turn.theta
+            self.best, self.centre = primal, iterate.theta
         return self.centre + PART * (corner - self.centre)
 
     def _linear(self, cuts: Cuts) -> np.ndarray:

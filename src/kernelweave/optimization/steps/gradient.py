@@ -12,10 +12,13 @@ or less far where J has not fallen as it should.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...norms import Norm
-from ..loop import Turn
+from ..iterate import Iterate, Step
+from .base import WeightStep
 from .master import least_weights, model_minimum
 
 ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
@@ -24,24 +27,34 @@ REACH = 0.1  # one step leaves every weight at least this part of itself
 DAMPING = 0.2  # part of its curvature along a step that one update leaves at least (Powell)
 
 
-class Gradient:
+@dataclass(frozen=True)
+class Gradient(WeightStep):
+    """Quasi-Newton gradient steps, for p = 1."""
+
+    def begin(self, norm: Norm) -> Step:
+        return GradientSteps(norm)
+
+
+class GradientSteps:
     """Descend in the metric of the gradients so far."""
 
     def __init__(self, norm: Norm):
         self.norm = norm
         self.metric: Metric | None = None
 
-    def __call__(self, turn: Turn) -> np.ndarray:
-        if not turn.s.any():
-            return turn.theta
-        primal, gradient = turn.primal(), -0.5 * turn.s
-        self.metric = self.metric or Metric(turn.theta, gradient)
-        self.metric.learn(turn.theta, gradient)
+    def __call__(self, iterate: Iterate) -> np.ndarray:
+        if not iterate.s.any():
+            return iterate.theta
+        primal, gradient = iterate.primal(), -0.5 * iterate.s
+        self.metric = self.metric or Metric(iterate.theta, gradient)
+        self.metric.learn(iterate.theta, gradient)
         scale = np.abs(gradient).max()
-        lower = least_weights(turn, self.norm, REACH)
-        best = model_minimum(turn.theta, gradient / scale, self.metric.B / scale, lower, self.norm)
-        direction = best - turn.theta
-        return _search(turn, primal, direction, float(gradient @ direction))
+        lower = least_weights(iterate, self.norm, REACH)
+        best = model_minimum(
+            iterate.theta, gradient / scale, self.metric.B / scale, lower, self.norm
+        )
+        direction = best - iterate.theta
+        return _search(iterate, primal, direction, float(gradient @ direction))
 
 
 class Metric:
@@ -76,15 +89,15 @@ def _damped(changed: np.ndarray, product: np.ndarray, along: float, size: float)
     return share * changed + (1 - share) * product
 
 
-def _search(turn: Turn, primal: float, direction: np.ndarray, slope: float) -> np.ndarray:
+def _search(iterate: Iterate, primal: float, direction: np.ndarray, slope: float) -> np.ndarray:
     """Return weights along the direction, less far while J has risen beyond doubt.
 
     Dual values bound J from below, and `primal` bounds it from above where the step starts.
     """
     length = 1.0
     for _ in range(TRIES):
-        theta = np.maximum(turn.theta + length * direction, 0.0)
-        rise = turn.at(theta).value - primal
+        theta = np.maximum(iterate.theta + length * direction, 0.0)
+        rise = iterate.at(theta).value - primal
         if rise <= ARMIJO * length * slope:
             break
         # The minimum of the parabola through J, its slope, and J at the end.

@@ -1,25 +1,21 @@
 """The Hessian of J(theta), the optimal value of the inner problem, as Newton steps need it.
 
 With f free examples, their outputs G, (f, M), and A = K + diag(curvature) it is G' X, where
-A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`). For large f neither A
-nor its factor can be had. Three samples of the examples may stand in for it:
+A X + 1 b = G and the columns of X add up to 0 (`kkt_system.value_hessian`). For large f the matrix
+A is too large, and the Hessian is estimated from samples of the free examples:
 
-* Some of them, each of which stands for `times` of its like. Together they are one example for all
-  smooth functions, with the outputs of one. What K has of its own for each, and the curvature, are
-  divided by their number: so many alphas share what one would have to do.
-* Landmarks among these: K is taken as V V' + diag(left), where V V' is the Nyström approximation
-  from the landmarks and `left` is what it leaves of the diagonal. That gives solutions X.
-* Probes among these: rows of the true K show what this leaves out, so that X' A X is known but for
-  the noise of a sample. The best solutions in the span of X then give B (X' A X)^-1 B for B = G' X.
-
-Where pairs are costly, products with K have been made all the way to alpha. What they have shown of
-it (`engines.seen_products`) is as good as a sample, and costs nothing, if they were made with these
-weights or with single kernels.
+* A subsample, in which each example represents `times` examples. The residual diagonal of K and the
+  curvature of an example are divided by `times`, since so many alphas share its response.
+* Landmarks in the subsample: K is approximated by V V' + diag(left), where V V' is the Nystroem
+  approximation from the landmarks and `left` is its residual diagonal. This yields solutions X.
+* Probes in the subsample: true rows of K estimate the error of the approximation, and so X' A X.
+  The best solutions in the span of X then give the Hessian B (X' A X)^-1 B with B = G' X.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
@@ -27,52 +23,66 @@ from scipy.linalg import cho_factor, cho_solve, cholesky, solve_triangular
 from ...engines.base import Engine
 from ...problem.problem import Problem
 from ..inner.violations import strictly_inside
-from ..kkt_system import MANY, Symmetric, total, value_hessian
+from ..kkt_system import Symmetric, total, value_hessian
 
-BLOCKS = 1.2  # times the engine's largest block: so many examples make the Hessian at most
-# Where a pass takes less than the factors of so large a block, it is made of fewer: so many, or a
-# share of all examples if that is more.
-FEW_EXAMPLES, SHARE = 600, 0.2
-MOST_BLOCKS = 400  # times the largest block: with landmarks it is made of so many
 LANDMARKS = 0.3  # landmarks, and probes, relative to the largest block
+MOST_BLOCKS = 400  # times the largest block: the most examples that landmarks represent
 CHUNK = 10_000  # examples whose rows are copied at a time
 RIDGE = 1e-10  # relative to the mean diagonal
-LEAST_LEFT = 1e-2  # part of the median of what is left that is taken for each example at least
+LEAST_LEFT = 1e-2  # part of the median residual diagonal that every example has at least
 RANK = 1e-9  # eigenvalues of B, relative to the largest, below which there is nothing
 CORRECTION = 0.5, 20.0  # bounds of X' A X relative to B
-# By how much the Hessian falls short with so many examples for each landmark, about, and by which
-# power of their number.
+# The Hessian of landmarks is too small: by SHORT with USUAL_SHARE examples per landmark, and by
+# this power of their number.
 SHORT, USUAL_SHARE, MORE = 1.5, 30.0, 0.2
 
 
-def inner_hessian(problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
-    """Return the Hessian, shape (M, M), at the alpha of an engine and weights, shape (M,)."""
-    return total([_of_output(part, problem, engine, weights) for part in problem.output_slices])
+@dataclass(frozen=True)
+class InnerHessian:
+    """The Hessian of J, computed from at most so many free examples.
 
-
-def _of_output(part: slice, problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
-    """Return what the output with some of the examples adds to the Hessian.
-
-    All its free examples respond to new weights. Where there are too many, landmarks stand for them
-    if all outputs are at hand, pairs are cheap and weights are to vanish: which of them do depends
-    on it. Otherwise, and where there are so many kernels that no matrix is made, every k-th of them
-    counts k times: with a Hessian that is too small the weights would oscillate.
+    Parameters
+    ----------
+    most : int
+        Number of free examples up to which the Hessian is exact.
+    block : int
+        Number of examples whose kernel block is evaluated at a time.
+    landmarks : bool
+        Whether more examples are represented by landmarks. Otherwise every k-th of them counts k
+        times: with a Hessian that is too small the weights would oscillate.
+    recorded : bool
+        Whether products with the kernel matrix that were computed on the way replace it.
     """
-    members = np.arange(engine.n)[part]
-    free = members[strictly_inside(problem.term, engine.alpha, members)]
-    if engine.pairs_are_costly and engine.seen.knows_well(weights):
-        return seen_hessian(problem, engine, free, weights)
-    times = 1 + len(free) // most_examples(engine, len(members))
-    by_landmarks = times > 1 and engine.knows_outputs and problem.norm.is_sparse
-    by_landmarks = by_landmarks and engine.n_kernels <= MANY and not engine.pairs_are_costly
-    if by_landmarks:
-        times = 1 + len(free) // (MOST_BLOCKS * engine.largest_block)
-    free = free[::times]
-    curvature = problem.term.take(free).curvature(engine.alpha[free])
-    if by_landmarks:
-        return landmark_hessian(engine, free, times, weights, curvature)
-    kernel = engine.block(free, weights)
-    return value_hessian(kernel, curvature, engine.outputs_at(free)) * times
+
+    most: int
+    block: int = field(repr=False)
+    landmarks: bool = False
+    recorded: bool = False
+
+    def __call__(self, problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
+        """Return the Hessian, shape (M, M), at the alpha of an engine and weights, shape (M,)."""
+        return total(
+            [self._of_output(part, problem, engine, weights) for part in problem.output_slices]
+        )
+
+    def _of_output(
+        self, part: slice, problem: Problem, engine: Engine, weights: np.ndarray
+    ) -> Symmetric:
+        """Return the Hessian of one output, which has some of the examples."""
+        members = np.arange(engine.n)[part]
+        free = members[strictly_inside(problem.term, engine.alpha, members)]
+        if self.recorded and engine.seen.knows_well(weights):
+            return seen_hessian(problem, engine, free, weights)
+        times = 1 + len(free) // self.most
+        by_landmarks = self.landmarks and times > 1
+        if by_landmarks:
+            times = 1 + len(free) // (MOST_BLOCKS * self.block)
+        free = free[::times]
+        curvature = problem.term.take(free).curvature(engine.alpha[free])
+        if by_landmarks:
+            return landmark_hessian(engine, free, times, weights, curvature, self.block)
+        kernel = engine.block(free, weights)
+        return value_hessian(kernel, curvature, engine.outputs_at(free)) * times
 
 
 def seen_hessian(
@@ -90,22 +100,15 @@ def seen_hessian(
     return symmetric
 
 
-def most_examples(engine: Engine, n: int) -> int:
-    """Return how many of the n examples of an output its part of the Hessian is made of."""
-    most = round(BLOCKS * engine.largest_block)
-    if engine.keeps_outputs:  # a pass makes the outputs of every kernel, and takes longer
-        return most
-    return min(most, max(FEW_EXAMPLES, round(SHARE * n)))
-
-
 def landmark_hessian(
     engine: Engine,
     free: np.ndarray,
     times: float,
     weights: np.ndarray,
     curvature: np.ndarray,
+    block: int,
 ) -> np.ndarray:
-    """Return the Hessian, shape (M, M), as far as free examples make it.
+    """Return the Hessian, shape (M, M), by landmarks among free examples.
 
     Parameters
     ----------
@@ -117,11 +120,10 @@ def landmark_hessian(
     curvature : array of shape (f,)
         The second derivatives of their dual terms.
     """
-    size = engine.largest_block
-    m = min(round(LANDMARKS * size), len(free) // 3)
+    m = min(round(LANDMARKS * block), len(free) // 3)
     order = _spread(len(free), m)
     free, curvature = free[order], curvature[order]
-    system = LandmarkSystem(engine, free, m, size, times, weights, curvature)
+    system = LandmarkSystem(engine, free, m, block, times, weights, curvature)
     G = engine.outputs_at(free).T
     X = system.solve(G)
     B = G.T @ X

@@ -7,17 +7,28 @@ nearest of those.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ...norms import Norm
-from ..loop import Turn
+from ..iterate import Iterate, Step
+from .base import WeightStep
 from .cuts import Cuts
 from .master import Master
 
 LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1)
 
 
-class Level:
+@dataclass(frozen=True)
+class Level(WeightStep):
+    """Level steps."""
+
+    def begin(self, norm: Norm) -> Step:
+        return LevelSteps(norm)
+
+
+class LevelSteps:
     """Project the weights on a level set of the largest cut."""
 
     def __init__(self, norm: Norm):
@@ -25,14 +36,14 @@ class Level:
         self.cuts = Cuts()
         self.upper = np.inf
 
-    def __call__(self, turn: Turn) -> np.ndarray:
-        if not turn.s.any():
-            return turn.theta
-        self.upper = min(self.upper, turn.primal())
-        self.cuts.add(turn.linear, turn.s)
+    def __call__(self, iterate: Iterate) -> np.ndarray:
+        if not iterate.s.any():
+            return iterate.theta
+        self.upper = min(self.upper, iterate.primal())
+        self.cuts.add(iterate.linear, iterate.s)
         best, lowest = self.cuts.lowest(self.norm)
         level = lowest + LEVEL * (self.upper - lowest)
-        theta = self._project(turn.theta, best, self.cuts, level)
+        theta = self._project(iterate.theta, best, self.cuts, level)
         self.cuts.retire(best, theta)
         return theta
 

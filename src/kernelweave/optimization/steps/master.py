@@ -25,8 +25,8 @@ from scipy.linalg.lapack import dposv
 
 from ...common.core import _core
 from ...norms import Norm
+from ..iterate import Iterate
 from ..kkt_system import LowRank, Symmetric, longest_step
-from ..loop import Turn
 
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1
@@ -186,12 +186,12 @@ def refuse_many(step: str | None, norm: Norm, M: int) -> None:
         )
 
 
-def least_weights(turn: Turn, norm: Norm, reach: float) -> np.ndarray:
+def least_weights(iterate: Iterate, norm: Norm, reach: float) -> np.ndarray:
     """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
-    gap = turn.gap(norm)
-    relative = gap / max(turn.scale, gap)
-    floor = FLOOR * relative * turn.theta.mean()
-    least: np.ndarray = np.maximum(reach * turn.theta, np.minimum(floor, turn.theta))
+    gap = iterate.gap(norm)
+    relative = gap / max(iterate.scale, gap)
+    floor = FLOOR * relative * iterate.theta.mean()
+    least: np.ndarray = np.maximum(reach * iterate.theta, np.minimum(floor, iterate.theta))
     return least
 
 

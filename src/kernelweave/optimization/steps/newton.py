@@ -24,98 +24,151 @@ model serves many kernels, of which each has little to say.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy.linalg import LinAlgError
 from scipy.linalg.lapack import dpotrf
 
 from ...common.core import _core
+from ...engines.base import Engine
 from ...norms import Norm
+from ...problem.problem import Problem
+from ..iterate import Iterate, Step
 from ..kkt_system import Symmetric, symmetric_product
-from ..loop import Turn
+from .base import WeightStep
+from .inner_hessian import InnerHessian
 from .master import least_weights, model_minimum
 
-SEVERAL = 100  # kernels up to which the model of kernels of rank one is taken
-REACH = 0.3  # part of itself that one step leaves every weight, for several kernels times the gap
-DISTRUST = 0.09  # the reach that a first failure is taken to have had
-WIDEN = 1.1  # exponent that lets the reach recover
-PATIENCE = 3  # turns without any better value after which the trust region shrinks
-ROUNDING = 1e-9  # relative difference of values that is rounding
-TIGHT = 0.1  # part of the gap that an accurately solved inner problem accounts for
-SECANT = 0.05, 2.0  # bounds of the ratio of a gradient's change to the predicted one
+
+@dataclass(frozen=True)
+class NewtonTuning:
+    """Constants of Newton steps.
+
+    Attributes
+    ----------
+    rank_one_kernels : number of kernels up to which the rank-one model is used.
+    reach : part of itself that one step leaves every weight; for the rank-one model times the gap.
+    distrust : reach that a first failure is taken to have had.
+    widen : exponent by which the trust region recovers.
+    patience : iterations without a better value after which the trust region shrinks.
+    rounding : relative difference of values that is rounding.
+    tight : part of the gap that an accurate inner solution accounts for.
+    secant : bounds of the ratio of the change of the gradient to the predicted change.
+    """
+
+    rank_one_kernels: int = 100
+    reach: float = 0.3
+    distrust: float = 0.09
+    widen: float = 1.1
+    patience: int = 3
+    rounding: float = 1e-9
+    tight: float = 0.1
+    secant: tuple[float, float] = (0.05, 2.0)
+
+
+# The rank-one model and its minimisation.
 MODEL_ROUNDS = 12  # quadratic models of the model, each around the minimum of the last
 ENOUGH = 1e-3  # part of the first decrease below which another round is not worth it
 ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
 HALVINGS = 12  # of a step
 LARGEST = 0.999  # eigenvalue of H relative to diag(s / theta), which it cannot exceed
 SMALLEST = 1e-12  # s of a kernel, relative to the largest
-SLIGHT = 1e-3  # change of its own s, relative to it, below which a weight moves too little
+SLIGHT = 1e-3  # relative change of s_m below which a kernel is left to the quadratic model
 
 
-class Newton:
-    """Newton's method in the weights, interleaved or not.
+@dataclass(frozen=True)
+class Newton(WeightStep):
+    """Newton steps in the weights.
 
-    A model is trusted within a region. When the dual value shows that J has risen above the best
-    primal value, or when neither that value nor the gap has fallen for some turns, the weights go
-    back to where it was found and the region shrinks. Where the inner problem is solved accurately
-    its dual value, too, shows that J falls: weights that grow from nearly nothing gain less at
-    first than a primal value can show.
+    Parameters
+    ----------
+    curvature : InnerHessian
+        Computes the Hessian of J.
+    """
+
+    curvature: InnerHessian
+
+    def begin(self, norm: Norm) -> Step:
+        return NewtonSteps(norm)
+
+    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
+        return self.curvature(problem, engine, weights)
+
+
+class NewtonSteps:
+    """Newton's method in the weights, within a trust region.
+
+    When the dual value shows that J has risen above the best primal value, or when neither that
+    value nor the gap has fallen for some iterations, the weights return to the best ones and the
+    trust region shrinks. If the inner problem is solved accurately its dual value, too, shows that
+    J falls: weights that grow from nearly nothing gain less at first than a primal value can show.
 
     A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
     a bound, and the gradient changes by another amount than the model predicts: the next Hessian
     is multiplied by the ratio of the two.
+
+    Parameters
+    ----------
+    norm : Norm
+    tuning : NewtonTuning
     """
 
-    def __init__(self, norm: Norm):
-        self.norm = norm
+    def __init__(self, norm: Norm, tuning: NewtonTuning = NewtonTuning()):
+        self.norm, self.tuning = norm, tuning
         self.distrust, self.idle, self.ratio = 0.0, 0, 1.0
         self.best = self.narrowest = self.lowest = np.inf
         self.centre = np.empty(0)
         self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
-    def __call__(self, turn: Turn) -> np.ndarray:
-        if not turn.s.max() > 0:  # but for rounding there are no outputs
-            return turn.theta
-        if turn.value > self.best + ROUNDING * abs(self.best):
+    def __call__(self, iterate: Iterate) -> np.ndarray:
+        if not iterate.s.max() > 0:  # but for rounding there are no outputs
+            return iterate.theta
+        if iterate.value > self.best + self.tuning.rounding * abs(self.best):
             return self._back()
-        primal, gap = turn.primal(), turn.gap(self.norm)
-        self._note(turn, primal, gap)
-        if self.idle >= PATIENCE:
+        primal, gap = iterate.primal(), iterate.gap(self.norm)
+        self._note(iterate, primal, gap)
+        if self.idle >= self.tuning.patience:
             return self._back()
-        self.distrust **= WIDEN
+        self.distrust **= self.tuning.widen
         try:
-            hessian = turn.hessian()
+            hessian = iterate.hessian()
         except LinAlgError:  # rounding hides it
-            hessian = symmetric_product(np.zeros((len(turn.s), 0)), np.zeros((0, len(turn.s))))
-        scale, self.ratio = turn.s.max(), self._secant(turn)
-        kind = RankOneModel if len(turn.s) <= SEVERAL else QuadraticModel
-        model = kind(turn.theta, turn.s / scale, hessian * (self.ratio / scale))
-        theta = model.minimum(kind.least(turn, gap, self.norm, self.distrust), self.norm)
-        self.last = turn.theta, turn.s, -2 * scale * model.gradient(theta)
+            hessian = symmetric_product(
+                np.zeros((len(iterate.s), 0)), np.zeros((0, len(iterate.s)))
+            )
+        scale, self.ratio = iterate.s.max(), self._secant(iterate)
+        few = len(iterate.s) <= self.tuning.rank_one_kernels
+        kind = RankOneModel if few else QuadraticModel
+        model = kind(iterate.theta, iterate.s / scale, hessian * (self.ratio / scale))
+        lower = kind.least(iterate, gap, self.norm, self.distrust, self.tuning.reach)
+        theta = model.minimum(lower, self.norm)
+        self.last = iterate.theta, iterate.s, -2 * scale * model.gradient(theta)
         return theta
 
-    def _secant(self, turn: Turn) -> float:
+    def _secant(self, iterate: Iterate) -> float:
         """Return the change of the gradient along the last step, relative to the predicted one."""
         if self.last is None:
             return 1.0
         theta, s, predicted = self.last
-        step = turn.theta - theta
+        step = iterate.theta - theta
         expected = float(step @ (s - predicted))
         if expected <= 0:
             return 1.0
-        return float(np.clip(self.ratio * (step @ (s - turn.s)) / expected, *SECANT))
+        return float(np.clip(self.ratio * (step @ (s - iterate.s)) / expected, *self.tuning.secant))
 
-    def _note(self, turn: Turn, primal: float, gap: float) -> None:
-        """Remember the best values so far."""
-        value = turn.value if primal - turn.value <= TIGHT * gap else np.inf
+    def _note(self, iterate: Iterate, primal: float, gap: float) -> None:
+        """Update the best values so far."""
+        value = iterate.value if primal - iterate.value <= self.tuning.tight * gap else np.inf
         better = primal < self.best or gap < self.narrowest or value < self.lowest
         self.idle = 0 if better else self.idle + 1
         self.narrowest, self.lowest = min(self.narrowest, gap), min(self.lowest, value)
         if primal < self.best:
-            self.best, self.centre = primal, turn.theta
+            self.best, self.centre = primal, iterate.theta
 
     def _back(self) -> np.ndarray:
         """Return to the best weights, to leave them with shorter steps."""
-        self.distrust = np.sqrt(max(self.distrust, DISTRUST))
+        self.distrust = np.sqrt(max(self.distrust, self.tuning.distrust))
         self.idle, self.lowest, self.last = 0, np.inf, None
         return self.centre
 
@@ -133,9 +186,11 @@ class QuadraticModel:
         self.theta, self.s, self.hessian = theta, s, hessian
 
     @staticmethod
-    def least(turn: Turn, gap: float, norm: Norm, distrust: float) -> np.ndarray:
-        """Return what a step leaves of each weight at least, shape (M,)."""
-        return least_weights(turn, norm, max(distrust, REACH))
+    def least(
+        iterate: Iterate, gap: float, norm: Norm, distrust: float, reach: float
+    ) -> np.ndarray:
+        """Return the lower bounds of the weights after a step, shape (M,)."""
+        return least_weights(iterate, norm, max(distrust, reach))
 
     def gradient(self, theta: np.ndarray) -> np.ndarray:
         """Return the gradient at weights theta, shape (M,)."""
@@ -164,12 +219,17 @@ class RankOneModel:
         self.hessian = _limited(hessian, theta / self.s)
 
     @staticmethod
-    def least(turn: Turn, gap: float, norm: Norm, distrust: float) -> np.ndarray:
-        """Return the same: the less the narrower the gap, and at p = 1 nothing of small weights."""
-        reach = max(distrust, REACH * gap / max(turn.scale, gap))
-        least = least_weights(turn, norm, reach)
+    def least(
+        iterate: Iterate, gap: float, norm: Norm, distrust: float, reach: float
+    ) -> np.ndarray:
+        """Return the lower bounds of the weights after a step, shape (M,).
+
+        They fall with the gap. At p = 1 small weights may vanish.
+        """
+        reach = max(distrust, reach * gap / max(iterate.scale, gap))
+        least = least_weights(iterate, norm, reach)
         if norm.is_sparse:
-            least[least > reach * turn.theta] = 0.0
+            least[least > reach * iterate.theta] = 0.0
         return least
 
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:

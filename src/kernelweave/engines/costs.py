@@ -1,0 +1,50 @@
+"""What operations of an engine cost: all that the plan knows about an engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class EngineCosts:
+    """Costs of the operations of an engine. Only `optimization.plan` reads them.
+
+    Attributes
+    ----------
+    block : int
+        Number of examples whose kernel block costs no more than a few matrix-vector products.
+    costly_pairs : bool
+        Whether the kernel block of some hundred examples costs as much as a matrix-vector product
+        with all examples (gapped k-mers).
+    products : {"none", "linear", "cheap"}
+        Matrix-vector products with the kernel: not available; in time linear in n; or far cheaper
+        than all rows of the kernels, since their tables fit in memory.
+    part_products : {"none", "linear", "cheap"}
+        The same for subsets of the examples.
+    fixed_products : bool
+        Whether most of the time of a product does not depend on n.
+    separate_products : bool
+        Whether the products of all single kernels cost no more than that of their sum.
+    free_weights : bool
+        Whether new kernel weights cost no kernel evaluation.
+    cached_values : bool
+        Whether all kernel values are in memory.
+    single_precision : bool
+        Whether the engine is faster in single precision.
+    streamed : bool
+        Whether kernels are evaluated in blocks, since there are more than fit in memory.
+    remote : bool
+        Whether examples are on other machines.
+    """
+
+    block: int
+    costly_pairs: bool = False
+    products: str = "none"
+    part_products: str = "none"
+    fixed_products: bool = False
+    separate_products: bool = False
+    free_weights: bool = False
+    cached_values: bool = False
+    single_precision: bool = False
+    streamed: bool = False
+    remote: bool = False

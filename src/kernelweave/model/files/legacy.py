@@ -1,0 +1,52 @@
+"""Objects that only files of earlier versions hold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...optimization.summary import PlanSummary
+from .registry import stored
+
+
+@stored("Pace")
+@dataclass(frozen=True)
+class Pace:
+    """Accuracy of inner solutions, in a plan of version 0.2."""
+
+    name: str
+    most: float
+    least: float
+
+
+@stored("Plan")
+@dataclass(frozen=True, repr=False)
+class OldPlan:
+    """The plan of a model that version 0.2 has saved."""
+
+    engine: str
+    algorithm: Any = None
+    step: str | None = None
+    pace: Pace | None = None
+    alignment: str | None = None
+    working_set: int = 1000
+    conjugate: bool = False
+    newton_cg: bool = False
+    joint: bool = False
+    grows: bool = False
+    samples: bool = False
+    drops: bool = False
+    rough: bool = False
+
+    @property
+    def certifies(self) -> str:
+        """What the duality gap of the model certifies."""
+        return "weights and machine" if self.alignment is None else "machine at given weights"
+
+    def for_file(self) -> PlanSummary:
+        """Return what a model file of this version holds of the plan."""
+        return PlanSummary(repr(self), self.certifies)
+
+    def __repr__(self) -> str:
+        solver = self.algorithm or f"{self.step or self.alignment or 'fixed'} weights"
+        return f"{self.engine} engine; {solver} (version 0.2)"

@@ -1,0 +1,53 @@
+"""The interleaved schedule: a weight step after every working set.
+
+Sonnenburg et al. (2006) and Kloft et al. (2011) call it the chunking-based algorithm. The inner
+problem is never solved to optimality before the weights move.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..problem.problem import Problem
+from .inner.working_sets import WorkingSets
+from .iterate import Iterate
+from .result import Result
+from .run import Run
+from .steps.base import WeightStep
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """Alternate between one working set and one weight step.
+
+    Parameters
+    ----------
+    inner : WorkingSets
+    step : WeightStep
+    """
+
+    inner: WorkingSets
+    step: WeightStep
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), until the run is finished."""
+        method, step = self.inner.begin(problem, engine, run), self.step.begin(problem.norm)
+
+        def solve_inner(theta: np.ndarray) -> Iterate:
+            self.inner.solve(problem.given(theta), engine, theta, run.inner(run.tol))
+            return Iterate.of(method, theta, self.step.hessian, solve_inner)
+
+        iterations = 0
+        while True:
+            iterate = Iterate.of(method, weights, self.step.hessian, solve_inner)
+            if iterations:  # the start may be a solution
+                weights = step(iterate)
+            certificate = method.certify(weights, iterate.s)
+            run.record(certificate, weights, iterations, engine.alpha)
+            if run.finished(engine):
+                return run.result(certificate, engine.alpha, weights)
+            method.advance(weights, shrink=False, wanted=run.tol / certificate.gap)
+            iterations = 1

@@ -1,0 +1,66 @@
+"""The result of every solver: a certified model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..problem.certificate import Certificate
+from .log import Progress
+from .observers import placed
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Result(Certificate):
+    """A certified model and the way it was found.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,)
+        Signed dual variables.
+    weights : ndarray of shape (M,)
+        Kernel weights theta; all 0 if the constant model is optimal.
+    n_iter : int
+        Number of outer iterations.
+    history : sequence of Progress
+        The certified models, oldest first.
+    converged : bool
+        Whether the gap is below the tolerance, in spite of rounding.
+    late : bool
+        Whether time ran out before.
+    optimality : (eps1, eps2), optional
+        Accuracy of the support kernel machine, see `methods.optimality`.
+    doubt : float
+        Bound on the effect of rounding on the gap.
+    """
+
+    alpha: np.ndarray
+    weights: np.ndarray
+    n_iter: int
+    history: Sequence[Progress]
+    converged: bool
+    late: bool = False
+    optimality: tuple[float, float] | None = None
+    doubt: float = 0.0
+
+    def moved(self, centre: Any) -> Result:
+        """Return the result for targets shifted by a number, or by one number per output."""
+        history = [replace(past, bias=past.bias + centre) for past in self.history]
+        return replace(self, bias=self.bias + centre, history=history) if np.any(centre) else self
+
+    def spread(self, kernels: np.ndarray, M: int) -> Result:
+        """Return the result for M kernels, of which only some were trained with.
+
+        Parameters
+        ----------
+        kernels : ndarray
+            Positions of the kernels of this result. If this is a result for their sum, each gets
+            its weight.
+        """
+        if len(self.weights) == M:
+            return self
+        history = [replace(past, weights=placed(past.weights, kernels, M)) for past in self.history]
+        return replace(self, weights=placed(self.weights, kernels, M), history=history)

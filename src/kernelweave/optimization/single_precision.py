@@ -1,0 +1,58 @@
+"""Single precision first: the gap is closed in single precision, then certified in double."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..problem.problem import Problem
+from .result import Result
+from .run import Run
+from .solver import Solver
+
+SHARE = 0.9  # of the tolerance to which a problem is solved in single precision,
+LEAST_GAP = 2e-4  # and no further than this: rounding of outputs moves gaps by about 1e-5
+
+
+@dataclass(frozen=True)
+class SinglePrecision:
+    """Solve in single precision, then continue in double precision.
+
+    Parameters
+    ----------
+    first : Solver
+        Solver in single precision.
+    then : Solver
+        Solver in double precision, which starts from the solution of `first`.
+    """
+
+    first: Solver
+    then: Solver
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), until the run is finished."""
+        rough = run.in_single_precision(max(SHARE * run.tol, LEAST_GAP))
+        engine.rough = True
+        result = self.first.solve(problem, engine, weights, rough)
+        run.absorb(rough)
+        engine.rough = False
+        return self.then.solve(problem, engine, result.weights, run)
+
+
+@dataclass(frozen=True)
+class OnlySinglePrecision:
+    """Solve in single precision, for samples whose result is only a start.
+
+    Parameters
+    ----------
+    solver : Solver
+    """
+
+    solver: Solver
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), until the run is finished."""
+        engine.rough = True
+        return self.solver.solve(problem, engine, weights, run)

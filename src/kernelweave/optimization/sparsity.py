@@ -1,0 +1,111 @@
+"""Exact zeros at p = 1: weights that the certificate does not need are dropped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..problem.problem import Problem
+from .inner.working_sets import certified
+from .result import Result
+from .run import Run
+from .solver import Solver
+
+SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest weight: thresholds tried in turn
+ADAPTED_GAP = 0.3  # part of the tolerance to which alpha adapts to fewer kernels
+
+
+@dataclass(frozen=True)
+class DropSmallWeights:
+    """Solve a problem, then set as many small weights to zero as the tolerance allows.
+
+    Interior methods only come close to the zeros of a sparse solution.
+
+    Parameters
+    ----------
+    solver : Solver
+    inner : Solver
+        Improves alpha under fixed weights.
+    iterations : int
+        Iterations in which alpha may adapt to fewer kernels.
+    """
+
+    solver: Solver
+    inner: Solver = field(repr=False)
+    iterations: int
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), then drop small weights."""
+        result = self.solver.solve(problem, engine, weights, run)
+        unchanged = not weights.all() and np.array_equal(result.weights, weights)
+        if unchanged or problem.constant_is_optimal(result.dual):
+            return result
+        return self._dropped(problem, engine, result, run)
+
+    def _dropped(self, problem: Problem, engine: Engine, result: Result, run: Run) -> Result:
+        """Return a result without its small weights, if its gap stays below the tolerance.
+
+        First all weights below a threshold are dropped and alpha adapts. If that fails, alpha
+        stays, and bisection finds the number of weights to drop: the gap grows with it.
+        """
+        limit = max(run.tol, result.gap)
+        rising = np.argsort(result.weights, kind="stable")
+        least, lightest = int(np.count_nonzero(result.weights == 0)), result
+        most = least
+        for small in SMALL_WEIGHTS:
+            count = int(np.count_nonzero(result.weights < small * result.weights.max()))
+            if count <= least:
+                return result
+            if count != most:
+                most = count
+                theta = _without(rising[:most], problem, result)
+                if adapted := self._adapted(theta, problem, engine, result, run):
+                    return adapted
+        s, count = engine.quadratic(), most
+        while least < most:
+            theta = _without(rising[:count], problem, result)
+            certificate = problem.certificate(engine.alpha, engine.combined(theta), s, theta)
+            if certificate.gap <= limit:
+                least, lightest = count, replace(result, **vars(certificate), weights=theta)
+            else:
+                most = count - 1
+            count = (least + most + 1) // 2
+        return lightest
+
+    def _adapted(
+        self, theta: np.ndarray, problem: Problem, engine: Engine, result: Result, run: Run
+    ) -> Result | None:
+        """Return a model with weights theta, shape (M,), if a few iterations make it good enough.
+
+        Otherwise the engine is at the alpha of the result again.
+        """
+        left = run.budget.iterations_left
+        iterations = self.iterations if left is None else min(self.iterations, left)
+        before = engine.snapshot() if iterations else None
+        certificate, n_iter = certified(problem, engine, theta), result.n_iter
+        if certificate.gap > run.tol and before is not None:
+            inner = run.inner(ADAPTED_GAP * run.tol, iterations)
+            n_iter += self.inner.solve(problem.given(theta), engine, theta, inner).n_iter
+            certificate = certified(problem, engine, theta)
+        if certificate.gap <= run.tol:
+            return replace(
+                result,
+                **vars(certificate),
+                alpha=engine.alpha.copy(),
+                weights=theta,
+                n_iter=n_iter,
+                converged=True,
+            )
+        if before is not None:
+            engine.move_to(*before)
+            run.notify(engine.alpha, result.weights)
+        return None
+
+
+def _without(dropped: np.ndarray, problem: Problem, result: Result) -> np.ndarray:
+    """Return the weights of a result, shape (M,), with some of them set to 0."""
+    theta = result.weights.copy()
+    theta[dropped] = 0.0
+    return theta / problem.norm.value(theta)

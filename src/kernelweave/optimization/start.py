@@ -1,0 +1,172 @@
+"""Where training starts: a feasible alpha, and the first kernel weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..problem.problem import Problem
+from ..problem.risk import Risk
+from .active_sets import first_set
+from .inner.violations import every_kth, mostly_support
+from .methods.alignment import WEIGHTS
+from .run import Run
+from .solver import Solver
+
+
+@runtime_checkable
+class Start(Protocol):
+    """A rule for the first weights.
+
+    Attributes
+    ----------
+    fixes_weights : bool
+        Whether training keeps these weights.
+    """
+
+    @property
+    def fixes_weights(self) -> bool: ...
+
+    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
+        """Return the first weights, shape (M,). The engine is at a feasible alpha."""
+        ...
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """Start from equal weights."""
+
+    fixes_weights: ClassVar[bool] = False
+
+    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
+        return problem.norm.start(engine.n_kernels)
+
+
+@dataclass(frozen=True)
+class SampleTuning:
+    """Constants of samples.
+
+    Attributes
+    ----------
+    every : one of so many examples is in a sample.
+    smallest : number of examples from which on a sample is taken.
+    tol : relative duality gap on a sample.
+    """
+
+    every: int = 4
+    smallest: int = 1000
+    tol: float = 0.1
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Start from the weights learned on a sample, itself started from a smaller sample.
+
+    From equal weights to sparse ones it takes several steps, each of which needs a good solution on
+    all examples. A sample finds approximate weights at a small part of that cost.
+
+    Sampled examples are up-weighted so that the total cost is preserved. If the classes overlap
+    this overfits the sample; then the original costs are kept. Classes are taken to overlap if most
+    of a smaller sample are support vectors.
+
+    Parameters
+    ----------
+    solver : Solver
+    """
+
+    solver: Solver
+    tuning: SampleTuning = field(default=SampleTuning(), repr=False)
+    fixes_weights: ClassVar[bool] = False
+
+    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
+        return self._learned(problem, engine, run)[0]
+
+    def _learned(self, problem: Problem, engine: Engine, run: Run) -> tuple[np.ndarray, bool]:
+        """Return the weights of a sample, shape (M,), and whether the classes overlap."""
+        tuning = self.tuning
+        chosen = every_kth(problem.y, tuning.every)
+        if engine.n < tuning.smallest or not problem.C[chosen].any():
+            return problem.norm.start(engine.n_kernels), False
+        part = engine.subset(chosen)
+        factor = problem.C.sum() / problem.C[chosen].sum()
+        small = problem.restricted(chosen, problem.tau, factor)
+        weights, overlap = self._learned(small, part, run)
+        if overlap:
+            small = problem.restricted(chosen, problem.tau / factor)
+        part.move_to(feasible_alpha(small))
+        inner = run.unobserved(max(tuning.tol, run.tol), run.budget.max_iter)
+        result = self.solver.solve(small, part, weights, inner)
+        sparse_loss = not (problem.term.is_free or problem.term.ent.any())
+        return result.weights, sparse_loss and mostly_support(result.alpha)
+
+
+@dataclass(frozen=True)
+class ActiveSetStart:
+    """Start from the weights of the first active set.
+
+    Parameters
+    ----------
+    start : Start
+        Finds these weights.
+    """
+
+    start: Start
+    fixes_weights: ClassVar[bool] = False
+
+    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
+        active = first_set(problem, engine.alpha)
+        small = problem.restricted(active, problem.tau)
+        return self.start.weights(small, engine.subset(active), run)
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Take the weights of a kernel alignment, which training does not change.
+
+    Parameters
+    ----------
+    alignment : {"plain", "centred"}
+    """
+
+    alignment: str
+    fixes_weights: ClassVar[bool] = True
+
+    def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
+        counted = np.flatnonzero(problem.C)
+        targets = problem.y[counted] + problem.centre
+        aligned = WEIGHTS[self.alignment](engine.subset(counted), targets)
+        if not aligned.any():
+            return problem.norm.start(engine.n_kernels)
+        return np.asarray(aligned / problem.norm.value(aligned))
+
+
+def feasible_alpha(problem: Problem) -> np.ndarray:
+    """Return an alpha, shape (n,), within its bounds, with sum tau and finite slopes.
+
+    It is zero if possible. Losses with an entropy need every alpha strictly within its bounds, and
+    one-class problems need a positive sum.
+    """
+    return np.concatenate([_feasible(risk) for risk in problem.risk.per_output])
+
+
+def _feasible(risk: Risk) -> np.ndarray:
+    term = risk.term
+    if risk.tau == 0 and not term.ent.any():
+        return np.zeros_like(risk.y)
+    if risk.tau == 0:
+        return _balanced(term.lo, term.hi)
+    alpha: np.ndarray = np.minimum(risk.tau / term.hi.sum() * term.hi, term.hi)
+    return alpha
+
+
+def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """Return alphas halfway to their bounds, less on the side with more room, with sum 0."""
+    above, below = hi.sum(), -lo.sum()
+    less = 0.5 * min(above, below)
+    if less == 0:  # all bounds of one side are 0: nothing can move
+        return np.zeros_like(lo)
+    alpha: np.ndarray = np.where(hi > 0, hi * (less / above), lo * (less / below))
+    return alpha

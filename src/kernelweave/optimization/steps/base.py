@@ -1,0 +1,25 @@
+"""The interface of weight steps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+
+from ...engines.base import Engine
+from ...norms import Norm
+from ...problem.problem import Problem
+from ..iterate import Step
+from ..kkt_system import Symmetric
+
+
+class WeightStep(ABC):
+    """A rule for the kernel weights, as part of a plan."""
+
+    @abstractmethod
+    def begin(self, norm: Norm) -> Step:
+        """Return the steps of one fit: a function with memory, from iterates to weights."""
+
+    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
+        """Return the Hessian of J at weights, shape (M,), for the steps that use one."""
+        raise TypeError(f"{type(self).__name__} steps use no Hessian")

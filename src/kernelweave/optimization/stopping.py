@@ -1,0 +1,124 @@
+"""The stopping rule of a solver: the gap is small enough, or it no longer falls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..problem.rounding import rounding
+from .log import Log, Progress, distance
+
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True)
+class StallTuning:
+    """When a solver is taken to have stalled. All numbers of iterations count certified models.
+
+    Attributes
+    ----------
+    patience : iterations without progress.
+    no_progress : relative decrease of the gap that does not count as progress.
+    slow_progress : decrease that is too little for half of all iterations: as many more would gain
+        as little.
+    noise : part of the gap that rounding may make up before values are unreliable; then
+        `noisy_patience` iterations without a decrease by `noisy_progress` are enough.
+    dual_rounding : change of the dual value that is rounding, relative to the largest value.
+    zero : objective that is 0 but for rounding, relative to the largest value.
+    inner_rounding : part of the primal value below which no inner problem is solved.
+    """
+
+    patience: int = 300
+    no_progress: float = 1e-3
+    slow_progress: float = 0.5
+    noise: float = 0.25
+    noisy_patience: int = 10
+    noisy_progress: float = 0.5
+    dual_rounding: float = 1e-9
+    zero: float = 1e-15
+    inner_rounding: float = 1e-12
+
+
+@dataclass(frozen=True)
+class StoppingRule:
+    """When to stop.
+
+    Attributes
+    ----------
+    tol : float
+        Relative duality gap to reach.
+    decrease : float
+        The gap must also fall to this part of the first gap. For inner problems: otherwise a weight
+        step would see the same alpha again.
+    enough : callable
+        Is called with the gap of the last model; True stops early, although the gap is above `tol`,
+        since the outer problem is solved.
+    """
+
+    tol: float
+    decrease: float = 1.0
+    enough: Callable[[float], bool] = lambda gap: False
+    tuning: StallTuning = StallTuning()
+
+    def target(self, log: Log) -> float:
+        """Return the gap to reach, given the first entry of a log."""
+        if self.decrease == 1 or not log.entries:
+            return self.tol
+        first = log.entries[0]
+        least = self.tuning.inner_rounding * abs(first.primal) / max(first.scale, TINY)
+        return max(min(self.tol, self.decrease * first.gap), least)
+
+    def stalled(self, log: Log, engine: Engine) -> bool:
+        """Return whether the last model, whose alpha an engine holds, is the best to be had.
+
+        That is so after many iterations without progress, after a few if rounding may make up most
+        of the gap, or if both objectives are 0.
+        """
+        tuning = self.tuning
+        if self._vanished(log.entries) or self._idle(
+            log.entries, tuning.patience, tuning.no_progress
+        ):
+            return True
+        half = len(log.entries) // 2
+        if half > tuning.patience and self._idle(log.entries, half, tuning.slow_progress):
+            return True
+        return self._idle(
+            log.entries, tuning.noisy_patience, tuning.noisy_progress
+        ) and self._noisy(log.last, engine)
+
+    def _noisy(self, last: Progress, engine: Engine) -> bool:
+        """Return whether rounding may make up most of the gap of the last model."""
+        moved = rounding(engine.alpha, last.weights, engine.largest_values, last.scale)
+        return bool(self.tuning.noise * last.gap <= moved)
+
+    def _idle(self, entries: list[Progress], count: int, slight: float) -> bool:
+        """Return whether the last `count` entries brought less than a slight improvement.
+
+        Neither the gap nor the distance of the best values has fallen by more than the part
+        `slight`. Values are compared with the largest one, since the optimum may be 0.
+        """
+        if len(entries) <= count:
+            return False
+        before, lately = entries[:-count], entries[-count:]
+        if min(past.gap for past in lately) < (1 - slight) * min(past.gap for past in before):
+            return False
+        largest = max((abs(past.dual) for past in before if np.isfinite(past.dual)), default=0.0)
+        missing = distance(before)
+        if not np.isfinite(missing):  # no alpha has been feasible, but for rounding
+            return not np.isfinite(distance(entries))
+        if missing <= 0:  # a dual value above a primal one is rounding
+            return True
+        gained = missing - distance(entries)
+        return gained <= max(slight * missing, self.tuning.dual_rounding * largest)
+
+    def _vanished(self, entries: list[Progress]) -> bool:
+        """Return whether both objectives are 0 but for rounding, as can happen for one class.
+
+        A dual value above 0 is progress: with a large C the optimum is small next to the start.
+        """
+        last, largest = entries[-1], max(abs(past.primal) for past in entries)
+        size = max(abs(last.primal), abs(last.dual))
+        return last.dual < 0 and size <= self.tuning.zero * largest

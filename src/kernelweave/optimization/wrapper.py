@@ -1,0 +1,182 @@
+"""The wrapper schedule: a weight step after every solution of the inner problem.
+
+J(theta) denotes the optimal value of the inner problem, in which the weights are fixed. Weight
+steps that build a model of J, such as Newton steps, need an alpha close to the inner optimum.
+Otherwise they go too far in a wrong direction, and cannot tell whether the last step was good. The
+inner problem is solved as accurately as a step needs it, and no better.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..engines.base import Engine
+from ..norms import Norm
+from ..norms.base import clip
+from ..problem.problem import Problem
+from .inner.working_sets import WorkingSets, certified
+from .iterate import Iterate
+from .result import Result
+from .run import Run
+from .solver import Solver
+from .steps.base import WeightStep
+
+
+@dataclass(frozen=True)
+class WrapperTuning:
+    """Constants of the wrapper schedule. Gaps are relative duality gaps.
+
+    Attributes
+    ----------
+    inner_iterations : maximum number of iterations of one inner problem.
+    inner_patience : iterations of an inner problem without progress after which it has stalled.
+    inner_failures : stalled inner problems in a row after which the fit stops.
+    inner_decrease : part to which the inner gap must fall: otherwise a step would see the same
+        alpha again.
+    good_weights : part of the tolerance; if better weights would close no more of the gap than
+        this, only alpha is improved.
+    """
+
+    inner_iterations: int = 1000
+    inner_patience: int = 60
+    inner_failures: int = 3
+    inner_decrease: float = 0.3
+    good_weights: float = 0.8
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """How accurately a weight step needs the inner problem to be solved.
+
+    Attributes
+    ----------
+    largest : float
+        Largest inner gap that the step accepts.
+    least : float
+        Part of the tolerance below which the inner gap need not fall.
+    outer_share : float
+        Part of the outer gap below which the inner gap need not fall, if a change of alpha is
+        expensive.
+    """
+
+    largest: float
+    least: float
+    outer_share: float = 0.0
+
+
+ACCURATE = Accuracy(largest=0.03, least=0.03)
+COMPLETE = Accuracy(largest=0.0, least=0.3)
+
+
+class InnerGap:
+    """The gap to which the next inner problem is solved.
+
+    It follows the gain that the last weight step promised.
+    """
+
+    def __init__(self, accuracy: Accuracy, tol: float):
+        self._largest, self._least = accuracy.largest, accuracy.least * tol
+        self._tol, self._share = tol, accuracy.outer_share
+        self._wanted, self._narrowest = accuracy.largest, np.inf
+
+    @property
+    def value(self) -> float:
+        return max(self._least, self._wanted)
+
+    def after_same_weights(self, gap_due_to_weights: float) -> None:
+        """Update after an iteration that keeps the weights."""
+        self._wanted = 0.5 * (self._tol - gap_due_to_weights)
+
+    def after_step(self, iterate: Iterate, theta: np.ndarray, gap: float) -> None:
+        """Update after a step from an iterate with a gap to weights theta, shape (M,)."""
+        if gap >= self._narrowest:  # the last inner solution may have lacked accuracy
+            self._least, self._share = 0.5 * self._least, 0.5 * self._share
+        self._narrowest = min(self._narrowest, gap)
+        gain = 0.5 * abs(iterate.s @ (theta - iterate.theta))  # to first order
+        self._wanted = min(self._largest, max(gain / iterate.scale, self._share * gap))
+
+
+class ProbeWeights:
+    """Weights used to test whether the constant model is optimal for every theta.
+
+    An inner problem says little about kernels with small weights. Equal weights test all of them,
+    which is enough if they are few or similar. Otherwise kernels whose squared block norm stays
+    large get larger weights from probe to probe.
+    """
+
+    def __init__(self, norm: Norm):
+        self._norm = norm
+        self._last: np.ndarray | None = None
+
+    def next(self, s: np.ndarray) -> np.ndarray:
+        """Return the next weights to test, shape (M,), given s, shape (M,), at the last ones."""
+        if self._last is None:
+            self._last = self._norm.start(len(s))
+        else:
+            self._last = self._last + clip(s) / self._norm.value(clip(s))
+        return np.asarray(self._last / self._norm.value(self._last))
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """Alternate between inner solutions of a given accuracy and weight steps.
+
+    Parameters
+    ----------
+    inner : Solver
+        Solves the inner problem.
+    sets : WorkingSets
+        Computes certificates and violations of the outer problem.
+    step : WeightStep
+    accuracy : Accuracy
+        Of the inner solutions.
+    """
+
+    inner: Solver
+    sets: WorkingSets = field(repr=False)
+    step: WeightStep
+    accuracy: Accuracy = ACCURATE
+    tuning: WrapperTuning = field(default=WrapperTuning(), repr=False)
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), until the run is finished."""
+        tuning, norm, failures = self.tuning, problem.norm, 0
+        method, step = self.sets.begin(problem, engine, run), self.step.begin(norm)
+        inner_gap, probes = InnerGap(self.accuracy, run.tol), ProbeWeights(norm)
+
+        def solve_inner(theta: np.ndarray) -> Iterate:
+            nonlocal failures
+            inner = run.inner(
+                inner_gap.value,
+                tuning.inner_iterations,
+                decrease=tuning.inner_decrease,
+                patience=tuning.inner_patience,
+                enough=lambda gap: gap <= run.tol and _outer_solved(problem, engine, theta, run),
+            )
+            self.inner.solve(problem.given(theta), engine, theta, inner)
+            failures = 0 if inner.converged or inner.budget.spent else failures + 1
+            return Iterate.of(method, theta, self.step.hessian, solve_inner)
+
+        iterate, iterations = Iterate.of(method, weights, self.step.hessian, solve_inner), 0
+        while True:
+            certificate = method.certify(weights, iterate.s)
+            run.record(certificate, weights, iterations, engine.alpha)
+            if run.finished(engine) or failures >= tuning.inner_failures:
+                return run.result(certificate, engine.alpha, weights)
+            if problem.constant_is_optimal(iterate.value):  # at these weights: at all weights?
+                weights = probes.next(iterate.s)
+            elif iterations:
+                due = iterate.gap_due_to_weights(norm, certificate)
+                if due <= tuning.good_weights * run.tol:
+                    inner_gap.after_same_weights(due)
+                else:
+                    weights = step(iterate)
+                    inner_gap.after_step(iterate, weights, certificate.gap)
+            iterate, iterations = solve_inner(weights), 1
+
+
+def _outer_solved(problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> bool:
+    """Return whether the outer problem is solved, if the outputs of all kernels are at hand."""
+    return engine.knows_outputs and certified(problem, engine, weights).gap <= run.tol

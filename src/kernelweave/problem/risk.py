@@ -1,0 +1,163 @@
+"""The empirical risk: the loss of all examples, its conjugate, and the best intercept.
+
+    R(f, b) = sum_i C_i V(f_i + b, y_i) + tau b
+
+tau is 0 except for one class. A problem (`problem.problem`) is a risk and a norm. Several outputs,
+such as one decision function per class, can share the kernel weights: their risks add up. They are
+one risk over the examples of the first output, then those of the second, and so on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..common.cached_property import cached_property
+from ..losses import DualTerm, Loss
+
+SUM_ROUNDING = 1e-9  # tolerated drift of sum_i alpha_i, relative to sum_i |alpha_i|
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False)
+class Risk:
+    """A loss, and the targets and costs of n examples.
+
+    Parameters
+    ----------
+    loss : Loss
+    y : ndarray of shape (n,)
+        Targets: -1 and +1 for a classifier, numbers for a regressor, not used for one class.
+    C : ndarray of shape (n,)
+        Cost of each example, at least 0.
+    tau : float
+        Required value of sum_i alpha_i (for each output).
+    n_outputs : int
+        Number of outputs that share the weights, each with n / n_outputs examples and its own bias.
+    centre : float, or ndarray of shape (n_outputs,)
+        Number that was subtracted from the targets, to be added to the bias. Since the alphas add
+        up to 0, both problems are the same for shifted targets, but rounding is smaller near 0.
+    """
+
+    loss: Loss
+    y: np.ndarray
+    C: np.ndarray
+    tau: float = 0.0
+    n_outputs: int = 1
+    centre: Any = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("y", "C"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
+        if self.y.ndim != 1 or self.y.shape != self.C.shape:
+            raise ValueError(
+                "y and C must be vectors of one length, "
+                f"got arrays of shapes {self.y.shape} and {self.C.shape}"
+            )
+        if not np.all(np.isfinite(self.C) & (self.C >= 0)):
+            raise ValueError("C must be finite and at least 0 for every example")
+        if self.n_outputs < 1 or len(self.y) % self.n_outputs:
+            raise ValueError(
+                f"n_outputs must divide the number of examples, {len(self.y)}, "
+                f"got {self.n_outputs!r}"
+            )
+        lowest, highest = self.sums(self.term.lo).max(), self.sums(self.term.hi).min()
+        slack = SUM_ROUNDING * abs(self.tau)
+        if not lowest - slack <= self.tau <= highest + slack:
+            raise ValueError(
+                f"tau must lie between {lowest:g} and {highest:g}, which the alphas can add up to, "
+                f"got {self.tau:g}"
+            )
+
+    @classmethod
+    def sharing(cls, risks: Sequence[Risk]) -> Risk:
+        """Return the sum of the risks of several outputs, alike but for y and C."""
+        y, C = (np.concatenate([getattr(risk, name) for risk in risks]) for name in "yC")
+        centre = np.array([risk.centre for risk in risks])
+        return replace(risks[0], y=y, C=C, n_outputs=len(risks), centre=centre)
+
+    @cached_property
+    def term(self) -> DualTerm:
+        """Conjugate of the loss of each example, as a function of alpha."""
+        return self.loss.dual_term(self.y, self.C)
+
+    @cached_property
+    def output_slices(self) -> list[slice]:
+        """Positions of the examples of each output."""
+        size = len(self.y) // self.n_outputs
+        return [slice(k * size, (k + 1) * size) for k in range(self.n_outputs)]
+
+    @cached_property
+    def per_output(self) -> list[Risk]:
+        """The risk of each output."""
+        if self.n_outputs == 1:
+            return [self]
+        centres = np.broadcast_to(self.centre, self.n_outputs)
+        return [
+            replace(self, y=self.y[part], C=self.C[part], n_outputs=1, centre=float(centre))
+            for part, centre in zip(self.output_slices, centres, strict=True)
+        ]
+
+    def restricted(self, idx: np.ndarray, tau: float, cost_factor: float = 1.0) -> Risk:
+        """Return the risk of some examples of one output.
+
+        Parameters
+        ----------
+        idx : ndarray of shape (q,)
+        tau : float
+            Required sum of their alphas.
+        cost_factor : float
+            Multiplies their costs; above 1 for a sample that represents all examples.
+        """
+        return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
+
+    def value(self, F: np.ndarray, bias: Any) -> float:
+        """Return the risk of outputs F, shape (n,), with a bias (one for each output)."""
+        f = (F.reshape(self.n_outputs, -1) + np.reshape(bias, (-1, 1))).ravel()
+        constant = self.tau * np.sum(bias) if self.tau else 0.0
+        return float(self.C @ self.loss.value(f, self.y) + constant)
+
+    def conjugate(self, alpha: np.ndarray) -> float:
+        """Return the conjugate at alpha, shape (n,); inf where the alphas do not add up to tau."""
+        drift = np.abs(self.sums(alpha) - self.tau)
+        if (drift > SUM_ROUNDING * (self.sums(np.abs(alpha)) + abs(self.tau))).any():
+            return np.inf
+        return float(self.term.conjugate(alpha).sum())
+
+    def infeasibility_gain(self, alpha: np.ndarray, bias: Any) -> float:
+        """Return the amount by which rounding of sum_i alpha_i has raised the dual value.
+
+        It is the violation of the constraint times its multiplier, the bias.
+        """
+        return float((bias * (self.sums(alpha) - self.tau)).sum())
+
+    def best_bias(self, F: np.ndarray) -> Any:
+        """Return the bias that minimises the risk of outputs F, shape (n,), one for each output.
+
+        It is rounded to a number that the model can hold after the centre is added.
+        """
+        if self.n_outputs > 1:
+            pairs = zip(self.per_output, self.output_slices, strict=True)
+            return np.array([one.best_bias(F[part]) for one, part in pairs])
+        bias = self.loss.best_bias(F, self.y, self.C, self.tau)
+        return (bias + self.centre) - self.centre
+
+    @cached_property
+    def constant_model(self) -> tuple[float, Any]:
+        """Value and bias of the constant model (intercept only)."""
+        F = np.zeros_like(self.y)
+        bias = self.best_bias(F)
+        return self.value(F, bias), bias
+
+    @cached_property
+    def zero(self) -> float:
+        """Largest value that is zero but for rounding: targets that a bias fits exactly."""
+        return float(1e-24 * (self.C @ self.loss.value(np.zeros_like(self.y), self.y)) + TINY)
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return the sum of values, shape (n,), over the examples of each output."""
+        sums: np.ndarray = values.reshape(self.n_outputs, -1).sum(axis=1)
+        return sums
