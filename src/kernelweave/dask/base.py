@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from distributed import Client
 
+from ..common.numbers import thread_count
 from ..estimators.base import MKLEstimator, Prepared
 from ..estimators.documentation import REFERENCE
-from ..estimators.parameters import thread_count
 from ..estimators.validation import check_examples
 from ..kernels import Kernel, Linear
 from ..kernels.compile.normalize import listed, prepare

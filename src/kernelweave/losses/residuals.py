@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..estimators.parameters import as_number
+from ..common.numbers import as_number
 from ..model.files.registry import stored
 from .base import DualTerm, balance, half_inverse, named
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimators.parameters import as_number
+from ..common.numbers import as_number
 
 SMOOTHEST = 32.0  # exponent up to which the ball is round enough for Newton's method
 

@@ -10,7 +10,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from ..common.cached_property import cached_property
-from ..estimators.parameters import as_numbers
+from ..common.numbers import as_numbers
 from ..model.files.registry import formerly, stored
 from .base import Norm, clip, same_length
 

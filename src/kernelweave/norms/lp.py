@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.parameters import as_number, as_numbers
+from ..common.numbers import as_number, as_numbers
 from ..model.files.registry import stored
 from .base import (
     Norm,
