@@ -24,10 +24,10 @@ from ..optimization.history import Progress
 from ..optimization.methods.base import Method
 from ..optimization.progress import Watch, live_line
 from ..optimization.time_left import TimeLeft
-from .blame import blamed
 from .cluster import Cluster
 from .collections import is_collection
 from .data import Data
+from .failing_partition import blamed
 from .lazy import lazily, local
 from .preparation import far_prepared
 from .resolution import resolved

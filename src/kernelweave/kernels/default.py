@@ -34,7 +34,7 @@ import scipy.sparse as sp
 
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.compile.normalized import Unit
+from kernelweave.kernels.compile.normalized_kernels import Unit
 from kernelweave.kernels.data.columns import choose
 from kernelweave.kernels.data.encoding import warn_of_numbers
 from kernelweave.kernels.data.inputs import (
@@ -46,9 +46,9 @@ from kernelweave.kernels.data.inputs import (
 )
 from kernelweave.kernels.data.missing import FilledTexts, Missing, missing
 from kernelweave.kernels.data.standardized import Standardized, standardized
+from kernelweave.kernels.string.bag_of_words import BagOfWords
 from kernelweave.kernels.string.spectrum import NGram
-from kernelweave.kernels.string.text import BagOfWords
-from kernelweave.kernels.vector.vectors import RBF, Linear
+from kernelweave.kernels.vector.rbf import RBF, Linear
 
 FACTORS = [4.0**k for k in range(-3, 4)]  # of the middle gamma
 WORDS = 3  # from which on most strings of a column are texts

@@ -28,7 +28,7 @@ from kernelweave.common.core import single_threaded_blas
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.examples import Examples, Reading
-from kernelweave.kernels.compile.normalized import (
+from kernelweave.kernels.compile.normalized_kernels import (
     Centered,
     Rescaled,
     Unit,
@@ -39,7 +39,7 @@ from kernelweave.kernels.compile.normalized import (
 )
 from kernelweave.kernels.compile.program import CompiledKernels
 from kernelweave.kernels.compose.algebra import Named
-from kernelweave.kernels.compose.nested import by_name
+from kernelweave.kernels.compose.nested_parameters import by_name
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.absent import (
     absent_of_all,
