@@ -12,7 +12,7 @@ import numpy as np
 import kernelweave as kw
 from kernelweave import kernels as k
 from kernelweave import verify
-from kernelweave.kernels.compile.normalized import Rescaled
+from kernelweave.kernels.compile.normalized_kernels import Rescaled
 from kernelweave.kernels.compose.per_feature import Stack
 
 from .examples import Given

@@ -5,7 +5,7 @@ import pytest
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, losses, norms
 from kernelweave.baselines.linearized import LinearizedMKL
-from kernelweave.estimators.parameters import (
+from kernelweave.common.numbers import (
     MOST_THREADS,
     as_number,
     as_numbers,

@@ -22,8 +22,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import single_threaded_blas
+from ..common.numbers import is_whole, thread_count
 from ..estimators.documentation import Documented
-from ..estimators.parameters import check_parameters, is_whole, thread_count
+from ..estimators.parameters import check_parameters
 from ..estimators.validation import check_examples, check_targets
 from ..kernels.default_of_views import default_of_views
 from .feature_maps import Fourier, Nystroem

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.numbers import is_whole
 from ..estimators.documentation import REFERENCE, Documented
-from ..estimators.parameters import is_whole
 from ..sequences import Sequences, as_sequences
 from ..sequences.alphabets import as_alphabet
 

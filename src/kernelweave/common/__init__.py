@@ -1,1 +1,1 @@
-"""Shared by all packages: the compiled core, cached properties, root finding."""
+"""Shared by all packages: compiled core, checks of numbers, warnings, root finding."""

@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from distributed import Client
 
+from ..common.numbers import thread_count
 from ..estimators.base import MKLEstimator, Prepared
 from ..estimators.documentation import REFERENCE
-from ..estimators.parameters import thread_count
 from ..estimators.validation import check_examples
 from ..kernels import Kernel, Linear
 from ..kernels.compile.normalize import listed, prepare
@@ -24,10 +24,10 @@ from ..optimization.log import Progress
 from ..optimization.methods.base import Method
 from ..optimization.progress import Watch, live_line
 from ..optimization.time_left import TimeLeft
-from .blame import blamed
 from .cluster import Cluster
 from .collections import is_collection
 from .data import Data
+from .failing_partition import blamed
 from .lazy import lazily, local
 from .preparation import far_prepared
 from .resolution import resolved

@@ -16,7 +16,7 @@ from distributed import Future
 from sklearn.utils import _safe_indexing
 
 from .. import __version__
-from ..kernels.compile.normalized import MOST_EXAMPLES
+from ..kernels.compile.normalized_kernels import MOST_EXAMPLES
 from ..kernels.data.inputs import as_input, is_frame
 from .cluster import Cluster
 from .collections import concatenated, known_bytes, labels_of, partitions

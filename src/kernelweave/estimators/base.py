@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..common.core import single_threaded_blas
+from ..common.numbers import thread_count
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Examples
@@ -42,7 +43,6 @@ from ..problem.rounding import Digits
 from .fitted import FittedEstimator
 from .merged_examples import MergedExamples, mergeable
 from .overflow import why_not_finite
-from .parameters import thread_count
 from .validation import check_examples
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..common.numbers import thread_count
 from ..inspection.weights import weights_frame
 from ..model.files import kw as model_file
 from ..model.model import Model
 from .kernel_parameters import KernelParameters
-from .parameters import thread_count
 from .validation import check_examples, check_values
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from ..kernels.compose.nested import nested_params, with_params
+from ..kernels.compose.nested_parameters import nested_params, with_params
 from .documentation import Documented
 
 

@@ -5,7 +5,6 @@ Within a fold every solution starts from that of a neighbour in the grid (`train
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +18,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from ..common.core import single_threaded_blas
+from ..common.warnings import warn
 from ..engines import Engine
 from ..norms import Norm, as_norm
 from ..optimization.methods.base import Method
@@ -255,12 +255,11 @@ class Search(MKLEstimator):
 
     def _warn_of_gaps(self, gaps: np.ndarray) -> None:
         if (wide := np.count_nonzero(gaps > self.tol)) > 0:
-            warnings.warn(
+            warn(
                 f"{type(self).__name__}: {wide} of {len(gaps)} fits of the search stopped above "
                 f"tol={self.tol:g}, the worst at a relative duality gap of {gaps.max():.2e}; raise "
                 f"{' or '.join([*self._limits(), 'tol'])}",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
 

@@ -18,12 +18,12 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..common.numbers import as_numbers, not_negative
 from ..kernels.compile.normalize import all_pairwise
-from ..kernels.compose.nested import by_name, nested_params
+from ..kernels.compose.nested_parameters import by_name, nested_params
 from ..kernels.data.inputs import is_frame, unpacked
 from ..kernels.data.views import Grams, Views
 from ..sequences import Sequences
-from .parameters import as_numbers, not_negative
 
 
 class _Names:

@@ -20,7 +20,7 @@ from joblib import hash as digest_of
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import has_fit_parameter
 
-from ..estimators.parameters import is_whole, thread_count
+from ..common.numbers import is_whole, thread_count
 from ..optimization.progress import progress_bar
 from .kept_fits import Fit, KeptFits
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.parameters import is_whole
+from ..common.numbers import is_whole
 from ..sequences.alphabets import Alphabet
 from .counted_kmers import top_counted, word_at
 from .word_tables import MOST_BYTES, WordTables, chances_of, checked_k

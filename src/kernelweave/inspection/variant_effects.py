@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimators.parameters import is_whole
+from ..common.numbers import is_whole
 from ..sequences import Sequences, as_sequences
 
 MANY = 100_000  # changed sequences that are scored at a time

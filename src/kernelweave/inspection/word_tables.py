@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..common.core import _core
-from ..estimators.parameters import is_whole, thread_count
+from ..common.numbers import is_whole, thread_count
 from ..sequences.alphabets import Alphabet
 from .words import PositionalWords
 

@@ -9,16 +9,16 @@ from kernelweave.kernels.compile.program import CompiledKernels
 from kernelweave.kernels.compose.algebra import Product, Scaled, Sum
 from kernelweave.kernels.compose.exponential import Exponential
 from kernelweave.kernels.compose.per_feature import per_feature
-from kernelweave.kernels.string.gapped import GappedKmer, Mismatch
-from kernelweave.kernels.string.locality import LocalityImproved
+from kernelweave.kernels.string.bag_of_words import BagOfWords
+from kernelweave.kernels.string.gapped_kmer import GappedKmer, Mismatch
+from kernelweave.kernels.string.locality_improved import LocalityImproved
 from kernelweave.kernels.string.spectrum import NGram, Spectrum
-from kernelweave.kernels.string.text import BagOfWords
 from kernelweave.kernels.string.weighted_degree import WeightedDegree, WeightedDegreeShift
 from kernelweave.kernels.vector.function import Function, Sigmoid
 from kernelweave.kernels.vector.histograms import ChiSquared, Intersection
 from kernelweave.kernels.vector.identity import Identity
 from kernelweave.kernels.vector.precomputed import Precomputed
-from kernelweave.kernels.vector.vectors import RBF, Laplacian, Linear, Polynomial
+from kernelweave.kernels.vector.rbf import RBF, Laplacian, Linear, Polynomial
 
 __all__ = [
     "RBF",

@@ -17,7 +17,7 @@ import numpy as np
 from kernelweave.common.core import _core, single_threaded_blas
 from kernelweave.kernels.compile.examples import Reading
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout, unique
-from kernelweave.kernels.compose.nested import Nested
+from kernelweave.kernels.compose.nested_parameters import Nested
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.parameters import frozen, label
 
@@ -76,7 +76,7 @@ class Kernel(Nested, ABC):
 
     def row_means(self, reading: Reading) -> np.ndarray:
         """Return the mean of each row of the kernel matrix of training examples, (M, n); kept."""
-        from kernelweave.kernels.compile.normalized import Sample
+        from kernelweave.kernels.compile.normalized_kernels import Sample
 
         if self not in reading.slots:
             sample = Sample.of(self, reading)

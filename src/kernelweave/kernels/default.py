@@ -22,7 +22,6 @@ have three letters or more. Categorical columns are what they say they are.
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import reduce
@@ -33,8 +32,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.compile.normalized import Unit
+from kernelweave.kernels.compile.normalized_kernels import Unit
 from kernelweave.kernels.data.columns import choose
 from kernelweave.kernels.data.encoding import warn_of_numbers
 from kernelweave.kernels.data.inputs import (
@@ -46,9 +46,9 @@ from kernelweave.kernels.data.inputs import (
 )
 from kernelweave.kernels.data.missing import FilledTexts, Missing, missing
 from kernelweave.kernels.data.standardized import Standardized, standardized
+from kernelweave.kernels.string.bag_of_words import BagOfWords
 from kernelweave.kernels.string.spectrum import NGram
-from kernelweave.kernels.string.text import BagOfWords
-from kernelweave.kernels.vector.vectors import RBF, Linear
+from kernelweave.kernels.vector.rbf import RBF, Linear
 
 FACTORS = [4.0**k for k in range(-3, 4)]  # of the middle gamma
 WORDS = 3  # from which on most strings of a column are texts
@@ -166,13 +166,12 @@ def _strings(table: Contents, X: Any) -> list[Kernel]:
     kernels: list[Kernel] = [Unit(BagOfWords().reading(_filled(k, X), X)) for k in table.texts]
     if table.unrepeated:
         labels = ", ".join(choose(index, X).label_of(0) for index in table.unrepeated)
-        warnings.warn(
+        warn(
             f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels}, and "
             f"are compared by {LETTERS} letters in a row, not as categories; leave out what only "
             "identifies rows (its kernel may have a large weight that says nothing), give "
             "categories a categorical dtype, or name kernels",
             UserWarning,
-            stacklevel=2,
         )
     return kernels + [Unit(NGram(LETTERS, columns=_filled(k, X))) for k in table.unrepeated]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.estimators.parameters import as_number, is_whole
+from kernelweave.common.numbers import as_number, is_whole
 from kernelweave.kernels.data.columns import Columns
 
 GAMMAS = ("auto", "scale", "median")

@@ -1,12 +1,8 @@
-"""What all losses share: what is asked of them, dual terms, the best bias, and names.
-
-A certificate is only as tight as its bias, so b is never guessed from a few support vectors: it
-minimises phi(b) = sum_i C_i V(F_i + b, y_i) + tau b over all the examples.
-"""
+"""The interface of losses, their terms in the dual problem, and the registry of their names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, runtime_checkable
 
@@ -14,25 +10,42 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
-from ..common.roots import root
+# Distance to a bound, as a fraction of the box hi - lo, below which an alpha with an entropy term
+# counts as being at the bound. The slope of the entropy is infinite there: about 45 roundings.
+EDGE = 1e-14
+# Lower bound on a (1 - a), the product of the fractions of the box below and above alpha, so that
+# the second derivative of the entropy stays finite.
+LEAST_PRODUCT = 1e-14
 
-_TINY = 1e-14  # a share of a box that is nothing but rounding
-EDGE = 1e-14  # how close to its bounds an alpha with an entropy may come, relative to the box
-FEW = 10_000  # points that are sorted faster than halved
-EPS = float(np.finfo(float).eps)
-
-Parts = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
 class DualTerm:
-    """The dual terms of n examples, on lo <= alpha <= hi and infinite elsewhere.
+    """The convex conjugates of the loss terms of n examples, as functions of alpha.
 
         conj(alpha) = lin alpha + eps |alpha| + curv alpha^2 / 2 + ent h((alpha - lo) / (hi - lo)),
-        h(a) = a log a + (1 - a) log(1 - a).
+        h(a) = a log a + (1 - a) log(1 - a)
 
-    All fields have shape (n,). A part that a loss lacks is a read-only array of zeros that takes no
-    memory; `take` always gives contiguous arrays. An example without weight has lo = hi = 0.
+    for lo <= alpha <= hi, and infinity elsewhere.
+
+    Parameters
+    ----------
+    lin : array of shape (n,)
+        Coefficient of the linear part.
+    eps : array of shape (n,)
+        Coefficient of |alpha|.
+    curv : array of shape (n,)
+        Second derivative of the quadratic part.
+    ent : array of shape (n,)
+        Coefficient of the binary entropy.
+    lo, hi : arrays of shape (n,)
+        Bounds of alpha; infinite if there is none. Examples with C_i = 0 have lo = hi = 0.
+
+    Notes
+    -----
+    `DualTerm.of` represents parts that a loss does not have by read-only zeros that take no memory.
+    `take` always returns contiguous arrays.
 
     Examples
     --------
@@ -54,18 +67,18 @@ class DualTerm:
 
     @property
     def is_quadratic(self) -> bool:
-        """Whether they are polynomials of degree two between their bounds and 0."""
+        """Whether conj has no entropy: it is quadratic on each side of 0."""
         return not self.ent.any()
 
     @property
     def is_free(self) -> bool:
-        """Whether no alpha of an example with a weight has a bound."""
+        """Whether no alpha has a finite bound, apart from those fixed at 0 by C_i = 0."""
         bounds = self.lo[self.lo < self.hi], self.hi[self.lo < self.hi]
         return not np.isfinite(bounds).any()
 
     @property
     def is_entropy(self) -> bool:
-        """Whether they are entropies, and lines: then losses have second derivatives."""
+        """Whether conj is linear plus entropy: the loss is then twice differentiable."""
         return bool(self.ent.any()) and not (self.eps.any() or self.curv.any())
 
     @classmethod
@@ -79,126 +92,124 @@ class DualTerm:
         curv: ArrayLike = 0.0,
         ent: ArrayLike = 0.0,
     ) -> DualTerm:
-        """Build the terms from their bounds and the parts that the loss has."""
+        """Return the terms with given bounds; coefficients are broadcast to all examples.
+
+        Parameters
+        ----------
+        lo, hi : arrays of shape (n,)
+        lin, eps, curv, ent : float or array of shape (n,)
+
+        Returns
+        -------
+        DualTerm of n examples
+        """
         lin, eps, curv, ent = (np.broadcast_to(part, lo.shape) for part in (lin, eps, curv, ent))
         return cls(lin, eps, curv, ent, lo, hi)
 
     def take(self, index: np.ndarray) -> DualTerm:
-        """Return the terms of the examples in `index`."""
+        """Return the terms of a subset of the examples.
+
+        Parameters
+        ----------
+        index : array of k positions, or boolean mask of shape (n,)
+
+        Returns
+        -------
+        DualTerm of k examples
+        """
         return DualTerm(*(part[index] for part in self.arrays))
 
     @property
-    def arrays(self) -> Parts:
-        """All fields, in the order in which the core takes them."""
+    def arrays(self) -> Arrays:
+        """The six fields, each of shape (n,), in the order of the arguments of the core."""
         return self.lin, self.eps, self.curv, self.ent, self.lo, self.hi
 
     def conjugate(self, alpha: np.ndarray) -> np.ndarray:
-        """Return conj(alpha), shape (n,): infinite outside the bounds."""
+        """Return conj(alpha) of each example.
+
+        Parameters
+        ----------
+        alpha : array of shape (n,)
+
+        Returns
+        -------
+        array of shape (n,)
+            Infinite outside the bounds.
+        """
         value = (self.lin + 0.5 * self.curv * alpha) * alpha + self.eps * np.abs(alpha)
         if self.ent.any():
-            a, rest = self._shares(alpha)
+            a, rest = self._fractions(alpha)
             value = value + self.ent * (xlogy(a, a) + xlogy(rest, rest))
         return np.where((alpha >= self.lo) & (alpha <= self.hi), value, np.inf)
 
     def slopes(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the derivatives of conj to the left and to the right of alpha, each (n,).
+        """Return the left and right derivatives of conj at alpha.
 
-        They are -inf to the left of lo and inf to the right of hi. The slope of an entropy has no
-        end at a bound, and the best alpha may be nearer to it than numbers can tell: there an alpha
-        closer than `EDGE` (relative to the box) counts as being at the bound.
+        Parameters
+        ----------
+        alpha : array of shape (n,)
+
+        Returns
+        -------
+        left, right : arrays of shape (n,)
+            `left` is -inf at lo, and `right` is inf at hi. With an entropy term an alpha closer to
+            a bound than `EDGE` times the box counts as being at the bound, because the slope of
+            the entropy is unbounded there.
         """
         slope, margin = self.lin + self.curv * alpha, np.zeros(())
         if self.ent.any():
-            a, rest = (np.maximum(share, EDGE) for share in self._shares(alpha))
+            a, rest = (np.maximum(fraction, EDGE) for fraction in self._fractions(alpha))
             slope = slope + self.ent / self._width * (np.log(a) - np.log(rest))
             margin = EDGE * self._width * (self.ent > 0)
         inner = self.eps * np.sign(alpha)
-        down = np.where(
+        left = np.where(
             alpha > self.lo + margin, slope + np.where(alpha == 0, -self.eps, inner), -np.inf
         )
-        up = np.where(
+        right = np.where(
             alpha < self.hi - margin, slope + np.where(alpha == 0, self.eps, inner), np.inf
         )
-        return down, up
+        return left, right
 
     def curvature(self, alpha: np.ndarray) -> np.ndarray:
-        """Return the second derivative of conj at alpha, (n,), apart from kinks and bounds."""
+        """Return the second derivative of conj at alpha, ignoring the kink at 0 and the bounds.
+
+        Parameters
+        ----------
+        alpha : array of shape (n,)
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         if not self.ent.any():
             return self.curv
-        a, rest = self._shares(alpha)
-        # One factor after the other: the square of a tiny width would be 0.
-        bend = self.ent / self._width / self._width / np.maximum(a * rest, _TINY)
+        a, rest = self._fractions(alpha)
+        # Two divisions, because the square of a tiny width underflows to 0.
+        bend = self.ent / self._width / self._width / np.maximum(a * rest, LEAST_PRODUCT)
         return np.asarray(self.curv + bend)
 
-    def _shares(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Parts of the box below and above alpha: a and 1 - a, both exact when they are tiny."""
+    def _fractions(self, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return the fractions of the box below and above alpha, each exact even if tiny."""
         a = np.clip((alpha - self.lo) / self._width, 0.0, 1.0)
         return a, np.clip((self.hi - alpha) / self._width, 0.0, 1.0)
 
     @property
     def _width(self) -> np.ndarray:
-        """Width of the box, and 1 for the point that an example without weight has."""
+        """The width hi - lo, or 1 where the box is a point."""
         width = self.hi - self.lo
         return np.where(width > 0, width, 1.0)
 
 
-def half_inverse(C: np.ndarray) -> np.ndarray:
-    """1 / (2 C), and 0 for an example without weight, whose alpha is 0 anyway."""
-    inverse: np.ndarray = np.divide(0.5, C, out=np.zeros_like(C), where=C > 0)
-    return inverse
-
-
-def balance(points: np.ndarray, weights: np.ndarray, target: float) -> float:
-    """Middle of the stretch below which the `weights` of the `points` add up to `target`.
-
-    A piecewise linear function whose slope starts at -target and rises by weights_i at points_i has
-    its minimum there. Halving the candidates costs O(n), half the time of sorting a million. Few of
-    them are sorted.
-    """
-    points, weights = points[weights > 0], weights[weights > 0]
-    while points.size > FEW:
-        half = points.size // 2
-        order = np.argpartition(points, half)
-        left, right = order[:half], order[half:]
-        mass = weights[left].sum()
-        if mass == target:
-            return float(0.5 * (points[left].max() + points[right].min()))
-        keep, target = (left, target) if mass > target else (right, target - mass)
-        points, weights = points[keep], weights[keep]
-    if not points.size:
-        return 0.0
-    order = np.argsort(points)
-    masses = np.cumsum(weights[order])
-    rounding = EPS * len(points) * masses[-1]
-    at = int(np.searchsorted(masses[:-1], target - rounding))
-    here = float(points[order[at]])
-    if at == len(points) - 1 or masses[at] > target + rounding:
-        return here
-    return 0.5 * (here + float(points[order[at + 1]]))
-
-
-def newton(
-    derivatives: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-    F: np.ndarray,
-    y: np.ndarray,
-    C: np.ndarray,
-    tau: float,
-) -> float:
-    """Minimiser in b of sum_i C_i V(F_i + b, y_i) + tau b for a differentiable V."""
-    if not C.any():
-        return 0.0
-
-    def slope(b: float) -> tuple[float, float]:
-        first, second = derivatives(F + b, y)
-        return C @ first + tau, C @ second
-
-    residual = (y - F)[C > 0]
-    return root(slope, residual.min(), residual.max())
-
-
 @runtime_checkable
 class Loss(Protocol):
-    """What a solver asks of a loss; `kind` is "classifier", "regressor" or "one-class".
+    """The interface of a loss V(f, y).
+
+    Attributes
+    ----------
+    name : str
+        The name that estimators accept for ``loss=``.
+    kind : {"classifier", "regressor", "one-class"}
+        The estimators that the loss is for.
 
     Examples
     --------
@@ -212,46 +223,100 @@ class Loss(Protocol):
     name: ClassVar[str]
     kind: ClassVar[str]
 
+    @abstractmethod
     def value(self, f: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Return V(f, y), shape (n,), of outputs f and targets y, shape (n,)."""
+        """Return the loss V(f, y) of each example.
 
+        Parameters
+        ----------
+        f : array of shape (n,)
+            Decision values.
+        y : array of shape (n,)
+            Targets: -1 or +1 for classifiers, real numbers for regressors, ignored for one class.
+
+        Returns
+        -------
+        array of shape (n,)
+        """
+
+    @abstractmethod
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
-        """Return the dual terms of targets y under costs C >= 0, both of shape (n,)."""
+        """Return the convex conjugates of C_i V(f_i, y_i).
 
+        Parameters
+        ----------
+        y : array of shape (n,)
+            Targets.
+        C : array of shape (n,)
+            Costs, >= 0. The dual variable of an example with C_i = 0 is fixed at 0.
+
+        Returns
+        -------
+        DualTerm of n examples
+        """
+
+    @abstractmethod
     def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
-        """Return the b that minimises sum_i C_i V(F_i + b, y_i) + tau b.
+        """Return the intercept b that minimises sum_i C_i V(F_i + b, y_i) + tau b.
 
-        Where the minimisers form an interval it is the middle, or the finite end of a half line.
+        The duality gap is computed with this b. A b estimated from the free support vectors would
+        make the gap larger.
+
+        Parameters
+        ----------
+        F : array of shape (n,)
+            Decision values without intercept.
+        y : array of shape (n,)
+            Targets.
+        C : array of shape (n,)
+            Costs, >= 0.
+        tau : float
+            Coefficient of b, which is nu n for one-class problems and 0 for others.
+
+        Returns
+        -------
+        float
+            If the minimisers form an interval: its midpoint, or its finite end if it has only one.
         """
 
 
 Class = TypeVar("Class", bound=type[Loss])
 
-_NAMED: dict[tuple[str, str], type[Loss]] = {}
+_REGISTERED: dict[tuple[str, str], type[Loss]] = {}
 
 
-def named(cls: Class) -> Class:
-    """Let users ask for a loss by its name: a decorator of classes."""
-    _NAMED[cls.kind, cls.name] = cls
+def registered(cls: Class) -> Class:
+    """Register a loss class under its name and kind, so that `get` finds it (a decorator)."""
+    _REGISTERED[cls.kind, cls.name] = cls
     return cls
 
 
-def every() -> list[type[Loss]]:
-    """Return the losses that have a name."""
-    return list(_NAMED.values())
+def registered_losses() -> list[type[Loss]]:
+    """Return all registered loss classes."""
+    return list(_REGISTERED.values())
 
 
 def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
-    """Return the loss that a name stands for, or the loss object itself.
+    """Return the loss with a given name; a loss object is returned unchanged.
 
     Parameters
     ----------
     loss : str or Loss
-        A name such as "hinge", or an object of this module.
+        A registered name such as "hinge", or an object of `kernelweave.losses`.
     kind : {"classifier", "regressor", "one-class"}
-        What the loss has to serve.
+        The kind of estimator that the loss is for.
     **params
-        Parameters of a loss given by name.
+        Parameters of a loss given by name, such as ``sigma``.
+
+    Returns
+    -------
+    Loss
+
+    Raises
+    ------
+    ValueError
+        If no loss of this kind has the name, if the object is of another kind, or if parameters
+        are given together with an object.
 
     Examples
     --------
@@ -259,7 +324,7 @@ def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
     >>> losses.get("smooth_hinge", "classifier", sigma=5.0)
     SmoothHinge(sigma=5.0)
     """
-    known = {name: cls for (of, name), cls in _NAMED.items() if of == kind}
+    known = {name: cls for (of, name), cls in _REGISTERED.items() if of == kind}
     if isinstance(loss, str) and loss in known:
         return known[loss](**params)
     if _is_loss(loss) and loss.kind == kind and not params:

@@ -1,4 +1,4 @@
-"""The loss of one class, which has no targets."""
+"""The loss of one-class problems."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from typing import ClassVar
 import numpy as np
 
 from ..model.files.registry import stored
-from .base import DualTerm, balance, named
+from .base import DualTerm, Loss, registered
+from .bias import weighted_quantile
 
 
-@named
+@registered
 @stored("OneClass")
 @dataclass(frozen=True)
-class OneClass:
-    """max(0, -f): every example should lie where the output is positive; targets are ignored.
+class OneClass(Loss):
+    """One-class loss max(0, -f); targets are ignored.
 
-    With tau = nu n and C = 1 it is the one-class machine of Schölkopf et al. (2001) with the
-    threshold rho = -b, in the scale of LIBSVM: 0 <= alpha <= 1 and sum alpha = nu n.
+    With tau = nu n and C = 1 the problem is the one-class SVM of Schölkopf et al. (2001) with
+    threshold rho = -b, scaled as in LIBSVM: 0 <= alpha <= 1 and sum alpha = nu n.
 
     Examples
     --------
@@ -39,4 +40,4 @@ class OneClass:
         return DualTerm.of(np.zeros_like(C), C)
 
     def best_bias(self, F: np.ndarray, y: np.ndarray, C: np.ndarray, tau: float = 0.0) -> float:
-        return balance(-F, C, C.sum() - tau)
+        return weighted_quantile(-F, C, C.sum() - tau)

@@ -13,7 +13,7 @@ from ..common.core import _core, single_threaded_blas
 from ..engines import Engine, LinearEngine, TrainingSet
 from ..engines.family import MANY_KERNELS
 from ..kernels.compile.examples import Examples, Reading
-from ..kernels.compile.normalized import MOST_EXAMPLES
+from ..kernels.compile.normalized_kernels import MOST_EXAMPLES
 from ..kernels.compile.program import CompiledKernels
 from ..kernels.data.absent import (
     absent_of_all,

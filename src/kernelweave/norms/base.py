@@ -1,30 +1,23 @@
-"""What a solver asks of a norm; weights that are given; sums of powers."""
+"""The interface of norms, and functions of powers that several norms share."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 
 import numpy as np
 
-from ..estimators.parameters import as_number
+from ..common.numbers import as_number
 
-SMOOTHEST = 32.0  # exponent up to which the ball is round enough for Newton's method
+# Largest exponent p for which Newton's method is used on the weights. Balls of larger p are almost
+# cubes: their sides have next to no curvature.
+NEWTON_EXPONENT = 32.0
 
 
 class Norm(ABC):
-    """What a solver asks of a norm; theta and s have shape (M,).
+    """A norm on the M kernel weights theta >= 0.
 
-    Entries of s that rounding has made negative count as zero.
-
-    Attributes
-    ----------
-    exponent : float
-        The p of a norm whose problem is that of an lp norm; NaN for any other norm.
-    is_given : bool
-        Whether the norm leaves no choice of weights.
-    allows_zeros : bool
-        Whether weights of 0 are feasible, so that any weights can be scaled to norm 1.
+    Methods take theta and s, both of shape (M,), where s_m = alpha' K_m alpha is the squared block
+    norm of kernel m. Negative entries of s are rounding errors and count as 0.
 
     Examples
     --------
@@ -39,11 +32,12 @@ class Norm(ABC):
 
     @property
     def exponent(self) -> float:
+        """The p of the lp norm that has the same optimisation problem; NaN if there is none."""
         return np.nan
 
     @property
     def is_sparse(self) -> bool:
-        """Whether p = 1."""
+        """Whether p = 1, which makes most weights 0."""
         return self.exponent == 1
 
     @property
@@ -53,173 +47,280 @@ class Norm(ABC):
 
     @property
     def is_curved(self) -> bool:
-        """Whether the ball has a smooth boundary that Newton's method can follow."""
-        return 1 < self.exponent <= SMOOTHEST
+        """Whether Newton's method applies to the weights: the unit ball is smooth and curved."""
+        return 1 < self.exponent <= NEWTON_EXPONENT
 
     @property
     def has_ball(self) -> bool:
-        """Whether `ball` describes the feasible weights."""
+        """Whether `ball` is defined."""
         return self.is_sparse or self.is_curved
 
     @property
     def is_given(self) -> bool:
+        """Whether the norm determines the weights, so that only alpha is optimised."""
         return self.is_plain_sum
 
     @property
     def allows_zeros(self) -> bool:
+        """Whether weights of 0 are feasible, so that any weights can be scaled to norm 1."""
         return True
 
     @property
     def dual_exponent(self) -> float:
-        """The r with dual(s) = (sum_m (sqrt(s_m) / scale_m)^r)^(2/r), or NaN.
+        """The r with dual(s) = (sum_m (sqrt(s_m) / scale_m)^r)^(2/r); NaN if there is none.
 
-        `dual_scales` are the scale_m.
+        `dual_scales` returns the scale_m.
         """
         return np.nan
 
     @property
     def dual_matrix(self) -> np.ndarray | None:
-        """The E, shape (M, M), with dual(s) = min over v >= s of sqrt(v' E v), or None."""
+        """The E of shape (M, M) with dual(s) = min over v >= s of sqrt(v' E v), or None."""
         return None
 
     @property
     def is_linear(self) -> bool:
-        """Whether `regularizer` grows no faster than s."""
+        """Whether `regularizer` is linear in s."""
         return True
 
     def dual_scales(self, M: int) -> np.ndarray:
-        """Return the scales of `dual_exponent`, shape (M,)."""
+        """Return the scales in the formula of `dual_exponent`.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+
+        Returns
+        -------
+        array of shape (M,)
+        """
         return np.ones(M)
 
     def among(self, kernels: np.ndarray) -> Norm:
-        """Return the norm of the weights of some kernels, the others being 0."""
+        """Return the norm restricted to some kernels; the weights of the others are 0.
+
+        Parameters
+        ----------
+        kernels : array of k positions
+
+        Returns
+        -------
+        Norm of k weights
+        """
         return self
 
     @abstractmethod
     def value(self, theta: np.ndarray) -> float:
-        """Return ||theta||; weights are feasible when it is at most 1."""
+        """Return ||theta||.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+            Nonnegative weights.
+
+        Returns
+        -------
+        float
+            Weights are feasible if it is at most 1.
+        """
 
     @abstractmethod
     def dual(self, s: np.ndarray) -> float:
-        """Return the largest theta . s over the feasible weights."""
+        """Return the maximum of theta . s over the feasible weights.
+
+        Parameters
+        ----------
+        s : array of shape (M,)
+
+        Returns
+        -------
+        float
+        """
 
     @abstractmethod
     def best(self, s: np.ndarray) -> np.ndarray:
-        """Return weights that attain `dual`, shape (M,): the best response to alpha."""
+        """Return feasible weights that maximise theta . s: the best response to alpha.
+
+        Parameters
+        ----------
+        s : array of shape (M,)
+
+        Returns
+        -------
+        array of shape (M,)
+        """
 
     @abstractmethod
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """Return the weights that minimise sum_m ||w_m||^2 / theta_m for the present w, (M,).
+        """Return feasible weights that minimise sum_m ||w_m||^2 / theta_m for the current w.
 
-        Unlike `best` they never raise the primal. Without any w they stay as they are.
+        Unlike `best`, this step never increases the primal objective.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+            Current weights, which with `s` determine ||w_m||^2 = theta_m^2 s_m.
+        s : array of shape (M,)
+
+        Returns
+        -------
+        array of shape (M,)
+            Equal to `theta` if all w_m are 0.
         """
 
     def held(self, theta: np.ndarray, slack: float) -> np.ndarray:
-        """Return theta, or weights near it that do not grow without end, shape (M,).
+        """Return weights close to theta that stay bounded.
 
-        The optimum under such weights misses the optimum by at most `slack`, relative to it.
+        Parameters
+        ----------
+        theta : array of shape (M,)
+            Weights returned by `best`.
+        slack : float
+            The optimum over the bounded weights is within this relative distance of the optimum
+            over all weights.
+
+        Returns
+        -------
+        array of shape (M,)
+            Equal to `theta` unless the feasible weights are unbounded.
         """
         return theta
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return a convex function that is at most 0 for feasible weights, and its gradient, (M,).
+        """Return a convex function that is <= 0 for feasible weights, and its gradient.
 
-        Norms with `has_ball` have it.
+        Parameters
+        ----------
+        theta : array of shape (M,)
+
+        Returns
+        -------
+        value : float
+        gradient : array of shape (M,)
+
+        Raises
+        ------
+        TypeError
+            If `has_ball` is False.
         """
-        raise TypeError(f"the feasible weights of {self!r} are not described by such a function")
+        raise TypeError(self._without_ball())
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
-        raise TypeError(f"the feasible weights of {self!r} are not described by such a function")
+        """Return the Hessian of `ball` with respect to some of the weights.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+        chosen : array of k positions
+
+        Returns
+        -------
+        array of shape (k, k)
+
+        Raises
+        ------
+        TypeError
+            If `has_ball` is False.
+        """
+        raise TypeError(self._without_ball())
 
     def ball_in_logarithms(
         self, theta: np.ndarray, chosen: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """Return `ball`, its gradient in k of the weights, (k,), and how that changes, (k, k).
+        """Return `ball`, its gradient, and the derivative of the gradient in log theta.
 
-        The change is that with the logarithms of the weights, which may be next to nothing.
+        Derivatives in log theta stay finite for weights close to 0.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+        chosen : array of k positions
+
+        Returns
+        -------
+        value : float
+        gradient : array of shape (k,)
+            With respect to the chosen weights.
+        derivative : array of shape (k, k)
+            Of the gradient (rows) with respect to the logarithms of the chosen weights (columns).
+
+        Raises
+        ------
+        TypeError
+            If `has_ball` is False.
         """
         value, slope = self.ball(theta)
         return value, slope[chosen], self.ball_hessian(theta, chosen) * theta[chosen]
 
     def costs(self, M: int) -> np.ndarray:
-        """Return the factor of each kernel in the norm, shape (M,): 1 unless it is weighted."""
+        """Return the factor of each kernel in the norm: 1 unless the norm is weighted.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+
+        Returns
+        -------
+        array of shape (M,)
+        """
         return np.ones(M)
 
     def start(self, M: int) -> np.ndarray:
-        """Return equal weights with ||theta|| = 1, shape (M,)."""
+        """Return equal weights with ||theta|| = 1.
+
+        Parameters
+        ----------
+        M : int
+            Number of kernels.
+
+        Returns
+        -------
+        array of shape (M,)
+        """
         return np.ones(M) / self.value(np.ones(M))
 
     def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
-        """Return twice the regularisation term of the primal, theta . s for feasible weights.
+        """Return twice the regularisation term of the primal objective.
 
-        A model with infeasible weights is that of theta / ||theta|| with the same w, which costs
-        ||theta|| times as much.
+        For feasible weights it is theta . s. Infeasible weights are scaled to theta / ||theta||
+        with the same w, which multiplies the term by ||theta||.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+        s : array of shape (M,)
+
+        Returns
+        -------
+        float
         """
         return float(max(1.0, self.value(theta)) * (theta @ clip(s)))
 
+    def _without_ball(self) -> str:
+        return (
+            f"norm={self!r} has no function that describes the feasible weights; "
+            "check norm.has_ball first"
+        )
+
 
 def clip(s: np.ndarray) -> np.ndarray:
-    """Return s, shape (M,), with what rounding has made negative set to 0."""
+    """Return s, shape (M,), with negative entries (rounding errors) set to 0."""
     clipped: np.ndarray = np.maximum(s, 0.0)
     return clipped
 
 
 def same_length(name: str, have: int, want: int) -> None:
-    """Refuse what is made for another number of kernels."""
+    """Raise ValueError unless a parameter of a norm is for the right number of kernels."""
     if have != want:
-        raise ValueError(f"norm: {name} is for {have} kernels, but there are {want}")
-
-
-@dataclass(frozen=True, eq=False)
-class Fixed(Norm):
-    """The norm that leaves no choice: the kernels are combined with these weights, shape (M,).
-
-    Parameters
-    ----------
-    theta : array of shape (M,)
-        The weights, at least 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelweave import MKLClassifier, kernels
-    >>> from kernelweave.norms import Fixed
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(40, 2))
-    >>> each = kernels.per_feature(kernels.Linear())
-    >>> model = MKLClassifier(each, norm=Fixed(np.array([0.9, 0.1]))).fit(X, X[:, 0] > 0)
-    >>> print(model.weights_)
-    [0.9 0.1]
-    """
-
-    theta: np.ndarray
-
-    @property
-    def is_given(self) -> bool:
-        return True
-
-    def among(self, kernels: np.ndarray) -> Fixed:
-        return Fixed(self.theta[kernels])
-
-    def value(self, theta: np.ndarray) -> float:
-        return 1.0
-
-    def dual(self, s: np.ndarray) -> float:
-        return float(self.theta @ s)
-
-    def best(self, s: np.ndarray) -> np.ndarray:
-        return self.theta
-
-    def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
-        return self.theta
-
-    def regularizer(self, theta: np.ndarray, s: np.ndarray) -> float:
-        return float(self.theta @ s)
+        raise ValueError(
+            f"norm: {name} is for {have} kernels, but there are {want}; pass one entry per kernel"
+        )
 
 
 def power_sum(x: np.ndarray, p: float, costs: np.ndarray | float = 1.0) -> float:
-    """(sum costs x^p)^(1/p) of x >= 0 for a p that is not 0, scaled so that no power overflows."""
+    """Return (sum costs x^p)^(1/p) for x >= 0 and p != 0, scaled so that no power overflows."""
     scale = float(x.max() if p > 0 else x.min())
     if scale == 0 or p == np.inf:
         return scale
@@ -229,23 +330,23 @@ def power_sum(x: np.ndarray, p: float, costs: np.ndarray | float = 1.0) -> float
 def power_ball(
     theta: np.ndarray, p: float, costs: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return sum costs theta^p - 1, its gradient, (k,), and that one's derivatives in log theta.
+    """Return sum costs theta^p - 1, its gradient, (k,), and the derivative of that in log theta.
 
-    The product of Hessian and theta has no powers that overflow near p = 1, as either has.
+    Near p = 1 the Hessian overflows for tiny theta, but its product with theta does not.
     """
     slope = p * costs * theta ** (p - 1)
     return float(costs @ theta**p) - 1.0, slope, np.diag((p - 1) * slope)
 
 
 def conjugate_exponent(p: float) -> float:
-    """The exponent p* with 1/p + 1/p* = 1."""
+    """Return the exponent p* with 1/p + 1/p* = 1."""
     if p == 1:
         return np.inf
     return 1.0 if p == np.inf else p / (p - 1)
 
 
 def checked_exponent(name: str, value: float) -> float:
-    """Return an exponent as a float; refuse what is none."""
+    """Return an exponent as a float; raise ValueError unless it is a number >= 1."""
     if not as_number(value) >= 1:
         raise ValueError(f"{name} must be a number >= 1 or inf, got {value!r}")
     return as_number(value)

@@ -1,4 +1,4 @@
-"""The block norm: a norm of the ||w_m|| themselves."""
+"""The block norm, a norm of the block norms ||w_m||."""
 
 from __future__ import annotations
 
@@ -14,29 +14,37 @@ from .lp import Lp
 @stored("Block")
 @dataclass(frozen=True)
 class Block(Norm):
-    """The block norm (sum_m ||w_m||^q)^(1/q) on the model (Kloft et al., 2011, section 4.3).
-
-    The primal term is 1/2 (sum_m ||w_m||^q)^(2/q). It does not mention weights: any theta >= 0 is
-    feasible, and only says how much of kernel m is in w_m. The dual term is 1/2 (sum_m s_m^r)^(1/r)
-    with r = q / (2 (q - 1)), and at the optimum theta = best(s), where
-
-        theta_m = (||w_m|| / (sum_k ||w_k||^q)^(1/q))^(2 - q) = (s_m / dual(s))^(r - 1).
-
-    These weights obey `value` = (sum_m theta_m^p)^(1/p) = 1 with p = q / (2 - q). For q <= 2 that
-    is the norm of `Lp(p)`, whose problem is the same: `best` maximises theta . s over value <= 1.
-    For q > 2 the exponent p is negative and Hölder's inequality turns round: `best` *minimises*
-    theta . s over value >= 1, and so pushes the ||w_m|| towards uniform. The dual is then a joint
-    maximum over alpha and theta of a function that is concave in (alpha, 1 / theta): steps in
-    alpha and theta = best(s) in turn never lower it. The optimal s_m of a kernel without full rank
-    can be 0, and its theta_m infinite. No number holds w_m = theta_m 0, so 1 / theta is `held` a
-    little above 0. The inner problem's optimal value h(1 / theta) is concave, positive and grows
-    with each 1 / theta_m: of (1 - slack) / theta + slack / start it is at least 1 - slack times
-    that of theta, so that the best weights of this kind miss at most that part of the optimum.
+    """Block norm (sum_m ||w_m||^q)^(1/q) of the model (Kloft et al., 2011, section 4.3).
 
     Parameters
     ----------
     q : float
-        From 1 (sparse) over 2 (one machine on the sum of the kernels) to inf (equal ||w_m||).
+        From 1 to inf. q = 1 gives sparse weights, q = 2 an SVM on the sum of the kernels, and
+        q = inf equal block norms ||w_m||.
+
+    Notes
+    -----
+    The primal term is 1/2 (sum_m ||w_m||^q)^(2/q). It does not depend on theta: every theta >= 0 is
+    feasible and only defines w_m. The dual term is 1/2 (sum_m s_m^r)^(1/r) with
+    r = q / (2 (q - 1)). At the optimum theta = best(s), where
+
+        theta_m = (||w_m|| / (sum_k ||w_k||^q)^(1/q))^(2 - q) = (s_m / dual(s))^(r - 1).
+
+    These weights satisfy `value` = (sum_m theta_m^p)^(1/p) = 1 with p = q / (2 - q).
+
+    For q <= 2 this is the norm of `Lp(p)`, and the problem is the same: `best` maximises theta . s
+    over value <= 1.
+
+    For q > 2 the exponent p is negative and Hölder's inequality is reversed: `best` *minimises*
+    theta . s over value >= 1, which makes the ||w_m|| more uniform. The dual is then a joint
+    maximum over alpha and theta of a function that is concave in (alpha, 1 / theta). Alternating
+    between alpha and theta = best(s) never decreases it.
+
+    For q > 2 the optimal s_m of a rank-deficient kernel can be 0, and then theta_m is infinite.
+    `held` bounds 1 / theta from below instead. Let h(1 / theta) be the optimal value of the inner
+    problem, which is concave, positive and increasing in each 1 / theta_m. Then
+    h((1 - slack) / theta + slack / start) >= (1 - slack) h(1 / theta), so that the best bounded
+    weights lose at most the fraction `slack` of the optimum.
 
     Examples
     --------
@@ -58,7 +66,7 @@ class Block(Norm):
 
     @property
     def p(self) -> float:
-        """The exponent of `value`; negative for q > 2."""
+        """The exponent p = q / (2 - q) of `value`, which is negative for q > 2."""
         if self.q == np.inf:
             return -1.0
         return np.inf if self.q == 2 else self.q / (2 - self.q)
@@ -91,42 +99,73 @@ class Block(Norm):
         s = clip(s)
         if not s.any():
             return self.start(len(s))
-        # An s_m below the rounding of the largest one is noise, and would get an endless weight.
+        # An s_m below the rounding error of the largest one would get an unbounded weight.
         s = np.maximum(s / s.max(), np.finfo(float).eps)
         theta = s ** (conjugate_exponent(self.q) / 2 - 1)
         return theta / self.value(theta)
 
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
-        """Return weights that lower the primal for the present w or, for q > 2, `best(s)`.
+        """Return weights that decrease the primal objective for q <= 2, and `best(s)` for q > 2.
 
-        For q > 2 the weights that suit the present w are a step of a saddle point problem, which
-        need not get closer to its solution; those that suit alpha never lower the dual.
+        For q > 2 the weights that are optimal for the current w are a step in a saddle point
+        problem and need not converge, whereas `best(s)` never decreases the dual objective.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+            Current weights.
+        s : array of shape (M,)
+
+        Returns
+        -------
+        array of shape (M,)
         """
         return Lp(self.p).analytic(theta, s) if self.q <= 2 else self.best(s)
 
     def held(self, theta: np.ndarray, slack: float) -> np.ndarray:
-        """Return the best weights with theta <= start / slack, shape (M,), theta being best(s).
+        """Return the best weights subject to theta <= start / slack.
 
-        For q > 2 they minimise theta . s, too: 1 / theta shrinks but for what is at its least.
+        For q > 2 they minimise theta . s over value >= 1 and this bound: 1 / theta is scaled down,
+        except for the entries at their lower bound.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+            The result of `best(s)`.
+        slack : float
+            Largest relative loss of the optimum.
+
+        Returns
+        -------
+        array of shape (M,)
         """
         if self.q <= 2:
             return theta
-        power, least, shares = -self.p, slack / self.start(len(theta)), 1.0 / theta
+        power, least, inverses = -self.p, slack / self.start(len(theta)), 1.0 / theta
         at_least = np.zeros(len(theta), dtype=bool)
         while True:
             left = 1.0 - np.sum(least[at_least] ** power)
-            shrink = (left / np.sum(shares[~at_least] ** power)) ** (1.0 / power)
-            below = ~at_least & (shrink * shares < least)
+            shrink = (left / np.sum(inverses[~at_least] ** power)) ** (1.0 / power)
+            below = ~at_least & (shrink * inverses < least)
             if not below.any():
-                return 1.0 / np.where(at_least, least, shrink * shares)
+                return 1.0 / np.where(at_least, least, shrink * inverses)
             at_least |= below
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return ||theta||^p - 1 and its gradient, (M,); q < 2."""
+        """Return sum_m theta_m^p - 1 and its gradient; requires q < 2.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+
+        Returns
+        -------
+        value : float
+        gradient : array of shape (M,)
+        """
         return Lp(self.p).ball(theta)
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         return Lp(self.p).ball_hessian(theta, chosen)
 
     def ball_in_logarithms(

@@ -1,4 +1,4 @@
-"""The elliptic norm: kernels that interact."""
+"""The elliptic norm, for kernels that interact."""
 
 from __future__ import annotations
 
@@ -10,29 +10,47 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from ..common.cached_property import cached_property
-from ..estimators.parameters import as_numbers
+from ..common.numbers import as_numbers
 from ..model.files.registry import formerly, stored
 from .base import Norm, clip, same_length
 
-NNLS_ROUNDS = 30  # for each kernel
-SINGULAR = 1e-12  # an eigenvalue, relative to the largest, whose inverse has too few digits
+NNLS_ITERATIONS = 30  # iterations per kernel; ten times SciPy's default, 3
+# Smallest accepted ratio of the eigenvalues of E: the inverse of a smaller one would have less than
+# four correct digits in double precision.
+SINGULAR = 1e-12
+# Smallest ||w_m||^2 relative to the largest, so that the barrier keeps every weight positive.
+LEAST_BLOCK = 1e-30
+NEWTON_ITERATIONS = 100  # iterations, a safeguard: convergence is quadratic
+NEWTON_TOLERANCE = 1e-14  # Newton decrement relative to the objective, about 45 roundings
+NEWTON_TO_BOUNDARY = 0.99  # fraction of the way to theta_m = 0 that a step may take
+NEWTON_SHORTEST = 1e-9  # step length at which backtracking gives up
+NEWTON_DECREASE = 0.1  # fraction of the predicted decrease that a step must reach (Armijo)
 
 
 @stored("Ellipse")
 @dataclass(frozen=True, eq=False)
 class Elliptic(Norm):
-    """||theta|| = sqrt(theta' E^-1 theta): prior knowledge on how kernels interact.
+    """Elliptic norm sqrt(theta' E^-1 theta), for prior knowledge about interactions of kernels.
 
-    Kloft et al. (2011, section 3.5). A diagonal E says how important each kernel is. Kernels that E
-    calls alike get similar weights: an E of alignments (`kernel_alignment`) makes near-copies share
-    a weight. Where no theta >= 0 binds, the dual value is sqrt(s' E s) and the weights are
-    proportional to E s; where one does it is a small nonnegative least squares problem.
+    See Kloft et al. (2011, section 3.5). A diagonal E sets the importance of each kernel.
+    Off-diagonal entries couple the weights of similar kernels: with an E of kernel alignments
+    (`kernel_alignment`), near-duplicates share their weight.
 
     Parameters
     ----------
     E : array of shape (M, M)
-        Symmetric and positive definite. A singular E, such as that of exact copies, is refused: add
-        a little to its diagonal, E + 1e-6 * np.eye(M).
+        Symmetric and positive definite. If E is singular, as with exact duplicates, add a small
+        multiple of the identity: E + 1e-6 * np.eye(M).
+
+    Raises
+    ------
+    ValueError
+        If E is not square, finite, symmetric and positive definite.
+
+    Notes
+    -----
+    If no constraint theta_m >= 0 is active, the dual value is sqrt(s' E s) and the weights are
+    proportional to E s. Otherwise they solve a small nonnegative least squares problem.
 
     Examples
     --------
@@ -74,13 +92,13 @@ class Elliptic(Norm):
         s = clip(s)
         if not s.any():
             return self.start(len(s))
-        # The best direction is that of max theta.s - theta' E^-1 theta / 2, which E (s + u) attains
-        # with the u >= 0 that has the least ||L' (s + u)||: often 0.
+        # The maximiser of theta . s - theta' E^-1 theta / 2 over theta >= 0 has its direction.
+        # It is E (s + u), where u >= 0 (multipliers of theta >= 0) minimises ||L' (s + u)||.
         s = s / s.max()
         theta = self.E @ s
         if theta.min() < 0:
             upper = self._factor.T
-            u = nnls(upper, -upper @ s, maxiter=NNLS_ROUNDS * len(s))[0]
+            u = nnls(upper, -upper @ s, maxiter=NNLS_ITERATIONS * len(s))[0]
             theta = np.where(u > 0, 0.0, clip(self.E @ (s + u)))
         scaled: np.ndarray = theta / self.value(theta)
         return scaled
@@ -89,63 +107,75 @@ class Elliptic(Norm):
         size = theta**2 * clip(s)
         if not size.any():
             return theta
-        # The floor leaves a kernel without w next to no weight, but keeps Newton's method inside.
-        new = _barrier_minimum(
-            self._inverse, np.maximum(size / size.max(), 1e-30), self.start(len(s))
-        )
+        size = np.maximum(size / size.max(), LEAST_BLOCK)
+        new = _barrier_minimum(self._inverse, size, self.start(len(s)))
         return new / self.value(new)
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return ||theta||^2 - 1 and its gradient, (M,)."""
+        """Return ||theta||^2 - 1 and its gradient.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+
+        Returns
+        -------
+        value : float
+        gradient : array of shape (M,)
+        """
         slope = 2.0 * self._inverse @ theta
         return float(0.5 * theta @ slope) - 1.0, slope
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         hessian: np.ndarray = 2.0 * self._inverse[chosen][:, chosen]
         return hessian
 
     @cached_property
     def _factor(self) -> np.ndarray:
-        """L with E = L L'."""
+        """The Cholesky factor L with E = L L'."""
         return np.linalg.cholesky(self.E)
 
     @cached_property
     def _root(self) -> np.ndarray:
-        """L^-1."""
+        """The inverse of the Cholesky factor."""
         root: np.ndarray = solve_triangular(self._factor, np.eye(len(self.E)), lower=True)
         return root
 
     @cached_property
     def _inverse(self) -> np.ndarray:
-        """E^-1."""
+        """The inverse of E."""
         inverse: np.ndarray = self._root.T @ self._root
         return inverse
 
 
 @formerly("Elliptic", Elliptic)
-def _bounded_by_itself(E: np.ndarray) -> Elliptic:
-    """Return the norm of theta' E theta, which earlier versions called Elliptic(E)."""
+def _read_inverse(E: np.ndarray) -> Elliptic:
+    """Return the norm sqrt(theta' E theta), which earlier file formats called Elliptic(E)."""
     return Elliptic(np.linalg.inv(_positive_definite("E", E)))
 
 
 def _barrier_minimum(A: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Minimum over theta > 0 of sum_m v_m / theta_m + theta' A theta / 2, by Newton's method.
+    """Return the minimiser over theta > 0 of sum_m v_m / theta_m + theta' A theta / 2.
 
-    It has the direction of the minimum of sum_m v_m / theta_m on the ball theta' A theta <= 1.
+    It is a positive multiple of the minimiser of sum_m v_m / theta_m on theta' A theta <= 1.
+    Newton's method with backtracking starts from the given theta.
     """
 
-    def height(theta: np.ndarray) -> float:
+    def objective(theta: np.ndarray) -> float:
         return float(np.sum(v / theta) + 0.5 * theta @ A @ theta)
 
-    for _ in range(100):
+    for _ in range(NEWTON_ITERATIONS):
         gradient = A @ theta - v / theta**2
         step = -np.linalg.solve(A + np.diag(2 * v / theta**3), gradient)
-        drop = -gradient @ step
-        if drop <= 1e-14 * height(theta):
+        decrement = -gradient @ step
+        if decrement <= NEWTON_TOLERANCE * objective(theta):
             break
-        length = 0.99 / max(np.max(-step / theta), 0.99)
-        while length > 1e-9 and height(theta + length * step) > height(theta) - 0.1 * length * drop:
+        length = NEWTON_TO_BOUNDARY / max(np.max(-step / theta), NEWTON_TO_BOUNDARY)
+        wanted = NEWTON_DECREASE * decrement
+        here = objective(theta)
+        while (
+            length > NEWTON_SHORTEST and objective(theta + length * step) > here - length * wanted
+        ):
             length *= 0.5
         theta = theta + length * step
     return theta
@@ -158,13 +188,16 @@ def _positive_definite(name: str, values: Any) -> np.ndarray:
     if not np.all(np.isfinite(E)):
         raise ValueError(f"{name} must be finite, got NaN or infinity")
     if not np.allclose(E, E.T, rtol=1e-8, atol=1e-10 * np.abs(E).max()):
-        raise ValueError(f"{name} must be symmetric, but differs by {np.abs(E - E.T).max():.3g}")
+        raise ValueError(
+            f"{name} must be symmetric, but differs by {np.abs(E - E.T).max():.3g} from its "
+            f"transpose; average them, ({name} + {name}.T) / 2"
+        )
     E = np.asarray(0.5 * (E + E.T), dtype=float)
     smallest, largest = np.linalg.eigvalsh(E)[[0, -1]]
     if smallest <= SINGULAR * largest:
         raise ValueError(
             f"{name} must be positive definite, but its smallest eigenvalue is {smallest:.3g}, and "
-            f"its largest {largest:.3g}; add a little to its diagonal, such as "
+            f"its largest {largest:.3g}; add a small multiple of the identity, such as "
             f"{name} + 1e-6 * np.eye({len(E)})"
         )
     E.setflags(write=False)

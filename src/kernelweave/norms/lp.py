@@ -1,4 +1,4 @@
-"""The lp norm: sparse weights at p = 1, all of them 1 at p = inf."""
+"""The lp norm: sparse weights at p = 1, equal weights at p = inf."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.parameters import as_number, as_numbers
+from ..common.numbers import as_number, as_numbers
 from ..model.files.registry import stored
 from .base import (
     Norm,
@@ -20,24 +20,30 @@ from .base import (
     same_length,
 )
 
-# A step to the best weights for the present w leaves each at least this part of itself: a kernel
-# whose w happens to vanish would never come back from no weight at all.
-LEAST = 1e-3
+# Smallest factor by which `analytic` shrinks a weight. Without it a kernel whose w_m happens to be
+# 0 would get weight 0, and the analytic step could never increase it again.
+LEAST_FACTOR = 1e-3
 
 
 @stored("Lp")
 @dataclass(frozen=True)
 class Lp(Norm):
-    """||theta|| = (sum_m weights_m theta_m^p)^(1/p) (Kloft et al., 2011).
+    """Weighted lp norm (sum_m weights_m theta_m^p)^(1/p) (Kloft et al., 2011).
 
     Parameters
     ----------
     p : float
-        From 1 (sparse weights) to inf (all weights 1: one machine on the sum of the kernels).
+        From 1 to inf. p = 1 gives sparse weights; p = inf gives weights 1, an SVM on the sum of
+        the kernels.
     weights : sequence of M positive floats, optional
-        A larger one makes a kernel more expensive. They fade as p grows: at inf the norm is
-        max_m theta_m whatever they are. The block scales d_j of Bach et al. (2004), who minimise
-        (sum_j d_j ||w_j||)^2 / 2, are their square roots: `Lp(1, weights=d**2)`.
+        Penalty of each kernel; 1 by default. Their influence decreases with p, and at p = inf the
+        norm is max_m theta_m for all of them. The block scales d_j of Bach et al. (2004), who
+        minimise (sum_j d_j ||w_j||)^2 / 2, correspond to `Lp(1, weights=d**2)`.
+
+    Raises
+    ------
+    ValueError
+        If p < 1, or if `weights` has entries that are not positive and finite.
 
     Examples
     --------
@@ -78,7 +84,6 @@ class Lp(Norm):
         return replace(self, weights=tuple(np.array(self.weights)[kernels]))
 
     def costs(self, M: int) -> np.ndarray:
-        """Return the weights of the norm, shape (M,)."""
         if self.weights is None:
             return np.ones(M)
         same_length("weights", len(self.weights), M)
@@ -103,22 +108,31 @@ class Lp(Norm):
         return theta / self.value(theta)
 
     def analytic(self, theta: np.ndarray, s: np.ndarray) -> np.ndarray:
-        # Formula (19) of Kloft et al. (2011): theta_m ~ (||w_m||^2 / weights_m)^(1 / (p + 1)).
+        # Kloft et al. (2011), eq. 19: theta_m ~ (||w_m||^2 / weights_m)^(1 / (p + 1)).
         size = theta * np.sqrt(clip(s) / self.costs(len(s)))
         if not size.any():
             return theta
         new = (size / size.max()) ** (2 / (self.p + 1))
-        new = np.maximum(new / self.value(new), LEAST * theta)
+        new = np.maximum(new / self.value(new), LEAST_FACTOR * theta)
         scaled: np.ndarray = new / self.value(new)
         return scaled
 
     def ball(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Return ||theta||^p - 1 and its gradient, (M,); p < inf."""
+        """Return sum_m weights_m theta_m^p - 1 and its gradient; requires p < inf.
+
+        Parameters
+        ----------
+        theta : array of shape (M,)
+
+        Returns
+        -------
+        value : float
+        gradient : array of shape (M,)
+        """
         costs, p = self.costs(len(theta)), self.p
         return float(costs @ theta**p) - 1.0, p * costs * theta ** (p - 1)
 
     def ball_hessian(self, theta: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """Return the Hessian of `ball` in k of the weights, shape (k, k)."""
         costs, theta, p = self.costs(len(theta))[chosen], theta[chosen], self.p
         return np.diag(p * (p - 1) * costs * theta ** (p - 2) if p > 1 else 0.0 * theta)
 
@@ -136,7 +150,22 @@ def _positive(name: str, values: Any) -> tuple[float, ...]:
 
 
 def as_norm(norm: float | Norm) -> Norm:
-    """Return `Lp(norm)` for a number, and a norm object as it is.
+    """Return `Lp(norm)` for a number; a norm object is returned unchanged.
+
+    Parameters
+    ----------
+    norm : float >= 1 or Norm
+
+    Returns
+    -------
+    Norm
+
+    Raises
+    ------
+    ValueError
+        If `norm` is a number below 1.
+    TypeError
+        If `norm` is neither a number nor a norm.
 
     Examples
     --------

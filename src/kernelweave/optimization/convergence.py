@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..common.warnings import warn
 from ..problem.rounding import Digits
 from .confirm import HIDDEN
 from .result import Result
@@ -31,9 +31,9 @@ def warn_of(
     digits : their rounding.
     """
     if (message := complaint(estimator, results, names, digits)) is not None:
-        warnings.warn(message, ConvergenceWarning, stacklevel=5)
+        warn(message, ConvergenceWarning)
     if (message := nothing_learned(estimator, results)) is not None:
-        warnings.warn(message, UserWarning, stacklevel=5)
+        warn(message, UserWarning)
 
 
 def complaint(

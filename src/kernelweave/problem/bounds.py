@@ -16,9 +16,9 @@ from sklearn.base import is_classifier
 from sklearn.utils import check_random_state
 
 from ..common.core import single_threaded_blas
+from ..common.numbers import thread_count
 from ..engines import DenseEngine, TrainingSet
 from ..estimators.base import MKLEstimator
-from ..estimators.parameters import thread_count
 from ..kernels import Kernel, prepare
 from ..norms import Norm, as_norm
 from ..norms.base import conjugate_exponent

@@ -22,7 +22,7 @@ from kernelweave.kernels.string.hamming_kernel import HammingKernel
 from kernelweave.kernels.string.spectrum import Spectrum
 from kernelweave.kernels.string.weighted_degree import PositionalKernel
 
-from ..estimators.parameters import thread_count
+from ..common.numbers import thread_count
 
 
 class WeightStore:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.core import _core
-from kernelweave.estimators.parameters import thread_count
+from kernelweave.common.numbers import thread_count
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.model.files.registry import stored

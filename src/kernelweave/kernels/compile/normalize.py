@@ -18,7 +18,6 @@ give it weight 0.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -26,9 +25,10 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import single_threaded_blas
+from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.examples import Examples, Reading
-from kernelweave.kernels.compile.normalized import (
+from kernelweave.kernels.compile.normalized_kernels import (
     Centered,
     Rescaled,
     Unit,
@@ -39,7 +39,7 @@ from kernelweave.kernels.compile.normalized import (
 )
 from kernelweave.kernels.compile.program import CompiledKernels
 from kernelweave.kernels.compose.algebra import Named
-from kernelweave.kernels.compose.nested import by_name
+from kernelweave.kernels.compose.nested_parameters import by_name
 from kernelweave.kernels.compose.per_feature import Stack
 from kernelweave.kernels.data.absent import (
     absent_of_all,
@@ -241,11 +241,10 @@ def _warn_of_constant(compiled: CompiledKernels) -> None:
     constant = np.setdiff1d(np.arange(compiled.n_kernels), compiled.varying)
     named = [repr(compiled.names[m]) for m in constant[:NAMED]]
     more = f" and {len(constant) - NAMED} more" if len(constant) > NAMED else ""
-    warnings.warn(
+    warn(
         f"{len(constant)} of {compiled.n_kernels} kernels get weight 0, being constant on the "
         f"training data: {', '.join(named)}{more}",
         UserWarning,
-        stacklevel=5,
     )
 
 

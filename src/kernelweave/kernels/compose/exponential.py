@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.compile.normalized import Unit
+from kernelweave.kernels.compile.normalized_kernels import Unit
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import broadcast
 from kernelweave.kernels.parameters import checked

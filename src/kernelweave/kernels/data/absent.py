@@ -29,7 +29,7 @@ import numpy as np
 
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.examples import PartOfReading, Reading, columns_of
-from kernelweave.kernels.compile.normalized import Centered, FromMean
+from kernelweave.kernels.compile.normalized_kernels import Centered, FromMean
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import Named
 from kernelweave.kernels.compose.per_feature import Stack

@@ -7,13 +7,13 @@ was not seen there has no indicator, so that it matches nothing.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
+from kernelweave.common.warnings import warn
 from kernelweave.kernels.compile.examples import Table, vector_table
 from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import (
@@ -183,11 +183,10 @@ def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
 def warn_of_numbers(kinds: set[Any], label: str) -> None:
     """Warn where all categories of a column are texts that read as numbers."""
     if kinds and all(isinstance(kind, str) and _reads_as_number(kind) for kind in kinds):
-        warnings.warn(
+        warn(
             f"X: column {label} holds numbers as texts, which are not read as numbers; turn them "
             "into such with astype(float) if they are quantities",
             UserWarning,
-            stacklevel=2,
         )
 
 

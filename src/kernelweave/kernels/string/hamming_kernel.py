@@ -8,7 +8,6 @@ kernels.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -16,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelweave.common.core import _core
+from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
@@ -55,11 +55,10 @@ class Words(Texts):
         shorter = table.sequences.lengths < self.length
         short = int(np.count_nonzero(shorter if absent is None else shorter & ~absent))
         if short:
-            warnings.warn(
+            warn(
                 f"X: {short} of {table.sequences.n} sequences are shorter than the words of "
                 f"{self.length} letters that a kernel compares: its values for them are 0",
                 UserWarning,
-                stacklevel=2,
             )
         return table
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import _core
-from kernelweave.estimators.parameters import is_whole
+from kernelweave.common.numbers import is_whole
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from kernelweave.common.core import _core
+from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.model.files.registry import stored
@@ -80,12 +80,11 @@ def warn_of_unknown(sequences: Sequences) -> None:
     codes = [np.frombuffer(sequences.packed.codes(i), dtype=np.uint8) for i in first]
     unknown = np.mean(np.concatenate(codes) >= len(letters))
     if unknown > 0.5:
-        warnings.warn(
+        warn(
             f"sequences ({sequences.alphabet.name}): {unknown:.0%} of the letters are not among "
             f"{letters.decode('latin-1')}, and match nothing; is it another alphabet, such as "
             "alphabet='protein'?",
             UserWarning,
-            stacklevel=2,
         )
 
 

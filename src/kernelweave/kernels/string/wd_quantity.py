@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from kernelweave.common.core import _core
-from kernelweave.estimators.parameters import is_whole
+from kernelweave.common.numbers import is_whole
 
 SPLITS = (None, "degree", "position", "both")
 Split = str | tuple[tuple[int, int], ...] | None

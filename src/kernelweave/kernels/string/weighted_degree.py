@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from kernelweave.estimators.parameters import is_whole
+from kernelweave.common.numbers import is_whole
 from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found

@@ -24,8 +24,13 @@ from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.encoding import Encoded, encode
 from kernelweave.kernels.data.inputs import as_input, column, items_or_none
 from kernelweave.kernels.parameters import checked, members
-from kernelweave.kernels.vector.repair import check_repair, find_negative, projected, repaired
-from kernelweave.kernels.vector.vectors import concrete_gamma
+from kernelweave.kernels.vector.matrix_repair import (
+    check_repair,
+    find_negative,
+    projected,
+    repaired,
+)
+from kernelweave.kernels.vector.rbf import concrete_gamma
 from kernelweave.model.files.registry import stored
 
 

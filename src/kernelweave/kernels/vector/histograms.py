@@ -8,7 +8,7 @@ from typing import Any
 from kernelweave.kernels.compile.examples import Table, View, vector_table
 from kernelweave.kernels.data.columns import found
 from kernelweave.kernels.data.encoding import Encoded
-from kernelweave.kernels.vector.vectors import Exponential, VectorKernel
+from kernelweave.kernels.vector.rbf import Exponential, VectorKernel
 from kernelweave.model.files.registry import stored
 
 

@@ -17,7 +17,12 @@ from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.encoding import Encoded, encode
 from kernelweave.kernels.data.inputs import as_input, column
 from kernelweave.kernels.data.views import Grams
-from kernelweave.kernels.vector.repair import check_repair, find_negative, projected, repaired
+from kernelweave.kernels.vector.matrix_repair import (
+    check_repair,
+    find_negative,
+    projected,
+    repaired,
+)
 from kernelweave.model.files.registry import stored
 
 

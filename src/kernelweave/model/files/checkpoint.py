@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import time
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
@@ -22,6 +21,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ...common.warnings import warn
 from ...kernels.compile.examples import Examples
 from ...optimization.result import Result
 from ...problem.problem import Problem
@@ -118,10 +118,9 @@ class Checkpoint:
             with whole_file(self.path) as file:
                 write_archive(file, DOCUMENT, document, {"alpha": alpha, "weights": weights})
         except OSError as error:
-            warnings.warn(
+            warn(
                 f"checkpoint {self.path} could not be written ({error}); the fit goes on without",
                 RuntimeWarning,
-                stacklevel=2,
             )
         self._written = time.monotonic()
 
@@ -139,10 +138,9 @@ class Checkpoint:
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
-            warnings.warn(
+            warn(
                 f"checkpoint {self.path} could not be removed ({error})",
                 RuntimeWarning,
-                stacklevel=2,
             )
 
 

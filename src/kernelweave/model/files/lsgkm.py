@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ...kernels import CompiledKernels, Exponential, GappedKmer, Kernel
-from ...kernels.compile.normalized import Unit
+from ...kernels.compile.normalized_kernels import Unit
 from ...kernels.compose.algebra import Named
 from ..model import Model
 from .atomic_write import whole_file

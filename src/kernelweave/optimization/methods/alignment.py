@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import nnls
 
+from ...common.numbers import thread_count
 from ...engines import DenseEngine, Engine, TrainingSet
-from ...estimators.parameters import thread_count
 from ...estimators.validation import as_rows
 from ...kernels import Kernel
 from ...kernels.compile.normalize import prepare

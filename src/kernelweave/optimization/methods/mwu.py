@@ -30,9 +30,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...common.numbers import as_number
 from ...engines.base import Engine
 from ...engines.costs import EngineCosts
-from ...estimators.parameters import as_number
 from ...losses import Loss
 from ...model.files.registry import stored
 from ...norms import Norm

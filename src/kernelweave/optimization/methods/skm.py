@@ -28,9 +28,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...common.numbers import as_number
 from ...engines.base import Engine
 from ...engines.costs import EngineCosts
-from ...estimators.parameters import as_number
 from ...model.files.registry import stored
 from ...norms import Norm
 from ...problem.problem import Problem

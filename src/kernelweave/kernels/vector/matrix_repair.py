@@ -7,10 +7,10 @@ eigenvalues is removed: of all positive semidefinite matrices that is the neares
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import scipy.linalg
+
+from kernelweave.common.warnings import warn
 
 REPAIRS = ("clip", "error")
 RELATIVE_TOLERANCE = 1e-10  # times the largest value: smaller negative eigenvalues are roundings
@@ -69,7 +69,7 @@ def repaired(matrix: np.ndarray, negative: np.ndarray | None) -> np.ndarray:
 def _settle(problem: str, repair: str) -> None:
     if repair == "error":
         raise ValueError(problem)
-    warnings.warn(f"{problem}; it was repaired", UserWarning, stacklevel=5)
+    warn(f"{problem}; it was repaired", UserWarning)
 
 
 def _relative_tolerance(matrix: np.ndarray) -> float:

@@ -17,7 +17,7 @@ from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.examples import Examples, Reading
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import Multiple
-from kernelweave.kernels.vector.vectors import Exponential
+from kernelweave.kernels.vector.rbf import Exponential
 from kernelweave.model.files.registry import stored
 
 Same = TypeVar("Same", bound="FromMean")

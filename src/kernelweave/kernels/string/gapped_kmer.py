@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from kernelweave.estimators.parameters import as_number, is_whole
+from kernelweave.common.numbers import as_number, is_whole
+from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.parameters import label, members, whole
 from kernelweave.kernels.string.hamming import FILTERS, cut, mismatch_values, spectrum
@@ -102,12 +102,11 @@ class GappedKmer(HammingKernel):
             eigenvalues = spectrum(member.values, len(self.alphabet.letters))
             if min(eigenvalues) < 0:
                 share = float(min(eigenvalues) / max(map(abs, eigenvalues)))
-                warnings.warn(
+                warn(
                     f"{label('GappedKmer', member.parameters, None)} is not positive semidefinite: "
                     f"its smallest eigenvalue on words is {share:.1g} of the largest, so that "
                     "certificates and self-similarities may fail; with d=None there is none",
                     UserWarning,
-                    stacklevel=4,
                 )
 
     @property

@@ -1,0 +1,98 @@
+"""Checks of numeric parameters: numbers, integers, arrays of numbers, numbers of threads."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+MOST_THREADS = 1024  # threads; a larger n_jobs is taken for a mistake
+THREAD_COUNTS = f"None or a non-zero integer from -{MOST_THREADS} to {MOST_THREADS}"
+
+
+def as_number(value: Any) -> float:
+    """Return a real number as a float, and NaN for any other value.
+
+    Parameters
+    ----------
+    value : any object
+        Booleans and strings are not numbers.
+
+    Returns
+    -------
+    float
+        Infinite for integers that exceed the range of floats.
+    """
+    number: Any = value if isinstance(value, Real) and not isinstance(value, bool) else np.nan
+    try:
+        return float(number)
+    except OverflowError:
+        return np.inf if number > 0 else -np.inf
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is an integer of Python or NumPy; booleans are not."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def not_negative(value: Any) -> bool:
+    """Return whether a value is a finite number >= 0."""
+    return 0 <= as_number(value) < np.inf
+
+
+def as_numbers(name: str, values: Any) -> np.ndarray:
+    """Return an array of numbers as floats.
+
+    Parameters
+    ----------
+    name : str
+        Name of the argument, for the error message.
+    values : array-like of any shape
+
+    Returns
+    -------
+    array of float64 with the shape of `values`
+
+    Raises
+    ------
+    ValueError
+        If `values` has entries that are not numbers.
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "O":  # such as integers beyond 64 bits
+            array = np.vectorize(as_number, otypes=[float])(array)
+        if array.dtype.kind not in "iuf":
+            raise TypeError
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, got {values!r}") from None
+    return array.astype(float)
+
+
+def is_thread_count(n_jobs: Any) -> bool:
+    """Return whether a value is valid for ``n_jobs``."""
+    return n_jobs is None or (is_whole(n_jobs) and 0 < abs(n_jobs) <= MOST_THREADS)
+
+
+def thread_count(n_jobs: int | None) -> int:
+    """Return the number of threads for a value of ``n_jobs``.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        None means one thread, -1 all processors, as in scikit-learn.
+
+    Returns
+    -------
+    int >= 1
+
+    Raises
+    ------
+    ValueError
+        If `n_jobs` is zero, not an integer, or beyond ±1024.
+    """
+    if not is_thread_count(n_jobs):
+        raise ValueError(f"n_jobs must be {THREAD_COUNTS}, got {n_jobs!r}")
+    return int(effective_n_jobs(n_jobs))
