@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
 from kernelweave.kernels import RBF, Linear
-from kernelweave.optimization.inner.working_sets import certified, energies
+from kernelweave.optimization.inner.working_sets import certified, block_norms
 from kernelweave.problem.problem import Problem
 
 NORMS = [norms.Lp(1), norms.Lp(2), norms.Lp(np.inf), norms.Fixed(np.array([0.2, 0.0, 0.7]))]
@@ -31,7 +31,7 @@ class Setting:
 @pytest.mark.parametrize("norm", NORMS, ids=str)
 def test_energies_have_the_dual_value_of_all_kernels(norm, rng):
     setting = Setting(norm, rng)
-    found = energies(setting.problem, setting.engine)
+    found = block_norms(setting.problem, setting.engine)
     assert norm.dual(found) == pytest.approx(norm.dual(setting.s), rel=1e-12)
 
 
