@@ -93,7 +93,7 @@ def test_the_environment_chooses_a_level(level, at_level, tmp_path):
     script = """
 import sys
 import numpy as np
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.kernels import RBF, ChiSquared
 X = np.random.default_rng(0).poisson(2.0, size=(300, 9)).astype(float)
 np.save(sys.argv[1], np.concatenate([RBF([0.05, 0.1])(X), ChiSquared([0.1, 0.2])(X)]))
@@ -109,7 +109,7 @@ print(_core.simd_level())
 
 def test_the_best_level_is_the_default():
     script = """
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 assert _core.simd_level() == _core.simd_levels()[-1]
 """
     assert run_python(script).returncode == 0

@@ -13,13 +13,13 @@ import os, signal, subprocess, threading, time
 import numpy as np
 from sklearn.exceptions import NotFittedError
 from kernelweave import MKLClassifier
-from kernelweave.core import _core
+from kernelweave.common.core import _core
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import (
     RBF, Laplacian, LocalityImproved, Spectrum, WeightedDegree, WeightedDegreeShift, prepare
 )
 from kernelweave.sequences import as_sequences
-from kernelweave.stores import WeightStore
+from kernelweave.sequences.weight_stores import WeightStore
 
 rng = np.random.default_rng(0)
 

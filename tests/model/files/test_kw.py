@@ -189,7 +189,7 @@ def test_a_new_process_knows_all_that_files_hold(X, tmp_path):
     assert {"MKLClassifierCV", "Standardized", "Ellipse", "Elliptic"} <= set(names)
     script = (
         "import sys; from kernelweave import load; load(sys.argv[1])\n"
-        "from kernelweave.stored import stored_as\n"
+        "from kernelweave.model.files.registry import stored_as\n"
         "[stored_as(name) for name in sys.argv[2:]]"
     )
     subprocess.run([sys.executable, "-c", script, tmp_path / "m.kw", *names], check=True)

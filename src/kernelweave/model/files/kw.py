@@ -24,7 +24,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...estimators.parameters import check_parameters
 from ...kernels import Kernel
 from ...optimization.summary import PlanSummary
 from ...sequences import Sequences
@@ -145,6 +144,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _loaded(file: BinaryIO) -> Any:
+    from ...estimators.parameters import check_parameters  # estimators import this module
+
     archive = Archive(file, DOCUMENT)
     document = archive.document()
     version = document["kernelweave"]
