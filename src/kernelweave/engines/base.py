@@ -24,8 +24,7 @@ from .snapshot import Snapshot
 
 LOOKED_AT = 1000  # kernels whose diagonals are held at a time
 LARGEST_BLOCK = 1000
-# Where a pair takes as long as reading so many values, blocks are kept small.
-COSTLY_PAIR, LARGEST_COSTLY_BLOCK = 300.0, 250
+COSTLY_PAIR = 300.0  # cost of a kernel evaluation, in cached values read, from which on it is high
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,11 +224,6 @@ class Engine(ABC):
         return np.asarray(self.diagonal().max(axis=1))
 
     @property
-    def largest_block(self) -> int:
-        """The number of examples whose block costs no more than a few products."""
-        return LARGEST_COSTLY_BLOCK if self.pairs_are_costly else LARGEST_BLOCK
-
-    @property
     def pairs_are_costly(self) -> bool:
         """Whether products with all examples cost no more than the pairs of a few."""
         return self._reads > COSTLY_PAIR and self.multiplies
@@ -271,7 +265,7 @@ class Engine(ABC):
         """Costs of the operations, for the plan."""
         part = self.subset(np.arange(min(2, self.n))) if self._products_cost != "cheap" else self
         return EngineCosts(
-            block=self.largest_block,
+            block=LARGEST_BLOCK,
             costly_pairs=self.pairs_are_costly,
             products=self._products_cost,
             part_products=part._products_cost,

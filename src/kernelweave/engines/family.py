@@ -114,14 +114,9 @@ class FamilyEngine(Engine):
             self._changes.append((idx, delta))
 
     def _catch_up(self) -> None:
-        """Let the combined outputs follow what has changed, or compute them anew."""
+        """Update the combined outputs by all changes of alpha since the last call."""
         changes, self._changes = self._changes, []
         if not changes or self._stale:
-            return
-        support = int(np.count_nonzero(self._alpha))
-        followed, anew = self.n * sum(len(idx) for idx, _ in changes), support * (self.n - support)
-        if self._rough and self._of_support is not None and anew < followed:
-            self._combine(self._theta)
             return
         for idx, delta in changes:
             self._add("changed alphas", idx, delta)

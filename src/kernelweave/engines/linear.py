@@ -21,7 +21,6 @@ from .base import Engine, TrainingSet
 from .seen_products import SeenProducts
 from .snapshot import Snapshot
 
-FEW = 32  # changed alphas below which sums over them are cheaper than a product
 LITTLE = 1 / 6  # of what products keep: what some kernels may have of it to be called quick
 
 
@@ -222,7 +221,7 @@ class LinearEngine(Engine):
 
     def _sum(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
         """Return sum_m theta_m K_m alpha, shape (n,), alpha being 0 but at idx."""
-        if len(idx) > FEW and self._asked is not None:
+        if self._asked is not None:
             return self.matvec(alpha, theta)
         return self._core.combined(idx, alpha[idx], theta)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..optimization.progress import progress_bar
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared
-from .fold import Fold, Machine
+from .fold import Fold
 
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
@@ -236,10 +235,9 @@ class Search(MKLEstimator):
             def values_of(train: np.ndarray, test: np.ndarray) -> np.ndarray:
                 problems = problems_of(train, 1.0, grid.norms[0])
                 problems, engine = prepared.suited(problems, shared=shared)
-                fold = Fold.of(engine, train, test, len(problems) * len(grid.points))
-                machines = [along_grid(one, fold, suited, solve) for one in problems]
-                values = fold.values(list(chain.from_iterable(machines)))
-                return np.concatenate(np.split(values, len(problems)), axis=1)
+                fold = Fold(engine, test)
+                values = [along_grid(one, fold, suited, solve) for one in problems]
+                return np.concatenate(values, axis=1)
 
             norms = [prepared.suited_norm(norm) for norm in grid.norms]
             suited = Grid(norms, grid.Cs)
@@ -268,11 +266,17 @@ def along_grid(
     fold: Fold,
     grid: Grid,
     solve: Callable[[Engine, Problem, np.ndarray | None], Result],
-) -> list[Machine]:
-    """Solve a problem in a fold at every point of the grid; return its machines, point by point."""
-    problem, along = fold.problem(problem), partial(solve, fold.engine)
+) -> np.ndarray:
+    """Solve a problem in a fold at every point of the grid.
+
+    Returns
+    -------
+    ndarray of shape (points, outputs, t)
+        Decision values of the held-out examples.
+    """
+    along = partial(solve, fold.engine)
     found = {
-        (i, j): fold.machine(problem, result)
+        (i, j): fold.values(problem, result)
         for i, j, result in follow(problem, fold.engine, grid.norms, grid.Cs, along)
     }
-    return [found[at] for at in grid.points]
+    return np.array([found[at] for at in grid.points])

@@ -39,7 +39,6 @@ class ActiveSetTuning:
     last : part of the tolerance below which no set is solved.
     most_support : a set of at least this part of all examples, most of which are support vectors,
         is the last: leaving examples out does not pay.
-    sample_tol : gap to which weights are learned on a larger sample if the classes overlap.
     """
 
     many_examples: int = 20_000
@@ -50,7 +49,6 @@ class ActiveSetTuning:
     many_kernels: float = 0.2
     last: float = 0.5
     most_support: float = 0.25
-    sample_tol: float = 0.03
 
 
 TUNING = ActiveSetTuning()
@@ -68,15 +66,11 @@ class ActiveSets:
         Solves the problem on all examples.
     sets : WorkingSets
         Computes certificates and violations on all examples.
-    larger_samples : bool
-        Whether sets grow as random samples, rather than by violators, if the classes overlap: then
-        most of a set are support vectors, and weights learned on a sample are better.
     """
 
     on_sets: Solver
     then: Solver
     sets: WorkingSets = field(repr=False)
-    larger_samples: bool
     tuning: ActiveSetTuning = field(default=TUNING, repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
@@ -84,11 +78,10 @@ class ActiveSets:
         tuning, method = self.tuning, self.sets.begin(problem, engine, run)
         decrease = tuning.one_kernel if engine.n_kernels == 1 else tuning.many_kernels
         active = first_set(problem, engine.alpha, tuning)
-        gap, changed, overlap = 1.0, True, False
+        gap, changed = 1.0, True
         while changed and len(active) <= engine.n // 2:
-            wanted = min(decrease * gap, tuning.sample_tol if overlap else 1.0)
             inner = run.inner(
-                max(wanted, tuning.last * run.tol),
+                max(decrease * gap, tuning.last * run.tol),
                 run.budget.iterations_left,
                 observe=of_examples(run.observe, active, engine.alpha),
             )
@@ -100,34 +93,18 @@ class ActiveSets:
             if run.finished(engine):
                 return run.result(certificate, engine.alpha, weights)
             gap, changed = min(gap, certificate.gap), inner.budget.used > 0
-            most_support = mostly_support(result.alpha)
-            overlap = overlap or (most_support and self.larger_samples)
-            if (most_support or overlap) and len(active) >= tuning.most_support * engine.n:
+            if mostly_support(result.alpha) and len(active) >= tuning.most_support * engine.n:
                 break
-            if overlap:
-                active = sample(problem, engine.alpha, tuning.growth * len(active), tuning)
-            else:
-                active = next_set(
-                    method.violations(), engine.alpha, certificate.bias, len(active), tuning
-                )
+            active = next_set(
+                method.violations(), engine.alpha, certificate.bias, len(active), tuning
+            )
         return self.then.solve(problem, engine, weights, run)
 
 
 def first_set(problem: Problem, alpha: np.ndarray, tuning: ActiveSetTuning = TUNING) -> np.ndarray:
-    """Return the first active set, a sample."""
+    """Return the first active set: evenly spaced examples of each class, and support vectors."""
     size = max(tuning.many_examples, int(tuning.smallest_share * len(alpha)))
-    return sample(problem, alpha, size, tuning)
-
-
-def sample(
-    problem: Problem, alpha: np.ndarray, size: int, tuning: ActiveSetTuning = TUNING
-) -> np.ndarray:
-    """Return about `size` evenly spaced examples of each class, and all support vectors.
-
-    Larger samples contain smaller ones as far as possible.
-    """
     every = max(1, round(len(alpha) / size))
-    every -= every % tuning.growth if every > tuning.growth else 0
     return np.union1d(every_kth(problem.y, every), np.flatnonzero(alpha))
 
 

@@ -49,5 +49,5 @@ class Interleaved:
             run.record(certificate, weights, iterations, engine.alpha)
             if run.finished(engine):
                 return run.result(certificate, engine.alpha, weights)
-            method.advance(weights, shrink=False, wanted=run.tol / certificate.gap)
+            method.advance(weights, all_active=False, wanted=run.tol / certificate.gap)
             iterations = 1

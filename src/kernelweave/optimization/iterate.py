@@ -14,7 +14,6 @@ import numpy as np
 from ..norms import Norm
 from ..problem.certificate import Certificate
 from .inner.working_sets import Decomposition, block_norms
-from .kkt_system import Symmetric
 
 TINY = np.finfo(float).tiny
 
@@ -50,7 +49,7 @@ class Iterate:
     s: np.ndarray
     linear: float
     primal: Callable[[], float]
-    hessian: Callable[[], Symmetric]
+    hessian: Callable[[], np.ndarray]
     at: Callable[[np.ndarray], Iterate]
     tol: float = field(kw_only=True)
     constant: float = field(kw_only=True)
@@ -60,7 +59,7 @@ class Iterate:
         cls,
         method: Decomposition,
         theta: np.ndarray,
-        hessian: Callable[..., Symmetric],
+        hessian: Callable[..., np.ndarray],
         at: Callable[[np.ndarray], Iterate],
     ) -> Iterate:
         """Return the present iterate of a method, with weights theta, shape (M,)."""

@@ -4,13 +4,10 @@
 
 Alphas whose conditions of optimality are linearised obey it: their sum is fixed, and b is the bias.
 
-Hessians of M weights from f examples, f < M, have low rank: the product of two factors has fewer
-numbers than the matrix, and steps that move few weights need few of its elements.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +18,6 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 RIDGES = 1e-14, 1e-12, 1e-10, 1e-8  # relative to the mean diagonal
 
 HESSIAN_RIDGE = 1e-10  # relative to it, too: keeps the system of the Hessian solvable
-MANY = 1000  # rows up to which a matrix is made in any case
 
 
 class KKTSystem:
@@ -71,69 +67,7 @@ def longest_step(x: np.ndarray, dx: np.ndarray, most: float = np.inf) -> float:
     return float(np.min(-x[falling] / dx[falling], initial=most))
 
 
-@dataclass(frozen=True, eq=False)
-class LowRank:
-    """The symmetric part of left @ right, shape (M, M), known by its factors.
-
-    Attributes
-    ----------
-    left : array of shape (M, f)
-    right : array of shape (f, M)
-    """
-
-    left: np.ndarray
-    right: np.ndarray
-
-    def __matmul__(self, vector: np.ndarray) -> np.ndarray:
-        """Return the product with a vector, shape (M,)."""
-        ahead = self.left @ (self.right @ vector)
-        product: np.ndarray = 0.5 * (ahead + self.right.T @ (self.left.T @ vector))
-        return product
-
-    def __mul__(self, factor: float) -> LowRank:
-        return LowRank(self.left, factor * self.right)
-
-    @property
-    def made(self) -> np.ndarray:
-        """The matrix itself."""
-        product = self.left @ self.right
-        symmetric: np.ndarray = 0.5 * (product + product.T)
-        return symmetric
-
-    def __getitem__(self, index: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-        """Return the elements of some rows and columns, which `np.ix_` gives."""
-        rows, columns = (part.ravel() for part in index)
-        elements: np.ndarray = 0.5 * (
-            self.left[rows] @ self.right[:, columns] + (self.left[columns] @ self.right[:, rows]).T
-        )
-        return elements
-
-    def trace(self) -> float:
-        """Return the sum of the diagonal."""
-        return float(np.einsum("mf,fm->", self.left, self.right))
-
-
-Symmetric = np.ndarray | LowRank
-
-
-def symmetric_product(left: np.ndarray, right: np.ndarray) -> Symmetric:
-    """Return the symmetric part of the product of (M, f) and (f, M): as factors if that is less."""
-    (M, f), factors = left.shape, LowRank(left, right)
-    return factors if M > MANY and 2 * f < M else factors.made
-
-
-def total(parts: list[Symmetric]) -> Symmetric:
-    """Return the sum of matrices of one shape, (M, M): as factors if all are known by these."""
-    factors = [part for part in parts if isinstance(part, LowRank)]
-    if len(factors) < len(parts):
-        made = [one.made if isinstance(one, LowRank) else one for one in parts]
-        return np.asarray(np.sum(made, axis=0))
-    return symmetric_product(
-        np.hstack([one.left for one in factors]), np.vstack([one.right for one in factors])
-    )
-
-
-def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray) -> Symmetric:
+def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     """Return the Hessian of J(theta), shape (M, M), as far as f free examples make it.
 
     J is the optimal value of the inner problem with weights theta. The free alphas, those strictly
@@ -152,7 +86,8 @@ def value_hessian(kernel: np.ndarray, curvature: np.ndarray, outputs: np.ndarray
     """
     M, f = outputs.shape
     if f < 2:
-        return symmetric_product(np.zeros((M, 0)), np.zeros((0, M)))
+        return np.zeros((M, M))
     system = KKTSystem(kernel, curvature + HESSIAN_RIDGE * np.trace(kernel) / f)
     rates, _ = system.solve(outputs.T)
-    return symmetric_product(outputs, rates)
+    hessian = outputs @ rates
+    return np.asarray(0.5 * (hessian + hessian.T))

@@ -12,16 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..common.roots import root_between
 from ..engines.base import Engine
 from ..engines.snapshot import Snapshot
-from ..losses import DualTerm
 from ..norms import Norm
 from ..problem.problem import Problem
 from .result import Result
 
 FRESH = 1e-6  # share of equal weights in a start with zeros: a weight of 0 could never come back
-MOST, LEAST = 1e4, np.exp(-10.0)  # factors of alpha that are considered
 
 
 def follow(
@@ -75,48 +72,19 @@ def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
 
 
 def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Make a start of another solution: alpha times the best factor, no weight quite 0.
+    """Move the engine to a feasible alpha for another cost, and return weights, shape (M,).
 
-    Where costs rise, alphas at their bounds rise with them. Others need not: the dual value says
-    how far to go. Moves the engine, and returns weights of shape (M,).
+    No weight is exactly 0 unless the norm is sparse: analytic steps could not bring it back.
     """
     norm, term = problem.norm, problem.term
-    if not weights.any():  # there was nothing to learn
+    if not weights.any():  # the constant model was optimal
         weights = norm.start(len(weights))
     weights = weights / norm.value(weights)
-    # With these weights, which the next turn starts from: where no alpha is at a bound, they stay.
-    factor = best_factor(term, engine.alpha, float(weights @ engine.quadratic()))
-    alpha, *kept = engine.snapshot().scaled(factor)
-    engine.move_to(np.clip(alpha, term.lo, term.hi), *kept)
-    if norm.is_sparse or weights.all():  # where costs are high, small changes cost much
+    alpha = np.clip(engine.alpha, term.lo, term.hi)
+    if not np.array_equal(alpha, engine.alpha):
+        engine.move_to(alpha)
+    if norm.is_sparse or weights.all():
         return weights
     weights = (1 - FRESH) * weights + FRESH * norm.start(len(weights))
     started: np.ndarray = weights / norm.value(weights)
     return started
-
-
-def best_factor(term: DualTerm, alpha: np.ndarray, energy: float) -> float:
-    """Return the factor of alpha, shape (n,), that makes the dual value largest, weights given.
-
-    Parameters
-    ----------
-    term : the dual terms of the examples.
-    energy : alpha' K alpha under these weights.
-    """
-    support = np.flatnonzero(alpha)
-    if len(support) == 0:
-        return 1.0
-    term, alpha = term.take(support), alpha[support]
-    most = min(float((np.where(alpha > 0, term.hi, term.lo) / alpha).min()), MOST)
-
-    def slope(factor: float) -> tuple[float, float]:
-        """Return the derivatives of minus the dual value: with the next larger alphas."""
-        moved = np.clip(factor * alpha, term.lo, term.hi)
-        down, up = term.slopes(moved)
-        rates = np.where(alpha > 0, down, up)  # towards 0: at a bound they are finite
-        bend = float(alpha**2 @ term.curvature(moved))
-        return float(alpha @ rates) + factor * energy, bend + energy
-
-    if slope(most)[0] <= 0:
-        return most
-    return root_between(slope, LEAST * most, most)

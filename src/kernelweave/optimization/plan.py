@@ -27,7 +27,6 @@ from .inner.joint_gradients import JointDescent
 from .inner.newton_cg import NewtonCG
 from .inner.working_sets import WorkingSets
 from .interleaved import Interleaved
-from .kkt_system import MANY
 from .methods.base import Method
 from .methods.hard_margin import HardMargin
 from .methods.mwu import MWU
@@ -299,20 +298,18 @@ class _Planner:
 
     def _solver(self) -> Solver:
         """Return the solver on all examples."""
-        double = self._schedule(self._inner(self.costs.products), landmarks=False)
+        solver = self._schedule(self._inner(self.costs.products))
+        growing = self._sparse(self._growing(solver))
         if not self.costs.single_precision:
-            return self._sparse(self._growing(double))
-        single = self._schedule(self._inner(self.costs.products), landmarks=True)
-        return SinglePrecision(self._sparse(self._growing(single)), self._sparse(double))
+            return growing
+        return SinglePrecision(growing, self._sparse(solver))
 
     def _growing(self, solver: Solver) -> Solver:
         """Return a solver that works on growing active sets first, if there are many examples."""
         if not self._grows:
             return solver
-        on_sets = self._schedule(
-            self._inner(self.costs.part_products), landmarks=self.costs.single_precision
-        )
-        return ActiveSets(on_sets, solver, self._sets, larger_samples=self._samples)
+        on_sets = self._schedule(self._inner(self.costs.part_products))
+        return ActiveSets(on_sets, solver, self._sets)
 
     def _sparse(self, solver: Solver) -> Solver:
         """Return a solver that drops small weights, if the norm is sparse."""
@@ -322,16 +319,15 @@ class _Planner:
         return DropSmallWeights(solver, self._inner(self.costs.products), iterations)
 
     def _on_samples(self) -> Solver:
-        single = self.costs.single_precision
-        solver = self._schedule(self._inner(self.costs.part_products), landmarks=single)
-        return OnlySinglePrecision(solver) if single else solver
+        solver = self._schedule(self._inner(self.costs.part_products))
+        return OnlySinglePrecision(solver) if self.costs.single_precision else solver
 
-    def _schedule(self, inner: Solver, *, landmarks: bool) -> Solver:
+    def _schedule(self, inner: Solver) -> Solver:
         """Return how alpha and the weights alternate."""
         name = self._step_name
         if name is None:
             return inner
-        step, accuracy = self._step(name, landmarks), self._accuracy
+        step, accuracy = self._step(name), self._accuracy
         schedule: Solver
         if accuracy is None:
             schedule = Interleaved(self._sets, step)
@@ -350,21 +346,11 @@ class _Planner:
             return ConjugateGradients(self._sets, self._size)
         return self._sets
 
-    def _step(self, name: str, landmarks: bool) -> WeightStep:
+    def _step(self, name: str) -> WeightStep:
         """Return the weight step of a name."""
         if name == "newton":
-            sparse, costly = self.problem.norm.is_sparse, self.costs.costly_pairs
-            return Newton(
-                InnerHessian(
-                    most=round(self.tuning.hessian_blocks * self.costs.block),
-                    block=self.costs.block,
-                    landmarks=sparse
-                    and self.M <= MANY
-                    and not costly
-                    and (landmarks or self.costs.free_weights),
-                    recorded=costly,
-                )
-            )
+            most = round(self.tuning.hessian_blocks * self.costs.block)
+            return Newton(InnerHessian(most, recorded=self.costs.costly_pairs))
         steps: dict[str, Callable[[], WeightStep]] = {
             "analytic": Analytic,
             "cutting plane": CuttingPlane,

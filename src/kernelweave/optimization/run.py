@@ -6,7 +6,6 @@ One run belongs to a fit. Problems solved on the way, such as inner problems, ha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -19,7 +18,7 @@ from .budget import Budget
 from .log import Log, Watch
 from .observers import Observer
 from .result import Result
-from .stopping import StallTuning, StoppingRule
+from .stopping import StoppingRule
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,21 +64,19 @@ class Run:
         max_iter: int | None = None,
         *,
         decrease: float = 1.0,
-        enough: Callable[[float], bool] = lambda gap: False,
-        patience: int = StallTuning.patience,
         observe: Observer | None = None,
     ) -> Run:
         """Return the run of a problem that is solved on the way.
 
         Parameters
         ----------
-        tol, decrease, enough, patience : see `StoppingRule`.
+        tol, decrease : see `StoppingRule`.
         max_iter : int, optional
         observe : callable, optional
             Observer of that problem's alpha and weights; this run's observer by default.
         """
         return Run(
-            StoppingRule(tol, decrease, enough, StallTuning(patience=patience)),
+            StoppingRule(tol, decrease),
             Budget(max_iter, self.budget.deadline),
             Log(self.log.work, started=self.log.started),
             observe or self.observe,

@@ -13,7 +13,7 @@ from .result import Result
 from .run import Run
 from .solver import Solver
 
-SMALL_WEIGHTS = 1e-2, 1e-3  # relative to the largest weight: thresholds tried in turn
+SMALL_WEIGHT = 1e-2  # relative to the largest weight
 ADAPTED_GAP = 0.3  # part of the tolerance to which alpha adapts to fewer kernels
 
 
@@ -47,22 +47,18 @@ class DropSmallWeights:
     def _dropped(self, problem: Problem, engine: Engine, result: Result, run: Run) -> Result:
         """Return a result without its small weights, if its gap stays below the tolerance.
 
-        First all weights below a threshold are dropped and alpha adapts. If that fails, alpha
+        First all small weights are dropped and alpha adapts. If that fails, alpha
         stays, and bisection finds the number of weights to drop: the gap grows with it.
         """
         limit = max(run.tol, result.gap)
         rising = np.argsort(result.weights, kind="stable")
         least, lightest = int(np.count_nonzero(result.weights == 0)), result
-        most = least
-        for small in SMALL_WEIGHTS:
-            count = int(np.count_nonzero(result.weights < small * result.weights.max()))
-            if count <= least:
-                return result
-            if count != most:
-                most = count
-                theta = _without(rising[:most], problem, result)
-                if adapted := self._adapted(theta, problem, engine, result, run):
-                    return adapted
+        most = int(np.count_nonzero(result.weights < SMALL_WEIGHT * result.weights.max()))
+        if most <= least:
+            return result
+        theta = _without(rising[:most], problem, result)
+        if adapted := self._adapted(theta, problem, engine, result, run):
+            return adapted
         s, count = engine.quadratic(), most
         while least < most:
             theta = _without(rising[:count], problem, result)

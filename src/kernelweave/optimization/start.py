@@ -11,7 +11,7 @@ from ..engines.base import Engine
 from ..problem.problem import Problem
 from ..problem.risk import Risk
 from .active_sets import first_set
-from .inner.violations import every_kth, mostly_support
+from .inner.violations import every_kth
 from .methods.alignment import WEIGHTS
 from .run import Run
 from .solver import Solver
@@ -68,9 +68,7 @@ class Sample:
     From equal weights to sparse ones it takes several steps, each of which needs a good solution on
     all examples. A sample finds approximate weights at a small part of that cost.
 
-    Sampled examples are up-weighted so that the total cost is preserved. If the classes overlap
-    this overfits the sample; then the original costs are kept. Classes are taken to overlap if most
-    of a smaller sample are support vectors.
+    Sampled examples are up-weighted so that the total cost is preserved.
 
     Parameters
     ----------
@@ -82,25 +80,15 @@ class Sample:
     fixes_weights: ClassVar[bool] = False
 
     def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
-        return self._learned(problem, engine, run)[0]
-
-    def _learned(self, problem: Problem, engine: Engine, run: Run) -> tuple[np.ndarray, bool]:
-        """Return the weights of a sample, shape (M,), and whether the classes overlap."""
-        tuning = self.tuning
-        chosen = every_kth(problem.y, tuning.every)
+        tuning, chosen = self.tuning, every_kth(problem.y, self.tuning.every)
         if engine.n < tuning.smallest or not problem.C[chosen].any():
-            return problem.norm.start(engine.n_kernels), False
-        part = engine.subset(chosen)
+            return problem.norm.start(engine.n_kernels)
         factor = problem.C.sum() / problem.C[chosen].sum()
-        small = problem.restricted(chosen, problem.tau, factor)
-        weights, overlap = self._learned(small, part, run)
-        if overlap:
-            small = problem.restricted(chosen, problem.tau / factor)
+        small, part = problem.restricted(chosen, problem.tau, factor), engine.subset(chosen)
+        weights = self.weights(small, part, run)
         part.move_to(feasible_alpha(small))
         inner = run.unobserved(max(tuning.tol, run.tol), run.budget.max_iter)
-        result = self.solver.solve(small, part, weights, inner)
-        sparse_loss = not (problem.term.is_free or problem.term.ent.any())
-        return result.weights, sparse_loss and mostly_support(result.alpha)
+        return self.solver.solve(small, part, weights, inner).weights
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +21,6 @@ class StallTuning:
     ----------
     patience : iterations without progress.
     no_progress : relative decrease of the gap that does not count as progress.
-    slow_progress : decrease that is too little for half of all iterations: as many more would gain
-        as little.
     noise : part of the gap that rounding may make up before values are unreliable; then
         `noisy_patience` iterations without a decrease by `noisy_progress` are enough.
     dual_rounding : change of the dual value that is rounding, relative to the largest value.
@@ -31,9 +28,8 @@ class StallTuning:
     inner_rounding : part of the primal value below which no inner problem is solved.
     """
 
-    patience: int = 300
+    patience: int = 100
     no_progress: float = 1e-3
-    slow_progress: float = 0.5
     noise: float = 0.25
     noisy_patience: int = 10
     noisy_progress: float = 0.5
@@ -53,14 +49,10 @@ class StoppingRule:
     decrease : float
         The gap must also fall to this part of the first gap. For inner problems: otherwise a weight
         step would see the same alpha again.
-    enough : callable
-        Is called with the gap of the last model; True stops early, although the gap is above `tol`,
-        since the outer problem is solved.
     """
 
     tol: float
     decrease: float = 1.0
-    enough: Callable[[float], bool] = lambda gap: False
     tuning: StallTuning = StallTuning()
 
     def target(self, log: Log) -> float:
@@ -81,9 +73,6 @@ class StoppingRule:
         if self._vanished(log.entries) or self._idle(
             log.entries, tuning.patience, tuning.no_progress
         ):
-            return True
-        half = len(log.entries) // 2
-        if half > tuning.patience and self._idle(log.entries, half, tuning.slow_progress):
             return True
         return self._idle(
             log.entries, tuning.noisy_patience, tuning.noisy_progress

@@ -16,7 +16,7 @@ from ..engines.base import Engine
 from ..norms import Norm
 from ..norms.base import clip
 from ..problem.problem import Problem
-from .inner.working_sets import WorkingSets, certified
+from .inner.working_sets import WorkingSets
 from .iterate import Iterate
 from .result import Result
 from .run import Run
@@ -31,7 +31,6 @@ class WrapperTuning:
     Attributes
     ----------
     inner_iterations : maximum number of iterations of one inner problem.
-    inner_patience : iterations of an inner problem without progress after which it has stalled.
     inner_failures : stalled inner problems in a row after which the fit stops.
     inner_decrease : part to which the inner gap must fall: otherwise a step would see the same
         alpha again.
@@ -40,7 +39,6 @@ class WrapperTuning:
     """
 
     inner_iterations: int = 1000
-    inner_patience: int = 60
     inner_failures: int = 3
     inner_decrease: float = 0.3
     good_weights: float = 0.8
@@ -152,8 +150,6 @@ class Wrapper:
                 inner_gap.value,
                 tuning.inner_iterations,
                 decrease=tuning.inner_decrease,
-                patience=tuning.inner_patience,
-                enough=lambda gap: gap <= run.tol and _outer_solved(problem, engine, theta, run),
             )
             self.inner.solve(problem.given(theta), engine, theta, inner)
             failures = 0 if inner.converged or inner.budget.spent else failures + 1
@@ -175,8 +171,3 @@ class Wrapper:
                     weights = step(iterate)
                     inner_gap.after_step(iterate, weights, certificate.gap)
             iterate, iterations = solve_inner(weights), 1
-
-
-def _outer_solved(problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> bool:
-    """Return whether the outer problem is solved, if the outputs of all kernels are at hand."""
-    return engine.knows_outputs and certified(problem, engine, weights).gap <= run.tol

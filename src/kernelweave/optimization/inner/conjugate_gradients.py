@@ -23,7 +23,7 @@ from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
-from .descent import SHORT_MOVES, Descent, descended
+from .descent import Descent, descended
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
 FIRST_MOVES = 30  # on a model that knows nothing but other kernels
@@ -72,7 +72,7 @@ class ModelledDescent(Descent):
 
     def settle(self) -> bool:
         """Make a move without a cut, to where the model is least, if the value falls there."""
-        if self.short >= SHORT_MOVES or not (self.models and self.engine.seen.guesses):
+        if not (self.models and self.engine.seen.guesses):
             return super().settle()
         slope = self.slope()
         move = self.direction(slope)

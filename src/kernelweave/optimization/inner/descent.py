@@ -38,9 +38,6 @@ from .working_sets import certified
 # examples take longer. In fewer moves the best values have to come closer to each other at least.
 PATIENCE, MOVES_PER_FREE = 100, 0.25
 STANDSTILL, LITTLE = 300, 0.99
-# So many moves in a row, of which kinks leave no more than so small a part, are followed by a
-# gradient step without a cut, which puts alphas on their kinks.
-SHORT_MOVES, SHORT = 3, 0.01
 TINY = np.finfo(float).tiny
 
 
@@ -55,7 +52,6 @@ class Descent:
         The given weights of the kernels.
     step : length of a gradient step: the inverse of the curvature along the last move.
     last : the last move, and its product with the Hessian, both of shape (n,).
-    short : the number of short moves, the last ones in a row.
     whole : whether the last move was without a cut, so that alphas are on their bounds.
     """
 
@@ -64,7 +60,6 @@ class Descent:
     weights: np.ndarray
     step: float = 1.0
     last: tuple[np.ndarray, np.ndarray] | None = None
-    short: int = 0
     whole: bool = True
 
     @property
@@ -101,8 +96,6 @@ class Descent:
 
     def descend(self) -> bool:
         """Make one move; returns whether it led anywhere."""
-        if self.short >= SHORT_MOVES:
-            return self.settle()
         slope = self.slope()
         move = self.direction(slope)
         way, bent = self.products(move)
@@ -182,7 +175,6 @@ class Descent:
         """Change alpha by a part of a move, given its products; returns whether it changes."""
         self.step = float(move @ move) / max(float(move @ bent), TINY)
         self.last = length * move, length * bent
-        self.short = self.short + 1 if length < SHORT else 0
         self.whole = False
         before, term = self.engine.alpha.copy(), self.problem.term
         alpha = np.clip(before + length * move, term.lo, term.hi)
@@ -213,11 +205,10 @@ def descended(descent: Descent, run: Run) -> Result | None:
         weights = descent.weights
         certificate = certified(problem, engine, weights)
         run.record(certificate, weights, turns, engine.alpha)
-        enough = run.converged or run.rule.enough(certificate.gap)
-        if run.budget.spent or (enough and descent.whole):
+        if run.budget.spent or (run.converged and descent.whole):
             return run.result(certificate, engine.alpha, weights)
         turns = 1
-        moving = descent.settle() if enough else descent.descend()
+        moving = descent.settle() if run.converged else descent.descend()
         run.notify(engine.alpha, descent.weights)
     return None
 

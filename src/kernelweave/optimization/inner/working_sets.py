@@ -6,13 +6,13 @@ Inside a working set, sequential minimal optimisation (SMO) solves most problems
 kernel is ill-conditioned (columns of different scale, large C, weights far apart) it may take
 millions of steps. So after a bounded number of SMO steps another method takes over whose work
 hardly depends on the condition number: interior points, or Newton's method on the primal if the
-dual terms have entropies (logistic loss). Its solution is nearly optimal, and SMO does the rest.
+dual terms have entropies (logistic loss).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
@@ -21,7 +21,6 @@ from ...common.core import _core
 from ...engines.base import Engine
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
-from ..observers import of_examples
 from ..result import Result
 from ..run import Run
 from .interior_points import interior_points
@@ -39,38 +38,20 @@ class WorkingSetTuning:
 
     Attributes
     ----------
-    one_kernel, many_kernels : violation to which a subproblem is solved. With many kernels a
-        changed alpha is expensive, and less accurate subproblems change fewer of them.
-    shrink_below : fraction of examples that may still move below which the others are set aside.
-    shrunk_decrease : violation to which a shrunk problem is solved, or
-    shrunk_end : this part of the violation that the tolerance asks for, if that is larger.
-    shrunk_sets : working sets after which the examples set aside are checked in any case.
-    cached_between_steps, cached_values : violations to which a subproblem is solved if all kernel
-        values are cached: there SMO steps are cheaper than another working set.
-    cached_end : the same, relative to the violation that the tolerance asks for.
-    skip_margin : with cached values, skip bounded examples whose KKT condition holds by this part
-        of the largest violation.
+    accuracy : violation to which a subproblem is solved.
+    cached_end : the same if all kernel values are cached, relative to the violation that the
+        tolerance asks for: there SMO steps are cheaper than another working set.
     least_sets, support_per_set : if new weights cost a pass over the support vectors, so many
         working sets lie between two weight steps at least, and one for so many support vectors.
     smo_per_example, least_smo : SMO steps before the other method takes over.
-    rounds : rounds of SMO and the other method.
     """
 
-    one_kernel: float = 0.1
-    many_kernels: float = 0.3
-    shrink_below: float = 0.5
-    shrunk_decrease: float = 0.3
-    shrunk_end: float = 0.9
-    shrunk_sets: int = 100
-    cached_between_steps: float = 0.03
-    cached_values: float = 1e-3
+    accuracy: float = 0.1
     cached_end: float = 0.1
-    skip_margin: float = 0.3
     least_sets: int = 4
     support_per_set: int = 1000
     smo_per_example: int = 50
     least_smo: int = 1000
-    rounds: int = 3
 
 
 @dataclass(frozen=True)
@@ -104,7 +85,7 @@ class WorkingSets:
             run.record(certificate, weights, iterations, engine.alpha)
             if run.finished(engine):
                 return run.result(certificate, engine.alpha, weights)
-            method.advance(weights, shrink=True, wanted=run.tol / certificate.gap)
+            method.advance(weights, all_active=True, wanted=run.tol / certificate.gap)
             iterations = 1
 
 
@@ -171,38 +152,30 @@ class Decomposition:
             raise FloatingPointError("outputs are not finite")
         return found
 
-    def advance(self, weights: np.ndarray, *, shrink: bool, wanted: float) -> None:
+    def advance(self, weights: np.ndarray, *, all_active: bool, wanted: float) -> None:
         """Solve a working set of each output that is far from its optimum.
 
         Parameters
         ----------
         weights : ndarray of shape (M,)
-        shrink : bool
-            Whether bounded examples may be set aside for several working sets.
+        all_active : bool
+            Whether all examples that may move are one working set if kernel values are cached.
         wanted : float
             Gap to reach, relative to the present one. The violation falls with the gap.
         """
-        tuning = self.tuning
         outputs = [self.violations(output) for output in range(self.problem.n_outputs)]
-        target = self._accuracy * max(violations.size for violations in outputs)
+        target = self.tuning.accuracy * max(violations.size for violations in outputs)
         for output, violations in enumerate(outputs):
             if violations.size <= target:
                 continue
-            margin = tuning.skip_margin if self.plan.cached_values else 1.0
-            active = np.flatnonzero(~violations.stay_bounded(margin * violations.size))
-            if shrink and self.plan.cached_values and len(active) <= self.plan.size:
+            active = np.flatnonzero(~violations.stay_bounded(violations.size))
+            if all_active and self.plan.cached_values and len(active) <= self.plan.size:
                 work = self.problem.output_slices[output].start + active
-                goal = min(tuning.cached_values, tuning.cached_end * wanted) * violations.size
-                self.assign(work, self._solved(work, goal, weights, output), weights)
-            elif shrink and self.plan.size < len(active) <= tuning.shrink_below * len(violations):
-                goal = max(tuning.shrunk_decrease, tuning.shrunk_end * wanted) * violations.size
-                self._improve_shrunk(active, goal, weights, output)
+                goal = min(self.tuning.accuracy, self.tuning.cached_end * wanted)
+                alpha = self._solved(work, goal * violations.size, weights, output)
+                self.assign(work, alpha, weights)
             else:
                 self._improve(violations, target, self._sets_per_step, weights, output)
-
-    @property
-    def _accuracy(self) -> float:
-        return self.tuning.one_kernel if self.engine.n_kernels == 1 else self.tuning.many_kernels
 
     @property
     def _sets_per_step(self) -> int:
@@ -219,13 +192,12 @@ class Decomposition:
         At least one, however late it is.
         """
         first = self.problem.output_slices[output].start
-        cached = self.tuning.cached_between_steps if self.plan.cached_values else self._accuracy
         while True:
             last = self._work[output]
             free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
             size = min(self.plan.size, len(violations))
             work = first + violations.select(size, free - first)
-            goal = cached * violations.size
+            goal = self.tuning.accuracy * violations.size
             self.assign(work, self._solved(work, goal, weights, output), weights)
             sets -= 1
             if sets == 0 or self.run.budget.out_of_time:
@@ -273,25 +245,6 @@ class Decomposition:
         self.engine.change(idx[changed], alpha[changed])
         self.run.notify(self.engine.alpha, weights)
 
-    def _improve_shrunk(
-        self, active: np.ndarray, target: float, weights: np.ndarray, output: int
-    ) -> None:
-        """Shrinking: solve on the active examples of an output, down to a violation.
-
-        The outputs of the others are updated at the end, once for each changed alpha. The next
-        certificate checks all examples.
-        """
-        part, alpha = self.problem.output_slices[output], self.engine.alpha
-        active = active + part.start
-        set_aside = float(alpha[part].sum() - alpha[active].sum())
-        problem = self.problem.restricted(active, self.problem.tau - set_aside)
-        observe = of_examples(self.run.observe, active, alpha)
-        observed = self.run.inner(self.run.tol, observe=observe)
-        small = Decomposition(problem, self.engine.subset(active), self.plan, observed, self.tuning)
-        small.F = small.engine.combined(weights)
-        small._improve(small.violations(), target, self.tuning.shrunk_sets, weights, 0)
-        self.assign(active, small.engine.alpha, weights)
-
 
 def solve_subproblem(
     problem: Subproblem,
@@ -303,21 +256,13 @@ def solve_subproblem(
 
     If `late` returns True, the alphas found until then.
     """
+    most = tuning.smo_per_example * len(problem.alpha) + tuning.least_smo
+    alpha, F, parts = problem.alpha.copy(), problem.F.copy(), problem.term.arrays
+    _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
+    if not violation > tolerance or late():
+        return alpha
     method = margin_newton if problem.term.ent.any() else interior_points
-    most, start = tuning.smo_per_example * len(problem.alpha) + tuning.least_smo, problem
-    for _ in range(tuning.rounds):
-        alpha, F, parts = problem.alpha.copy(), problem.F.copy(), problem.term.arrays
-        _, violation = _core.solve_pairs(problem.kernel, *parts, tolerance, most, alpha, F)
-        problem = replace(problem, alpha=alpha, F=F)
-        if not violation > tolerance or late():
-            break
-        if problem.anew is not None:
-            problem = start.exact().after(problem.alpha)
-        found = _without_smo(problem, tolerance, method, late)
-        if found is problem:
-            break
-        problem = found
-    return problem.alpha
+    return _without_smo(problem.exact().after(alpha), tolerance, method, late).alpha
 
 
 def _without_smo(

@@ -10,7 +10,6 @@ from ...engines.base import Engine
 from ...norms import Norm
 from ...problem.problem import Problem
 from ..iterate import Step
-from ..kkt_system import Symmetric
 
 
 class WeightStep(ABC):
@@ -20,6 +19,6 @@ class WeightStep(ABC):
     def begin(self, norm: Norm) -> Step:
         """Return the steps of one fit: a function with memory, from iterates to weights."""
 
-    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
+    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
         """Return the Hessian of J at weights, shape (M,), for the steps that use one."""
         raise TypeError(f"{type(self).__name__} steps use no Hessian")

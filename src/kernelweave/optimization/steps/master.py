@@ -26,7 +26,7 @@ from scipy.linalg.lapack import dposv
 from ...common.core import _core
 from ...norms import Norm
 from ..iterate import Iterate
-from ..kkt_system import LowRank, Symmetric, longest_step
+from ..kkt_system import longest_step
 
 ROUNDS = 80
 ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1
@@ -196,7 +196,7 @@ def least_weights(iterate: Iterate, norm: Norm, reach: float) -> np.ndarray:
 
 
 def model_minimum(
-    theta: np.ndarray, gradient: np.ndarray, H: Symmetric, lower: np.ndarray, norm: Norm
+    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Norm
 ) -> np.ndarray:
     """Return the feasible weights above `lower`, shape (M,), that minimise the model around theta.
 
@@ -220,7 +220,7 @@ def model_minimum(
     while True:
         every = bool(free.all())
         best = theta.copy() if every else np.where(free, theta, lower)
-        own = H[np.ix_(free, free)] if not every or isinstance(H, LowRank) else H.copy()
+        own = H.copy() if every else H[np.ix_(free, free)]
         slope = gradient if every else slopes(best)[free]
         found = _by_pairs(own, ridge, slope, lower, theta, free, norm) if norm.is_sparse else None
         if found is None:

@@ -3,23 +3,21 @@
     J(theta) = max over alpha of  linear(alpha) - 1/2 theta . s(alpha)
 
 is convex. Its gradient is -1/2 s, and its Hessian follows from the free examples. HessianMKL
-(Chapelle and Rakotomamonjy, 2008) minimises the quadratic model that they make, over the feasible
-weights. For several kernels a model with the same derivatives is taken that also knows how J rises
-where weights vanish. The inner problem need not be solved exactly.
+(Chapelle and Rakotomamonjy, 2008) minimises the quadratic model that they define, over the feasible
+weights. Here the model has the same derivatives and also knows how J rises where weights vanish.
+The inner problem need not be solved exactly.
 
-That model: at theta_0 let alpha be optimal, and let g_m = K_m alpha be its outputs. Each kernel is
+The model: at theta_0 let alpha be optimal, and let g_m = K_m alpha be its outputs. Each kernel is
 replaced by g_m g_m' / s_m, the matrix of rank one that agrees with it on alpha. Then J follows from
-s and from its own Hessian H at theta_0, which is all that is known. With d = theta - theta_0,
+s and from its Hessian H at theta_0, which is all that is known. With d = theta - theta_0,
 
     J(theta) = J(theta_0) - 1/2 d . (s + u),    u = -P d,    P = (I + H D)^-1 H,    D = diag(d / s),
 
 where s + u are the products alpha' g_m of the best alpha. The gradient is -1/2 (s + u)^2 / s, the
-Hessian is V P V with V = diag(1 + u / s). At d = 0 these are the gradient and the Hessian of J.
-
-A quadratic model has the same derivatives there, and misses how steeply J rises where a kernel of
-low rank loses its weight. This one is exact for kernels of rank one and a quadratic loss. Where a
-weight moves too little to tell the two apart, its kernel is left out of D and V. The quadratic
-model serves many kernels, of which each has little to say.
+Hessian is V P V with V = diag(1 + u / s). At d = 0 these are the gradient and the Hessian of J. A
+quadratic model would miss how steeply J rises where a kernel of low rank loses its weight; this one
+is exact for kernels of rank one and a quadratic loss. If a weight moves too little to tell the two
+apart, its kernel is left out of D and V.
 """
 
 from __future__ import annotations
@@ -35,7 +33,6 @@ from ...engines.base import Engine
 from ...norms import Norm
 from ...problem.problem import Problem
 from ..iterate import Iterate, Step
-from ..kkt_system import Symmetric, symmetric_product
 from .base import WeightStep
 from .inner_hessian import InnerHessian
 from .master import least_weights, model_minimum
@@ -47,24 +44,16 @@ class NewtonTuning:
 
     Attributes
     ----------
-    rank_one_kernels : number of kernels up to which the rank-one model is used.
-    reach : part of itself that one step leaves every weight; for the rank-one model times the gap.
+    reach : part of itself, times the gap, that one step leaves every weight.
     distrust : reach that a first failure is taken to have had.
     widen : exponent by which the trust region recovers.
-    patience : iterations without a better value after which the trust region shrinks.
     rounding : relative difference of values that is rounding.
-    tight : part of the gap that an accurate inner solution accounts for.
-    secant : bounds of the ratio of the change of the gradient to the predicted change.
     """
 
-    rank_one_kernels: int = 100
     reach: float = 0.3
     distrust: float = 0.09
     widen: float = 1.1
-    patience: int = 3
     rounding: float = 1e-9
-    tight: float = 0.1
-    secant: tuple[float, float] = (0.05, 2.0)
 
 
 # The rank-one model and its minimisation.
@@ -92,21 +81,15 @@ class Newton(WeightStep):
     def begin(self, norm: Norm) -> Step:
         return NewtonSteps(norm)
 
-    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> Symmetric:
+    def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
         return self.curvature(problem, engine, weights)
 
 
 class NewtonSteps:
     """Newton's method in the weights, within a trust region.
 
-    When the dual value shows that J has risen above the best primal value, or when neither that
-    value nor the gap has fallen for some iterations, the weights return to the best ones and the
-    trust region shrinks. If the inner problem is solved accurately its dual value, too, shows that
-    J falls: weights that grow from nearly nothing gain less at first than a primal value can show.
-
-    A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
-    a bound, and the gradient changes by another amount than the model predicts: the next Hessian
-    is multiplied by the ratio of the two.
+    When the dual value shows that J has risen above the best primal value, the weights return to
+    the best ones and the trust region shrinks.
 
     Parameters
     ----------
@@ -116,90 +99,41 @@ class NewtonSteps:
 
     def __init__(self, norm: Norm, tuning: NewtonTuning = NewtonTuning()):
         self.norm, self.tuning = norm, tuning
-        self.distrust, self.idle, self.ratio = 0.0, 0, 1.0
-        self.best = self.narrowest = self.lowest = np.inf
-        self.centre = np.empty(0)
-        self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self.distrust, self.best, self.centre = 0.0, np.inf, np.empty(0)
 
     def __call__(self, iterate: Iterate) -> np.ndarray:
-        if not iterate.s.max() > 0:  # but for rounding there are no outputs
+        if not iterate.s.max() > 0:  # all outputs are zero but for rounding
             return iterate.theta
         if iterate.value > self.best + self.tuning.rounding * abs(self.best):
             return self._back()
-        primal, gap = iterate.primal(), iterate.gap(self.norm)
-        self._note(iterate, primal, gap)
-        if self.idle >= self.tuning.patience:
-            return self._back()
+        primal = iterate.primal()
+        if primal < self.best:
+            self.best, self.centre = primal, iterate.theta
         self.distrust **= self.tuning.widen
         try:
             hessian = iterate.hessian()
-        except LinAlgError:  # rounding hides it
-            hessian = symmetric_product(
-                np.zeros((len(iterate.s), 0)), np.zeros((0, len(iterate.s)))
-            )
-        scale, self.ratio = iterate.s.max(), self._secant(iterate)
-        few = len(iterate.s) <= self.tuning.rank_one_kernels
-        kind = RankOneModel if few else QuadraticModel
-        model = kind(iterate.theta, iterate.s / scale, hessian * (self.ratio / scale))
-        lower = kind.least(iterate, gap, self.norm, self.distrust, self.tuning.reach)
-        theta = model.minimum(lower, self.norm)
-        self.last = iterate.theta, iterate.s, -2 * scale * model.gradient(theta)
-        return theta
+        except LinAlgError:  # rounding: the kernel block is not positive definite
+            hessian = np.zeros((len(iterate.s), len(iterate.s)))
+        scale = iterate.s.max()
+        model = RankOneModel(iterate.theta, iterate.s / scale, hessian / scale)
+        return model.minimum(self._least(iterate), self.norm)
 
-    def _secant(self, iterate: Iterate) -> float:
-        """Return the change of the gradient along the last step, relative to the predicted one."""
-        if self.last is None:
-            return 1.0
-        theta, s, predicted = self.last
-        step = iterate.theta - theta
-        expected = float(step @ (s - predicted))
-        if expected <= 0:
-            return 1.0
-        return float(np.clip(self.ratio * (step @ (s - iterate.s)) / expected, *self.tuning.secant))
+    def _least(self, iterate: Iterate) -> np.ndarray:
+        """Return the lower bounds of the weights after a step, shape (M,).
 
-    def _note(self, iterate: Iterate, primal: float, gap: float) -> None:
-        """Update the best values so far."""
-        value = iterate.value if primal - iterate.value <= self.tuning.tight * gap else np.inf
-        better = primal < self.best or gap < self.narrowest or value < self.lowest
-        self.idle = 0 if better else self.idle + 1
-        self.narrowest, self.lowest = min(self.narrowest, gap), min(self.lowest, value)
-        if primal < self.best:
-            self.best, self.centre = primal, iterate.theta
+        They fall with the gap. At p = 1 small weights may vanish.
+        """
+        gap = iterate.gap(self.norm)
+        reach = max(self.distrust, self.tuning.reach * gap / max(iterate.scale, gap))
+        least = least_weights(iterate, self.norm, reach)
+        if self.norm.is_sparse:
+            least[least > reach * iterate.theta] = 0.0
+        return least
 
     def _back(self) -> np.ndarray:
         """Return to the best weights, to leave them with shorter steps."""
         self.distrust = np.sqrt(max(self.distrust, self.tuning.distrust))
-        self.idle, self.lowest, self.last = 0, np.inf, None
         return self.centre
-
-
-class QuadraticModel:
-    """J around weights theta, shape (M,), by its slopes -s / 2 and its Hessian.
-
-    Parameters
-    ----------
-    theta, s : arrays of shape (M,)
-    hessian : symmetric, of shape (M, M)
-    """
-
-    def __init__(self, theta: np.ndarray, s: np.ndarray, hessian: Symmetric):
-        self.theta, self.s, self.hessian = theta, s, hessian
-
-    @staticmethod
-    def least(
-        iterate: Iterate, gap: float, norm: Norm, distrust: float, reach: float
-    ) -> np.ndarray:
-        """Return the lower bounds of the weights after a step, shape (M,)."""
-        return least_weights(iterate, norm, max(distrust, reach))
-
-    def gradient(self, theta: np.ndarray) -> np.ndarray:
-        """Return the gradient at weights theta, shape (M,)."""
-        gradient: np.ndarray = -0.5 * self.s + self.hessian @ (theta - self.theta)
-        return gradient
-
-    def minimum(self, lower: np.ndarray, norm: Norm) -> np.ndarray:
-        """Return the feasible weights above `lower`, shape (M,), at which the model is least."""
-        return model_minimum(self.theta, -0.5 * self.s, self.hessian, lower, norm)
 
 
 class RankOneModel:
@@ -218,30 +152,12 @@ class RankOneModel:
         self.s = np.maximum(s, SMALLEST * s.max())
         self.hessian = _limited(hessian, theta / self.s)
 
-    @staticmethod
-    def least(
-        iterate: Iterate, gap: float, norm: Norm, distrust: float, reach: float
-    ) -> np.ndarray:
-        """Return the lower bounds of the weights after a step, shape (M,).
-
-        They fall with the gap. At p = 1 small weights may vanish.
-        """
-        reach = max(distrust, reach * gap / max(iterate.scale, gap))
-        least = least_weights(iterate, norm, reach)
-        if norm.is_sparse:
-            least[least > reach * iterate.theta] = 0.0
-        return least
-
     def at(self, theta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
         """Return what J has changed by at weights theta, its gradient and its Hessian there."""
         there = _core.rank_one_model(self.hessian, self.s, theta - self.theta, SLIGHT)
         if there is None:
             raise LinAlgError("a kernel without which J is not finite has lost its weight")
         return there
-
-    def gradient(self, theta: np.ndarray) -> np.ndarray:
-        """Return the gradient at weights theta, shape (M,)."""
-        return self.at(theta)[1]
 
     def minimum(self, lower: np.ndarray, norm: Norm) -> np.ndarray:
         """Return the feasible weights above `lower`, shape (M,), at which the model is least."""
