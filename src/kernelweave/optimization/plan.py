@@ -31,6 +31,7 @@ from .methods.base import Method
 from .methods.hard_margin import HardMargin
 from .methods.mwu import MWU
 from .methods.qcqp import QCQP
+from .methods.sifting import SiftedKernels
 from .methods.skm import SKM
 from .single_precision import OnlySinglePrecision, SinglePrecision
 from .solver import Solver
@@ -61,6 +62,7 @@ class PlanTuning:
     outer_share : part of the outer gap to which inner problems are solved at least, if a change of
         alpha costs a pass.
     hessian_blocks : free examples in an exact Hessian, relative to the largest block.
+    sift_kernels : number of kernels at p = 1 from which on they are sifted.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
     """
 
@@ -70,6 +72,7 @@ class PlanTuning:
     joint_from: float = 1.3
     outer_share: float = 0.1
     hessian_blocks: float = 1.2
+    sift_kernels: int = 300
     adapt: int = 3
 
 
@@ -116,6 +119,11 @@ class Trained(Method):
 
     def serves(self, norm: Norm) -> bool:
         return self.norms(norm)
+
+    def streams(self, M: int, n: int) -> bool:
+        """Whether p = 1 is solved on some of M kernels at a time."""
+        sifts = self.alignment is None and self.accuracy is not COMPLETE
+        return sifts and TUNING_OF_PLANS.sift_kernels < M
 
     def serves_loss(self, loss: Loss) -> bool:
         return self.alignment is None or loss.kind != "one-class"  # alignments need targets
@@ -231,6 +239,7 @@ def choose_engine(
         Number of models that will be trained on it.
     """
     M, n = training_set.kernels.n_kernels, training_set.examples.n
+    sparse = all(norm.is_sparse for norm in norms)
     combines = not shared and all(method.combines for method in methods)
     if combines and engines.FamilyEngine.serves(training_set):
         return "family"
@@ -239,7 +248,7 @@ def choose_engine(
     plain_sum = all(norm.is_plain_sum for norm in norms)
     if combines and plain_sum and engines.DenseEngine.sums(training_set):
         return "plain sum"
-    if not shared and all(method.streams(M, n) for method in methods):
+    if not shared and sparse and all(method.streams(M, n) for method in methods):
         return "streamed"
     return "stacked" if fits > 1 and engines.StackedEngine.serves(training_set) else "dense"
 
@@ -272,7 +281,12 @@ def make_plan(
         return Plan(name, Uniform(), method.solver(engine.costs))
     if not isinstance(method, Trained):
         method = AUTO
-    return _Planner(method, problem, engine.costs, engine.n, engine.n_kernels, options).plan(name)
+    costs, n, M = engine.costs, engine.n, engine.n_kernels
+    if costs.streamed:  # the kernels of a sample have an engine that keeps their outputs
+        held = EngineCosts(block=costs.block, free_weights=True)
+        plan = _Planner(method, problem, held, n, M, options).plan(name)
+        return replace(plan, solver=SiftedKernels(plan.solver))
+    return _Planner(method, problem, costs, n, M, options).plan(name)
 
 
 @dataclass(frozen=True)

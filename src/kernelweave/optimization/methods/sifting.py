@@ -11,7 +11,7 @@ little: that is the first guess.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,12 +21,16 @@ from ..inner.violations import every_kth
 from ..observers import of_kernels, placed
 from ..result import Result
 from ..run import Run
+from ..solver import Solver
 from ..start import feasible_alpha
 
 INNER_FALL = 0.5  # part of the tolerance to which the last sample is solved,
 EARLIER_FALL = 0.1  # and part of the gap among all kernels to which the next sample is
 ROOM = 2**22  # kernel values among the examples of a first guess: 32 MB
-MOST_KERNELS = 2000  # that a guess tries
+MOST_KERNELS = 2000  # that a guess tries,
+GUESSED = 120  # and if weight steps need M^3 operations
+ROUGH = 5e-4  # gap to which a sample is solved as long as kernels are missing
+ENTER = 16  # kernels that join a sample at a time, at most
 FEW = 8  # kernels that it gives, or more where more have weight
 GUESS_TOL = 1e-2  # its relative duality gap
 
@@ -86,6 +90,36 @@ def sift(
         tol = max(last, min(rough, EARLIER_FALL * certificate.gap))
 
 
+@dataclass(frozen=True)
+class SiftedKernels:
+    """Solve p = 1 on the kernels that seem to matter, and certify the model among all kernels.
+
+    Parameters
+    ----------
+    solver : Solver
+        Solves p = 1 on some of the kernels, whose outputs fit in memory.
+    """
+
+    solver: Solver
+
+    def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
+        """Improve alpha and the weights, shape (M,), until the run is finished."""
+        likely = np.flatnonzero(weights)
+        if len(likely) == len(weights):  # no earlier run has chosen among the kernels
+            weights, likely = first_guess(self.solver.solve, problem, engine, run, GUESSED)
+        return sift(self.solver.solve, problem, engine, weights, run, likely, highest, rough=ROUGH)
+
+
+def highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Return the kernels that join the sample: the highest, and ever fewer of the others.
+
+    The very highest are often alike.
+    """
+    ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
+    chosen: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
+    return chosen
+
+
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
     """Return about `count` of the kernels, evenly spread: neighbours are often alike."""
     chosen: np.ndarray = kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
@@ -93,7 +127,7 @@ def spread(kernels: np.ndarray, count: int) -> np.ndarray:
 
 
 def first_guess(
-    solve: Solve, problem: Problem, engine: Engine, run: Run
+    solve: Solve, problem: Problem, engine: Engine, run: Run, most_kernels: int = MOST_KERNELS
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return weights to start from, shape (M,), and the kernels to begin with, sorted.
 
@@ -104,7 +138,7 @@ def first_guess(
     solve : solves p = 1.
     engine : one that streams.
     """
-    tried = spread(np.arange(engine.n_kernels), MOST_KERNELS)
+    tried = spread(np.arange(engine.n_kernels), most_kernels)
     side = np.sqrt(ROOM / len(tried))
     idx = every_kth(problem.y, int(np.ceil(engine.n / side)))
     tau = problem.tau * problem.C[idx].sum() / problem.C.sum()

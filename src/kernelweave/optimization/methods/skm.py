@@ -39,11 +39,8 @@ from ..run import Run
 from ..solver import Solver
 from .base import Method
 from .optimality import optimality, sparsify
-from .sifting import FEW, ROOM, first_guess, sift
+from .sifting import FEW, ROOM, ROUGH, first_guess, highest, sift
 from .smoothed_problem import LEAST, SmoothedProblem
-
-ROUGH = 5e-4  # gap to which some kernels are solved as long as others are missing
-ENTER = 16  # kernels that join those worked on after a look at all of them, at most
 
 
 @stored("SKM")
@@ -157,17 +154,7 @@ class SiftedSKM:
             plain = SKM(block_mb=machine.block_mb)
             weights, likely = first_guess(plain._solved, problem, engine, run)
         result = sift(
-            stricter._solved, problem, engine, weights, run, likely, _highest,
+            stricter._solved, problem, engine, weights, run, likely, highest,
             rough=ROUGH, enough=enough,
         )  # fmt: skip
         return machine._finished(problem, engine, result, run)
-
-
-def _highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return the kernels that join those worked on: the highest, and ever fewer of the others.
-
-    The very highest are often alike.
-    """
-    ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
-    highest: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
-    return highest
