@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelweave.engines.corrected import CorrectedMatrix
-from kernelweave.engines.seen_products import SeenMatrix, SeenProducts
+from kernelweave.engines.surrogate import SurrogateMatrix
+from kernelweave.engines.recorded_products import LowRankModel, RecordedProducts
 
 N = 30
 WEIGHTS = np.array([0.5, 0.2, 0.8])
@@ -34,7 +34,7 @@ def dense(matrix):
 
 
 def seen_with(quick, matrices, moves):
-    seen = SeenProducts(quick)
+    seen = RecordedProducts(quick)
     for move in moves:
         seen.add(move, matrices @ move, WEIGHTS)
     return seen
@@ -62,8 +62,8 @@ def test_a_sum_of_quick_kernels_is_known_at_once(matrices, rng):
 
 
 def test_before_any_product_all_kernels_are_like_the_quick_ones(matrices):
-    model = SeenProducts(Quick(matrices[:2])).model(WEIGHTS)
-    assert isinstance(model, CorrectedMatrix)
+    model = RecordedProducts(Quick(matrices[:2])).model(WEIGHTS)
+    assert isinstance(model, SurrogateMatrix)
     np.testing.assert_allclose(dense(model), 0.75 * (matrices[0] + matrices[1]))
 
 
@@ -75,6 +75,6 @@ def test_quick_kernels_that_are_zero_do_no_harm(matrices, rng):
 
 
 def test_without_quick_kernels_it_is_what_was_seen(matrices, rng):
-    assert SeenProducts().model(WEIGHTS) is None
+    assert RecordedProducts().model(WEIGHTS) is None
     model = seen_with(None, matrices, rng.normal(size=(3, N))).model(WEIGHTS)
-    assert isinstance(model, SeenMatrix)
+    assert isinstance(model, LowRankModel)

@@ -448,11 +448,11 @@ def test_the_way_of_alpha_ends_where_outputs_are_computed_anew(kind):
     engine.change(idx, alpha[idx])
     engine.change(idx, -alpha[idx])
     ways = 1.0 if kind is StreamedEngine else 3.0  # which computes outputs whenever it is asked
-    np.testing.assert_allclose(engine.travel[idx], ways * np.abs(alpha[idx]))
-    assert not engine.travel[5:].any()
+    np.testing.assert_allclose(engine.accumulated_update[idx], ways * np.abs(alpha[idx]))
+    assert not engine.accumulated_update[5:].any()
     engine.move_to(alpha)
     engine.combined(theta)
-    np.testing.assert_array_equal(engine.travel, np.abs(alpha))
+    np.testing.assert_array_equal(engine.accumulated_update, np.abs(alpha))
 
 
 @every_engine
@@ -461,7 +461,7 @@ def test_outputs_that_are_scaled_keep_their_rounding(kind):
     engine = case.engine(case.data(rng, 60))
     engine.move_to(alpha := rng.normal(size=engine.n))
     engine.combined(np.ones(engine.n_kernels))
-    before = engine.travel.copy()
+    before = engine.accumulated_update.copy()
     engine.move_to(*engine.snapshot().scaled(100.0))
-    assert np.all(engine.travel >= (1.0 if kind is StreamedEngine else 100.0) * before)
+    assert np.all(engine.accumulated_update >= (1.0 if kind is StreamedEngine else 100.0) * before)
     np.testing.assert_array_equal(engine.alpha, 100.0 * alpha)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kernelweave.engines import seen_products as module
-from kernelweave.engines.modelled import ModelledEngine
-from kernelweave.engines.seen_products import SeenProducts
+from kernelweave.engines import recorded_products as module
+from kernelweave.engines.quadratic_model import QuadraticModelEngine
+from kernelweave.engines.recorded_products import RecordedProducts
 
 N, M = 30, 3
 WEIGHTS = np.array([0.5, 0.2, 0.8])
@@ -20,7 +20,7 @@ def matrices(rng):
 
 
 def seen_by(matrices, moves, weights=WEIGHTS, *, each):
-    seen = SeenProducts()
+    seen = RecordedProducts()
     for move in moves:
         products = matrices[weights != 0] @ move
         seen.add(move, products if each else weights[weights != 0] @ products, weights)
@@ -84,7 +84,7 @@ def test_sums_are_known_well_under_their_own_weights(matrices, rng):
     assert single.knows_well(other)
     sums.add(more := rng.normal(size=N), other @ (matrices @ more), other)
     assert not sums.knows_well(WEIGHTS)
-    assert not SeenProducts().knows_well(WEIGHTS)
+    assert not RecordedProducts().knows_well(WEIGHTS)
 
 
 def test_what_is_not_new_is_not_remembered(matrices, rng):
@@ -108,7 +108,7 @@ def test_an_engine_of_the_model_starts_from_given_outputs(matrices, rng):
     model = seen_by(matrices, rng.normal(size=(4, N)), each=False).matrix(WEIGHTS)
     alpha, outputs, change = rng.normal(size=(3, N))
     K, ones = dense(model), np.ones(1)
-    engine = ModelledEngine(model, alpha, outputs)
+    engine = QuadraticModelEngine(model, alpha, outputs)
     engine.move_to(alpha + change)
     np.testing.assert_allclose(engine.combined(ones), outputs + K @ change)
     np.testing.assert_allclose(engine.quadratic(), [engine.alpha @ engine.outputs()[0]])

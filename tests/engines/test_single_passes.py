@@ -28,7 +28,7 @@ def engine_of(kernels, X, **given):
 
 def rough_engine(kernels, X, **given):
     engine = engine_of(kernels, X, **given)
-    engine.rough = True
+    engine.single_precision = True
     return engine
 
 
@@ -113,7 +113,7 @@ def test_rough_outputs_are_kept_for_those_who_need_six_digits(rng, level):
         engine.move_to(alpha)
     rough.quadratic()
     known = rough.outputs_at(every := np.arange(len(X)))
-    rough.rough = False
+    rough.single_precision = False
     assert rough.knows_outputs
     pairs = rough.work.pairs["every kernel"]
     np.testing.assert_array_equal(rough.outputs_at(every), known)
@@ -163,7 +163,7 @@ def test_outputs_and_s_in_double_precision_are_made_together(rng, level):
     for engine in (exact, was_rough):
         engine.move_to(alpha)
         engine.combined(theta)
-    was_rough.rough = False
+    was_rough.single_precision = False
     was_rough.work.clear()
     np.testing.assert_allclose(was_rough.quadratic(), exact.quadratic(), rtol=1e-12)
     size = np.abs(alpha).sum() * theta.sum()
@@ -216,7 +216,7 @@ def test_an_engine_that_was_rough_forgets_it(rng):
         engine.move_to(alpha)
     assert np.any(was_rough.combined(theta) != exact.combined(theta))
     was_rough.quadratic()
-    was_rough.rough = False
+    was_rough.single_precision = False
     np.testing.assert_array_equal(was_rough.combined(theta), exact.combined(theta))
     np.testing.assert_array_equal(was_rough.quadratic(), exact.quadratic())
 
@@ -239,10 +239,10 @@ def test_other_families_have_no_rough_outputs(rng, kernels, d):
     else:
         X = few_values(rng, d=1025) if d == "wide" else vectors(rng, d=d)
     engine = engine_of(kernels, X)
-    assert not engine.has_rough_outputs
+    assert not engine.has_single_precision
     with pytest.raises(TypeError, match="single precision"):
-        engine.rough = True
-    engine.rough = False
+        engine.single_precision = True
+    engine.single_precision = False
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-7])

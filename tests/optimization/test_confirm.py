@@ -39,7 +39,7 @@ class Setting:
         self.tolerances.append(self.history.tol)
         result = train(self.problem, self.engine, weights, PLAN, self.history)
         self.engine._outputs[:] *= 1 - self.drift
-        self.engine.travel += 1e16 * self.drift * np.abs(self.engine.alpha)
+        self.engine.accumulated_update += 1e16 * self.drift * np.abs(self.engine.alpha)
         return result
 
     def confirmed(self):

@@ -1,4 +1,4 @@
-"""Engines that keep energies, which take them long to compute."""
+"""Engines that cache the squared block norms, which are expensive to compute."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from .base import Engine
 
 
-class KeptEnergies(Engine):
+class CachedBlockNorms(Engine):
     """An engine that computes alpha' K_m alpha once for an alpha."""
 
     def __init__(self, n: int, n_kernels: int):

@@ -1,29 +1,31 @@
-"""What engines share that keep the outputs of every kernel."""
+"""Engines that keep the outputs of every kernel: new weights cost no kernel evaluation."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
-from .base import Engine
+from .base import LARGEST_BLOCK, Engine
+from .costs import EngineCosts
 from .snapshot import Snapshot
 
 
-class KeptOutputs(Engine):
-    """An engine whose outputs, shape (M, n), are an array at hand."""
+class CachedOutputs(Engine):
+    """An engine whose outputs are an array in memory, shape (M, n)."""
 
-    keeps_outputs: ClassVar[bool] = True
+    @property
+    def costs(self) -> EngineCosts:
+        return EngineCosts(block=LARGEST_BLOCK, free_weights=True)
 
     @property
     @abstractmethod
     def _outputs(self) -> np.ndarray:
-        """The array of the outputs, shape (M, n)."""
+        """The outputs, shape (M, n)."""
 
     @abstractmethod
     def _add(self, idx: np.ndarray, delta: np.ndarray) -> None:
-        """Let the outputs follow a change of alpha[idx] by delta."""
+        """Update the outputs by a change of alpha[idx] by delta."""
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
         return self._outputs if kernels is None else self._outputs[kernels]
@@ -39,13 +41,13 @@ class KeptOutputs(Engine):
         return self._outputs @ self._alpha
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        self._add(idx, self._note(idx, values))
+        self._add(idx, self._set(idx, values))
 
     def snapshot(self) -> Snapshot:
         return Snapshot(self._alpha.copy(), self._outputs.copy())
 
     def _follow(self, outputs: np.ndarray | None, theta: np.ndarray | None) -> None:
-        # With weights, outputs are combined: they tell those of a kernel only where it is alone.
+        # Combined outputs determine those of a kernel only if it is the only one.
         if outputs is not None and (theta is None or self.n_kernels == 1):
             self._outputs[:] = outputs if theta is None else outputs / theta[0]
             return

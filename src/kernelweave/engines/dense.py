@@ -6,12 +6,13 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
-from .base import TrainingSet
-from .kept_outputs import KeptOutputs
+from .base import COSTLY_PAIR, LARGEST_BLOCK, TrainingSet, products_cost
+from .cached_outputs import CachedOutputs
+from .costs import EngineCosts
 from .memory import check_memory
 
 
-class DenseEngine(KeptOutputs):
+class DenseEngine(CachedOutputs):
     """All examples in this process, and the outputs of every kernel.
 
     Parameters
@@ -68,28 +69,30 @@ class DenseEngine(KeptOutputs):
         return self._core.diagonal()
 
     @property
-    def _reads(self) -> float:
-        return self._core.reads
-
-    @property
-    def multiplies(self) -> bool:
-        return self._core.keeps_products and self._product is not None
-
-    @property
-    def products_are_fixed(self) -> bool:
-        return self._core.products_are_fixed
+    def costs(self) -> EngineCosts:
+        cheap = self._core.keeps_products and self._product is not None
+        part = self._core.subset(np.arange(min(2, self.n)))
+        part_cheap = part.keeps_products and self._product is not None
+        return EngineCosts(
+            block=LARGEST_BLOCK,
+            costly_pairs=cheap and self._core.reads > COSTLY_PAIR,
+            products=products_cost(cheap, self._multiplies),
+            part_products=products_cost(part_cheap, self._multiplies),
+            fixed_products=self._core.products_are_fixed,
+            free_weights=True,
+        )
 
     @cached_property
-    def multiplies_linearly(self) -> bool:
-        """Whether kernels are linear: sums over all examples take as long as over a few."""
+    def _multiplies(self) -> bool:
+        """Whether sums over all examples take as long as over a few: kernels are linear."""
         return self._product is not None or self._core.multiply(np.zeros(self.n)) is not None
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._product is not None:
             product: np.ndarray = theta[0] * (self._product @ v)
             return product
-        if not self.multiplies_linearly:
-            return super().matvec(v, theta, each=each)
+        if not self._multiplies:
+            raise self._cannot("multiply with its kernel matrix cheaply")
         summed: np.ndarray = theta @ self._core.multiply(v)
         return summed
 

@@ -1,14 +1,12 @@
-"""The engine for linear kernels whose matrices multiply vectors cheaply: string families.
+"""The engine for string families: linear kernels with cheap matrix-vector products.
 
-The tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every
-single one, in one pass each, however many kernels there are. Only the combined outputs are kept.
+Tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every single
+kernel, in one pass each, however many kernels there are. Only the combined outputs are kept.
 
-Where every kernel takes a product of its own, as kernels with norms of their own do, the products
-of single kernels cost no more than their sum. Then the outputs of single kernels follow alpha, too,
-as far as they are known: new weights, and s of all kernels, cost nothing.
-
-Where kernels share tables of words, outputs of all of them take a few products, whatever the number
-of examples. They are kept until alpha changes: who asks for s will ask for new weights, too.
+If every kernel needs a product of its own (kernels with norms of their own), the products of single
+kernels cost no more than their sum. If kernels share tables of words, the outputs of all of them
+take a few products. In both cases the outputs of single kernels are cached: new weights, and s of
+all kernels, then cost nothing.
 """
 
 from __future__ import annotations
@@ -17,11 +15,12 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
-from .base import Engine, TrainingSet
-from .seen_products import SeenProducts
+from .base import COSTLY_PAIR, LARGEST_BLOCK, Engine, TrainingSet, products_cost
+from .costs import EngineCosts
+from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
-LITTLE = 1 / 6  # of what products keep: what some kernels may have of it to be called quick
+LITTLE = 1 / 6  # part of all tables that the kernels with cheap products may have
 
 
 class LinearEngine(Engine):
@@ -29,17 +28,19 @@ class LinearEngine(Engine):
 
     Parameters
     ----------
-    core : the engine of the core that does the work; `of` makes it.
-    quick : an engine of those kernels whose products take little of the time of all, or None.
+    core : _core.LinearEngine
+        The engine of the compiled core that does the work; `of` creates it.
+    quick : LinearEngine, optional
+        An engine of the kernels with cheap products, such as those on short words.
     """
 
     def __init__(self, core: _core.LinearEngine, quick: LinearEngine | None = None):
         super().__init__(core.n, core.n_kernels)
         self._core, self.quick = core, quick
-        self._weighed = self._theta  # the weights of the matrix that products are made with
-        self._outputs = np.zeros((0, self.n))  # of single kernels: of those that are known
+        self._weighed = self._theta  # weights of the tables for products
+        self._outputs = np.zeros((0, self.n))  # of single kernels, as far as they are known
         self._known = np.zeros(self.n_kernels, dtype=bool)
-        self._offset = False  # whether outputs contain what examples add that are not here
+        self._offset = False  # whether examples outside contribute to the outputs
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> LinearEngine:
@@ -59,54 +60,42 @@ class LinearEngine(Engine):
         return _core.LinearEngine.serves(kernels.program, examples.side)
 
     @property
-    def _reads(self) -> float:
-        return self._core.reads
+    def costs(self) -> EngineCosts:
+        cheap = self._core.keeps_products and self._products is not None
+        part = self._core.subset(np.arange(min(2, self.n)))
+        return EngineCosts(
+            block=LARGEST_BLOCK,
+            costly_pairs=cheap and self._core.reads > COSTLY_PAIR,
+            products=products_cost(cheap, self._products is not None),
+            part_products="cheap" if part.keeps_products else "linear",
+            fixed_products=self._core.products_are_fixed,
+            separate_products=self._separates,
+        )
 
-    @property
-    def products_are_fixed(self) -> bool:
-        return self._core.products_are_fixed
-
-    @property
-    def multiplies(self) -> bool:
-        """Whether there is room for all that products keep."""
-        return self._core.keeps_products and self._products is not None
-
-    @property
-    def multiplies_linearly(self) -> bool:
-        """Whether there is room for what products must keep; the rest they make anew each time."""
-        return self._products is not None
+    @cached_property
+    def recorded(self) -> RecordedProducts:
+        costs = self._core.product_bytes()
+        return RecordedProducts(self.quick, costs > costs[quick_kernels(costs)].max(initial=0.0))
 
     @cached_property
     def _products(self) -> _core.Products | None:
+        """Tables for matrix-vector products, None if they do not fit in memory."""
         return self._core.products(keep=True)
 
-    @cached_property
-    def seen(self) -> SeenProducts:
-        costs = self._core.product_bytes()
-        return SeenProducts(self.quick, costs > costs[quick_kernels(costs)].max(initial=0.0))
-
     @property
-    def separates(self) -> bool:
+    def _separates(self) -> bool:
+        """Whether the products of single kernels cost no more than that of their sum."""
         return (self._core.products_are_separate or self.quick is not None) and not self._offset
 
     @property
-    def _asked(self) -> _core.Products | None:
-        """The products, if they were asked for before and there is room for them."""
-        return vars(self).get("_products")
-
-    @property
     def _keeps_single(self) -> bool:
-        """Whether the outputs of single kernels are kept, for all examples."""
-        fixed = self.products_are_fixed and not self._offset
-        return (fixed or self.separates) and self._asked is not None
-
-    @property
-    def knows_outputs(self) -> bool:
-        return bool(self._known.all())
+        """Whether the outputs of single kernels are cached, for all examples."""
+        fixed = self._core.products_are_fixed and not self._offset
+        return (fixed or self._separates) and self._products is not None
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._products is None:
-            return super().matvec(v, theta, each=each)
+            raise self._cannot("hold the tables for products in memory")
         if not np.array_equal(theta, self._weighed):
             self._products.weigh(theta)
             self._weighed = theta.copy()
@@ -117,14 +106,14 @@ class LinearEngine(Engine):
         return weighed
 
     def _know(self, wanted: np.ndarray) -> None:
-        """Compute the outputs of kernels that are wanted, shape (M,), and not known."""
+        """Compute the outputs of the kernels that are wanted, shape (M,), and not cached."""
         missing = wanted & ~self._known
         if not missing.any():
             return
         if not self._known.any():
             self._outputs = np.zeros((self.n_kernels, self.n))
-            self.travel[:] = np.abs(self._alpha)
-        if not self.separates:  # one pass gives all of them
+            self.accumulated_update[:] = np.abs(self._alpha)
+        if not self._separates:  # one pass gives all of them
             missing[:] = True
         if self._alpha.any():
             self._outputs[missing] = self.matvec(self._alpha, missing.astype(float), each=True)
@@ -133,8 +122,8 @@ class LinearEngine(Engine):
     def quadratic(self) -> np.ndarray:
         if self._keeps_single:
             return self.outputs() @ self._alpha
-        if self._asked is not None:
-            return self._asked.quadratic(self._alpha)
+        if self._products is not None:
+            return self._products.quadratic(self._alpha)
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros(self.n_kernels)
@@ -152,29 +141,29 @@ class LinearEngine(Engine):
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         if self._keeps_single:
             return self.outputs()[:, idx]
-        if self._asked is not None:
-            return self._asked.outputs(self._alpha, idx)
+        if self._products is not None:
+            return self._products.outputs(self._alpha, idx)
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
         part = self._core.subset(needed).products(keep=False)
         return part.outputs(self._alpha[needed], np.searchsorted(needed, idx))
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         if self._stale or not np.array_equal(theta, self._theta):
-            self._keep(self._combine(theta), theta)
+            self._cache(self._combine(theta), theta)
         return self._combined
 
     def _combine(self, theta: np.ndarray) -> np.ndarray:
-        """Return the combined outputs, shape (n,), from those of single kernels or anew."""
-        if self.knows_outputs or (self.separates and self._asked is not None):
+        """Return the combined outputs, shape (n,), from cached outputs or from scratch."""
+        if self._known.all() or (self._separates and self._products is not None):
             weighted: np.ndarray = theta[theta != 0] @ self.outputs(np.flatnonzero(theta))
             return weighted
-        self.travel[:] = np.abs(self._alpha)
+        self.accumulated_update[:] = np.abs(self._alpha)
         return self._sum(np.flatnonzero(self._alpha), self._alpha, theta)
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
         change = np.zeros(self.n)
-        change[idx] = self._note(idx, values)
-        if self._known.any() and self.separates:
+        change[idx] = self._set(idx, values)
+        if self._known.any() and self._separates:
             self._outputs[self._known] += self.matvec(change, self._known.astype(float), each=True)
             self._stale = True
             return
@@ -192,7 +181,7 @@ class LinearEngine(Engine):
         self._outputs[self._known] = outputs
 
     def snapshot(self) -> Snapshot:
-        if self.knows_outputs:
+        if self._known.all():
             return Snapshot(self._alpha.copy(), self._outputs.copy())
         return super().snapshot()
 
@@ -208,28 +197,28 @@ class LinearEngine(Engine):
     def _subset(self, examples: np.ndarray) -> LinearEngine:
         """Return an engine for some of the examples.
 
-        Its weights may change only where the alphas of the others are 0.
+        Its weights may change only if the alphas of the other examples are 0.
         """
         quick = None if self.quick is None else self.quick._subset(examples)
         smaller = LinearEngine(self._core.subset(examples), quick)
         if self._known.any() and not np.isnan(self._theta).any():
-            self.combined(self._theta)  # may follow from the outputs of single kernels
-        smaller._combined = self._combined[examples]  # with what the others add
+            self.combined(self._theta)  # cheap: from the outputs of single kernels
+        smaller._combined = self._combined[examples]
         smaller._theta, smaller._stale = self._theta, self._stale
         smaller._offset = self._offset or bool(np.delete(self._alpha, examples).any())
         return smaller
 
     def _sum(self, idx: np.ndarray, alpha: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return sum_m theta_m K_m alpha, shape (n,), alpha being 0 but at idx."""
-        if self._asked is not None:
+        """Return sum_m theta_m K_m alpha, shape (n,), for an alpha that is nonzero only at idx."""
+        if self._products is not None:
             return self.matvec(alpha, theta)
         return self._core.combined(idx, alpha[idx], theta)
 
 
 def quick_kernels(costs: np.ndarray) -> np.ndarray:
-    """Return the kernels, of costs of shape (M,), that have a small part in the sum of costs.
+    """Return the kernels with cheap products, given the costs of all, shape (M,).
 
-    They are those of one cost, the largest that is small.
+    They have the largest cost for which all kernels of that cost are a small part of the sum.
     """
     for cost in np.unique(costs)[::-1]:
         alike = np.flatnonzero(costs == cost)

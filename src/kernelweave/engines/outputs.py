@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .base import Engine
-from .kept_outputs import KeptOutputs
+from .base import Engine, kernel_blocks
+from .cached_outputs import CachedOutputs
 
 
-class OutputsEngine(KeptOutputs):
+class OutputsEngine(CachedOutputs):
     """The engine of decision functions that share kernels, weights and examples.
 
     Its examples are those of the engine below once for every decision function, one function after
@@ -43,7 +43,7 @@ class OutputsEngine(KeptOutputs):
     def blocks(self, idx: np.ndarray) -> np.ndarray:
         values = np.zeros((self.n_kernels, len(idx), len(idx)))
         for where, _, local in self._split(idx):
-            values[:, where[:, None], where] = self._engine.blocks(local)
+            values[:, where[:, None], where] = kernel_blocks(self._engine).blocks(local)
         return values
 
     def diagonal(self) -> np.ndarray:
@@ -54,7 +54,7 @@ class OutputsEngine(KeptOutputs):
             changed = np.zeros(self._engine.n)
             changed[local] = delta[where]
             self._engine.move_to(changed)
-            self._of(output)[:] += self._engine.outputs()
+            self._of(output)[:] += kernel_blocks(self._engine).outputs()
 
     def _subset(self, examples: np.ndarray) -> OutputsEngine:
         """Return an engine for some examples, all of one decision function."""

@@ -1,15 +1,15 @@
-"""An engine for one kernel whose matrix is known by a model, from an alpha with given outputs."""
+"""An engine for one kernel matrix that is replaced by a model."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from .corrected import CorrectedMatrix
-from .kept_outputs import KeptOutputs
-from .seen_products import SeenMatrix
+from .cached_outputs import CachedOutputs
+from .recorded_products import LowRankModel
+from .surrogate import SurrogateMatrix
 
 
-class ModelledEngine(KeptOutputs):
+class QuadraticModelEngine(CachedOutputs):
     """The outputs F + K (alpha - alpha_0) of one kernel.
 
     Parameters
@@ -20,7 +20,7 @@ class ModelledEngine(KeptOutputs):
     """
 
     def __init__(
-        self, matrix: SeenMatrix | CorrectedMatrix, alpha: np.ndarray, outputs: np.ndarray
+        self, matrix: LowRankModel | SurrogateMatrix, alpha: np.ndarray, outputs: np.ndarray
     ):
         super().__init__(len(alpha), 1)
         self._matrix, self._start, self._first = matrix, alpha.copy(), outputs

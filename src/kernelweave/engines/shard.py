@@ -109,7 +109,7 @@ class Shard:
                 row: np.ndarray = self._decide(given, theta[None])[0]
                 return row
             engine = self._engine(given)
-            engine.rough = rough and engine.has_rough_outputs
+            engine.single_precision = rough and engine.has_single_precision
             return engine.combined(theta)[given.examples.n :].copy()
 
     def outputs(self, given: Summands, kernels: np.ndarray) -> np.ndarray:
@@ -153,9 +153,9 @@ class Shard:
         """Return the largest k_m(x_i, x_i), shape (M,)."""
         return TrainingSet(self.kernels.listing, self._own).largest_values()
 
-    def is_quicker_rough(self) -> bool:
+    def is_faster_in_single_precision(self) -> bool:
         """Return whether a family gives outputs of about six digits in less time."""
-        return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_rough_outputs
+        return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_single_precision
 
     def _engine(self, given: Summands) -> FamilyEngine:
         """Return an engine of the given examples, then of its own, at the given alphas."""

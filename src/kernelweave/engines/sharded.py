@@ -13,16 +13,17 @@ here, are all that a fit consists of, whatever becomes of a shard.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 
 from ..common.cached_property import cached_property
 from ..kernels.compile.examples import Examples
-from .base import Engine
+from .base import LARGEST_BLOCK, Engine, kernel_blocks
+from .cached_block_norms import CachedBlockNorms
+from .cached_outputs import CachedOutputs
+from .costs import EngineCosts
 from .family import FamilyEngine
 from .fetched import Fetched, Near
-from .kept_energies import KeptEnergies
 from .shard import Shard, Summands
 from .shards import NearShards, Shards
 from .snapshot import Snapshot
@@ -32,7 +33,7 @@ LIGHT = 10  # and so many times as many where they are light (`Near`)
 MANY = 20_000  # support examples from which on shards share the pairs of them
 
 
-class ShardedEngine(KeptEnergies):
+class ShardedEngine(CachedBlockNorms):
     """Examples in shards, one after the other, their kernels combined.
 
     Parameters
@@ -41,7 +42,11 @@ class ShardedEngine(KeptEnergies):
     near : makes engines for those that are fetched.
     """
 
-    far: ClassVar[bool] = True
+    @property
+    def costs(self) -> EngineCosts:
+        return EngineCosts(
+            block=LARGEST_BLOCK, single_precision=self.has_single_precision, remote=True
+        )
 
     def __init__(self, shards: Shards, near: Near):
         super().__init__(int(shards.sizes.sum()), near.kernels.listing.n_kernels)
@@ -52,18 +57,20 @@ class ShardedEngine(KeptEnergies):
             self.precision = FamilyEngine.precision
 
     @cached_property
-    def has_rough_outputs(self) -> bool:
-        return self._near.kernels.family and all(self._shards.ask(Shard.is_quicker_rough))
+    def has_single_precision(self) -> bool:
+        return self._near.kernels.family and all(
+            self._shards.ask(Shard.is_faster_in_single_precision)
+        )
 
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        self._note(idx, values)  # shards are told when outputs are asked for
+        self._set(idx, values)  # shards are told when outputs are asked for
 
     def combined(self, theta: np.ndarray) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
         changed = np.flatnonzero(self._alpha != self._told)
         if self._stale or not np.array_equal(theta, self._theta) or len(changed) > len(support):
-            self._keep(self._sums(support, self._alpha[support], theta), theta)
-            self.travel[:] = np.abs(self._alpha)
+            self._cache(self._sums(support, self._alpha[support], theta), theta)
+            self.accumulated_update[:] = np.abs(self._alpha)
         elif len(changed):
             delta = self._alpha[changed] - self._told[changed]
             self._combined = self._combined + self._sums(changed, delta, theta)
@@ -75,14 +82,14 @@ class ShardedEngine(KeptEnergies):
         if not len(idx):
             return np.zeros(self.n)
         given = Summands(self._fetch(idx), alpha)
-        parts = self._shards.ask(Shard.combined, (given, theta, self._rough))
+        parts = self._shards.ask(Shard.combined, (given, theta, self._single))
         return np.concatenate(parts)
 
     def _quadratic(self) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
         if not len(support):
             return np.zeros(self.n_kernels)
-        if self.n_kernels == 1 and not self._rough:  # its outputs will be asked for in any case
+        if self.n_kernels == 1 and not self._single:  # its outputs will be asked for in any case
             theta = self._theta if self._theta[0] > 0 else np.ones(1)
             energies: np.ndarray = self._alpha @ self.combined(theta) / theta
             return energies
@@ -115,18 +122,18 @@ class ShardedEngine(KeptEnergies):
         needed = np.union1d(np.flatnonzero(self._alpha), idx)
         engine = self._near.engine(self._fetch(needed))
         engine.move_to(self._alpha[needed])
-        return engine.outputs_at(np.searchsorted(needed, idx))
+        return kernel_blocks(engine).outputs_at(np.searchsorted(needed, idx))
 
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
         return self._near.engine(self._fetch(idx)).block(np.arange(len(idx)), theta)
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        return self._near.engine(self._fetch(idx)).blocks(np.arange(len(idx)))
+        return kernel_blocks(self._near.engine(self._fetch(idx))).blocks(np.arange(len(idx)))
 
     def diagonal(self) -> np.ndarray:
         return np.concatenate(self._shards.ask(Shard.diagonal), axis=1)
 
-    @property
+    @cached_property
     def largest_values(self) -> np.ndarray:
         largest: np.ndarray = np.max(self._shards.ask(Shard.largest_values), axis=0)
         return largest
@@ -153,8 +160,8 @@ class ShardedEngine(KeptEnergies):
         if not alone and not self._stale:
             self.combined(self._theta)  # in which the alphas of the others are contained
         smaller = self._smaller(examples, alone)
-        if smaller.has_rough_outputs:
-            smaller.rough = self._rough
+        if smaller.has_single_precision:
+            smaller.single_precision = self._single
         known = not (self._stale or alone)
         smaller.move_to(alpha, *((self._combined[examples], self._theta) if known else ()))
         return smaller
@@ -165,7 +172,7 @@ class ShardedEngine(KeptEnergies):
             taken = self._fetch(examples)
             engine = self._near.engine(taken)
             # One that keeps the outputs of every kernel has no place for a sum that is given.
-            if alone or self.n_kernels == 1 or not engine.keeps_outputs:
+            if alone or self.n_kernels == 1 or not isinstance(engine, CachedOutputs):
                 return engine
             shard = Shard(self._near.kernels, taken, self._near.n_jobs)
             return ShardedEngine(NearShards([shard]), self._near)
@@ -174,5 +181,5 @@ class ShardedEngine(KeptEnergies):
         parts = self._shards.parts(self.fetched.split(examples))
         far = ShardedEngine(parts, self._near)
         far.fetched = self.fetched.part(parts, examples)
-        far.has_rough_outputs = self.has_rough_outputs
+        far.has_single_precision = self.has_single_precision
         return far

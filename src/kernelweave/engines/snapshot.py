@@ -1,4 +1,4 @@
-"""What it takes to come back to an alpha."""
+"""A saved state of an engine."""
 
 from __future__ import annotations
 
@@ -8,25 +8,21 @@ import numpy as np
 
 
 class Snapshot(NamedTuple):
-    """An alpha, and what an engine keeps of its outputs.
+    """An alpha and its cached outputs: the arguments of `Engine.move_to`.
 
     Attributes
     ----------
-    alpha : array of shape (n,)
-    outputs : array of shape (M, n), of shape (n,) where outputs are combined, or None
-    theta : array of shape (M,) or None
-        The weights under which outputs are combined.
-    of_support : array of shape (M, k) or None
-        The outputs of all kernels for the k examples whose alphas are not 0, in about six digits.
+    alpha : ndarray of shape (n,)
+    outputs : ndarray of shape (M, n), of shape (n,) if outputs are combined, or None
+    theta : ndarray of shape (M,) or None
+        Weights under which outputs are combined.
     """
 
     alpha: np.ndarray
     outputs: np.ndarray | None = None
     theta: np.ndarray | None = None
-    of_support: np.ndarray | None = None
 
     def scaled(self, factor: float) -> Snapshot:
         """Return the snapshot at factor * alpha, factor > 0."""
         outputs = None if self.outputs is None else factor * self.outputs
-        of_support = None if self.of_support is None else factor * self.of_support
-        return Snapshot(factor * self.alpha, outputs, self.theta, of_support)
+        return Snapshot(factor * self.alpha, outputs, self.theta)

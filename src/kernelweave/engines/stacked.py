@@ -6,27 +6,24 @@ fold more touches the same pairs again. With all values at hand these cost no ev
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 
 from ..common.core import _core
-from .base import TrainingSet
-from .kept_outputs import KeptOutputs
+from .base import LARGEST_BLOCK, TrainingSet
+from .cached_outputs import CachedOutputs
+from .costs import EngineCosts
 from .memory import LITTLE, free_memory
 
 MOST_BYTES = 2**28  # of all values: more of them are slower to read than to compute
 
 
-class StackedEngine(KeptOutputs):
+class StackedEngine(CachedOutputs):
     """All values of all kernels between all examples, and the outputs of every kernel.
 
     Parameters
     ----------
     core : the engine of the core that does the work; `of` makes it.
     """
-
-    keeps_values: ClassVar[bool] = True
 
     def __init__(self, core: _core.Stack):
         super().__init__(core.n, core.n_kernels)
@@ -50,6 +47,10 @@ class StackedEngine(KeptOutputs):
         if kernels.n_kernels == 1 or not fits or kernels.is_linear:
             return False
         return values <= LITTLE or values <= free_memory()
+
+    @property
+    def costs(self) -> EngineCosts:
+        return EngineCosts(block=LARGEST_BLOCK, free_weights=True, cached_values=True)
 
     @property
     def _outputs(self) -> np.ndarray:

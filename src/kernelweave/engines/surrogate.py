@@ -1,12 +1,12 @@
-"""A guess of a kernel matrix from kernels with quick products, corrected by what was seen of it.
+"""A surrogate of a kernel matrix: cheap kernels, corrected by recorded products.
 
-Kernels of a family are much alike: those of short words, whose tables are small, say much of those
-of long words. K is taken for B = sum_m c_m K_m + sigma I over such kernels, where c and sigma, none
-of them negative, fit the products K Q that were made. It is corrected by what these have shown,
+Kernels of a family are similar: those on short words, whose tables are small, predict those on long
+words. K is approximated by B = sum_m c_m K_m + sigma I over the cheap kernels, where c >= 0 and
+sigma >= 0 fit the recorded products K Q. Then the BFGS formula corrects B on the span of Q,
 
-    B - B Q (Q' B Q)^+ Q' B + K Q (Q' K Q)^+ Q' K
+    B - B Q (Q' B Q)^+ Q' B + K Q (Q' K Q)^+ Q' K,
 
-(Broyden, Fletcher, Goldfarb, Shanno), which is positive semidefinite, and multiplies Q as K does.
+which is positive semidefinite and agrees with K there.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ import numpy as np
 from scipy.optimize import nnls
 
 if TYPE_CHECKING:
-    from .base import Engine
+    from .base import MatVec
 
 NOTHING = 1e-12  # part of the largest eigenvalue that is rounding
 SMALL_SIGMA = 0.1  # part of the smallest energy that was seen: sigma, where the best would be 0
 
 
 @dataclass(frozen=True, eq=False)
-class CorrectedMatrix:
+class SurrogateMatrix:
     """sum_m factors_m K_m + sigma I - R' R + A' A.
 
     Attributes
@@ -37,7 +37,7 @@ class CorrectedMatrix:
         R and A; None where nothing was seen.
     """
 
-    quick: Engine
+    quick: MatVec
     factors: np.ndarray
     sigma: float = 0.0
     removed: np.ndarray | None = None
@@ -45,8 +45,8 @@ class CorrectedMatrix:
 
     @classmethod
     def of(
-        cls, quick: Engine, Q: np.ndarray, KQ: np.ndarray, quickly: np.ndarray
-    ) -> CorrectedMatrix:
+        cls, quick: MatVec, Q: np.ndarray, KQ: np.ndarray, quickly: np.ndarray
+    ) -> SurrogateMatrix:
         """Return the guess after orthonormal moves.
 
         Parameters

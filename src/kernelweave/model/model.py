@@ -10,7 +10,9 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core, single_threaded_blas
-from ..engines import Engine, LinearEngine, TrainingSet
+from ..engines import Engine, FamilyEngine, LinearEngine, TrainingSet
+from ..engines.base import kernel_blocks
+from ..engines.cached_outputs import CachedOutputs
 from ..engines.family import MANY_KERNELS
 from ..kernels.compile.examples import Examples, Reading
 from ..kernels.compile.normalized_kernels import MOST_EXAMPLES
@@ -203,7 +205,7 @@ class Model:
         here = isinstance(examples, Examples)  # and not on other machines
         training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
         if engine is not None and self._knows(engine, alpha):
-            parts = in_parts(engine.outputs_at(few).T[:, None] * self.weights)
+            parts = in_parts(kernel_blocks(engine).outputs_at(few).T[:, None] * self.weights)
         elif here and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
             parts = in_parts(_outputs(LinearEngine.of(training_set), alpha, few) * self.weights)
         else:
@@ -223,10 +225,11 @@ class Model:
 
         One that combines kernels needs products, or a pass, which a few kernels are not worth.
         """
-        if engine.far or engine.streams or engine.n_kernels != self.compiled.n_kernels:
+        if engine.n_kernels != self.compiled.n_kernels or len(alpha) > 1:
             return False
-        many = np.count_nonzero(self.weights) >= MANY_KERNELS or isinstance(engine, LinearEngine)
-        if len(alpha) > 1 or not (many or engine.knows_outputs):
+        many = np.count_nonzero(self.weights) >= MANY_KERNELS
+        combining = isinstance(engine, LinearEngine) or (many and isinstance(engine, FamilyEngine))
+        if not (combining or isinstance(engine, CachedOutputs)):
             return False
         return np.array_equal(engine.alpha, alpha[0])
 

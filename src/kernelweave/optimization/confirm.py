@@ -76,7 +76,7 @@ def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Dig
     theta, outputs = result.weights, problem.n_outputs
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
-    dF, ds = digits.moves(theta, parts, engine.travel.reshape(outputs, -1))
+    dF, ds = digits.moves(theta, parts, engine.accumulated_update.reshape(outputs, -1))
     s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
     bias = np.repeat(result.bias, len(alpha) // outputs)

@@ -347,7 +347,9 @@ class _Planner:
             schedule = Interleaved(self._sets, step)
         else:
             schedule = Wrapper(inner, self._sets, step, accuracy)
-        return JointDescent(schedule, self._size) if self._joint else schedule
+        if not self._joint:
+            return schedule
+        return JointDescent(schedule, self._size, record=self.costs.fixed_products)
 
     def _inner(self, products: str) -> Solver:
         """Return how alpha is improved under fixed weights, given the cost of products."""
@@ -357,7 +359,10 @@ class _Planner:
         if term.is_entropy:
             return NewtonCG(self._sets, self._size)
         if term.is_quadratic and (products == "cheap" or term.is_free):
-            return ConjugateGradients(self._sets, self._size)
+            costs = self.costs
+            return ConjugateGradients(
+                self._sets, self._size, costs.separate_products, costs.fixed_products
+            )
         return self._sets
 
     def _step(self, name: str) -> WeightStep:

@@ -34,10 +34,10 @@ class SinglePrecision:
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
         rough = run.in_single_precision(max(SHARE * run.tol, LEAST_GAP))
-        engine.rough = True
+        engine.single_precision = True
         result = self.first.solve(problem, engine, weights, rough)
         run.absorb(rough)
-        engine.rough = False
+        engine.single_precision = False
         return self.then.solve(problem, engine, result.weights, run)
 
 
@@ -54,5 +54,5 @@ class OnlySinglePrecision:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
-        engine.rough = True
+        engine.single_precision = True
         return self.solver.solve(problem, engine, weights, run)

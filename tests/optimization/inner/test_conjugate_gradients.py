@@ -62,7 +62,7 @@ def test_after_many_moves_there_is_no_model(costly_products, monkeypatch):
     problem, engine, weights = make(C=100.0)
     found = conjugate_gradients(problem, engine, weights, Run.start(1e-4))
     assert found.gap <= 1e-4
-    assert len(engine.seen) <= 3
+    assert len(engine.recorded) <= 3
 
 
 @pytest.mark.parametrize("normalize", ["unit", "variance"])

@@ -87,9 +87,9 @@ def test_which_kernels_are_quick(rng):
     assert engine.quick.n_kernels == 1
     assert engine.quick.n == engine.n
     assert engine.separates
-    assert engine.seen.guesses
-    assert engine.seen.model(np.array([1.0, 0.5, 0.0])) is None  # its own product is as quick
-    assert engine.seen.model(np.array([1.0, 0.0, 0.1])) is not None
+    assert engine.recorded.predicts
+    assert engine.recorded.model(np.array([1.0, 0.5, 0.0])) is None  # its own product is as quick
+    assert engine.recorded.model(np.array([1.0, 0.0, 0.1])) is not None
     part = engine.subset(np.arange(10))
     assert part.quick.n == 10
     assert LinearEngine.of(training_set(FAMILY, X, "unit")).quick is None  # tables are small

@@ -59,11 +59,11 @@ def test_products_tell_where_pairs_are_costly(case, monkeypatch):
     engine = DenseEngine.of(training_set(kernel, X))
     engine.move_to(alpha)
     K = np.tensordot(theta, kernel(X), 1)
-    monkeypatch.setattr("kernelweave.engines.seen_products.MOST_MOVES", N)
+    monkeypatch.setattr("kernelweave.engines.recorded_products.MOST_MOVES", N)
     monkeypatch.setattr(DenseEngine, "pairs_are_costly", True)
     monkeypatch.setattr(DenseEngine, "block", None)
     for move in np.eye(N):
-        engine.seen.add(move, K @ move, theta)
+        engine.recorded.add(move, K @ move, theta)
     wanted = slow_hessian(kernel(X), alpha, theta, np.arange(60, N))
     found = inner_hessian(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())

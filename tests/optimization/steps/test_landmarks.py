@@ -86,7 +86,7 @@ def test_they_are_used_where_many_examples_are_free_and_weights_may_vanish(rng, 
     y = np.resize([-1.0, 1.0], 1200)
     theta = np.full(4, 0.25)
     for p, rough in [(2.0, True), (1.0, False), (1.0, True)]:
-        engine.rough = rough
+        engine.single_precision = rough
         engine.move_to(0.3 * y)
         engine.quadratic()  # tells the outputs of every kernel where it is rough
         inner_hessian(Problem.of(Hinge(), Lp(p), y, np.ones(1200)), engine, theta)

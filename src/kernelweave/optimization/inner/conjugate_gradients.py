@@ -1,14 +1,13 @@
-"""Conjugate gradients on a model of the kernel matrix, made of the products that it took so far.
+"""Conjugate gradients in all alphas, with a quasi-Newton model from recorded products.
 
-A conjugate gradient (`descent`) knows the last product only, and bounds that alphas reach or leave
-spoil what that says of the next move. All products that have been seen (`engines.seen_products`)
-make a model of the matrix. For the problem of the model, bounds and all, conjugate gradients cost
-next to nothing, and a move leads to where they come. This is a quasi-Newton method with
-projections (Schmidt, van den Berg, Friedlander and Murphy, 2009) that agrees with all products.
+Plain conjugate gradients (`descent`) use the last product only, and lose that information when
+alphas reach or leave their bounds. All recorded products (`engines.recorded_products`) define a
+model of the kernel matrix. Conjugate gradients solve the problem of the model, with its bounds, at
+negligible cost, and the next move leads to that solution. This is a projected quasi-Newton method
+(Schmidt, van den Berg, Friedlander and Murphy, 2009) that agrees with all recorded products.
 
-Without bounds these would be the moves of conjugate gradients. Where products are cheap, more of
-them cost less than a model. Where it takes many of them, the last ones say little of all: then
-moves are conjugate gradients again.
+Products are recorded if most of their time does not depend on the number of examples. Otherwise,
+and after many moves, plain conjugate gradients are used.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...engines.base import Engine
-from ...engines.modelled import ModelledEngine
+from ...engines.quadratic_model import QuadraticModelEngine
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
@@ -41,16 +40,17 @@ class ModelledDescent(Descent):
     moves : the number of products so far.
     """
 
+    record: bool = False
     moves: int = 0
 
     @property
     def models(self) -> bool:
         """Whether a model is worth while."""
         bounded = not self.problem.term.is_free
-        return bounded and self.engine.products_are_fixed and self.moves <= MANY_MOVES
+        return self.record and bounded and self.moves <= MANY_MOVES
 
     def direction(self, slope: np.ndarray) -> np.ndarray:
-        seen, term, alpha = self.engine.seen, self.problem.term, self.engine.alpha
+        seen, term, alpha = self.engine.recorded, self.problem.term, self.engine.alpha
         matrix = seen.model(self.weights) if self.models else None
         if matrix is None:
             return super().direction(slope)
@@ -58,7 +58,7 @@ class ModelledDescent(Descent):
         own = matrix.sigma + float(term.curv.mean())
         model = Descent(
             self.problem,
-            ModelledEngine(matrix, alpha, outputs),
+            QuadraticModelEngine(matrix, alpha, outputs),
             np.ones(1),
             step=1.0 / own if own > 0 else 1.0,
         )
@@ -72,7 +72,7 @@ class ModelledDescent(Descent):
 
     def settle(self) -> bool:
         """Make a move without a cut, to where the model is least, if the value falls there."""
-        if not (self.models and self.engine.seen.guesses):
+        if not (self.models and self.engine.recorded.predicts):
             return super().settle()
         slope = self.slope()
         move = self.direction(slope)
@@ -89,13 +89,13 @@ class ModelledDescent(Descent):
         """Keep a move, shape (n,), and its products with kernels under weights, shape (M,)."""
         self.moves += 1
         if self.models:
-            self.engine.seen.add(move, way, weights)
+            self.engine.recorded.add(move, way, weights)
 
     def judged(self, best: float) -> float:
         if not self.models:
             return best
         if best < POOR:
-            self.engine.seen.forget()
+            self.engine.recorded.forget()
         return 1.0 if abs(best - 1) <= NEAR else best
 
     def go(self, length: float, move: np.ndarray, way: np.ndarray, bent: np.ndarray) -> bool:
@@ -114,14 +114,21 @@ class ConjugateGradients:
         Takes over if the kernel matrix is too ill-conditioned for conjugate gradients.
     above : int
         Problems of at most so many examples are left to `then`.
+    separate : bool
+        Whether products of single kernels, which cost no more, replace that of their sum.
+    record : bool
+        Whether products are recorded, since most of their time does not depend on n.
     """
 
     then: Solver
     above: int = field(repr=False)
+    separate: bool = False
+    record: bool = False
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         result = None
         if engine.n > self.above:
-            result = descended(ModelledDescent(problem, engine, weights), run)
+            descent = ModelledDescent(problem, engine, weights, self.separate, record=self.record)
+            result = descended(descent, run)
         return result or self.then.solve(problem, engine, weights, run)

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ...common.roots import root
-from ...engines.base import Engine
+from ...engines.base import Engine, kernel_blocks, mat_vec
 from ...problem.problem import Problem
 from ..kkt_system import longest_step
 from ..log import distance
@@ -58,6 +58,7 @@ class Descent:
     problem: Problem
     engine: Engine
     weights: np.ndarray
+    separate: bool = False
     step: float = 1.0
     last: tuple[np.ndarray, np.ndarray] | None = None
     whole: bool = True
@@ -141,15 +142,16 @@ class Descent:
         K is that of the sum of the kernels, shape (n,), or of each of them that has a weight,
         shape (k, n), where that costs no more.
         """
-        each = self.engine.separates
-        way = self.engine.matvec(move, self.weights, each=each)
-        combined = self.weights[self.weights != 0] @ way if each else way
+        way = mat_vec(self.engine).matvec(move, self.weights, each=self.separate)
+        combined = self.weights[self.weights != 0] @ way if self.separate else way
         return way, combined + self.problem.term.curv * move
 
     def follow(self, alpha: np.ndarray, length: float, way: np.ndarray) -> None:
         """Move the engine to an alpha that is `length` times a move away, given its products."""
         if way.ndim == 2:
-            outputs = self.engine.outputs(np.flatnonzero(self.weights)) + length * way
+            outputs = (
+                kernel_blocks(self.engine).outputs(np.flatnonzero(self.weights)) + length * way
+            )
         else:
             outputs = self.engine.combined(self.weights) + length * way
         self.engine.move_to(alpha, outputs, self.weights)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...common.roots import root
-from ...engines.base import Engine
+from ...engines.base import Engine, kernel_blocks, mat_vec
 from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
@@ -32,18 +32,18 @@ class BestWeightsDescent(ModelledDescent):
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         every = np.ones(self.engine.n_kernels)
-        way = self.engine.matvec(move, every, each=True)
+        way = mat_vec(self.engine).matvec(move, every, each=True)
         self.remember(move, way, every)
         return way, self.weights @ way + self.problem.term.curv * move
 
     def follow(self, alpha: np.ndarray, length: float, way: np.ndarray) -> None:
-        self.engine.move_to(alpha, self.engine.outputs() + length * way)
+        self.engine.move_to(alpha, kernel_blocks(self.engine).outputs() + length * way)
 
     def best_length(
         self, slope: np.ndarray, move: np.ndarray, way: np.ndarray, bent: np.ndarray
     ) -> float:
         norm, s = self.problem.norm, self.engine.quadratic()
-        halves, squares = self.engine.outputs() @ move, way @ move
+        halves, squares = kernel_blocks(self.engine).outputs() @ move, way @ move
         curvature = float(move @ (self.problem.term.curv * move))
         rest = float(slope @ move) - float(self.weights @ halves)
 
@@ -72,15 +72,19 @@ class JointDescent:
         Takes over if progress is slow.
     above : int
         Problems of at most so many examples are left to `then`.
+    record : bool
+        Whether products are recorded, since most of their time does not depend on n.
     """
 
     then: Solver
     above: int = field(repr=False)
+    record: bool = False
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
         result = None
         if engine.n > self.above:
             best = problem.norm.best(engine.quadratic())
-            result = descended(BestWeightsDescent(problem, engine, best), run)
+            descent = BestWeightsDescent(problem, engine, best, record=self.record)
+            result = descended(descent, run)
         return result or self.then.solve(problem, engine, weights, run)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import expit
 
-from ...engines.base import Engine
+from ...engines.base import Engine, mat_vec
 from ...losses.base import EDGE
 from ...problem.problem import Problem
 from ..result import Result
@@ -95,7 +95,7 @@ def newton_step(
         length = energy / max(float(move @ of_move + of_move @ bent), TINY)
         delta, of_delta = delta + length * move, of_delta + length * of_move
         rest = rest - length * (move + bent)
-        of_rest = engine.matvec(rest, weights)
+        of_rest = mat_vec(engine).matvec(rest, weights)
         before, energy = energy, float(rest @ of_rest)
         apart = 0.5 * (energy + float(of_rest @ point.bent(of_rest)))
         if apart <= enough or not energy > 0 or late():
@@ -135,7 +135,7 @@ def newton_cg(problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -
     starts = (engine.alpha.copy(), engine.combined(weights).copy()), (nothing, nothing)
     point = min((Point.of(problem, *start) for start in starts), key=lambda start: start.value)
     for turns in range(MOST_STEPS):
-        product = engine.matvec(point.alpha - point.beta, weights)
+        product = mat_vec(engine).matvec(point.alpha - point.beta, weights)
         engine.move_to(point.alpha, point.v + product, weights)
         run.notify(engine.alpha, weights)
         certificate = certified(problem, engine, weights)

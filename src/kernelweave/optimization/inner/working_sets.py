@@ -213,8 +213,8 @@ class Decomposition:
         """Return optimal alphas of a working set of an output, shape (q,), up to a violation."""
         kernel = self.engine.block(work, weights, exact=False)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
-        rough = self.engine.rough and not self.engine.far
-        anew = partial(self.engine.block, work, weights) if rough else None
+        single = self.engine.single_precision
+        anew = partial(self.engine.block, work, weights) if single else None
         subproblem = Subproblem(kernel, term, alpha, self.F[work], anew)
         self._work[output] = work
         late = lambda: self.run.budget.out_of_time  # noqa: E731

@@ -16,6 +16,7 @@ from scipy.optimize import nnls
 
 from ...common.numbers import thread_count
 from ...engines import DenseEngine, Engine, TrainingSet
+from ...engines.base import kernel_blocks
 from ...estimators.validation import as_rows
 from ...kernels import Kernel
 from ...kernels.compile.normalize import prepare
@@ -53,7 +54,7 @@ class Moments:
         with np.errstate(over="ignore", invalid="ignore"):
             for i in range(engine.n):
                 engine.move_to(np.eye(1, engine.n, i)[0])
-                rows = engine.outputs()
+                rows = kernel_blocks(engine).outputs()
                 gram += rows @ rows.T
                 sums[:, i] = rows.sum(axis=1)
         if not np.isfinite(gram).all():

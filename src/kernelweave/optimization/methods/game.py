@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...common.cached_property import cached_property
-from ...engines.base import Engine
+from ...engines.base import Engine, kernel_blocks
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 
@@ -95,7 +95,7 @@ class Game:
 
     def play(self, rate: float) -> None:
         """One round: the deepest example of each class, then new weights."""
-        outputs = self.engine.outputs()
+        outputs = kernel_blocks(self.engine).outputs()
         F = self.mu @ outputs + self.ridge * self.engine.alpha
         up, down = F[self.positive].argmin(), F[self.negative].argmax()
         pair = np.array([self.positive[up], self.negative[down]])
@@ -104,7 +104,7 @@ class Game:
         alpha = self.engine.alpha[pair]
         self.ridge_part += float(self.ridge[pair] @ (delta * (2 * alpha + delta)))
         self.engine.change(pair, alpha + delta)
-        after = self.engine.outputs()[:, pair] @ delta
+        after = kernel_blocks(self.engine).outputs()[:, pair] @ delta
         self.s += (before + after) / self.cost
         self.rounds += 1
         self.step = float(((after - before) / self.cost).max() + self.ridge[pair].sum() / 4)

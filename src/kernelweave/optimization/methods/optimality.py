@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.optimize import linprog
 
-from ...engines.base import Engine
+from ...engines.base import Engine, kernel_blocks
 from ...problem.problem import Problem
 from ..inner.violations import Violations
 from ..result import Result
@@ -76,7 +76,7 @@ def sparsify(problem: Problem, engine: Engine, result: Result, tol: float) -> Re
     2004). alpha stays, and with it the dual value. The relative duality gap stays within `tol`.
     """
     support = np.flatnonzero(result.weights)
-    g = engine.outputs(support)
+    g = kernel_blocks(engine).outputs(support)
     for m in support[np.argsort(result.weights[support], kind="stable")]:
         others = np.flatnonzero((result.weights[support] > 0) & (support != m))
         if result.weights[m] > 0 and others.size:

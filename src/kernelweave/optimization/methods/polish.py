@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engines.base import Engine
+from ...engines.base import Engine, kernel_blocks
 from ...norms import Norm
 from ...problem.problem import Problem
 
@@ -95,7 +95,7 @@ def _step(
     Those of theta are relative: near p = 1 weights differ by hundreds of orders of magnitude.
     """
     alpha, theta = point.alpha, point.theta
-    g = engine.outputs_at(free)
+    g = kernel_blocks(engine).outputs_at(free)
     kernel = engine.block(free, theta) + np.diag(problem.term.curv[free])
     one = np.ones((len(free), 1))
     first = _slope(problem, alpha)[free] + theta @ g + point.bias

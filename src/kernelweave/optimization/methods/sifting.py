@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...engines.base import Engine
+from ...engines.streamed import StreamedEngine
 from ...problem.problem import Problem
 from ..inner.violations import every_kth
 from ..observers import of_kernels, placed
@@ -69,12 +70,12 @@ def sift(
     while True:
         observe = of_kernels(run.observe, chosen, engine.n_kernels)
         inner = run.inner(tol, run.budget.iterations_left, observe=observe)
-        norm, part = problem.norm.among(chosen), engine.subset(kernels=chosen)
+        norm, part = problem.norm.among(chosen), _streamed(engine).of_kernels(chosen)
         theta = weights[chosen] / norm.value(weights[chosen])
         result = solve(replace(problem, norm=norm), part, theta, inner)
         F, weights = part.combined(result.weights), placed(result.weights, chosen, engine.n_kernels)
         engine.move_to(result.alpha, F, weights)
-        engine.travel[:] = part.travel
+        engine.accumulated_update[:] = part.accumulated_update
         s = engine.quadratic()
         certificate = problem.certificate(result.alpha, F, s, weights)
         run.record(certificate, weights, result.n_iter)
@@ -143,7 +144,7 @@ def first_guess(
     idx = every_kth(problem.y, int(np.ceil(engine.n / side)))
     tau = problem.tau * problem.C[idx].sum() / problem.C.sum()
     small = replace(problem.restricted(idx, tau), norm=problem.norm.among(tried))
-    part = engine.subset(idx, tried)
+    part = _streamed(engine).subset(idx).of_kernels(tried)
     part.move_to(feasible_alpha(small))
     start = small.norm.start(len(tried))
     result = solve(small, part, start, run.unobserved(GUESS_TOL, run.budget.max_iter))
@@ -152,3 +153,9 @@ def first_guess(
     if not engine.alpha.any():  # zero is feasible, so this is
         engine.change(idx, result.alpha)
     return placed(result.weights, tried, engine.n_kernels), tried[likely]
+
+
+def _streamed(engine: Engine) -> StreamedEngine:
+    if not isinstance(engine, StreamedEngine):
+        raise TypeError(f"{type(engine).__name__} cannot choose among its kernels")
+    return engine

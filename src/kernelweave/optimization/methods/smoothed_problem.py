@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...common.core import _core
-from ...engines.base import Engine
+from ...engines.base import Engine, kernel_blocks
 from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ..inner.violations import Violations, strictly_inside
@@ -135,9 +135,12 @@ class SmoothedProblem:
         """
         engine, term = self.engine, self.problem.term.take(work)
         if len(work) == engine.n and self._everyone is None:
-            self._everyone = engine.blocks(work)
-        blocks = engine.blocks(work) if self._everyone is None else self._everyone
-        alpha, outputs = engine.alpha[work], np.ascontiguousarray(engine.outputs_at(work))
+            self._everyone = kernel_blocks(engine).blocks(work)
+        blocks = kernel_blocks(engine).blocks(work) if self._everyone is None else self._everyone
+        alpha, outputs = (
+            engine.alpha[work],
+            np.ascontiguousarray(kernel_blocks(engine).outputs_at(work)),
+        )
         chosen, most = np.flatnonzero(~self.aside), LOOK * len(work)
         for _ in range(STEPS // LOOK):
             steps, _ = _core.solve_skm(
@@ -150,7 +153,7 @@ class SmoothedProblem:
         if self._everyone is None:
             engine.change(work[changed], alpha[changed])
         else:
-            engine.move_to(alpha, engine.outputs() + self._everyone @ delta)
+            engine.move_to(alpha, kernel_blocks(engine).outputs() + self._everyone @ delta)
         self.refresh()
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
-from ...engines.base import Engine
+from ...engines.base import Engine, kernel_blocks
 from ...problem.problem import Problem
 from ..inner.violations import strictly_inside
 from ..kkt_system import value_hessian
@@ -50,13 +50,13 @@ class InnerHessian:
         """Return the Hessian of one output, which has some of the examples."""
         members = np.arange(engine.n)[part]
         free = members[strictly_inside(problem.term, engine.alpha, members)]
-        if self.recorded and engine.seen.knows_well(weights):
+        if self.recorded and engine.recorded.knows_well(weights):
             return seen_hessian(problem, engine, free, weights)
         times = 1 + len(free) // self.most
         free = free[::times]
         curvature = problem.term.take(free).curvature(engine.alpha[free])
         kernel = engine.block(free, weights)
-        return value_hessian(kernel, curvature, engine.outputs_at(free)) * times
+        return value_hessian(kernel, curvature, kernel_blocks(engine).outputs_at(free)) * times
 
 
 def seen_hessian(
@@ -65,10 +65,10 @@ def seen_hessian(
     """Return the Hessian, shape (M, M), of free examples, (f,), with what products have shown."""
     if len(free) < 2:
         return np.zeros((engine.n_kernels,) * 2)
-    matrix = engine.seen.matrix(weights)
+    matrix = engine.recorded.matrix(weights)
     curvature = problem.term.take(free).curvature(engine.alpha[free])
     system = LowRankSystem(matrix.U[:, free].T, matrix.sigma + curvature)
-    G = engine.outputs_at(free).T
+    G = kernel_blocks(engine).outputs_at(free).T
     hessian = G.T @ system.solve(G)
     symmetric: np.ndarray = 0.5 * (hessian + hessian.T)
     return symmetric
