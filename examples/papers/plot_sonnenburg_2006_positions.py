@@ -23,7 +23,7 @@ from kernelweave.sequences import read_sequences
 
 FULL = os.environ.get("KERNELWEAVE_PAPERS") == "full"  # the paper's size: make papers
 FOLDER = os.environ.get("KERNELWEAVE_DATA")  # worm acceptors where it is set, generated ones else
-warnings.filterwarnings("ignore", message=".*being constant.*")  # the AG, as two letters
+warnings.filterwarnings("ignore", message=".*are constant.*")  # the AG, as two letters
 BEFORE, BEHIND = 50, 58  # letters before the AG, and from the A on
 
 

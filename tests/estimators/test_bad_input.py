@@ -274,9 +274,9 @@ def test_texts_without_kernels_for_them(Estimator, y):
 
 @every_estimator
 def test_numbers_for_a_kernel_on_texts(Estimator, X, y):
-    with pytest.raises(ValueError, match="columns must say which of the 3 columns of X hold texts"):
+    with pytest.raises(ValueError, match="columns must select the columns of texts"):
         Estimator(BagOfWords()).fit(X, y)
-    with pytest.raises(ValueError, match="column 1 must hold texts, but holds"):
+    with pytest.raises(ValueError, match="column 1 must contain texts, but row"):
         Estimator(BagOfWords(columns=1)).fit(X, y)
     model = Estimator(BagOfWords()).fit(["some words", "other words"] * 10, y)
     with pytest.raises(ValueError, match="X has 3 features, but the kernel is expecting 1"):
@@ -291,7 +291,7 @@ def test_missing_texts(Estimator, kernel, form, row, y):
     texts = ["GATTA", "CATAC"] * 10
     model = Estimator(kernel).fit(form(texts), y)
     texts[row] = None
-    message = f'None in all that the kernels read of example {row}: fill it .a missing text by ""'
+    message = f'None for example {row} in all columns that the kernels read; impute .*text by ""'
     with pytest.raises(ValueError, match=message):
         Estimator(kernel).fit(form(texts), y)
     with pytest.raises(ValueError, match=message):
@@ -303,16 +303,16 @@ def test_missing_texts(Estimator, kernel, form, row, y):
 def test_numbers_among_texts(Estimator, row, y):
     texts = ["some words", "other words"] * 10
     texts[row] = 3
-    with pytest.raises(ValueError, match=f"column 0 must hold texts, but holds 3 in row {row}"):
+    with pytest.raises(ValueError, match=f"column 0 must contain texts, but row {row} is 3"):
         Estimator(BagOfWords()).fit(texts, y)
     texts[1] = None
-    with pytest.raises(ValueError, match=f"column 0 must hold texts, but holds 3 in row {row}"):
+    with pytest.raises(ValueError, match=f"column 0 must contain texts, but row {row} is 3"):
         Estimator(BagOfWords()).fit(texts, y)
 
 
 @every_estimator
 def test_negative_values_for_histograms(Estimator, X, y):
-    with pytest.raises(ValueError, match=r"Negative values in data: X holds -.* accept"):
+    with pytest.raises(ValueError, match=r"Negative values in data: X contains -.* require"):
         Estimator(ChiSquared()).fit(X, y)
     model = Estimator(ChiSquared()).fit(np.abs(X), y)
     with pytest.raises(ValueError, match="Negative values in data"):

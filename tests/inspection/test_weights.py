@@ -59,9 +59,9 @@ def test_small_stones(rng):
     with pytest.raises(ValueError, match="several columns named 'a'"):
         MKLClassifier(RBF()).fit(twice, y)
     written = pandas.DataFrame({"n": ["1", "2"] * 10, "x": rng.normal(size=20)})
-    with pytest.warns(UserWarning, match="'n' holds numbers as texts"):
+    with pytest.warns(UserWarning, match="'n' contains numbers as strings"):
         MKLClassifier(Linear()).fit(written, y)
-    with pytest.warns(UserWarning, match="'n' holds numbers as texts") as told:
+    with pytest.warns(UserWarning, match="'n' contains numbers as strings") as told:
         MKLClassifier().fit(written, y)
     assert len(told) == 1
     with warnings.catch_warnings():

@@ -129,7 +129,7 @@ def test_strings_that_hardly_repeat_from_fit_to_file(Estimator, views, frames, r
 def test_other_strings_are_categories(strings):
     pandas = pytest.importorskip("pandas")
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="X: column 'a' holds numbers as texts")
+        warnings.filterwarnings("ignore", message="X: column 'a' contains numbers as strings")
         assert Contents.of(pandas.DataFrame({"a": strings})) == Contents([], [0], [], [])
 
 
@@ -178,7 +178,7 @@ def test_what_is_really_wrong(values, message):
 def test_dates_and_arrays_of_strings_are_refused():
     pandas = pytest.importorskip("pandas")
     dates = pandas.DataFrame({"a": pandas.date_range("2020-01-01", periods=4)})
-    with pytest.raises(ValueError, match="column 'a' holds dates or times"):
+    with pytest.raises(ValueError, match="column 'a' contains dates or times"):
         MKLClassifier().fit(dates, [0, 1, 0, 1])
     with pytest.raises(ValueError, match=r"X must hold numbers, but .* give a frame"):
         MKLClassifier().fit(np.array([["u"], ["v"], ["u"], ["v"]]), [0, 1, 0, 1])

@@ -318,7 +318,7 @@ def test_surrogates_are_no_letters(kind):
     "kernel", [kernels.BagOfWords(columns=0), kernels.Spectrum(2, columns=0), kernels.NGram(2)]
 )
 def test_sparse_matrices_hold_no_texts(kernel):
-    with pytest.raises(ValueError, match="sparse matrix, which holds numbers only"):
+    with pytest.raises(ValueError, match="sparse matrix, which contains numbers only"):
         kernel(sp.csr_array(np.eye(3)[:, :1]))
 
 

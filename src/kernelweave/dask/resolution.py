@@ -17,7 +17,8 @@ from ..kernels import Kernel
 from ..kernels.compose.per_feature import Stack
 from ..kernels.data.encoding import Encoded
 from ..kernels.data.inputs import as_input
-from ..kernels.vector.rbf import VectorKernel, variance
+from ..kernels.vector.base import VectorKernel
+from ..kernels.vector.gamma import variance
 from .data import Data
 
 

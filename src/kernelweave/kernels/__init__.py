@@ -1,6 +1,6 @@
-"""Kernels and families of kernels on vectors, texts and precomputed similarities.
+"""Kernels and families of kernels on vectors, sequences, texts and precomputed similarities.
 
-A kernel is a small frozen object; ``k(X, Y)`` gives its matrix and ``k.diagonal(X)`` its diagonal.
+A kernel is an immutable object: ``k(X, Y)`` returns its matrix and ``k.diagonal(X)`` its diagonal.
 """
 
 from kernelweave.kernels.base import Kernel
@@ -10,15 +10,19 @@ from kernelweave.kernels.compose.algebra import Product, Scaled, Sum
 from kernelweave.kernels.compose.exponential import Exponential
 from kernelweave.kernels.compose.per_feature import per_feature
 from kernelweave.kernels.string.bag_of_words import BagOfWords
-from kernelweave.kernels.string.gapped_kmer import GappedKmer, Mismatch
+from kernelweave.kernels.string.gapped_kmer import GappedKmer
 from kernelweave.kernels.string.locality_improved import LocalityImproved
+from kernelweave.kernels.string.mismatch import Mismatch
 from kernelweave.kernels.string.spectrum import NGram, Spectrum
 from kernelweave.kernels.string.weighted_degree import WeightedDegree, WeightedDegreeShift
-from kernelweave.kernels.vector.function import Function, Sigmoid
+from kernelweave.kernels.vector.function import Function
 from kernelweave.kernels.vector.histograms import ChiSquared, Intersection
 from kernelweave.kernels.vector.identity import Identity
+from kernelweave.kernels.vector.linear import Linear
+from kernelweave.kernels.vector.polynomial import Polynomial
 from kernelweave.kernels.vector.precomputed import Precomputed
-from kernelweave.kernels.vector.rbf import RBF, Laplacian, Linear, Polynomial
+from kernelweave.kernels.vector.rbf import RBF, Laplacian
+from kernelweave.kernels.vector.sigmoid import Sigmoid
 
 __all__ = [
     "RBF",

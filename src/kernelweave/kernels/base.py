@@ -1,8 +1,8 @@
-"""Kernels: what all of them share.
+"""The base classes of kernels.
 
-A kernel object describes a *family* of M >= 1 kernels over shared quantities. It is a frozen
-dataclass: parameters in, numbers out, no hidden state. Whatever depends on data (columns, widths,
-categories, means) becomes concrete in `resolve`, which returns another kernel of the same kind.
+A kernel object describes a *family* of M >= 1 kernels that share computations. It is a frozen
+dataclass without hidden state. Parameters that depend on the data (columns, gamma, categories,
+means) are determined by `resolve`, which returns a new kernel.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import _core, single_threaded_blas
-from kernelweave.kernels.compile.examples import Reading
+from kernelweave.kernels.compile.examples import Reader, Reading
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout, unique
 from kernelweave.kernels.compose.nested_parameters import Nested
 from kernelweave.kernels.data.columns import Columns
@@ -23,10 +23,11 @@ from kernelweave.kernels.parameters import frozen, label
 
 
 class Kernel(Nested, ABC):
-    """A family of kernels.
+    """A kernel, or a family of M kernels.
 
     Kernels can be added, multiplied with each other, and multiplied by a positive number. Families
-    of equal size are combined member by member, and a single kernel with each member of a family.
+    of equal size are combined member by member. A single kernel is combined with each member of a
+    family.
 
     Examples
     --------
@@ -43,71 +44,154 @@ class Kernel(Nested, ABC):
     (1, 2)
     """
 
-    __array_ufunc__ = None  # so that NumPy numbers leave ``number * kernel`` to the kernel
+    __array_ufunc__ = None  # lets NumPy scalars defer ``number * kernel`` to the kernel
 
     @abstractmethod
     def resolve(self, X: Any) -> Kernel:
-        """Return the same kernel with all that depends on data taken from X; resolved ones stay."""
+        """Return the kernel with all parameters that depend on data determined from X.
+
+        Parameters
+        ----------
+        X : n training examples
+
+        Returns
+        -------
+        Kernel
+            A new kernel; a kernel that is resolved already is returned unchanged.
+        """
 
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """What each member is called, before equal ones are told apart."""
+        """The name of each member; names may repeat."""
 
     @property
     def is_family(self) -> bool:
-        """Whether values come as a stack, one matrix per member."""
+        """Whether values have a leading axis of length M."""
         return False
 
     @abstractmethod
     def expressions(self, layout: Layout) -> list[Expression]:
-        """Return an expression for each member; sources and slots are registered in `layout`."""
+        """Return the expression of each member, which the core evaluates.
+
+        Parameters
+        ----------
+        layout : Layout
+            Sources and slots of the kernel are registered in it.
+
+        Returns
+        -------
+        list of M expressions
+        """
 
     @property
     @abstractmethod
     def views(self) -> tuple[str, ...]:
-        """What part of the data each member stands for: its name, or the columns that it reads."""
+        """The view of the data that each member reads: its name, or the columns."""
 
     def named(self, name: str) -> Kernel:
-        """Return the same kernel under a name."""
+        """Return the kernel with another name.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        Kernel
+        """
         from kernelweave.kernels.compose.algebra import Named
 
         return Named(self, name)
 
-    def row_means(self, reading: Reading) -> np.ndarray:
-        """Return the mean of each row of the kernel matrix of training examples, (M, n); kept."""
+    def row_means(self, reading: Reader) -> np.ndarray:
+        """Return the weighted mean of each row of the kernel matrix of the training examples.
+
+        The result is cached in `reading`.
+
+        Parameters
+        ----------
+        reading : Reading
+            The training examples.
+
+        Returns
+        -------
+        array of shape (M, n)
+        """
         from kernelweave.kernels.compile.normalized_kernels import Sample
 
-        if self not in reading.slots:
+        if self not in reading.vectors:
             sample = Sample.of(self, reading)
-            reading.slots[self] = sample.means_with(sample.compiled.read(reading))
-        return reading.slots[self]
+            reading.vectors[self] = sample.means_with(sample.compiled.read(reading))
+        return reading.vectors[self]
 
-    def filled(self, present: Reading) -> Kernel | None:
-        """Return the kernel with the mean of the present examples filled in where all is missing.
+    def filled(self, present: Reader) -> Kernel | None:
+        """Return the kernel that imputes the mean vector for examples without any value.
 
-        None where that is not the mean in feature space.
+        Parameters
+        ----------
+        present : Reading
+            The training examples that have values.
+
+        Returns
+        -------
+        Kernel or None
+            None if the mean vector is not the mean in feature space.
         """
         return None
 
-    def centred(self, present: Reading) -> Kernel | None:
-        """Return the kernel of vectors from which the mean of the present examples is subtracted.
+    def centred(self, present: Reader) -> Kernel | None:
+        """Return the kernel that subtracts the mean vector of the training examples.
 
-        None where that is not the mean in feature space.
+        Parameters
+        ----------
+        present : Reading
+            The training examples that have values.
+
+        Returns
+        -------
+        Kernel or None
+            None if the mean vector is not the mean in feature space.
         """
         return None
 
     def within(self, view: str) -> Kernel:
-        """Return the kernel within a view: of all of it without ``columns=``, or found there."""
+        """Return the kernel on a view of `Views`.
+
+        Parameters
+        ----------
+        view : str
+            Name of the view.
+
+        Returns
+        -------
+        Kernel
+            It reads all of the view if it has no ``columns=``; resolved columns become columns of
+            the view.
+        """
         return self
 
     @property
     def selection(self) -> Any:
-        """The ``columns=`` that all parts of this kernel have in common."""
+        """The ``columns=`` of this kernel, which all its parts have in common."""
         raise ValueError(f"{type(self).__name__} cannot be repeated on every column")
 
     def on(self, columns: Any) -> Kernel:
-        """Return the same kernel on other columns."""
+        """Return the kernel on other columns.
+
+        Parameters
+        ----------
+        columns : as in ``columns=`` of a kernel
+
+        Returns
+        -------
+        Kernel
+
+        Raises
+        ------
+        ValueError
+            If the kernel does not read columns.
+        """
         raise ValueError(f"{type(self).__name__} cannot be repeated on every column")
 
     @property
@@ -117,17 +201,17 @@ class Kernel(Nested, ABC):
 
     @property
     def pairwise(self) -> bool:
-        """Whether X is a matrix of similarities, which scikit-learn splits on both axes."""
+        """Whether X is a kernel matrix, which scikit-learn splits on both axes."""
         return False
 
     @property
     def may_vanish(self) -> bool:
-        """Whether examples that have nothing to compare, k(x, x) = 0, are no mistake."""
+        """Whether examples with k(x, x) = 0 are valid, such as sequences shorter than k."""
         return False
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Unique names of the members."""
+        """Unique names of the M members."""
         return unique(self.labels)
 
     @property
@@ -137,23 +221,26 @@ class Kernel(Nested, ABC):
 
     @property
     def size(self) -> int | None:
-        """The number of members, or None where it depends on data that were not seen yet."""
+        """Number of members, or None if it depends on the data and the kernel is not resolved."""
         return self.n_kernels
 
     def __call__(self, X: Any, Y: Any = None, *, n_jobs: int | None = None) -> np.ndarray:
-        """Return the kernel values of all pairs.
+        """Return the kernel matrix.
 
-        What depends on data is taken from Y (from X without Y), unless the kernel is resolved.
+        Parameters that depend on data are determined from Y (from X if Y is None), unless the
+        kernel is resolved.
 
         Parameters
         ----------
-        X : n examples.
-        Y : m examples; X where None. For precomputed kernels these are the training examples.
-        n_jobs : number of threads; None is one, -1 all processors.
+        X : n examples
+        Y : m examples, optional
+            X by default. For precomputed kernels these are the training examples.
+        n_jobs : int or None
+            Number of threads. None means 1, -1 all processors.
 
         Returns
         -------
-        (n, m) array for a single kernel, (M, n, m) for a family.
+        array of shape (n, m) for a single kernel, (M, n, m) for a family
         """
         training = Reading(X if Y is None else Y, training=True, n_jobs=n_jobs)
         new = training if Y is None else Reading(X, training=False, n_jobs=n_jobs)
@@ -167,14 +254,23 @@ class Kernel(Nested, ABC):
         return _stacked(compiled, np.swapaxes(values, 1, 2))
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """Return k(x, x) for the n examples of X: shape (n,), or (M, n) for a family."""
+        """Return k(x, x) of each example.
+
+        Parameters
+        ----------
+        X : n examples
+
+        Returns
+        -------
+        array of shape (n,) for a single kernel, (M, n) for a family
+        """
         training = Reading(X, training=True)
         compiled = self._compiled(training, training)
         return _stacked(compiled, _core.diagonal(compiled.program, compiled.read(training).side))
 
     def _compiled(self, training: Reading, new: Reading) -> CompiledKernels:
-        """Return the kernel ready to be evaluated, absent examples too."""
-        from kernelweave.kernels.data.absent import completed  # which is made of kernels
+        """Return the kernel ready to be evaluated, with values for absent examples."""
+        from kernelweave.kernels.data.absent import completed  # imports this module
 
         return CompiledKernels((completed(self.resolve(training.X), training, new),))
 
@@ -195,19 +291,21 @@ class Kernel(Nested, ABC):
 
 @dataclass(frozen=True)
 class OnColumns(Kernel):
-    """A kernel that looks at a part of X, and may have a name.
+    """A kernel that reads some columns of X.
 
     Parameters
     ----------
-    columns : the part of X to use; all of it by default.
-    name : what to call the kernel, and the view of the data that it stands for.
+    columns : columns of X to use, as in `kernelweave.kernels.data.columns.choose`; all by default
+    name : str, optional
+        Name of the kernel and of the view that it reads.
     """
 
     columns: Any = field(default=None, kw_only=True)
     name: str | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:
-        cls.__repr__ = OnColumns.__repr__  # type: ignore[method-assign]  # dataclasses keep it
+        # @dataclass generates a __repr__ unless the class has one.
+        cls.__repr__ = OnColumns.__repr__  # type: ignore[method-assign]
 
     def __repr__(self) -> str:
         ordered = sorted(fields(self), key=lambda f: f.name in ("columns", "name"))
@@ -218,15 +316,25 @@ class OnColumns(Kernel):
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", frozen(self.columns))
         if not isinstance(self.name, str | None):
-            raise ValueError(f"{self.kind}: name must be a string, not {self.name!r}")
+            raise ValueError(f"{self.kind}: name must be a string or None, not {self.name!r}")
 
     @property
     def kind(self) -> str:
-        """What messages call the kernel, and names where it has none of its own."""
+        """The name of the kernel in messages, and its default name."""
         return type(self).__name__
 
     def label(self, parameters: dict[str, Any]) -> str:
-        """Return how a member with some parameters is called."""
+        """Return the name of a member.
+
+        Parameters
+        ----------
+        parameters : dict
+            The parameters that distinguish the member.
+
+        Returns
+        -------
+        str
+        """
         where = None if self.name else self.columns
         return label(self.name or self.kind, parameters, where)
 
@@ -257,7 +365,12 @@ class OnColumns(Kernel):
 
 @dataclass(frozen=True)
 class Wrapper(Kernel):
-    """A kernel or family whose values are changed after they were computed."""
+    """A kernel that transforms the values of another kernel or family.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    """
 
     kernel: Kernel
 
@@ -296,5 +409,5 @@ class Wrapper(Kernel):
 
 
 def _stacked(compiled: CompiledKernels, values: np.ndarray) -> np.ndarray:
-    """Return values of all members, or of the only kernel."""
+    """Return values of shape (M, ...) for a family; drop the first axis for a single kernel."""
     return values if compiled.kernels[0].is_family else values[0]

@@ -48,7 +48,8 @@ from kernelweave.kernels.data.missing import FilledTexts, Missing, missing
 from kernelweave.kernels.data.standardized import Standardized, standardized
 from kernelweave.kernels.string.bag_of_words import BagOfWords
 from kernelweave.kernels.string.spectrum import NGram
-from kernelweave.kernels.vector.rbf import RBF, Linear
+from kernelweave.kernels.vector.linear import Linear
+from kernelweave.kernels.vector.rbf import RBF
 
 FACTORS = [4.0**k for k in range(-3, 4)]  # of the middle gamma
 WORDS = 3  # from which on most strings of a column are texts

@@ -1,4 +1,4 @@
-"""Parameters of kernels: what is accepted, families, and how they are written in names."""
+"""Checks of kernel parameters, members of families, and names of kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kernelweave.common.numbers import as_number, is_whole
 from kernelweave.kernels.data.columns import Columns
 
 GAMMAS = ("auto", "scale", "median")
-MOST = 2**31 - 1  # the largest integer that the core takes as a degree
+MOST = 2**31 - 1  # largest integer that the core accepts (32 bits)
 
 
 def _gamma(value: Any) -> float | str | None:
@@ -36,7 +36,21 @@ def _coef0(value: Any) -> float:
 
 
 def whole(kernel: str, name: str, value: Any, least: int = 1, most: int = MOST) -> int:
-    """Return a parameter that is one integer from `least` to `most`."""
+    """Return an integer parameter.
+
+    Parameters
+    ----------
+    kernel, name : str
+        Names of the kernel and the parameter, for the error message.
+    value : any object
+    least, most : int
+        Range of accepted values.
+
+    Raises
+    ------
+    ValueError
+        If `value` is not an integer in the range.
+    """
     if is_whole(value) and least <= value <= most:
         return int(value)
     raise ValueError(f"{kernel}: {name} must be an integer from {least} to {most:,}, not {value!r}")
@@ -54,7 +68,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "coef0": _coef0,
     "offset": _offset,
 }
-NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels of which gamma="median" has no meaning
+NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels that gamma="median" does not apply to
 
 RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "gamma": lambda values: (values > 0) & (values < np.inf),
@@ -63,17 +77,30 @@ RANGES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def checked(kernel: str, name: str, value: Any) -> Any:
-    """Return a parameter of a kernel, or for a sequence the tuple of the parameters of a family."""
+    """Return a validated parameter; a sequence becomes a tuple, the parameters of a family.
+
+    Parameters
+    ----------
+    kernel : str
+        Name of the kernel, for the error message.
+    name : {"gamma", "degree", "coef0", "offset"}
+    value : any object
+
+    Raises
+    ------
+    ValueError
+        If `value` is not accepted.
+    """
     many = isinstance(value, list | tuple | range) or getattr(value, "ndim", 0) == 1
     if kernel in NO_DISTANCE and "median" in (value if many else [value]):
         raise ValueError(
             f'{kernel}: gamma must be a positive number, None or "auto" (1 / n_features) or '
-            f'"scale", not {value!r}: "median" is for kernels of a distance'
+            f'"scale", not {value!r}; "median" is for functions of a distance, such as RBF'
         )
     if many and len(value) == 0:
         raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
     if many and name in RANGES and set(map(type, value)) <= {float, np.float64}:
-        values = np.asarray(value)  # a million widths are looked at as one
+        values = np.asarray(value)  # one vectorised check, for families of up to a million
         if np.all(RANGES[name](values)):
             return tuple(values.tolist())
     try:
@@ -83,11 +110,17 @@ def checked(kernel: str, name: str, value: Any) -> Any:
 
 
 def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the parameters of each member of a family; single values belong to all of them."""
+    """Return the parameters of each member of a family; single values apply to all members.
+
+    Raises
+    ------
+    ValueError
+        If there are sequences of different lengths.
+    """
     lengths = {name: len(v) for name, v in parameters.items() if isinstance(v, tuple)}
     if len(set(lengths.values())) > 1:
         raise ValueError(
-            f"{kernel}: sequences of parameters must be of equal length, not {lengths}"
+            f"{kernel}: sequences of parameters must have the same length, not {lengths}"
         )
     if not lengths:
         return [parameters]
@@ -96,19 +129,19 @@ def members(kernel: str, parameters: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
-    """Return how a kernel is called, such as ``RBF gamma=0.1 on 200 columns``."""
-    written = [f"{name}={_written(v)}" for name, v in parameters.items() if v is not None]
+    """Return the name of a kernel, such as ``RBF gamma=0.1 on 200 columns``."""
+    written = [f"{name}={_formatted(v)}" for name, v in parameters.items() if v is not None]
     where = columns.label if isinstance(columns, Columns) else columns
     on = [f"on {where}"] if where is not None and where != "" else []
     return " ".join([kernel, *written, *on])
 
 
-def _written(value: Any) -> str:
+def _formatted(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else repr(value)
 
 
 def frozen(selection: Any) -> Any:
-    """Return a selection of columns in a form that can be compared: lists and arrays as tuples."""
+    """Return a selection of columns in a hashable form: lists and arrays become tuples."""
     if hasattr(selection, "tolist"):  # an array, or the index of a frame
         selection = selection.tolist()
     if isinstance(selection, list | tuple):

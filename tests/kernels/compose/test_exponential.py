@@ -33,7 +33,7 @@ def test_families(rng):
     np.testing.assert_allclose(
         Exponential(RBF([0.1, 1.0]), [1.0, 2.0])(X)[1], Exponential(RBF(1.0), 2.0)(X)
     )
-    with pytest.raises(ValueError, match="3 values of gamma cannot go with a family of 2"):
+    with pytest.raises(ValueError, match="3 values of gamma cannot be combined with a family of 2"):
         Exponential(RBF([0.1, 1.0]), [1.0, 2.0, 3.0])
 
 
@@ -63,7 +63,9 @@ def test_bad_gamma(gamma):
 
 def test_matrices_without_a_unit_diagonal_are_refused(rng):
     K = rng.normal(size=(6, 6))
-    with pytest.raises(ValueError, match=r"Exponential: .* normalise it to a unit diagonal"):
+    with pytest.raises(
+        ValueError, match=r"Exponential: .* normalise the matrix to a unit diagonal"
+    ):
         Exponential(Precomputed(), 1.0)(K @ K.T)
-    with pytest.raises(ValueError, match="kernel must be a kernel"):
+    with pytest.raises(ValueError, match="kernel must be a Kernel"):
         Exponential(3.0)

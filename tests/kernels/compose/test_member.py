@@ -35,7 +35,7 @@ def test_none_means_the_default_kernels(rng):
 
 
 def test_an_index_beyond_the_kernels_is_refused(rng):
-    with pytest.raises(ValueError, match="index must be below the number of kernels, got 9"):
+    with pytest.raises(ValueError, match="index must be less than the number of kernels, 8, got 9"):
         Member(SEVERAL, 9).resolve(rng.normal(size=(12, 3)))
 
 

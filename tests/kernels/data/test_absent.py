@@ -208,15 +208,15 @@ def test_errors(numbers):
     train, _ = numbers
     one = train.copy()
     one[3, 1] = np.nan
-    with pytest.raises(ValueError, match=r"NaN in column 1; single values .*SimpleImputer"):
+    with pytest.raises(ValueError, match=r"NaN in column 1; impute .*SimpleImputer"):
         prepare(RBF(), None, one)
-    with pytest.raises(ValueError, match="NaN or None in all that the kernels read of example 7"):
+    with pytest.raises(ValueError, match="NaN or None for example 7 in all columns"):
         prepare([RBF(), Linear()], None, removed(train, [7]))
     with pytest.raises(ValueError, match="absent for all training examples"):
         prepare({"a": Linear(), "b": Linear()}, None, Views({"a": train, "b": train * np.nan}))
     with pytest.raises(ValueError, match="view 'b' is absent for all training examples"):
         prepare({"a": Linear(), "b": Linear()}, None, Views({"a": train, "b": None}))
-    with pytest.raises(ValueError, match="have a weight"):
+    with pytest.raises(ValueError, match="with a positive weight"):
         prepare([Linear(columns=0), Linear(columns=1)], None, _gone(train), weights=np.eye(N)[0])
 
 

@@ -84,7 +84,9 @@ def test_new_frames_may_order_their_columns_otherwise(X, library):
     other = frame[["job", "age", "weight", "height"]]
     assert np.array_equal(kernel(other, frame), kernel(frame, frame))
     assert np.array_equal(kernel(X, frame), kernel(frame, frame))
-    with pytest.raises(ValueError, match=r"X lacks columns of the training data: \['weight'\]"):
+    with pytest.raises(
+        ValueError, match=r"X must have the columns \['weight'\] of the training data"
+    ):
         kernel(frame[["job", "age"]], frame)
 
 
@@ -97,12 +99,12 @@ def test_equal_names_are_told_apart_by_position(X):
 @pytest.mark.parametrize(
     ("selection", "message"),
     [
-        (4, "X has 4 columns, there is no column 4"),
-        ([0, -5], "X has 4 columns, there is no column -5"),
-        ("age", "'age' is a name; names need a frame"),
-        (1.5, "1.5 is neither"),
-        ([0, 1.5], "1.5 is neither a position nor a name"),
-        ([True, False], "a mask of 2 values for 4 columns"),
+        (4, "4 is not a column of X, which has 4 columns"),
+        ([0, -5], "-5 is not a column of X, which has 4 columns"),
+        ("age", "'age' is a name, but X is not a data frame"),
+        (1.5, "1.5 must be"),
+        ([0, 1.5], "1.5 must be the position or the name"),
+        ([True, False], "a mask must have one value per column of X, not 2 for 4"),
         ([], "selects no column"),
         (slice(4, None), "selects no column"),
         ([False] * 4, "selects no column"),

@@ -110,7 +110,7 @@ def test_per_feature_keeps_a_category_whole(people):
         ({"age": [1.0, 2.0, np.nan, 4.0, 5.0, 6.0]}, "NaN in column 'age'"),
         ({"age": pandas.array([1, 2, None, 4, 5, 6], dtype="Int64")}, "NaN in column 'age'"),
         ({"height": [1.0, 2.0, 3.0, 4.0, 5.0, np.inf]}, "infinity in column 'height'"),
-        ({"age": pandas.to_datetime(["2020-01-01"] * 6)}, "column 'age' holds dates"),
+        ({"age": pandas.to_datetime(["2020-01-01"] * 6)}, "column 'age' contains dates"),
         ({"age": np.arange(6) * 1j}, "Complex data not supported: column 'age'"),
     ],
 )
@@ -123,9 +123,9 @@ def test_bad_columns(people, change, message):
 @pytest.mark.parametrize("item", [[1, 2], {"x": 1}], ids=["list", "record"])
 def test_nested_columns_of_polars_are_refused(item):
     frame = polars.DataFrame({"a": [item] * 4, "b": [1.0, 2.0, 3.0, 5.0]})
-    with pytest.raises(ValueError, match="column 'a' holds lists or records"):
+    with pytest.raises(ValueError, match="column 'a' contains lists or records"):
         Linear()(frame)
-    with pytest.raises(ValueError, match="column 'a' holds lists or records"):
+    with pytest.raises(ValueError, match="column 'a' contains lists or records"):
         MKLClassifier().fit(frame, [0, 1, 0, 1])
 
 

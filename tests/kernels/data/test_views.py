@@ -287,9 +287,9 @@ def test_weights_by_kernel_and_by_view(tables):
 def test_errors(tables):
     views, y = tables
     X = Views(views)
-    with pytest.raises(ValueError, match="a row for each example"):
+    with pytest.raises(ValueError, match="the same number of rows"):
         Views({"a": np.eye(3), "b": np.eye(4)})
-    with pytest.raises(ValueError, match="at least one view"):
+    with pytest.raises(ValueError, match="at least one of the views"):
         Views({"a": None})
     with pytest.raises(ValueError, match="must be strings"):
         Views({1: np.eye(3)})
@@ -297,9 +297,9 @@ def test_errors(tables):
         Views({"a": "ACGT"})
     with pytest.raises(ValueError, match="X has no view 'c'"):
         X["c"]
-    with pytest.raises(ValueError, match="X has the views 'a', 'b', 'dna'"):
+    with pytest.raises(ValueError, match="has the views 'a', 'b', 'dna'"):
         MKLClassifier(RBF()).fit(X, y)
-    with pytest.raises(ValueError, match="X has the views"):
+    with pytest.raises(ValueError, match="has the views"):
         MKLClassifier(RBF(columns="c")).fit(X, y)
     model = MKLClassifier(KERNELS).fit(X, y)
     with pytest.raises(ValueError, match="X has no view 'dna'"):
@@ -365,7 +365,7 @@ def test_pairs_of_objects(load_real):
         by_hand.predict(kernel(X[200:], X[:200])), model.predict(X[200:]), atol=1e-2
     )
     for bad in (X + 124, X - 1, X + 0.5):
-        with pytest.raises(ValueError, match="column 'drug' of X must hold row numbers"):
+        with pytest.raises(ValueError, match="column 'drug' of X must contain row numbers"):
             model.predict(bad)
 
 

@@ -165,7 +165,7 @@ def test_families_share_their_words(rng):
 
 def test_short_sequences_are_counted_and_have_value_0(rng):
     X = ["ACGT" * 5, "ACG", "ACGTACGTAC", "TTGCA" * 4]
-    with pytest.warns(UserWarning, match="2 of 4 sequences are shorter than .* 11 letters"):
+    with pytest.warns(UserWarning, match="2 of 4 sequences are shorter than 11 letters"):
         K = GappedKmer()(X)
     assert not K[1:3].any()
     assert K[0, 0] > 0
@@ -196,7 +196,7 @@ def test_cutting_mismatches_off_is_warned_of_once(rng, recwarn):
         ({"l": 0}, "l must be an integer from 1"),
         ({"l": 32}, "fewer than 2\\^64"),
         ({"l": []}, "empty sequence"),
-        ({"l": [5, 6], "k": [3, 3, 3]}, "equal length"),
+        ({"l": [5, 6], "k": [3, 3, 3]}, "the same length"),
         ({"filter": "half"}, "filter must be one of"),
         ({"centre": (0, 5)}, "centre must be"),
         ({"centre": 5}, "centre must be"),

@@ -79,8 +79,8 @@ def test_a_family_of_sigmoids_is_learned_certified_and_saved(data, tmp_path):
 def test_bad_use(data, tmp_path):
     X, y = data
     for function, message in [
-        (lambda a, b: np.ones(3), r"gave values of shape \(3,\) for 40 and 40"),
-        (lambda a, b: np.full((len(a), len(b)), np.nan), "not finite"),
+        (lambda a, b: np.ones(3), r"returned an array of shape \(3,\) for 40 and 40"),
+        (lambda a, b: np.full((len(a), len(b)), np.nan), "must be finite"),
     ]:
         with pytest.raises(ValueError, match=message):
             MKLClassifier(function).fit(X, y)

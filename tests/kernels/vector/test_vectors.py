@@ -259,7 +259,7 @@ def test_names():
         (lambda: Polynomial(2**31), "Polynomial: degree must be an integer .*, not 2147483648"),
         (lambda: Polynomial(10**400), "Polynomial: degree must be an integer from 1 to"),
         (lambda: Polynomial(coef0=-1.0), "Polynomial: coef0 must be a number >= 0"),
-        (lambda: Polynomial([1, 2], [1, 2, 3]), "of equal length"),
+        (lambda: Polynomial([1, 2], [1, 2, 3]), "have the same length"),
     ],
 )
 def test_bad_parameters(make, message):
@@ -289,7 +289,7 @@ def test_bad_data(kernel, X, message):
 @pytest.mark.parametrize("kernel", [ChiSquared(), Intersection()])
 @pytest.mark.parametrize("form", [np.array, sp.csr_array])
 def test_negative_values(kernel, form):
-    with pytest.raises(ValueError, match="Negative values in data: X holds -2"):
+    with pytest.raises(ValueError, match="Negative values in data: X contains -2"):
         kernel(form([[1.0, 0.0], [-2.0, 1.0]]))
 
 

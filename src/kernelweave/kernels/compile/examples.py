@@ -1,14 +1,16 @@
-"""Examples: a data set as the core reads it.
+"""Examples in the form in which the compiled core reads them.
 
-A view is what a kernel looks at: some columns, the words of a text, a given matrix. A `Table` is
-what a view shows of the examples, as one shared quantity of the core reads them; strings bring
-tables of their own. A `Reading` reads each view of one data set once. `Examples` are the tables and
-vectors that come of it: plain arrays, which can be subset, stored and turned into a `_core.Side`. A
-fitted model needs nothing else of its training data.
+A *view* is the part of the data that a kernel reads: some columns, the words of a text, a given
+matrix. A `Table` holds a view of n examples in the format of the core. A `Reading` reads each view
+of a data set once and caches its table; a `Subset` takes its tables from a reading. `Examples` are
+the tables and vectors that a list of kernels needs: plain arrays, which can be subset, saved and
+passed to the core. A fitted model needs nothing else of its training data.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -22,28 +24,35 @@ from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.model.files.registry import stored
 
-# Below this density, and from this many columns on, the core's sparse products are the faster ones.
-SPARSE_BELOW, SPARSE_FROM = 0.3, 40
+# Vectors are multiplied as sparse ones if they have at least SPARSE_COLUMNS columns and a smaller
+# fraction of non-zeros than SPARSE_DENSITY; otherwise the core's dense products are faster.
+SPARSE_DENSITY = 0.3
+SPARSE_COLUMNS = 40
 
 
 @runtime_checkable
 class Table(Protocol):
-    """What every kind of table can do; n is its number of examples."""
+    """A view of n examples in the format of the core."""
 
     def take(self, index: np.ndarray) -> Table:
-        """Return the table of the examples in `index`."""
+        """Return the table of the examples at k positions, shape (k,)."""
 
     def reference(self) -> Table:
-        """Return what is needed to compare new examples with these ones."""
+        """Return the part of the table that is needed to compare new examples with these."""
 
     def add_to(self, side: _core.Side) -> None:
-        """Append this table to a side."""
+        """Append this table to one side of an evaluation."""
 
 
 @stored("Dense")
 @dataclass(frozen=True, eq=False)
 class Dense:
-    """Vectors, shape (n, d), float64 and C-contiguous."""
+    """Dense vectors.
+
+    Attributes
+    ----------
+    values : array of shape (n, d), float64 and C-contiguous
+    """
 
     values: np.ndarray
 
@@ -60,7 +69,15 @@ class Dense:
 @stored("Sparse")
 @dataclass(frozen=True, eq=False)
 class Sparse:
-    """Vectors with few non-zeros, shape (n, d), CSR with int32 indices and int64 row starts."""
+    """Sparse vectors in CSR format, shape (n, d).
+
+    Attributes
+    ----------
+    data : array of nnz values, float64
+    indices : array of nnz columns, int32
+    indptr : array of n + 1 row starts, int64
+    d : number of columns
+    """
 
     data: np.ndarray
     indices: np.ndarray
@@ -69,7 +86,7 @@ class Sparse:
 
     @classmethod
     def of(cls, values: sp.csr_array) -> Sparse:
-        """Return the table of a CSR matrix."""
+        """Return the table of a CSR matrix of shape (n, d)."""
         if not values.has_canonical_format:
             values = values.copy()
             values.sum_duplicates()
@@ -81,7 +98,7 @@ class Sparse:
         )
 
     def to_csr(self) -> sp.csr_array:
-        """Return the vectors as a SciPy matrix."""
+        """Return the vectors as a SciPy matrix of shape (n, d)."""
         shape = (len(self.indptr) - 1, self.d)
         return sp.csr_array((self.data, self.indices, self.indptr), shape=shape)
 
@@ -98,14 +115,17 @@ class Sparse:
 @stored("Given")
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Given similarities to the training examples.
+    """Precomputed similarities to the training examples.
 
     Attributes
     ----------
-    matrix : similarities to all training examples, whose numbers are those of its columns; (0, 0)
-        where the examples only serve as a reference.
-    ids : (n,) which training examples these are; (0,) for new examples.
-    rows : (n,) the row of the matrix of each example; None where it has a row for each, in order.
+    matrix : array of shape (rows, n_train)
+        Column j holds the similarities to training example j. Shape (0, 0) if the examples are
+        used as a reference only.
+    ids : array of shape (n,)
+        The columns that belong to these examples; shape (0,) for new examples.
+    rows : array of shape (n,), or None
+        The row of `matrix` that belongs to each example; None if row i belongs to example i.
     """
 
     matrix: np.ndarray
@@ -126,135 +146,212 @@ class Given:
         side.add_given(self.matrix, rows, self.ids)
 
 
-def vector_table(values: Any) -> Dense | Sparse:
-    """Return vectors in the form in which the core multiplies them faster.
+def vector_table(values: np.ndarray | sp.csr_array) -> Dense | Sparse:
+    """Return vectors as a dense or sparse table, whichever the core multiplies faster.
 
     Parameters
     ----------
-    values : (n, d) array or sparse matrix of numbers.
+    values : array or sparse matrix of shape (n, d)
     """
     n, d = values.shape
-    count = values.nnz if sp.issparse(values) else np.count_nonzero(values)
-    if d >= SPARSE_FROM and count < SPARSE_BELOW * n * d:
+    count = np.count_nonzero(values) if isinstance(values, np.ndarray) else values.nnz
+    if d >= SPARSE_COLUMNS and count < SPARSE_DENSITY * n * d:
         return Sparse.of(sp.csr_array(values))
-    dense = values.toarray() if sp.issparse(values) else values
+    dense = values if isinstance(values, np.ndarray) else values.toarray()
     return Dense(np.ascontiguousarray(dense, dtype=np.float64))
 
 
 class View(Protocol):
-    """What a kernel looks at in a data set; equal views share their tables.
+    """The part of a data set that a kernel reads; equal views share their tables.
 
-    It is a choice of columns, has one, ``columns``, or sees none.
+    A view is a `Columns` object, or has an attribute ``columns``, or reads no columns at all.
     """
 
     def table(self, X: Any, training: bool) -> Table:
-        """Return what this view shows of X. `training`: X is all of the training data."""
+        """Return the view of the n examples of X; `training`: X is the whole training data."""
 
 
-class Reading:
-    """One data set, each view of which is read once.
+class Reader(ABC):
+    """n examples of a data set, whose views are read once and cached.
+
+    Attributes
+    ----------
+    X : the data set, as returned by `as_input`
+    training : bool
+        Whether X is the training data.
+    n_jobs : int
+        Number of threads.
+    n : int
+        Number of examples.
+    shares : array of shape (n,)
+        Weight of each example in means; they sum to 1.
+    vectors : dict
+        Cache of vectors of the examples, by the kernel (or other object) that has computed them.
+    """
+
+    X: Any
+    training: bool
+    n_jobs: int
+    n: int
+    shares: np.ndarray
+
+    def __init__(self) -> None:
+        self.vectors: dict[Hashable, np.ndarray] = {}
+        self._tables: dict[View, Table] = {}
+
+    @property
+    @abstractmethod
+    def is_complete(self) -> bool:
+        """Whether X is an array of numbers without missing values."""
+
+    @abstractmethod
+    def _read(self, view: View) -> Table:
+        """Return the table of a view, which is not cached yet."""
+
+    @abstractmethod
+    def missing(self, view: View | Columns) -> np.ndarray | None:
+        """Return which examples have no value in any column of a view, (n,); None if none."""
+
+    def table(self, view: View) -> Table:
+        """Return the table of a view."""
+        if view not in self._tables:
+            self._tables[view] = self._read(view)
+        return self._tables[view]
+
+    def absent(self, view: View | Columns) -> np.ndarray | None:
+        """Return which examples are absent in a view, (n,); None if none.
+
+        Absent examples have no value in any column, and the view has no values to fill in.
+        """
+        columns = columns_of(view)
+        return None if columns is None or columns.always_present else self.missing(view)
+
+
+class Reading(Reader):
+    """All examples of a data set.
 
     Parameters
     ----------
-    X : array, sparse matrix, frame or list of texts with n examples.
-    training : whether X is the training data (given similarities are then square).
-    n_jobs : number of threads for what normalisations need of the examples.
-    weights : how much each example counts in means over the data, (n,); None: all the same.
+    X : array, sparse matrix, data frame, list of texts or `Views` with n examples
+    training : bool
+        Whether X is the training data, so that precomputed matrices are square.
+    n_jobs : int or None
+        Number of threads for normalisations.
+    weights : array of shape (n,), or None
+        Weight of each example in means; equal weights if None.
     """
 
-    is_part = False  # whether it leaves out examples for which a view is absent
-
-    def __init__(self, X: Any, *, training: bool, n_jobs: int | None = None, weights: Any = None):
+    def __init__(
+        self,
+        X: Any,
+        *,
+        training: bool,
+        n_jobs: int | None = None,
+        weights: np.ndarray | None = None,
+    ):
+        super().__init__()
         self.X = as_input(X)
         self.training = training
         self.n_jobs = thread_count(n_jobs)
         self.n = self.X.shape[0]
         weights = np.ones(self.n) if weights is None else weights
         self.shares = weights / weights.sum()
-        self._tables: dict[View, Table] = {}
         self._missing: dict[View | Columns, np.ndarray | None] = {}
-        self.slots: dict[Any, np.ndarray] = {}  # vectors of kernels that are known already
-        self._parts: dict[bytes, PartOfReading] = {}
+        self._subsets: dict[bytes, Subset] = {}
 
     @cached_property
     def is_complete(self) -> bool:
-        """Whether X is an array of numbers none of which is missing."""
         X = self.X
         if not isinstance(X, np.ndarray) or X.dtype.kind not in "biuf":
             return False
         with np.errstate(over="ignore", invalid="ignore"):
-            return not np.isnan(X.sum())  # which may also overflow, and costs one pass
+            # NaN also if the sum overflows; then the slower test of every view decides.
+            return not np.isnan(X.sum())
 
-    def table(self, view: View) -> Table:
-        """Return the table of a view."""
-        if view not in self._tables:
-            self._tables[view] = view.table(self.X, self.training)
-        return self._tables[view]
+    def _read(self, view: View) -> Table:
+        return view.table(self.X, self.training)
 
     def missing(self, view: View | Columns) -> np.ndarray | None:
-        """Return for which examples all columns of a view are missing, (n,); None: for none."""
         if view not in self._missing:
             columns = columns_of(view)
             self._missing[view] = None if columns is None else columns.absent(self.X)
         return self._missing[view]
 
-    def absent(self, view: View | Columns) -> np.ndarray | None:
-        """Return for which examples a view has nothing to show, nor anything filled in, (n,)."""
-        columns = columns_of(view)
-        return None if columns is None or columns.always_present else self.missing(view)
+    def subset(self, rows: np.ndarray) -> Subset:
+        """Return some of the examples; equal subsets are the same cached object.
 
-    def part(self, rows: np.ndarray) -> PartOfReading:
-        """Return the reading of some of the examples, which has nothing to read anew; kept."""
+        Parameters
+        ----------
+        rows : array of k positions
+        """
         key = rows.tobytes()
-        if key not in self._parts:
-            self._parts[key] = PartOfReading(self, rows)
-        return self._parts[key]
+        if key not in self._subsets:
+            self._subsets[key] = Subset(self, rows)
+        return self._subsets[key]
+
+
+class Subset(Reader):
+    """Some examples of a reading, whose tables are taken from it.
+
+    Parameters
+    ----------
+    reading : Reading
+    rows : array of n positions
+
+    Raises
+    ------
+    ValueError
+        If the weights of all these examples are 0.
+    """
+
+    def __init__(self, reading: Reading, rows: np.ndarray):
+        super().__init__()
+        self.reading, self.rows = reading, rows
+        self.X, self.training, self.n_jobs = reading.X, reading.training, reading.n_jobs
+        self.n = len(rows)
+        total = reading.shares[rows].sum()
+        if not total > 0:
+            raise ValueError(
+                "X: a view is absent for all training examples with a positive weight; leave out "
+                "the kernels of this view"
+            )
+        self.shares = reading.shares[rows] / total
+
+    @property
+    def is_complete(self) -> bool:
+        return self.reading.is_complete
+
+    def _read(self, view: View) -> Table:
+        return self.reading.table(view).take(self.rows)
+
+    def missing(self, view: View | Columns) -> np.ndarray | None:
+        missing = self.reading.missing(view)
+        if missing is None or not missing[self.rows].any():
+            return None
+        some: np.ndarray = missing[self.rows]
+        return some
 
 
 def columns_of(view: View | Columns) -> Columns | None:
-    """Return the columns of a view, if it has any."""
+    """Return the columns of a view, or None if it reads none."""
     return view if isinstance(view, Columns) else getattr(view, "columns", None)
-
-
-class PartOfReading(Reading):
-    """Some examples of a data set whose views are taken from a reading of all of it."""
-
-    is_part = True
-
-    def __init__(self, whole: Reading, rows: np.ndarray):
-        self.whole, self.rows = whole, rows
-        self.X, self.training, self.n_jobs = whole.X, whole.training, whole.n_jobs
-        self.n = len(rows)
-        total = whole.shares[rows].sum()
-        if not total > 0:
-            raise ValueError("a view is absent for all training examples that have a weight")
-        self.shares = whole.shares[rows] / total
-        self._tables, self.slots, self._parts = {}, {}, {}
-
-    def table(self, view: View) -> Table:
-        if view not in self._tables:
-            self._tables[view] = self.whole.table(view).take(self.rows)
-        return self._tables[view]
-
-    def absent(self, view: View | Columns) -> np.ndarray | None:
-        absent = self.whole.absent(view)
-        if absent is None or not absent[self.rows].any():
-            return None
-        some: np.ndarray = absent[self.rows]
-        return some
 
 
 @stored("Examples")
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """n examples as a program reads them.
+    """n examples in the form that a compiled program reads.
 
     Attributes
     ----------
-    n : number of examples.
-    tables : the distinct tables.
-    sources : for each source of the program the position of its table in `tables`.
-    vectors : (slots, n), what normalisations need of each example.
+    n : int
+        Number of examples.
+    tables : tuple of Table
+        The distinct tables.
+    sources : tuple of int
+        For each source of the program, the position of its table in `tables`.
+    vectors : array of shape (slots, n)
+        The numbers that normalisations need of each example, such as its norm.
     """
 
     n: int
@@ -264,7 +361,7 @@ class Examples:
 
     @cached_property
     def side(self) -> _core.Side:
-        """The same examples for the core."""
+        """The examples as one side of an evaluation by the core."""
         side = _core.Side(self.n)
         for position in self.sources:
             self.tables[position].add_to(side)
@@ -273,12 +370,12 @@ class Examples:
         return side
 
     def take(self, index: np.ndarray) -> Examples:
-        """Return the examples in `index` (integers)."""
+        """Return the examples at k positions, shape (k,)."""
         tables = tuple(table.take(index) for table in self.tables)
         return replace(self, n=len(index), tables=tables, vectors=self.vectors[:, index])
 
     def part(self, sources: list[int]) -> Examples:
-        """Return the same examples for a program with some of the sources."""
+        """Return the same examples for a program that reads only some of the sources."""
         read = [self.sources[number] for number in sources]
         tables = {position: number for number, position in enumerate(dict.fromkeys(read))}
         return replace(
@@ -288,10 +385,9 @@ class Examples:
         )
 
     def reference(self, index: np.ndarray) -> Examples:
-        """Return the examples in `index` as what new examples are compared with.
+        """Return the examples at k positions in the form that a model saves.
 
-        This is what a model stores of its support examples. They can be the first side of an
-        evaluation, the second one being new examples.
+        They can be the first side of an evaluation whose second side are new examples.
         """
         chosen = self.take(index)
         return replace(chosen, tables=tuple(table.reference() for table in chosen.tables))

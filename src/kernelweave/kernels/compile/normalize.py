@@ -1,19 +1,18 @@
-"""Normalisations: kernels on a common scale, so that their weights can be compared.
+"""Resolve, normalise and compile kernels.
 
-From what a user asks for to what an engine works with: `prepare`. Whatever a normalisation takes
-from data it takes from the training data, and applies to all data.
+Normalisations put kernels on a common scale, so that their weights can be compared. Their constants
+are computed from the training data and applied to all data.
 
-* "variance" (multiplicative; Kloft et al. 2011, formula 27): k / (mean_i k(x_i, x_i) - mean_ij
-  k(x_i, x_j)). The examples then have variance 1 in feature space.
-* "unit" (spherical; formula 28): k(x, y) / sqrt(k(x, x) k(y, y)).
-* "trace": k / (trace(K) / n), so that the mean of the diagonal is 1. Matrices of trace 1, as in
-  Moeller et al. (2018), would give C another meaning at every n.
-* "center": the training examples have mean zero in feature space.
+* "variance" (multiplicative; Kloft et al. 2011, eq. 27): k / (mean_i k(x_i, x_i) - mean_ij
+  k(x_i, x_j)). The training examples have variance 1 in feature space.
+* "unit" (spherical; eq. 28): k(x, y) / sqrt(k(x, x) k(y, y)).
+* "trace": k / (trace(K) / n), so that the mean of the diagonal is 1. Kernel matrices of trace 1, as
+  in Moeller et al. (2018), would change the meaning of C with n.
+* "center": the training examples have mean 0 in feature space.
 
-Means over pairs are exact up to 5,000 examples. Beyond, they are taken over so many examples,
-evenly spaced. A kernel whose columns are absent for some examples is normalised on the others. One
-that is constant on the training data tells no examples apart: its values become 0, and estimators
-give it weight 0.
+Means over pairs are exact for up to 5,000 examples; for more, they are taken over 5,000 evenly
+spaced ones. A kernel that is absent for some examples is normalised on the others. A kernel that is
+constant on the training data is set to 0, and estimators give it weight 0.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ import numpy as np
 from kernelweave.common.core import single_threaded_blas
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel
-from kernelweave.kernels.compile.examples import Examples, Reading
+from kernelweave.kernels.compile.examples import Examples, Reader, Reading
 from kernelweave.kernels.compile.normalized_kernels import (
     Centered,
     Rescaled,
@@ -47,32 +46,40 @@ from kernelweave.kernels.data.absent import (
     all_at_mean,
     completed,
     extrapolated,
-    present_part,
+    present_subset,
 )
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.kernels.vector.function import Function
 
-NAMED = 8  # constant kernels in a warning, at most
+NAMED = 8  # largest number of constant kernels that a warning names
 ACCEPTED = "a kernel or a list of kernels, or a dict of them by name"
 Kernels = Kernel | Sequence[Kernel] | Mapping[str, Kernel]
 
 
 def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = None) -> Kernel:
-    """Return a kernel normalised on training data.
+    """Return a kernel that is normalised on training data.
 
-    Members of a family that are constant on the training data, or would be once normalised, have
-    values of 0 instead.
+    Members of a family that are constant on the training data, before or after normalisation, are
+    set to 0.
 
     Parameters
     ----------
-    kernel : kernel or family; it is resolved on X if it was not before.
+    kernel : Kernel
+        A kernel or family; it is resolved on X if necessary.
     how : {"variance", "unit", "trace", "center", None}
-    X : the training examples (a `Reading` of them will do).
-    n_jobs : number of threads.
+        The normalisation; None for none.
+    X : n training examples, or a `Reading` of them
+    n_jobs : int or None
+        Number of threads. None means 1, -1 all processors.
+
+    Returns
+    -------
+    Kernel
 
     Raises
     ------
-    ValueError : where all members are constant, and where values are beyond what numbers can hold.
+    ValueError
+        If all members are constant, or if values overflow.
 
     Examples
     --------
@@ -98,42 +105,42 @@ def normalize(kernel: Kernel, how: str | None, X: Any, *, n_jobs: int | None = N
 def quietly_normalized(kernel: Kernel, how: str | None, reading: Reading) -> Kernel:
     """Return a kernel normalised on the examples for which it is present.
 
-    All its members may be constant.
+    Unlike `normalize` it accepts a kernel all of whose members are constant.
     """
     if how not in NORMALISATIONS:
         raise ValueError(f"normalize must be one of {[*NORMALISATIONS]}, not {how!r}")
     kernel = kernel.resolve(reading.X)
-    if isinstance(kernel, Stack):  # one by one, so that memory does not grow with the columns
+    if isinstance(kernel, Stack):  # one by one, so that memory use is that of one column
         parts = tuple(quietly_normalized(part, how, reading) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
     if isinstance(kernel, Named):
         return replace(kernel, kernel=quietly_normalized(kernel.kernel, how, reading))
     with single_threaded_blas():
         some = not reading.is_complete and absent_of_one(kernel, reading) is not None
-        return NORMALISATIONS[how](kernel, present_part(kernel, reading) if some else reading)
+        return NORMALISATIONS[how](kernel, present_subset(kernel, reading) if some else reading)
 
 
 def refuse_all_constant(compiled: CompiledKernels) -> None:
-    """Raise where no kernel tells any examples apart."""
+    """Raise ValueError if all kernels are constant on the training data."""
     if not len(compiled.varying):
         all_of = "" if compiled.n_kernels == 1 else f", as are all {compiled.n_kernels}"
         raise ValueError(
-            f"kernel {compiled.names[0]!r} is constant on the training data{all_of}, so that it "
-            "tells no examples apart: take another one"
+            f"kernels: kernel {compiled.names[0]!r} is constant on the training data{all_of}; pass "
+            "a kernel that takes different values on the training examples"
         )
 
 
-def _as_it_is(kernel: Kernel, reading: Reading) -> Kernel:
-    diagonal(kernel, reading)
+def _unchanged(kernel: Kernel, reading: Reader) -> Kernel:
+    diagonal(kernel, reading)  # raises if values overflow
     return kernel
 
 
-def _variance(kernel: Kernel, reading: Reading) -> Kernel:
+def _variance(kernel: Kernel, reading: Reader) -> Kernel:
     constant, scales = is_constant(kernel, reading), variances(kernel, reading)
-    return _divided(kernel, scales, constant | (scales <= 0))  # rounding may take it below
+    return _divided(kernel, scales, constant | (scales <= 0))  # negative by rounding
 
 
-def _unit(kernel: Kernel, reading: Reading) -> Kernel:
+def _unit(kernel: Kernel, reading: Reader) -> Kernel:
     if kernel.unit_diagonal:
         return muted(kernel, is_constant(kernel, reading))
     squares = diagonal(kernel, reading)
@@ -142,48 +149,50 @@ def _unit(kernel: Kernel, reading: Reading) -> Kernel:
         vanishes = row.any() and (row < np.finfo(float).tiny).any()
         if vanishes and not kernel.may_vanish:
             raise ValueError(
-                f"kernel {name!r}: example {int(np.argmin(row))} has zero self-similarity "
-                f"k(x, x) = {row.min():g}, which normalize='unit' cannot make 1"
+                f"normalize='unit' requires k(x, x) > 0, but kernel {name!r} has k(x, x) = "
+                f"{row.min():g} for example {int(np.argmin(row))}; remove the example or take "
+                "normalize='variance'"
             )
     if "given" in CompiledKernels((kernel,)).kinds:
         if not np.allclose(squares, 1.0, rtol=0.0, atol=1e-9):
             raise ValueError(
                 f"kernel {kernel.names[0]!r}: normalize='unit' needs k(x, x) of new examples, "
-                "which a precomputed matrix does not hold; give matrices with a unit diagonal"
+                "which a precomputed matrix does not contain; pass matrices with a unit diagonal"
             )
         return muted(kernel, is_constant(kernel, reading))
     return muted(Unit(kernel), zero | is_constant(Unit(kernel), reading))
 
 
-def _trace(kernel: Kernel, reading: Reading) -> Kernel:
+def _trace(kernel: Kernel, reading: Reader) -> Kernel:
     constant, scales = is_constant(kernel, reading), diagonal(kernel, reading) @ reading.shares
     return _divided(kernel, scales, constant | (scales <= 0))
 
 
-def _center(kernel: Kernel, reading: Reading) -> Kernel:
+def _center(kernel: Kernel, reading: Reader) -> Kernel:
     constant = is_constant(kernel, reading)
     return muted(Centered.of(kernel, reading), constant)
 
 
-NORMALISATIONS: dict[str | None, Callable[[Kernel, Reading], Kernel]] = {
+NORMALISATIONS: dict[str | None, Callable[[Kernel, Reader], Kernel]] = {
     "variance": _variance,
     "unit": _unit,
     "trace": _trace,
     "center": _center,
-    None: _as_it_is,
+    None: _unchanged,
 }
 
 
 def _divided(kernel: Kernel, scales: np.ndarray, constant: np.ndarray) -> Kernel:
-    """Return each member divided by its scale, but 0 where it is constant."""
-    scales = np.broadcast_to(scales, constant.shape)  # some have one for all
+    """Return each member divided by its scale; constant members are set to 0."""
+    scales = np.broadcast_to(scales, constant.shape)  # unit diagonals have one scale for all
     with np.errstate(over="ignore"):
         factors = np.divide(1.0, scales, out=np.zeros(len(scales)), where=~constant)
     bad = np.flatnonzero(~np.isfinite(factors))
     if len(bad):
         raise ValueError(
-            f"kernel {kernel.names[bad[0]]!r} has values of about {scales[bad[0]]:.3g} on the "
-            "training data, which are too small to be normalised: scale X up"
+            f"X: kernel {kernel.names[bad[0]]!r} has values of about {scales[bad[0]]:.3g} on the "
+            "training data, which are too small to be normalised; scale X up, for example with "
+            "sklearn.preprocessing.StandardScaler"
         )
     return Rescaled(kernel, tuple(factors.tolist()))
 
@@ -201,17 +210,31 @@ def prepare(
 
     Parameters
     ----------
-    kernels : a kernel or several (a list, or a dict by name), each of which may be a family.
-    how : {"variance", "unit", "trace", "center", None}, the normalisation.
-    X : the training examples.
-    weights : how much each example counts in normalisations, shape (n,); None: all the same.
-    n_jobs : number of threads.
-    extrapolate : whether views make up for those that are absent; otherwise these are at the mean.
+    kernels : Kernel, list of kernels, or dict from names to kernels
+        Each may be a family.
+    how : {"variance", "unit", "trace", "center", None}
+        The normalisation; None for none.
+    X : n training examples
+    weights : array of shape (n,), optional
+        Weight of each example in normalisations; equal weights by default.
+    n_jobs : int or None
+        Number of threads. None means 1, -1 all processors.
+    extrapolate : bool
+        Whether the features of the views that an example has are scaled up to make up for those
+        that it lacks. Otherwise absent views are at the mean of the training examples.
 
     Returns
     -------
-    The compiled kernels, and the training examples as they read them. Kernels that are constant on
-    these are 0; a warning names them.
+    compiled : CompiledKernels
+        The normalised kernels. Kernels that are constant on the training data are set to 0, and a
+        warning lists them.
+    examples : Examples
+        The training examples in the form that the compiled kernels read.
+
+    Raises
+    ------
+    ValueError
+        If all kernels are constant, or if values overflow.
 
     Examples
     --------
@@ -242,14 +265,23 @@ def _warn_of_constant(compiled: CompiledKernels) -> None:
     named = [repr(compiled.names[m]) for m in constant[:NAMED]]
     more = f" and {len(constant) - NAMED} more" if len(constant) > NAMED else ""
     warn(
-        f"{len(constant)} of {compiled.n_kernels} kernels get weight 0, being constant on the "
-        f"training data: {', '.join(named)}{more}",
+        f"{len(constant)} of {compiled.n_kernels} kernels get weight 0, because they are constant "
+        f"on the training data: {', '.join(named)}{more}",
         UserWarning,
     )
 
 
 def resolve(kernels: Kernels, X: Any) -> list[Kernel]:
-    """Return kernels with every parameter made concrete on training data X.
+    """Return kernels with all parameters that depend on data determined from X.
+
+    Parameters
+    ----------
+    kernels : Kernel, list of kernels, or dict from names to kernels
+    X : n training examples
+
+    Returns
+    -------
+    list of Kernel
 
     Examples
     --------
@@ -264,7 +296,13 @@ def resolve(kernels: Kernels, X: Any) -> list[Kernel]:
 
 
 def listed(kernels: Any) -> list[Kernel]:
-    """Return what a user gave for `kernels` as a list; those of a dict have its keys for names."""
+    """Return the argument `kernels` as a list; kernels of a dict are named by its keys.
+
+    Raises
+    ------
+    ValueError
+        If it is empty or holds something that is not a kernel.
+    """
     if isinstance(kernels, Mapping):
         chosen = [as_kernel(kernel).named(name) for name, kernel in kernels.items()]
     elif isinstance(kernels, list | tuple):
@@ -277,13 +315,13 @@ def listed(kernels: Any) -> list[Kernel]:
 
 
 def all_pairwise(kernels: Any) -> bool:
-    """Return whether all of what a user gave for kernels read X as a matrix of similarities."""
+    """Return whether all kernels of the argument `kernels` read X as a kernel matrix."""
     each = [kernels] if isinstance(kernels, Kernel) else list(by_name(kernels).values())
     return len(each) > 0 and all(isinstance(one, Kernel) and one.pairwise for one in each)
 
 
 def as_kernel(kernel: Any) -> Kernel:
-    """Return a kernel as it is, a function as one; refuse anything else in one line."""
+    """Return a kernel unchanged and a function as `Function`; raise ValueError otherwise."""
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel) and not isinstance(kernel, type):
@@ -291,8 +329,8 @@ def as_kernel(kernel: Any) -> Kernel:
     what = type(kernel).__name__
     if hasattr(kernel, "shape"):
         raise ValueError(
-            f"kernels must be {ACCEPTED}, not an array of shape {tuple(kernel.shape)}; a given "
-            "matrix K is the kernel Precomputed(K)"
+            f"kernels must be {ACCEPTED}, not an array of shape {tuple(kernel.shape)}; a kernel "
+            "matrix K is passed as Precomputed(K)"
         )
     shown = repr(kernel)
     shown = shown if len(shown) <= 60 else f"a {what}"

@@ -1,6 +1,7 @@
-"""Normalised kernels, and what they take from the training examples.
+"""Normalised kernels, and the statistics of the training examples that they need.
 
-Means over examples and over pairs of them, self-similarities, and whether a kernel is constant.
+The statistics are means over examples and over pairs, diagonals, variances in feature space, and
+whether a kernel is constant on the training data.
 """
 
 from __future__ import annotations
@@ -14,32 +15,40 @@ from numpy.polynomial import chebyshev
 
 from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.compile.examples import Examples, Reading
+from kernelweave.kernels.compile.examples import Examples, Reader, Subset
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import Multiple
-from kernelweave.kernels.vector.rbf import Exponential
+from kernelweave.kernels.vector.base import ExponentialOfDistance
 from kernelweave.model.files.registry import stored
 
 Same = TypeVar("Same", bound="FromMean")
 
-CONSTANT = 1e-13  # squared distance in feature space, relative to squared norms, taken for zero
-MOST_EXAMPLES = 5000
-FAMILY = 8  # kernels from which on they are tabulated as functions of their shared quantity
-MOST_ROWS = 500  # kernels whose means of rows are held at a time
-MANY_WIDTHS = 500  # of a family, from which on variances are interpolated between some of them:
-PIECE, DEGREE = 2.0, 24  # polynomials on pieces of log(gamma) so long, to about 1e-12
+# Largest squared distance in feature space, relative to the largest squared norm, that counts as
+# 0: about 450 roundings.
+CONSTANT = 1e-13
+MOST_EXAMPLES = 5000  # examples over which means are taken: 25 million pairs
+FAMILY = 8  # members from which on the core tabulates a family as functions of one quantity
+MOST_ROWS = 500  # members whose row means are in memory at the same time (20 MB for 5,000 examples)
+HALVED = 512  # examples from which on each pair of examples is evaluated once instead of twice
+# Interpolation of variances between values of gamma, for families with more than MANY_WIDTHS
+# members. Polynomials of degree DEGREE on intervals of length PIECE in log(gamma) have a relative
+# error of about 1e-12.
+MANY_WIDTHS = 500
+PIECE, DEGREE = 2.0, 24
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A kernel on the training examples over which means are taken: all, or evenly spaced ones.
+    """A kernel and the training examples over which its means are taken.
 
     Attributes
     ----------
-    compiled : the kernel, with M members.
-    examples : n examples.
-    shares : how much each of them counts in means, shape (n,); the sum is 1.
-    n_jobs : number of threads.
+    compiled : the kernel, with M members
+    examples : n examples: all of them, or evenly spaced ones
+    shares : array of shape (n,)
+        Weight of each example in means; they sum to 1.
+    n_jobs : int
+        Number of threads.
     """
 
     compiled: CompiledKernels
@@ -48,8 +57,8 @@ class Sample:
     n_jobs: int
 
     @classmethod
-    def of(cls, kernel: Kernel, reading: Reading) -> Sample:
-        """Return the sample of a kernel's training examples."""
+    def of(cls, kernel: Kernel, reading: Reader) -> Sample:
+        """Return the sample of a kernel on the training examples."""
         compiled = CompiledKernels((kernel,))
         examples, shares = compiled.read(reading), reading.shares
         if examples.n > MOST_EXAMPLES:
@@ -58,7 +67,7 @@ class Sample:
         return cls(compiled, examples, shares, reading.n_jobs)
 
     def means_with(self, examples: Examples) -> np.ndarray:
-        """Return the mean of k_m(x_i, x) over the sample for m = 1, ..., M and x, shape (M, n)."""
+        """Return the mean of k_m(x_i, x) over the sample, for M members and n examples, (M, n)."""
         program, side = self.compiled.program, self.examples.side
         return _core.sum_each(program, side, examples.side, self.shares, self.n_jobs)
 
@@ -66,25 +75,25 @@ class Sample:
         """Return the mean of k_m over all pairs of the sample, shape (M,)."""
         program, examples = self.compiled.program, self.examples
         if self.compiled.n_kernels >= FAMILY and _core.Mixture.serves(program):
-            # Families of functions of one quantity: the cost of a pair does not grow with M.
+            # All members are functions of one quantity: the cost of a pair is independent of M.
             family = _core.Mixture(program, examples.side, 0, self.n_jobs)
             sums: np.ndarray = family.quadratic(np.arange(examples.n), self.shares)
             return sums
-        if _core.LinearEngine.serves(program, examples.side):  # families of string kernels
+        if _core.LinearEngine.serves(program, examples.side):  # explicit features, no pairs
             engine = _core.LinearEngine(program, examples.side, 0, self.n_jobs)
             return engine.products(keep=False).quadratic(self.shares)
-        if self.compiled.n_kernels > MOST_ROWS:  # the means of all rows would take much memory
+        if self.compiled.n_kernels > MOST_ROWS:  # pair by pair, without row means
             return _core.quadratic(program, examples.side, self.shares)
         return self._mean_by_halves()
 
     def _mean_by_halves(self) -> np.ndarray:
-        """Return the same for few kernels, from the means of rows."""
-        half = self.examples.n // 2
-        if half < 256:
+        """Return the mean over all pairs from row means, using k(x, y) = k(y, x)."""
+        n = self.examples.n
+        if n < HALVED:
             total: np.ndarray = self.means_with(self.examples) @ self.shares
             return total
-        # Pairs with one example in each half count twice and are evaluated once.
-        left, right = (self._part(some) for some in np.split(np.arange(self.examples.n), [half]))
+        # Pairs across the two halves are evaluated once and counted twice.
+        left, right = (self._part(some) for some in np.split(np.arange(n), [n // 2]))
         across = left.means_with(right.examples) @ right.shares
         sums: np.ndarray = left._mean_by_halves() + right._mean_by_halves() + 2 * across
         return sums
@@ -93,12 +102,13 @@ class Sample:
         return replace(self, examples=self.examples.take(index), shares=self.shares[index])
 
 
-def mean_over_pairs(kernel: Kernel, sample: Sample, reading: Reading) -> np.ndarray:
+def mean_over_pairs(kernel: Kernel, sample: Sample, reading: Reader) -> np.ndarray:
     """Return the mean of each member over all pairs of training examples, shape (M,).
 
-    Where some examples are absent elsewhere, row means are needed as well, and are kept.
+    If the reading is a subset (examples without values are left out), row means will be needed as
+    well; the mean is then computed from them, and they are cached.
     """
-    if not reading.is_part or sample.examples.n < reading.n:
+    if not isinstance(reading, Subset) or sample.examples.n < reading.n:
         return sample.mean_of_pairs()
     means: np.ndarray = kernel.row_means(reading) @ sample.shares
     return means
@@ -106,13 +116,16 @@ def mean_over_pairs(kernel: Kernel, sample: Sample, reading: Reading) -> np.ndar
 
 @dataclass(frozen=True)
 class FromMean(Wrapper):
-    """A kernel that knows the mean of the training examples in the feature space of each member.
+    """A kernel with the mean of the training examples in the feature space of each member.
 
     Attributes
     ----------
-    totals : (M,) mean of k over all pairs of reference examples.
-    reference : the training examples, or evenly spaced ones of them.
-    shares : (n,) how much each of them counts in means; the sum is 1.
+    totals : tuple of M floats
+        Mean of k over all pairs of reference examples.
+    reference : Examples
+        The training examples, or evenly spaced ones.
+    shares : array of shape (n,)
+        Weight of each reference example in means; they sum to 1.
     """
 
     totals: tuple[float, ...]
@@ -122,8 +135,8 @@ class FromMean(Wrapper):
     instruction: ClassVar[str]
 
     @classmethod
-    def of(cls: type[Same], kernel: Kernel, reading: Reading) -> Same:
-        """Return it for a kernel on its training examples."""
+    def of(cls: type[Same], kernel: Kernel, reading: Reader) -> Same:
+        """Return the kernel with the means of the training examples."""
         sample = Sample.of(kernel, reading)
         totals = mean_over_pairs(kernel, sample, reading)
         reference = sample.examples.reference(np.arange(sample.examples.n))
@@ -133,10 +146,10 @@ class FromMean(Wrapper):
         pairs = zip(self.kernel.expressions(layout), layout.slots(self), self.totals, strict=True)
         return [(*expression, (self.instruction, slot, total)) for expression, slot, total in pairs]
 
-    def slot_vectors(self, reading: Reading) -> np.ndarray:
-        """Return the mean of k(x, reference examples), shape (M, n)."""
-        if self in reading.slots:
-            return reading.slots[self]
+    def slot_vectors(self, reading: Reader) -> np.ndarray:
+        """Return the mean of k(x, x_i) over the reference examples, shape (M, n)."""
+        if self in reading.vectors:
+            return reading.vectors[self]
         compiled = CompiledKernels((self.kernel,))
         sample = Sample(compiled, self.reference, self.shares, reading.n_jobs)
         return sample.means_with(compiled.read(reading))
@@ -145,7 +158,7 @@ class FromMean(Wrapper):
 @stored("Centered")
 @dataclass(frozen=True)
 class Centered(FromMean):
-    """Each member with the mean of the reference examples moved to the origin."""
+    """Each member centred: the reference examples have mean 0 in feature space."""
 
     instruction = "center"
 
@@ -153,7 +166,12 @@ class Centered(FromMean):
 @stored("Rescaled")
 @dataclass(frozen=True)
 class Rescaled(Multiple):
-    """Each member of a family times a factor of its own."""
+    """Each member of a family multiplied by a factor of its own.
+
+    Attributes
+    ----------
+    factors : tuple of M floats
+    """
 
     factors: tuple[float, ...]
 
@@ -161,7 +179,7 @@ class Rescaled(Multiple):
         pairs = zip(self.kernel.expressions(layout), self.factors, strict=True)
         return [(*expression, ("scale", factor)) for expression, factor in pairs]
 
-    def row_means(self, reading: Reading) -> np.ndarray:
+    def row_means(self, reading: Reader) -> np.ndarray:
         means: np.ndarray = np.array(self.factors)[:, None] * self.kernel.row_means(reading)
         return means
 
@@ -169,14 +187,14 @@ class Rescaled(Multiple):
 @stored("Unit")
 @dataclass(frozen=True)
 class Unit(Wrapper):
-    """Each member with k(x, x) = 1; an example with k(x, x) = 0 is similar to nothing."""
+    """Each member divided by sqrt(k(x, x) k(y, y)), or 0 if k(x, x) or k(y, y) is 0."""
 
     def expressions(self, layout: Layout) -> list[Expression]:
         pairs = zip(self.kernel.expressions(layout), layout.slots(self), strict=True)
         return [(*expression, ("unit", slot)) for expression, slot in pairs]
 
-    def slot_vectors(self, reading: Reading) -> np.ndarray:
-        """Return 1 / sqrt(k(x, x)), shape (M, n)."""
+    def slot_vectors(self, reading: Reader) -> np.ndarray:
+        """Return 1 / sqrt(k(x, x)), or 0 if k(x, x) = 0, shape (M, n)."""
         squares = diagonal(self.kernel, reading)
         factors: np.ndarray = np.divide(
             1.0, np.sqrt(squares), out=np.zeros_like(squares), where=squares > 0
@@ -189,62 +207,57 @@ class Unit(Wrapper):
 
 
 def muted(kernel: Kernel, constant: np.ndarray) -> Kernel:
-    """Return a kernel whose constant members have values of 0."""
+    """Return a kernel whose constant members, given by a mask of shape (M,), are set to 0."""
     return Rescaled(kernel, tuple((1.0 - constant).tolist())) if constant.any() else kernel
 
 
-def diagonal(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return k_m(x, x), shape (M, n), or (1, n) where it is 1 for all members."""
+def diagonal(kernel: Kernel, reading: Reader) -> np.ndarray:
+    """Return k_m(x, x), shape (M, n), or (1, n) if it is 1 for all members."""
     compiled = CompiledKernels((kernel,))
     return _finite_diagonal(compiled, compiled.read(reading))
 
 
 def _finite_diagonal(compiled: CompiledKernels, examples: Examples) -> np.ndarray:
-    """Return k_m(x, x) as `diagonal` does; refuse values that are not finite.
+    """Return k_m(x, x) as `diagonal` does; raise ValueError if a value or a sum overflows.
 
-    No other values of a positive semidefinite kernel are larger: |k(x, y)|^2 <= k(x, x) k(y, y).
-    So where these are finite, all are. Sums of all of them must be, too.
+    By the Cauchy-Schwarz inequality, |k(x, y)|^2 <= k(x, x) k(y, y), all values of a positive
+    semidefinite kernel are finite if its diagonal is.
     """
     listing = compiled.listing
     if compiled.kernels[0].unit_diagonal:
-        listing = listing.part(np.array([0]))  # one of them tells whether it is finite
+        listing = listing.part(np.array([0]))  # the diagonals of all members are equal
         examples = examples.part(compiled.listing.read_by(listing))
     values = _core.diagonal(listing.program, examples.side)
     bad = np.argwhere(~(values <= np.finfo(float).max / (4 * max(examples.n, 1))))
     if len(bad):
         member, example = bad[0].tolist()
         raise ValueError(
-            f"kernel {compiled.names[member]!r} has no finite value k(x, x) for example {example}, "
-            f"or one of which there is no finite sum, {values[member, example]:.3g}: "
-            "the numbers in X, or parameters of the kernel, are too large; scale X down, such as "
-            "with StandardScaler"
+            f"X: kernel {compiled.names[member]!r} overflows, k(x, x) = "
+            f"{values[member, example]:.3g} for example {example}; scale X down, for example with "
+            "sklearn.preprocessing.StandardScaler, or take smaller parameters"
         )
     return values
 
 
-def is_constant(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return for which members all training examples with a weight are one point, shape (M,)."""
-    looked: list[Kernel] = [kernel]
-    members = 0
-    if isinstance(kernel, Exponential) and isinstance(kernel.gamma, tuple):
-        looked.insert(0, replace(kernel, gamma=min(kernel.gamma)))  # the widest one
-        members = len(kernel.gamma)
-    for looked_at in looked:
-        compiled = CompiledKernels((looked_at,))
-        examples = compiled.read(reading)
-        diagonal = _finite_diagonal(compiled, examples)
-        first = examples.take(np.array([0]))
-        values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
-        halves = 0.5 * diagonal + 0.5 * diagonal[:, :1] - values  # of squared distances
-        alike: np.ndarray = halves.max(axis=1) <= 0.5 * CONSTANT * diagonal.max(axis=1)
-        if members and not alike.any():  # nor is any that is narrower
-            return np.zeros(members, dtype=bool)
-    return alike
+def is_constant(kernel: Kernel, reading: Reader) -> np.ndarray:
+    """Return which members map all training examples to the same point, shape (M,)."""
+    if isinstance(kernel, ExponentialOfDistance) and isinstance(kernel.gamma, tuple):
+        widest = replace(kernel, gamma=min(kernel.gamma))
+        if not is_constant(widest, reading).any():  # then no other member is constant either
+            return np.zeros(len(kernel.gamma), dtype=bool)
+    compiled = CompiledKernels((kernel,))
+    examples = compiled.read(reading)
+    diagonal = _finite_diagonal(compiled, examples)
+    first = examples.take(np.array([0]))
+    values = _core.evaluate(compiled.program, first.side, examples.side, reading.n_jobs)[:, 0]
+    half_distances = 0.5 * diagonal + 0.5 * diagonal[:, :1] - values  # halves of squared distances
+    constant: np.ndarray = half_distances.max(axis=1) <= 0.5 * CONSTANT * diagonal.max(axis=1)
+    return constant
 
 
-def variances(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return the variance of the examples in the feature space of each member, shape (M,)."""
-    gammas = kernel.gamma if isinstance(kernel, Exponential) else None
+def variances(kernel: Kernel, reading: Reader) -> np.ndarray:
+    """Return the variance of the training examples in the feature space of each member, (M,)."""
+    gammas = kernel.gamma if isinstance(kernel, ExponentialOfDistance) else None
     if isinstance(gammas, tuple) and len(gammas) > MANY_WIDTHS:
         family: Any = kernel
         return by_width(
@@ -257,15 +270,15 @@ def variances(kernel: Kernel, reading: Reading) -> np.ndarray:
 
 
 def by_width(variances: Callable[[np.ndarray], np.ndarray], gammas: np.ndarray) -> np.ndarray:
-    """Return the variances of exp(-gamma distance) for all gammas, shape (M,).
+    """Return the variances of exp(-gamma distance) for many gammas by interpolation, shape (M,).
 
-    Those of very many gammas are interpolated. The variance over gamma is an analytic function of
-    log(gamma) in a strip of half-width pi / 2, so that polynomials on short pieces converge fast.
+    The variance divided by gamma is an analytic function of log(gamma) in a strip of half-width
+    pi / 2. Piecewise interpolation at Chebyshev nodes therefore converges exponentially.
 
     Parameters
     ----------
-    variances : gives them for some gammas.
-    gammas : shape (M,).
+    variances : function that returns the variances for an array of gammas
+    gammas : array of shape (M,)
     """
     logs = np.log(gammas)
     first, length = logs.min(), np.ptp(logs)

@@ -1,16 +1,18 @@
-"""From a list of kernels to a program of the core.
+"""Compile a list of kernels to a program of the core.
 
 Every kernel of a family is described by an *expression*: a tuple of instructions in postfix order
-that leaves one value, such as ``(("exp", 0, 0.5), ("scale", 2.0))``. Sources (shared quantities of
-a view) are registered once however many kernels use them. Consecutive expressions that start with
-exponentials of the same source, each the square of the one before, become one exponential and then
-squarings.
+that leaves one value, such as ``(("exp", 0, 0.5), ("scale", 2.0))``. A *source* is a quantity of
+two examples that several kernels share, such as the squared distance; it is computed once for each
+pair and stored in one or several *planes*. A *slot* is a number of each example, such as its norm.
+
+Consecutive expressions that start with exponentials of the same source, each with twice the gamma
+of the previous one, are compiled to one exponential followed by squarings.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,7 +20,7 @@ import numpy as np
 
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.core import _core
-from kernelweave.kernels.compile.examples import Examples, Reading, View
+from kernelweave.kernels.compile.examples import Examples, Reader, Reading, View
 from kernelweave.model.files.registry import stored
 
 if TYPE_CHECKING:
@@ -28,30 +30,38 @@ Instruction = tuple[Any, ...]
 Expression = tuple[Instruction, ...]
 
 READING = ("copy", "power", "exp")  # instructions whose first argument is a plane
-MUTED = ("scale", 0.0)  # is in the expression of a kernel without any values but 0
-MAX_SQUARINGS = 8  # each squaring doubles the relative error: 2^8 roundings are about 1e-13
+MUTED = ("scale", 0.0)  # instruction that marks a kernel whose values are all 0
+# Longest chain of squarings. Each one doubles the relative error: 2^8 roundings are about 6e-14.
+MAX_SQUARINGS = 8
 
 
 class Slotted(Protocol):
-    """A kernel that needs numbers of each example, such as its norm."""
+    """A kernel that needs a number of each example, such as its norm."""
 
     @property
     def n_kernels(self) -> int:
         """Number M of members."""
 
-    def slot_vectors(self, reading: Reading) -> np.ndarray:
-        """Return the numbers of n examples for each member, shape (M, n)."""
+    def slot_vectors(self, reading: Reader) -> np.ndarray:
+        """Return the number of each example for each member, shape (M, n)."""
 
 
 class Quantity(Protocol):
-    """A shared quantity with parameters of its own; equal ones are computed once."""
+    """A quantity of two examples with parameters of its own; equal quantities are shared."""
 
     def source(self) -> _core.Source:
-        """Return the quantity for the core."""
+        """Return the source of the core that computes the quantity."""
 
 
 class Layout:
-    """The sources and slots that the expressions of some kernels refer to by number."""
+    """The numbering of the sources and slots that expressions refer to.
+
+    Attributes
+    ----------
+    sources : dict from (quantity, view) to the number of its first plane
+    slotted : the kernels that have slots, in the order of their slots
+    n_planes, n_slots : int
+    """
 
     def __init__(self) -> None:
         self.sources: dict[tuple[str | Quantity, View], int] = {}
@@ -60,21 +70,34 @@ class Layout:
         self.n_slots = 0
 
     def source(self, kind: str | Quantity, view: View, planes: int = 1) -> int:
-        """Return the number of a shared quantity of a view, the first of its `planes` values."""
+        """Return the number of the first plane of a quantity of a view; register it if new.
+
+        Parameters
+        ----------
+        kind : name of a quantity that the core knows, such as "dot", or a `Quantity`
+        view : the part of the data that it reads
+        planes : number of values that it computes for a pair
+        """
         if (kind, view) not in self.sources:
             self.sources[kind, view] = self.n_planes
             self.n_planes += planes
         return self.sources[kind, view]
 
     def slots(self, kernel: Slotted) -> range:
-        """Return a slot for each member of `kernel`, to be filled with its `slot_vectors`."""
+        """Return new slots for the members of a kernel, which its `slot_vectors` will fill."""
         first = self.n_slots
         self.slotted.append(kernel)
         self.n_slots += kernel.n_kernels
         return range(first, self.n_slots)
 
     def part(self, planes: set[int]) -> tuple[Layout, dict[int, int]]:
-        """Return the layout without the sources of which no plane is read, and the new numbers."""
+        """Return the layout of the sources that have some of the planes.
+
+        Returns
+        -------
+        layout : Layout
+        numbers : dict from the old to the new numbers of planes
+        """
         smaller, numbers = Layout(), {}
         smaller.slotted, smaller.n_slots = self.slotted, self.n_slots
         ends = [*self.sources.values(), self.n_planes][1:]
@@ -87,7 +110,7 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Listing:
-    """The expressions of M kernels over the sources and slots of a layout."""
+    """The expressions of M kernels, and the layout that they refer to."""
 
     layout: Layout
     expressions: list[Expression]
@@ -99,12 +122,12 @@ class Listing:
 
     @property
     def n_sources(self) -> int:
-        """Number of shared quantities."""
+        """Number of sources."""
         return len(self.layout.sources)
 
     @cached_property
     def program(self) -> _core.Program:
-        """The program of the core."""
+        """The program of the core that computes the values of all kernels."""
         program = _core.Program()
         for kind, _ in self.layout.sources:
             program.source(kind if isinstance(kind, str) else kind.source())
@@ -116,26 +139,37 @@ class Listing:
 
     @cached_property
     def is_linear(self) -> bool:
-        """Whether outputs of all kernels are sums over vectors or words, with weights of these."""
-        first = self.part(np.arange(1))  # often tells, and the program of all may be very large
+        """Whether all kernels are dot products of explicit features (vectors or k-mers)."""
+        first = self.part(np.arange(1))  # tested first: the program of all may be very large
         return all(_core.Engine.is_linear(kernels.program) for kernels in (first, self))
 
     def read_by(self, part: Listing) -> list[int]:
-        """Return which of the sources a part of the kernels reads."""
+        """Return the positions of the sources that a part of the kernels reads."""
         numbers = {source: number for number, source in enumerate(self.layout.sources)}
         return [numbers[source] for source in part.layout.sources]
 
     def alike(self, kernels: np.ndarray, most: int) -> Iterator[np.ndarray]:
-        """Give those of some kernels, `most` at a time, that differ in numbers only."""
-        found = defaultdict[Expression, list[int]](list)
+        """Yield groups of kernels whose expressions differ in numeric constants only.
+
+        Parameters
+        ----------
+        kernels : array of positions
+        most : largest size of a group
+        """
+        groups = defaultdict[Expression, list[int]](list)
         for m in kernels.tolist():
-            found[tuple(step[: _kept(step)] for step in self.expressions[m])].append(m)
-        for alike in found.values():
-            for first in range(0, len(alike), most):
-                yield np.array(alike[first : first + most])
+            groups[tuple(step[: _n_symbols(step)] for step in self.expressions[m])].append(m)
+        for group in groups.values():
+            for first in range(0, len(group), most):
+                yield np.array(group[first : first + most])
 
     def part(self, chosen: np.ndarray) -> Listing:
-        """Return some of the kernels, over the sources that they read."""
+        """Return some of the kernels, with the sources that they read.
+
+        Parameters
+        ----------
+        chosen : array of k positions
+        """
         expressions = [self.expressions[m] for m in chosen]
         planes = {step[1] for e in expressions for step in e if step[0] in READING}
         layout, numbers = self.layout.part(planes)
@@ -145,13 +179,14 @@ class Listing:
 @stored("CompiledKernels")
 @dataclass(frozen=True)
 class CompiledKernels:
-    """Kernels, ready to be evaluated.
+    """Kernels that are ready to be evaluated by the core.
 
-    Only the kernels are stored and pickled; the program of the core is built when it is needed.
+    Only the kernels are saved and pickled. The program of the core is built on first use.
 
-    Attributes
+    Parameters
     ----------
-    kernels : the resolved (and perhaps normalised) kernels; each may be a family.
+    kernels : tuple of Kernel
+        Resolved kernels, possibly normalised. Each may be a family; M is the number of all members.
 
     Examples
     --------
@@ -169,12 +204,12 @@ class CompiledKernels:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Unique names of all M kernels."""
+        """Unique names of the M kernels."""
         return unique(label for kernel in self.kernels for label in kernel.labels)
 
     @property
     def views(self) -> tuple[str, ...]:
-        """What part of the data each of the M kernels stands for."""
+        """The view of the data that each of the M kernels reads."""
         return tuple(view for kernel in self.kernels for view in kernel.views)
 
     @property
@@ -184,7 +219,7 @@ class CompiledKernels:
 
     @cached_property
     def listing(self) -> Listing:
-        """The expressions of all M kernels."""
+        """The expressions of the M kernels."""
         layout, expressions = Layout(), []
         for kernel in self.kernels:
             expressions += kernel.expressions(layout)
@@ -192,30 +227,62 @@ class CompiledKernels:
 
     @cached_property
     def varying(self) -> np.ndarray:
-        """Which kernels tell examples apart: all but those that a normalisation has made 0."""
-        silent = [MUTED in expression for expression in self.listing.expressions]
-        return np.flatnonzero(~np.array(silent))
+        """Positions of the kernels that are not constant, which a normalisation has set to 0."""
+        muted = [MUTED in expression for expression in self.listing.expressions]
+        return np.flatnonzero(~np.array(muted))
 
     @property
     def program(self) -> _core.Program:
-        """The program of the core."""
+        """The program of the core that computes the values of all kernels."""
         return self.listing.program
 
     @property
     def kinds(self) -> set[str]:
-        """The kinds of shared quantities that the kernels use, as far as they have names."""
+        """The names of the built-in quantities that the kernels use, such as "dot"."""
         return {kind for kind, _ in self.listing.layout.sources if isinstance(kind, str)}
 
     def examples(self, X: Any, *, n_jobs: int = 1) -> Examples:
-        """Return new examples X as the program reads them."""
+        """Return new examples in the form that the program reads.
+
+        Parameters
+        ----------
+        X : n examples
+        n_jobs : int
+            Number of threads.
+
+        Returns
+        -------
+        Examples
+        """
         return self.read(Reading(X, training=False, n_jobs=n_jobs))
 
     def training(self, X: Any, *, n_jobs: int = 1) -> Examples:
-        """Return the training examples X as the program reads them."""
+        """Return the training examples in the form that the program reads.
+
+        Parameters
+        ----------
+        X : n examples
+        n_jobs : int
+            Number of threads.
+
+        Returns
+        -------
+        Examples
+        """
         return self.read(Reading(X, training=True, n_jobs=n_jobs))
 
-    def read(self, reading: Reading) -> Examples:
-        """Return the examples of a data set that may have been read in part before."""
+    def read(self, reading: Reader) -> Examples:
+        """Return the examples of a data set in the form that the program reads.
+
+        Parameters
+        ----------
+        reading : Reading
+            A data set; tables that it has cached are not read again.
+
+        Returns
+        -------
+        Examples
+        """
         layout = self.listing.layout
         positions: dict[View, int] = {}
         for _, view in layout.sources:
@@ -232,8 +299,8 @@ class CompiledKernels:
         return {"kernels": self.kernels}
 
 
-def unique(labels: Any) -> tuple[str, ...]:
-    """Number the labels that occur again: ``("a", "a")`` becomes ``("a", "a #2")``."""
+def unique(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return unique names: ``("a", "a")`` becomes ``("a", "a #2")``."""
     seen: dict[str, int] = {}
     names = []
     for label in labels:
@@ -243,7 +310,7 @@ def unique(labels: Any) -> tuple[str, ...]:
 
 
 def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
-    """Return an expression over planes with other numbers."""
+    """Return an expression with its planes renumbered."""
     return tuple(
         (step[0], numbers[step[1]], *step[2:]) if step[0] in READING else step
         for step in expression
@@ -251,22 +318,22 @@ def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
 
 
 def stacked(expressions: Sequence[Expression]) -> Expression:
-    """Return k expressions that differ in numbers only as one: its numbers have shape (k, 1)."""
+    """Return k expressions that differ in numbers only as one with numbers of shape (k, 1)."""
     joined = []
     for steps in zip(*expressions, strict=True):
-        kept = _kept(steps[0])
-        numbers = zip(*(step[kept:] for step in steps), strict=True)
-        joined.append((*steps[0][:kept], *(np.array(column)[:, None] for column in numbers)))
+        symbols = _n_symbols(steps[0])
+        numbers = zip(*(step[symbols:] for step in steps), strict=True)
+        joined.append((*steps[0][:symbols], *(np.array(column)[:, None] for column in numbers)))
     return tuple(joined)
 
 
-def _kept(step: Instruction) -> int:
-    """Return how many parts of an instruction are no numbers: its name, and a plane."""
+def _n_symbols(step: Instruction) -> int:
+    """Return how many items of an instruction come before its numbers: the name and a plane."""
     return 2 if step[0] in READING else 1
 
 
 def chains(expressions: Sequence[Expression]) -> Iterator[list[Expression]]:
-    """Split expressions into runs in which every exponential is the square of the one before."""
+    """Split expressions into chains in which every exponential is the square of the previous."""
     run: list[Expression] = []
     for expression in expressions:
         if run and not (len(run) <= MAX_SQUARINGS and _squares(run[-1], expression)):
@@ -283,7 +350,7 @@ def _squares(previous: Expression, current: Expression) -> bool:
 
 
 def link(chain: list[Expression]) -> Iterator[Instruction]:
-    """Give the instructions of a chain: the first exponential, and before each other a square."""
+    """Yield the instructions of a chain: one exponential, then a squaring per expression."""
     yield chain[0][0]
     for position, expression in enumerate(chain):
         last = position == len(chain) - 1

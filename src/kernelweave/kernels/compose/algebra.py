@@ -1,4 +1,4 @@
-"""Kernels made of kernels: sums, products, multiples, and kernels under a name."""
+"""Sums, products and multiples of kernels, and kernels with a name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.compile.examples import Reading
+from kernelweave.kernels.compile.examples import Reader
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import is_view_of
 from kernelweave.model.files.registry import stored
@@ -20,7 +20,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Pair(Kernel):
-    """Two kernels or families, combined member by member."""
+    """Two kernels or families that are combined member by member.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Single kernels, or families of equal size.
+
+    Raises
+    ------
+    ValueError
+        If both are families of different sizes.
+    """
 
     left: Kernel
     right: Kernel
@@ -38,7 +49,7 @@ class Pair(Kernel):
 
     @property
     def size(self) -> int | None:
-        left, right = self.left.size, self.right.size  # asked once: pairs of pairs may be deep
+        left, right = self.left.size, self.right.size  # once each: sums may be deeply nested
         return None if left is None or right is None else max(left, right)
 
     def resolve(self, X: Any) -> Kernel:
@@ -72,7 +83,10 @@ class Pair(Kernel):
     def selection(self) -> Any:
         left = self.left.selection
         if left != self.right.selection:
-            raise ValueError("per_feature: all parts of a kernel must have the same columns")
+            raise ValueError(
+                "per_feature: all parts of a kernel must have the same columns, not "
+                f"{left!r} and {self.right.selection!r}"
+            )
         return left
 
     def on(self, columns: Any) -> Kernel:
@@ -81,7 +95,12 @@ class Pair(Kernel):
 
 @stored("Sum")
 class Sum(Pair):
-    """The sum of two kernels, or of the members of two families.
+    """Sum of two kernels, or of the members of two families; the result of ``k1 + k2``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Single kernels, or families of equal size.
 
     Examples
     --------
@@ -102,7 +121,12 @@ class Sum(Pair):
 
 @stored("Product")
 class Product(Pair):
-    """The product of two kernels, or of the members of two families.
+    """Product of two kernels, or of the members of two families; the result of ``k1 * k2``.
+
+    Parameters
+    ----------
+    left, right : Kernel
+        Single kernels, or families of equal size.
 
     Examples
     --------
@@ -130,13 +154,13 @@ class Product(Pair):
 
 @dataclass(frozen=True)
 class Multiple(Wrapper):
-    """A kernel or family times numbers: its features are moved to and from means as its own are."""
+    """A kernel or family times positive numbers, which commutes with filling and centring."""
 
-    def filled(self, present: Reading) -> Kernel | None:
+    def filled(self, present: Reader) -> Kernel | None:
         inner = self.kernel.filled(present)
         return None if inner is None else replace(self, kernel=inner)
 
-    def centred(self, present: Reading) -> Kernel | None:
+    def centred(self, present: Reader) -> Kernel | None:
         inner = self.kernel.centred(present)
         return None if inner is None else replace(self, kernel=inner)
 
@@ -144,7 +168,12 @@ class Multiple(Wrapper):
 @stored("Scaled")
 @dataclass(frozen=True)
 class Scaled(Multiple):
-    """A kernel or family times a positive number.
+    """Kernel or family times a positive number; the result of ``number * kernel``.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    factor : float > 0
 
     Examples
     --------
@@ -162,7 +191,9 @@ class Scaled(Multiple):
 
     def __post_init__(self) -> None:
         if not 0 < self.factor < np.inf:
-            raise ValueError(f"number * kernel: the number must be positive, not {self.factor}")
+            raise ValueError(
+                f"number * kernel: the number must be positive and finite, not {self.factor}"
+            )
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -175,7 +206,14 @@ class Scaled(Multiple):
 @stored("Named")
 @dataclass(frozen=True)
 class Named(Wrapper):
-    """A combination of kernels, or a family of them, under one name."""
+    """A combination or family of kernels with a name.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    name : str
+        Name of the kernel, or prefix of the names of a family.
+    """
 
     name: str
 
@@ -208,11 +246,11 @@ class Named(Wrapper):
 
 
 def _factors(kernel: Kernel) -> Sequence[str]:
-    """Return the labels of a kernel as factors of a product."""
+    """Return the labels of a kernel as factors of a product: sums are in parentheses."""
     return [f"({label})" for label in kernel.labels] if isinstance(kernel, Sum) else kernel.labels
 
 
 def broadcast(first: Sequence[T], second: Sequence[S]) -> list[tuple[T, S]]:
-    """Pair the members of two families; a single one goes with each member of the other."""
+    """Return the pairs of members of two families; a single kernel is paired with all members."""
     size = max(len(first), len(second))
     return [(first[i % len(first)], second[i % len(second)]) for i in range(size)]

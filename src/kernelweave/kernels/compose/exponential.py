@@ -1,4 +1,4 @@
-"""A radial function of any kernel: exp(gamma (k - 1)) of its cosine k."""
+"""The exponential of a kernel, which is an RBF kernel in its feature space."""
 
 from __future__ import annotations
 
@@ -16,17 +16,22 @@ from kernelweave.model.files.registry import stored
 @stored("Exponential")
 @dataclass(frozen=True)
 class Exponential(Wrapper):
-    """exp(gamma (k(x, y) - 1)) of a kernel, which is normalised to k(x, x) = 1 first.
+    """Exponential exp(gamma (k(x, y) - 1)) of a kernel that is normalised to k(x, x) = 1.
 
-    With ||phi(x) - phi(y)||^2 = 2 - 2 k(x, y) it is the RBF kernel in the feature space of k, of
-    width gamma / 2. Of gapped k-mers it is what LS-GKM calls gkmrbf (Lee, 2016).
+    Since ||phi(x) - phi(y)||^2 = 2 - 2 k(x, y), this is an RBF kernel with parameter gamma / 2 in
+    the feature space of k. For gapped k-mers it is the kernel gkmrbf of LS-GKM (Lee, 2016).
 
     Parameters
     ----------
-    kernel : any kernel or family whose self-similarities can be computed. A precomputed matrix
-        must have a unit diagonal.
-    gamma : positive number, or a sequence of them, which makes a family: with one kernel, or with
-        as many members as there are numbers.
+    kernel : Kernel
+        A kernel or family. Precomputed matrices must have a unit diagonal.
+    gamma : float > 0, or a sequence of them
+        A sequence makes a family, from a single kernel or from a family of the same size.
+
+    Raises
+    ------
+    ValueError
+        If `gamma` is not positive, or if the sizes differ.
 
     Examples
     --------
@@ -46,7 +51,7 @@ class Exponential(Wrapper):
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, Kernel):
-            raise ValueError(f"Exponential: kernel must be a kernel, not {self.kernel!r}")
+            raise ValueError(f"Exponential: kernel must be a Kernel, not {self.kernel!r}")
         try:
             gamma = checked("Exponential", "gamma", self.gamma)
         except ValueError:
@@ -59,8 +64,9 @@ class Exponential(Wrapper):
         object.__setattr__(self, "gamma", gamma)
         if {self.kernel.size, len(self._gammas)} - {1, None} not in ({self.size}, set()):
             raise ValueError(
-                f"Exponential: {len(self._gammas)} values of gamma cannot go with a family of "
-                f"{self.kernel.size} kernels"
+                f"Exponential: {len(self._gammas)} values of gamma cannot be combined with a "
+                f"family of {self.kernel.size} kernels; their numbers must be equal, or one of "
+                "them 1"
             )
 
     @property
@@ -81,8 +87,9 @@ class Exponential(Wrapper):
             return replace(self, kernel=kernel)
         if "given" in CompiledKernels((kernel,)).kinds:
             raise ValueError(
-                f"Exponential: {kernel.names[0]!r} is a precomputed matrix, which does not hold "
-                "k(x, x) of new examples: normalise it to a unit diagonal, and take its exponential"
+                f"Exponential: {kernel.names[0]!r} is a precomputed matrix, which does not contain "
+                "k(x, x) of new examples; normalise the matrix to a unit diagonal and pass its "
+                "exponential as Precomputed"
             )
         return replace(self, kernel=Unit(kernel))
 

@@ -1,4 +1,4 @@
-"""One kernel out of several."""
+"""A single kernel selected from several."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from kernelweave.model.files.registry import stored
 @stored("Member")
 @dataclass(frozen=True)
 class Member(Kernel):
-    """The kernel at a position among all members of what ``kernels=`` of an estimator accepts.
+    """The kernel at a position among the M members of the argument ``kernels`` of an estimator.
 
     Parameters
     ----------
-    kernels : kernel, sequence or dict of kernels, or None for the default ones.
-    index : position from 0 to M - 1.
+    kernels : Kernel, sequence or dict of kernels, or None for the default kernels
+    index : int
+        Position from 0 to M - 1.
     """
 
     kernels: Any
@@ -34,14 +35,16 @@ class Member(Kernel):
 
     def resolve(self, X: Any) -> Kernel:
         index = self.index
-        for kernel in self._several(X):
+        for kernel in self._listed(X):
             found = kernel.resolve(X) if kernel.size is None else kernel
             if index < found.n_kernels:
                 return Chosen(found.resolve(X), index)
             index -= found.n_kernels
-        raise ValueError(f"index must be below the number of kernels, got {self.index}")
+        raise ValueError(
+            f"index must be less than the number of kernels, {self.index - index}, got {self.index}"
+        )
 
-    def _several(self, X: Any) -> list[Kernel]:
+    def _listed(self, X: Any) -> list[Kernel]:
         if self.kernels is None:
             return default_of_views(X, np.ones(X.shape[0]))
         return listed(self.kernels)
@@ -56,20 +59,28 @@ class Member(Kernel):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        raise ValueError("a member of several kernels has a name only after resolve(X)")
+        raise ValueError("Member has a name only after resolve(X); call resolve first")
 
     @property
     def views(self) -> tuple[str, ...]:
         return self.labels
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        raise ValueError("a member of several kernels can be compiled only after resolve(X)")
+        raise ValueError("Member can be compiled only after resolve(X); call resolve first")
 
 
 @stored("Chosen")
 @dataclass(frozen=True)
 class Chosen(Wrapper):
-    """One member of a resolved family."""
+    """One member of a resolved family.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The family.
+    index : int
+        Position of the member.
+    """
 
     index: int
 

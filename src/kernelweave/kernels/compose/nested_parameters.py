@@ -1,6 +1,6 @@
-"""Parameters of kernels within reach of a search, such as ``kernels__mrna__gamma``.
+"""Parameters of kernels for scikit-learn's searches, such as ``kernels__mrna__gamma``.
 
-Kernels never change: `set_params` returns another one. So there is no need to copy them either.
+Kernels are immutable: `set_params` returns a new kernel, and clones are the kernel itself.
 """
 
 from __future__ import annotations
@@ -11,20 +11,45 @@ from typing import Any, TypeVar
 
 Same = TypeVar("Same", bound="Nested")
 
-FOUND = ("vocabulary", "length", "negative", "reference")  # by `resolve`: no choice of a user
+FOUND = ("vocabulary", "length", "negative", "reference")  # fields that `resolve` determines
 
 
 class Nested:
-    """A frozen dataclass whose fields can be read and replaced by name, however deep."""
+    """A frozen dataclass whose fields, also of nested kernels, are parameters by name."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; ``deep``: those of the kernels that it is made of too."""
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool
+            Whether to include the parameters of nested kernels, as in ``left__gamma``.
+
+        Returns
+        -------
+        dict from str to values
+        """
         names = [f.name for f in fields(self) if f.name not in FOUND]  # type: ignore[arg-type]
         params = {name: getattr(self, name) for name in names}
         return params | nested_params(params) if deep else params
 
     def set_params(self: Same, **params: Any) -> Same:
-        """Return the same kernel with other parameters; ``left__gamma`` is one of its ``left``."""
+        """Return a kernel with other parameters; this kernel is not changed.
+
+        Parameters
+        ----------
+        **params
+            New values by name. ``left__gamma`` is the parameter gamma of the kernel ``left``.
+
+        Returns
+        -------
+        Kernel
+
+        Raises
+        ------
+        ValueError
+            If the kernel does not have a parameter.
+        """
         own = self.get_params(deep=False)
         changed = with_params(own, params, type(self).__name__)
         return replace(self, **changed)  # type: ignore[type-var]
@@ -37,7 +62,7 @@ class Nested:
 
 
 def by_name(kernels: Any) -> dict[str, Any]:
-    """Return several kernels by what a parameter calls them: a key, or a position."""
+    """Return several kernels by the names of their parameters: dict keys, or positions."""
     if isinstance(kernels, Mapping):
         return {str(key): kernel for key, kernel in kernels.items()}
     if isinstance(kernels, list | tuple):
@@ -46,7 +71,7 @@ def by_name(kernels: Any) -> dict[str, Any]:
 
 
 def nested_params(params: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of all kernels among some values, such as ``kernels__0__gamma``."""
+    """Return the parameters of all kernels among the values, such as ``kernels__0__gamma``."""
     found: dict[str, Any] = {}
     for name, value in params.items():
         if isinstance(value, Nested):
@@ -59,11 +84,19 @@ def nested_params(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def with_params(values: dict[str, Any], params: dict[str, Any], owner: str) -> dict[str, Any]:
-    """Return values by name, some of them replaced, or parts of them.
+    """Return a copy of `values` in which some values, or parameters of them, are replaced.
+
+    Parameters
+    ----------
+    values : dict from names to values
+    params : dict from names, such as ``kernels__0__gamma``, to new values
+    owner : str
+        Name of the object that has the values, for the error message.
 
     Raises
     ------
-    ValueError : for a name that `owner` does not have.
+    ValueError
+        If `values` does not have a name.
     """
     changed = dict(values)
     for name, value in sorted(params.items(), key=lambda one: one[0].count("__")):
@@ -77,7 +110,7 @@ def with_params(values: dict[str, Any], params: dict[str, Any], owner: str) -> d
 
 
 def _with_part(value: Any, name: str, part: Any, owner: str) -> Any:
-    """Return a kernel, or several of them, with one parameter replaced."""
+    """Return a kernel, or a collection of kernels, with one parameter replaced."""
     if isinstance(value, Nested):
         return value.set_params(**{name: part})
     parts = with_params(by_name(value), {name: part}, owner)

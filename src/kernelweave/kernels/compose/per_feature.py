@@ -1,4 +1,4 @@
-"""One kernel for every column."""
+"""One kernel per column, and lists of kernels as one family."""
 
 from __future__ import annotations
 
@@ -12,16 +12,19 @@ from kernelweave.model.files.registry import stored
 
 
 def per_feature(kernel: Kernel) -> Kernel:
-    """Repeat a kernel or family on every column of X, or on every one of its ``columns=``.
+    """Return the family that applies a kernel to each column separately.
 
     Parameters
     ----------
-    kernel : a kernel whose parts all have the same ``columns=``.
+    kernel : Kernel
+        A kernel or family. All its parts must have the same ``columns=``, which selects the
+        columns; all columns of X by default.
 
     Returns
     -------
-    A family: all members of `kernel` on the first column, then on the second, and so on. A column
-    of categories stays one column.
+    Kernel
+        The members of `kernel` on the first column, then on the second, and so on. A column of
+        categories counts as one column.
 
     Examples
     --------
@@ -38,7 +41,12 @@ def per_feature(kernel: Kernel) -> Kernel:
 @stored("PerFeature")
 @dataclass(frozen=True)
 class PerFeature(Kernel):
-    """A kernel to be repeated on every column; `resolve` finds the columns."""
+    """A kernel that `resolve` repeats on each column.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    """
 
     kernel: Kernel
 
@@ -58,7 +66,9 @@ class PerFeature(Kernel):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        raise ValueError("per_feature(kernel) has members and names only after resolve(X)")
+        raise ValueError(
+            "per_feature(kernel) has members and names only after resolve(X); call resolve first"
+        )
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -68,13 +78,20 @@ class PerFeature(Kernel):
         return replace(self, kernel=self.kernel.within(view))
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        raise ValueError("per_feature(kernel) can be compiled only after resolve(X)")
+        raise ValueError(
+            "per_feature(kernel) can be compiled only after resolve(X); call resolve first"
+        )
 
 
 @stored("Stack")
 @dataclass(frozen=True)
 class Stack(Kernel):
-    """Kernels and families one after the other, as one family."""
+    """A list of kernels and families as one family.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+    """
 
     kernels: tuple[Kernel, ...]
 

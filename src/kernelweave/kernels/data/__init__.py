@@ -1,1 +1,1 @@
-"""Data that kernels read: columns, encodings, views, missing values."""
+"""Input data of kernels: columns, encodings, views, missing and absent values."""

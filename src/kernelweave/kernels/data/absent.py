@@ -1,22 +1,21 @@
-"""Views that are absent for some examples.
+"""Kernels of views that are absent for some examples.
 
-A kernel has nothing to say of an example whose columns are all missing. Such an example is taken at
-the mean of the present training examples in the feature space of the kernel, phi(absent) = mean_i
-phi(x_i), so that
+A kernel is *absent* for an example whose columns are all missing. The example is then placed at the
+mean of the present training examples in feature space, phi(absent) = mean_i phi(x_i), so that
 
     k(absent, x) = mean_i k(x_i, x)   and   k(absent, absent) = mean_ij k(x_i, x_j).
 
-These are inner products like all others: kernel matrices stay positive semidefinite, and a duality
-gap certifies what it always does. This is what a kernel by itself gives (`at_mean`).
+These are inner products in feature space: kernel matrices stay positive semidefinite, and duality
+gaps remain valid. `at_mean` does this for a single kernel.
 
-Kernels that are learned with are centred, too, so that an absent one adds nothing to the decision
-value. And the others make up for it (`extrapolated`): where an example has a part r of the views,
-its features are multiplied by 1 / r, and what is there stands for what is not. Otherwise decisions
-would be drawn towards the intercept, the more, the less is known of an example. One class is told
-from the origin, where centred kernels have its mean: there absent examples are at the mean only.
+For learning, kernels are also centred, so that an absent kernel contributes 0 to the decision
+value. `extrapolated` then rescales the others: the features of an example that has a fraction r of
+the views are multiplied by 1 / r. Without this, the decision values of examples with few views
+would shrink towards the intercept. One-class problems separate the examples from the origin, which
+is their mean in centred kernels; they use `all_at_mean` instead.
 
-Kernels are normalised on the examples that are present. A sum or product of kernels is absent where
-one of its parts is; the members of a list of kernels are on their own.
+Kernels are normalised on the examples that are present. A sum or product of kernels is absent if
+one of its parts is; the kernels of a list are independent.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kernelweave.kernels.base import Kernel, Wrapper
-from kernelweave.kernels.compile.examples import PartOfReading, Reading, columns_of
+from kernelweave.kernels.compile.examples import Reader, Reading, Subset, columns_of
 from kernelweave.kernels.compile.normalized_kernels import Centered, FromMean
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import Named
@@ -41,12 +40,12 @@ from kernelweave.model.files.registry import stored
 @stored("Absent")
 @dataclass(frozen=True)
 class Absent(FromMean):
-    """Each member with absent examples at the mean of the present training examples."""
+    """Each member with absent examples placed at the mean of the present training examples."""
 
     instruction = "absent"
 
-    def slot_vectors(self, reading: Reading) -> np.ndarray:
-        """Return the mean of k(x, reference examples), shape (M, n); NaN for absent examples."""
+    def slot_vectors(self, reading: Reader) -> np.ndarray:
+        """Return the mean of k(x, x_i) over the reference, shape (M, n); NaN if x is absent."""
         means = super().slot_vectors(reading)
         absent = absent_of_one(self.kernel, reading)
         return means if absent is None else np.where(absent, np.nan, means)
@@ -55,18 +54,21 @@ class Absent(FromMean):
 @stored("Presence")
 @dataclass(frozen=True)
 class Presence:
-    """What part of all views an example has. Views count the same, and so do kernels of a view.
+    """The fraction of all views that an example has.
+
+    All views have the same share, which the kernels of a view divide equally.
 
     Attributes
     ----------
-    parts : a share of all views, and the columns whose kernels make it up, (share, columns).
+    parts : tuple of (share, columns)
+        The total share of the kernels that read some columns. The shares sum to 1.
     """
 
     parts: tuple[tuple[float, tuple[Columns, ...]], ...]
 
     @classmethod
     def of(cls, compiled: CompiledKernels) -> Presence:
-        """Return that of all views that kernels stand for."""
+        """Return the presence for the views of some kernels."""
         parts: Counter[tuple[Columns, ...]] = Counter()
         shares = iter(shares_of_views(compiled.views).tolist())
         for kernel in compiled.kernels:
@@ -76,27 +78,29 @@ class Presence:
 
     @property
     def most(self) -> float:
-        """The largest factor that there can be."""
+        """The largest factor of an example, which has a single view."""
         return 1.0 / min(share for share, _ in self.parts)
 
-    def factors(self, reading: Reading) -> np.ndarray:
-        """Return 1 over the part that each example has, shape (n,); 0 where it has none."""
-        there = np.zeros(reading.n)
+    def factors(self, reading: Reader) -> np.ndarray:
+        """Return 1 / fraction of views of each example, or 0 if it has none, shape (n,)."""
+        fractions = np.zeros(reading.n)
         for share, columns in self.parts:
             absent = absent_in(columns, reading)
-            there += share if absent is None else np.where(absent, 0.0, share)
-        return extrapolation(there)
+            fractions += share if absent is None else np.where(absent, 0.0, share)
+        return extrapolation(fractions)
 
 
 @stored("Extrapolated")
 @dataclass(frozen=True)
 class Extrapolated(Wrapper):
-    """Each member 0 for absent examples, and larger where other views are absent.
+    """Each member set to 0 for absent examples, and scaled up if other views are absent.
 
     Attributes
     ----------
-    kernel : centred on the present training examples, absent ones being anywhere.
-    presence : what part of all views of a model an example has.
+    kernel : Kernel
+        Centred on the present training examples; its values for absent examples are not used.
+    presence : Presence
+        The views of all kernels of the model.
     """
 
     presence: Presence
@@ -106,44 +110,46 @@ class Extrapolated(Wrapper):
         most = self.presence.most
         return [(*expression, ("multiply", slot, most)) for expression, slot in pairs]
 
-    def slot_vectors(self, reading: Reading) -> np.ndarray:
-        """Return what the features of n examples are multiplied by, shape (M, n)."""
-        if self.presence not in reading.slots:  # which is that of all kernels of a model
-            reading.slots[self.presence] = self.presence.factors(reading)
+    def slot_vectors(self, reading: Reader) -> np.ndarray:
+        """Return the factor of the features of each example, shape (M, n)."""
+        if self.presence not in reading.vectors:  # all kernels of a model share it
+            reading.vectors[self.presence] = self.presence.factors(reading)
         absent = absent_of_members(self.kernel, reading)
-        return np.where(absent, 0.0, reading.slots[self.presence])
+        return np.where(absent, 0.0, reading.vectors[self.presence])
 
 
 def shares_of_views(views: tuple[str, ...]) -> np.ndarray:
-    """Return the share of each kernel in all views, given the names of these, shape (M,)."""
+    """Return the share of each of M kernels, given the names of their views, shape (M,)."""
     members = Counter(views)
     return np.array([1.0 / (len(members) * members[view]) for view in views])
 
 
-def extrapolation(there: np.ndarray) -> np.ndarray:
-    """Return by how much features grow of which some parts are there, shape (n,)."""
-    factors: np.ndarray = np.divide(1.0, there, out=np.zeros_like(there), where=there > 0)
+def extrapolation(fractions: np.ndarray) -> np.ndarray:
+    """Return 1 / fraction, or 0 if the fraction is 0, shape (n,)."""
+    factors: np.ndarray = np.divide(
+        1.0, fractions, out=np.zeros_like(fractions), where=fractions > 0
+    )
     return factors
 
 
 def extrapolated(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
-    """Return kernels of which some are absent for some training examples, ready to learn with.
+    """Return kernels that are centred, 0 for absent examples, and scaled up for the others.
 
-    They are one family: what they know of all views is there once, in memory and in files.
+    The result is a single family, so that memory and files hold the shared `Presence` once.
     """
 
-    def moved(one: Kernel) -> Kernel:
-        present = present_part(one, training)
+    def centre(one: Kernel) -> Kernel:
+        present = present_subset(one, training)
         centred = one.centred(present)
         return _from_mean(Centered, one, present) if centred is None else centred
 
-    centred = tuple(with_each_single(kernel, moved) for kernel in compiled.kernels)
+    centred = tuple(with_each_single(kernel, centre) for kernel in compiled.kernels)
     family = centred[0] if len(centred) == 1 else Stack(centred)
     return CompiledKernels((Extrapolated(family, Presence.of(compiled)),))
 
 
 def each_kernel(compiled: CompiledKernels) -> Iterator[Kernel]:
-    """Give kernels as they were listed, those of `extrapolated` one by one."""
+    """Yield the kernels of a list; the single family of `extrapolated` is taken apart."""
     for kernel in compiled.kernels:
         if isinstance(kernel, Extrapolated) and isinstance(kernel.kernel, Stack):
             yield from (replace(kernel, kernel=part) for part in kernel.kernel.kernels)
@@ -152,44 +158,44 @@ def each_kernel(compiled: CompiledKernels) -> Iterator[Kernel]:
 
 
 def all_at_mean(compiled: CompiledKernels, training: Reading) -> CompiledKernels:
-    """Return kernels with absent examples at the mean of the present ones, not centred."""
+    """Return kernels with absent examples at the mean of the present ones; not centred."""
     return CompiledKernels(tuple(completed(one, training, training) for one in compiled.kernels))
 
 
 def is_extrapolated(compiled: CompiledKernels) -> bool:
-    """Return whether kernels know what to do with absent views."""
+    """Return whether kernels were transformed by `extrapolated`."""
     return any(isinstance(kernel, Extrapolated) for kernel in compiled.kernels)
 
 
 def is_at_mean(compiled: CompiledKernels) -> bool:
-    """Return whether some kernel has absent examples at the mean."""
+    """Return whether some kernel places absent examples at the mean."""
     each = (one for kernel in compiled.kernels for one in singles(kernel))
     return any(isinstance(one, Absent) for one in each)
 
 
-def at_mean(kernel: Kernel, present: PartOfReading) -> Kernel:
-    """Return a kernel with absent examples at the mean of the present training examples."""
+def at_mean(kernel: Kernel, present: Subset) -> Kernel:
+    """Return a kernel with absent examples placed at the mean of the present training examples."""
     filled = kernel.filled(present)
     return _from_mean(Absent, kernel, present) if filled is None else filled
 
 
-def _from_mean(kind: type[FromMean], kernel: Kernel, present: PartOfReading) -> FromMean:
-    """Return a kernel with the mean of its present examples, whose vectors are known now."""
+def _from_mean(kind: type[FromMean], kernel: Kernel, present: Subset) -> FromMean:
+    """Return a kernel with the mean of the present examples; cache its vectors in the reading."""
     found = kind.of(kernel, present)
-    vectors = np.zeros((kernel.n_kernels, present.whole.n))
+    vectors = np.zeros((kernel.n_kernels, present.reading.n))
     vectors[:, present.rows] = kernel.row_means(present)
-    present.whole.slots[found] = vectors
+    present.reading.vectors[found] = vectors
     return found
 
 
-def present_part(kernel: Kernel, training: Reading) -> PartOfReading:
+def present_subset(kernel: Kernel, training: Reading) -> Subset:
     """Return the training examples for which a kernel is not absent."""
     absent = absent_of_one(kernel, training)
-    return training.part(np.arange(training.n) if absent is None else np.flatnonzero(~absent))
+    return training.subset(np.arange(training.n) if absent is None else np.flatnonzero(~absent))
 
 
 def singles(kernel: Kernel) -> Iterator[Kernel]:
-    """Give the kernels that one consists of whose members are absent together."""
+    """Yield the parts of a kernel that are absent independently of each other."""
     if isinstance(kernel, Stack):
         for part in kernel.kernels:
             yield from singles(part)
@@ -200,7 +206,7 @@ def singles(kernel: Kernel) -> Iterator[Kernel]:
 
 
 def with_each_single(kernel: Kernel, change: Callable[[Kernel], Kernel]) -> Kernel:
-    """Return a kernel each of whose `singles` is changed."""
+    """Return a kernel whose `singles` are replaced by the results of a function."""
     if isinstance(kernel, Stack):
         parts = tuple(with_each_single(part, change) for part in kernel.kernels)
         return replace(kernel, kernels=parts)
@@ -215,19 +221,19 @@ def columns_read(kernel: Kernel) -> tuple[Columns, ...]:
     return tuple(columns for view in views if (columns := columns_of(view)) is not None)
 
 
-def absent_in(columns: tuple[Columns, ...], reading: Reading) -> np.ndarray | None:
-    """Return for which examples some of the columns have nothing to show, (n,); None: for none."""
+def absent_in(columns: tuple[Columns, ...], reading: Reader) -> np.ndarray | None:
+    """Return which examples are absent in some of the columns, (n,); None if none."""
     found = [absent for one in columns if (absent := reading.absent(one)) is not None]
     return np.logical_or.reduce(found) if found else None
 
 
-def absent_of_one(kernel: Kernel, reading: Reading) -> np.ndarray | None:
-    """Return for which examples some view of a kernel is absent, (n,); None where for none."""
+def absent_of_one(kernel: Kernel, reading: Reader) -> np.ndarray | None:
+    """Return the examples for which a kernel is absent, (n,); None if none."""
     return None if reading.is_complete else absent_in(columns_read(kernel), reading)
 
 
-def absent_of_members(kernel: Kernel, reading: Reading) -> np.ndarray:
-    """Return for which examples each member of a kernel is absent, shape (M, n)."""
+def absent_of_members(kernel: Kernel, reading: Reader) -> np.ndarray:
+    """Return the examples for which each member of a kernel is absent, shape (M, n)."""
     rows = []
     for one in singles(kernel):
         absent = absent_of_one(one, reading)
@@ -237,12 +243,13 @@ def absent_of_members(kernel: Kernel, reading: Reading) -> np.ndarray:
 
 
 def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | None:
-    """Return for which examples each of M kernels is absent, shape (M, n); None where none are.
+    """Return the examples for which each of M kernels is absent, shape (M, n); None if none.
 
     Raises
     ------
-    ValueError : where all of them are absent for an example of one table; of `Views`, which may be
-        more than these kernels read, it is taken at the mean in all of them.
+    ValueError
+        If all kernels are absent for an example, unless X is `Views`, which may have views that
+        the kernels do not read.
     """
     views = dict.fromkeys(view for _, view in compiled.listing.layout.sources)
     missing = [reading.missing(view) for view in views]
@@ -252,17 +259,18 @@ def absent_of_all(compiled: CompiledKernels, reading: Reading) -> np.ndarray | N
     known = isinstance(reading.X, Views) or any(one is None for one in missing)
     if len(nowhere) and not known:
         raise ValueError(
-            f"Input X contains NaN or None in all that the kernels read of example {nowhere[0]}: "
-            'fill it (a missing text by "", one without words), or leave the example out; an '
-            "example must be present in one view at least"
+            f"Input X contains NaN or None for example {nowhere[0]} in all columns that the "
+            'kernels read; impute its values (a missing text by ""), or leave the example out'
         )
     return np.concatenate([absent_of_members(one, reading) for one in compiled.kernels])
 
 
 def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Give each combination of absent kernels, (M,), and the examples that have it.
+    """Yield each combination of absent kernels, (M,), and the positions of its examples.
 
-    `absent` has shape (M, n).
+    Parameters
+    ----------
+    absent : boolean array of shape (M, n)
     """
     found, which = np.unique(absent, axis=1, return_inverse=True)
     for number, missing in enumerate(found.T):
@@ -270,12 +278,12 @@ def patterns(absent: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 
 def completed(kernel: Kernel, training: Reading, new: Reading) -> Kernel:
-    """Return a resolved kernel that has values for absent examples too, if there are any."""
+    """Return a resolved kernel that also has values for absent examples, if there are any."""
 
     def filled(one: Kernel) -> Kernel:
         known = isinstance(one, Absent) or all(
             absent_of_one(one, reading) is None for reading in (training, new)
         )
-        return one if known else at_mean(one, present_part(one, training))
+        return one if known else at_mean(one, present_subset(one, training))
 
     return kernel if isinstance(kernel, Extrapolated) else with_each_single(kernel, filled)

@@ -1,7 +1,7 @@
-"""Columns: which part of X a kernel sees.
+"""Select the columns of X that a kernel reads.
 
-A selection is what a user writes for ``columns=``; `choose` turns it into `Columns`, which find the
-same columns in new data: by name where both are frames, by position elsewhere.
+A selection is the value of ``columns=``. `choose` converts it to `Columns`, which locate the same
+columns in new data: by name if both data sets are data frames, by position otherwise.
 """
 
 from __future__ import annotations
@@ -24,20 +24,25 @@ from kernelweave.kernels.data.inputs import (
 from kernelweave.kernels.data.views import Views, taken
 from kernelweave.model.files.registry import stored
 
-MOST_NAMED = 3  # columns that a name lists
+MOST_NAMED = 3  # largest number of columns that the name of a kernel lists
+MOST_SHOWN = 20  # largest number of columns that an error message lists
 
 
 @stored("Columns")
 @dataclass(frozen=True, repr=False)
 class Columns:
-    """Columns found in the training data.
+    """Selected columns of the training data.
 
     Attributes
     ----------
-    width : number of columns of the training data.
-    chosen : positions of the columns; None for all of them.
-    names : their names, where the training data are a frame.
-    view : the view that they are columns of, where the training data are `Views`.
+    width : int
+        Number of columns of the training data.
+    chosen : tuple of int, or None
+        Positions of the columns; None for all.
+    names : tuple of str, or None
+        Names of the columns if the training data are a data frame.
+    view : str or None
+        The view that has the columns if the training data are `Views`.
     """
 
     width: int
@@ -48,9 +53,14 @@ class Columns:
     def __post_init__(self) -> None:
         outside = any(not 0 <= index < self.width for index in self.chosen or ())
         if self.width < 1 or self.chosen == () or outside:
-            raise ValueError(f"columns: there are {self.width} columns, not {self.chosen}")
+            raise ValueError(
+                f"columns: positions must be from 0 to {self.width - 1}, not {self.chosen}"
+            )
         if self.names is not None and len(self.names) != len(self.indices):
-            raise ValueError("columns: there must be a name for each column")
+            raise ValueError(
+                f"columns: there must be one name per column, not {len(self.names)} for "
+                f"{len(self.indices)}"
+            )
 
     def __repr__(self) -> str:
         return repr(self.label) if self.label else "None"
@@ -62,28 +72,30 @@ class Columns:
 
     @property
     def label(self) -> str:
-        """How the columns are written in the name of a kernel; empty where they are all of X."""
+        """The columns in the name of a kernel; empty if they are all columns of X."""
         if self.chosen is None:
             return self.view or ""
-        return f"{self.view}: {self._some}" if self.view else self._some
+        return f"{self.view}: {self._listed}" if self.view else self._listed
 
     @property
-    def _some(self) -> str:
+    def _listed(self) -> str:
         few = [str(self.names[k] if self.names else i) for k, i in enumerate(self.indices)]
         if len(few) > MOST_NAMED:
             return f"{len(few)} columns"
         return ", ".join(few) if self.names else f"column{'s' * (len(few) > 1)} {', '.join(few)}"
 
     def label_of(self, position: int) -> str:
-        """How one of the columns is written."""
+        """Return the name of one of the columns in messages."""
         which = repr(self.names[position] if self.names else self.indices[position])
         return f"{which} of view {self.view!r}" if self.view else which
 
     def part(self, X: Any) -> Any:
-        """Return the view that these are columns of, or X; None for a view that is None."""
+        """Return the table that has the columns: X, or a view of X, which may be None."""
         if self.view is None:
             if isinstance(X, Views):
-                raise ValueError("X must not be Views, since the training data were none")
+                raise ValueError(
+                    "X must not be Views, because the training data were a single table"
+                )
             return X
         if not isinstance(X, Views):
             raise ValueError(
@@ -95,22 +107,23 @@ class Columns:
 
     @property
     def always_present(self) -> bool:
-        """Whether missing columns are no absence, since something else is filled in."""
+        """Whether examples are never absent, because missing vectors are imputed."""
         return False
 
     def absent(self, X: Any) -> np.ndarray | None:
-        """Return which examples have nothing in these columns, (n,); None where none are so."""
+        """Return which of n examples have no value in any column, (n,); None if none."""
         part = self.part(X)
         if part is None:
             return np.ones(X.shape[0], dtype=bool)
         return absent_rows(part, self.locate(part))
 
     def present(self, X: Any) -> tuple[Any, np.ndarray | None]:
-        """Return the rows that these columns have something in, and which they are.
+        """Return the examples that have a value in some column.
 
         Returns
         -------
-        The rows of X or of the view, None where there are none; their positions, None for all.
+        table : rows of X, or of the view; None if there are none
+        rows : array of their positions; None if they are all
         """
         absent = self.absent(X)
         if absent is None:
@@ -119,12 +132,18 @@ class Columns:
         return (taken(self.part(X), rows) if rows.size else None), rows
 
     def locate(self, X: Any) -> list[int]:
-        """Return the positions of these columns in X (or a view); refuse data of another shape."""
+        """Return the positions of the columns in X (or a view).
+
+        Raises
+        ------
+        ValueError
+            If X lacks a column, or has another number of columns than the training data.
+        """
         names = column_names(X) if self.names else None
         if self.names and names:
             missing = [name for name in self.names if name not in names]
             if missing:
-                raise ValueError(f"X lacks columns of the training data: {missing}")
+                raise ValueError(f"X must have the columns {missing} of the training data")
             return [names.index(name) for name in self.names]
         if X.shape[1] != self.width:
             raise ValueError(
@@ -134,9 +153,9 @@ class Columns:
         return list(self.chosen or range(self.width))
 
     def texts(self, X: Any) -> list[str]:
-        """Return the texts in these columns of X, one for each row, joined by line breaks.
+        """Return one text per row: the texts of the columns, joined by line breaks.
 
-        Where they are absent it is an empty one.
+        Absent examples have an empty text.
         """
         part, rows = self.present(X)
         found = [] if part is None else self._texts(part, rows)
@@ -148,7 +167,7 @@ class Columns:
         return texts
 
     def _texts(self, part: Any, rows: np.ndarray | None) -> list[str]:
-        """Return the texts in a part of X, which are some of its rows or (None) all of them."""
+        """Return the texts of some rows of X; `rows` are their positions, None if all."""
         columns = []
         for position, index in enumerate(self.locate(part)):
             label = self.label_of(position)
@@ -157,17 +176,17 @@ class Columns:
                 if not isinstance(value, str):
                     row = k if rows is None else rows[k]
                     raise ValueError(
-                        f"X: column {label} must hold texts, but holds {value!r} in row {row}"
+                        f"X: column {label} must contain texts, but row {row} is {value!r}"
                     )
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
     def strings(self, part: Any) -> Any:
-        """Return the strings in the one column of X (or a view), as `as_sequences` takes them."""
+        """Return the strings in the single column of X (or a view)."""
         (index,) = self.locate(part)
         return column(part, index)
 
     def _items(self, values: Any, label: str) -> list[Any]:
-        """Return one column of texts."""
+        """Return the values of a column as a list."""
         return items(values, label)
 
 
@@ -175,23 +194,35 @@ Found = TypeVar("Found", bound=Columns)
 
 
 def found(kernel: Any, kind: type[Found]) -> Found:
-    """Return the columns of a kernel that were found in training data."""
+    """Return the columns of a resolved kernel; raise ValueError if it is not resolved."""
     if not isinstance(kernel.columns, kind):
-        raise ValueError(f"{type(kernel).__name__} can be compiled only after resolve(X)")
+        raise ValueError(
+            f"{type(kernel).__name__} can be compiled only after resolve(X); call resolve first"
+        )
     return kernel.columns
 
 
 def choose(selection: Any, X: Any, name: str | None = None) -> Columns:
-    """Return the columns of X that a selection means; `Columns` are returned as they are.
+    """Return the columns of X that a selection refers to; `Columns` are returned unchanged.
 
     Parameters
     ----------
-    selection : as in scikit-learn's ColumnTransformer. None (all columns), a position or a name, a
-        list of either, a slice of either, a boolean mask, or a function from X to one of these,
-        such as ``make_column_selector()``. In `Views` it is the name of a view, or that and what
-        is chosen of it.
-    X : array, sparse matrix, frame, list of texts or Views.
-    name : of the kernel: a view that it takes where nothing is selected.
+    selection : as in scikit-learn's ColumnTransformer
+        None (all columns), a position or name, a list or slice of them, a boolean mask, or a
+        function from X to one of these, such as ``make_column_selector()``. If X is `Views`: the
+        name of a view, or a pair of a name and a selection within the view.
+    X : array, sparse matrix, data frame, list of texts or `Views`
+    name : str or None
+        Name of the kernel, which selects a view if `selection` is None.
+
+    Returns
+    -------
+    Columns
+
+    Raises
+    ------
+    ValueError
+        If the selection is empty or refers to columns that X does not have.
     """
     if isinstance(selection, Columns):
         return selection
@@ -199,24 +230,28 @@ def choose(selection: Any, X: Any, name: str | None = None) -> Columns:
     if isinstance(X, Views):
         view, inner = _view_of(selection, X, name)
         if X[view] is None:
-            raise ValueError(f"view {view!r} is absent for all training examples: leave it out")
+            raise ValueError(
+                f"X: view {view!r} is absent for all training examples; leave out its kernels"
+            )
         return replace(choose(inner, as_view(X[view])), view=view)
     names = column_names(X)
     indices = _positions(selection(X) if callable(selection) else selection, X.shape[1], names)
     if not indices:
-        raise ValueError(f"columns={selection!r} selects no column of X")
+        raise ValueError(
+            f"columns={selection!r} selects no column of X; it must select at least one"
+        )
     chosen = None if indices == list(range(X.shape[1])) else tuple(indices)
     return Columns(X.shape[1], chosen, names and tuple(names[index] for index in indices))
 
 
 def is_view_of(name: str, X: Any) -> bool:
-    """Return whether X has a view of this name."""
+    """Return whether X is `Views` with a view of this name."""
     X = as_input(X)
     return isinstance(X, Views) and name in X
 
 
 def _view_of(selection: Any, X: Views, name: str | None) -> tuple[str, Any]:
-    """Return the view that a selection means, and what it chooses of it."""
+    """Return the name of the view that a selection refers to, and the selection within it."""
     if selection is None:
         selection = name if name in X else X.names[0] if len(X.names) == 1 else None
     if isinstance(selection, str) and selection in X:
@@ -225,8 +260,8 @@ def _view_of(selection: Any, X: Views, name: str | None) -> tuple[str, Any]:
         return selection
     views = ", ".join(map(repr, X.names))
     raise ValueError(
-        f"columns={selection!r}: X has the views {views}; a kernel takes the one of its name, of "
-        'columns="view", or a part of it, columns=("view", part)'
+        f"columns={selection!r} does not select a view of X, which has the views {views}; name the "
+        'kernel like a view, or pass columns="view" or columns=("view", part)'
     )
 
 
@@ -239,13 +274,15 @@ def _positions(selection: Any, width: int, names: Sequence[str] | None) -> list[
     keys = list(selection) if many else [selection]
     if keys and all(isinstance(key, bool | np.bool_) for key in keys):
         if len(keys) != width:
-            raise ValueError(f"columns: a mask of {len(keys)} values for {width} columns of X")
+            raise ValueError(
+                f"columns: a mask must have one value per column of X, not {len(keys)} for {width}"
+            )
         return [index for index, chosen in enumerate(keys) if chosen]
     return [_position(key, width, names) for key in keys]
 
 
 def _slice_of_positions(selection: slice, names: Sequence[str] | None) -> slice:
-    """Return a slice of names (which includes its end, as in pandas) as a slice of positions."""
+    """Return a slice of positions for a slice of names, which includes its end as in pandas."""
     start, stop = selection.start, selection.stop
     if isinstance(start, str):
         start = _position(start, 0, names)
@@ -257,16 +294,20 @@ def _slice_of_positions(selection: slice, names: Sequence[str] | None) -> slice:
 def _position(key: Any, width: int, names: Sequence[str] | None) -> int:
     if isinstance(key, str):
         if names is None:
-            raise ValueError(f"columns: {key!r} is a name; names need a frame with distinct ones")
+            raise ValueError(
+                f"columns: {key!r} is a name, but X is not a data frame with unique column names; "
+                "pass a position"
+            )
         if key not in names:
             raise ValueError(f"columns: X has no column {key!r}; its columns are {_listed(names)}")
         return names.index(key)
     if not isinstance(key, Integral) or isinstance(key, bool):
-        raise ValueError(f"columns: {key!r} is neither a position nor a name of a column")
+        raise ValueError(f"columns: {key!r} must be the position or the name of a column")
     if not -width <= int(key) < width:
-        raise ValueError(f"columns: X has {width} columns, there is no column {key}")
+        raise ValueError(f"columns: {key} is not a column of X, which has {width} columns")
     return int(key) % width
 
 
 def _listed(names: Sequence[str]) -> str:
-    return ", ".join(repr(name) for name in names[:20]) + (", ..." if len(names) > 20 else "")
+    shown = ", ".join(repr(name) for name in names[:MOST_SHOWN])
+    return f"{shown}, ..." if len(names) > MOST_SHOWN else shown

@@ -1,8 +1,8 @@
-"""Encoding: columns as vectors of numbers.
+"""Encode columns as numeric vectors.
 
-Numbers stay what they are. Columns of categories (strings, booleans, categorical columns and mixed
-objects of a frame) are one-hot encoded with the categories of the training data. A category that
-was not seen there has no indicator, so that it matches nothing.
+Numeric columns are unchanged. Columns of categories (strings, booleans, categorical columns and
+mixed objects of a data frame) are one-hot encoded with the categories of the training data. Other
+categories are encoded as zeros.
 """
 
 from __future__ import annotations
@@ -26,25 +26,30 @@ from kernelweave.kernels.data.inputs import (
 )
 from kernelweave.model.files.registry import stored
 
-FILL = (
-    "; single values that are missing need to be filled, for example by "
-    "sklearn.impute.SimpleImputer (a row without any value is absent)"
+IMPUTE = (
+    "; impute missing values, for example with sklearn.impute.SimpleImputer (only rows without any "
+    "value are accepted, as absent examples)"
 )
-FAR = 100.0  # squared mean over variance of a column, from which on it is shifted
+# Ratio of the squared mean to the variance of a column from which on the column is centred: two
+# decimal digits of a squared distance would be lost otherwise.
+SHIFT_RATIO = 100.0
 
 
 @stored("Encoded")
 @dataclass(frozen=True, repr=False)
 class Encoded(Columns):
-    """Columns and how they become vectors; a view of the examples.
+    """Columns and their encoding as numeric vectors.
 
     Attributes
     ----------
-    categories : for each column None (numbers), or the categories seen in training; empty where
-        all columns hold numbers.
-    offsets : what is subtracted from each column of numbers; empty for nothing.
-    fill : the vector of an example whose columns are all missing, n_features numbers; empty where
-        such an example has none.
+    width, chosen, names, view : as in `Columns`
+    categories : tuple
+        For each column None (numeric) or the categories of the training data; empty if all columns
+        are numeric.
+    offsets : tuple of floats
+        Subtracted from each numeric column; empty for no offsets.
+    fill : tuple of n_features floats
+        Vector of examples whose columns are all missing; empty if such examples are absent.
     """
 
     categories: tuple[tuple[Any, ...] | None, ...] = ()
@@ -55,9 +60,15 @@ class Encoded(Columns):
         super().__post_init__()
         for name in ("categories", "offsets"):
             if len(getattr(self, name)) not in (0, len(self.indices)):
-                raise ValueError(f"columns: there must be {name} for each column, or none")
+                raise ValueError(
+                    f"columns: {name} must have one entry per column or be empty, not "
+                    f"{len(getattr(self, name))} entries for {len(self.indices)} columns"
+                )
         if len(self.fill) not in (0, self.n_features):
-            raise ValueError("columns: there must be a value to fill in for each feature, or none")
+            raise ValueError(
+                f"columns: fill must have one value per feature or be empty, not {len(self.fill)} "
+                f"values for {self.n_features} features"
+            )
 
     @property
     def n_features(self) -> int:
@@ -67,10 +78,19 @@ class Encoded(Columns):
         return sum(1 if found is None else len(found) for found in self.categories)
 
     def shifted(self, X: Any) -> Encoded:
-        """Return the same columns, moved to the origin where they are far from it in X.
+        """Return the columns with offsets that centre those with a large mean in X.
 
-        For what depends on distances only: ||x||^2 + ||y||^2 - 2 x . y loses the digits that the
-        norms have before the distance. Columns near the origin stay as they are, zeros and all.
+        This is for kernels of distances. The core computes ||x||^2 + ||y||^2 - 2 x . y, which loses
+        precision if the norms are much larger than the distance. Columns with a small mean are not
+        shifted, so that zeros stay zeros.
+
+        Parameters
+        ----------
+        X : n training examples
+
+        Returns
+        -------
+        Encoded
         """
         X, _ = self.present(X)
         if sp.issparse(X):
@@ -85,22 +105,29 @@ class Encoded(Columns):
         return replace(self, offsets=tuple(offsets.tolist())) if offsets.any() else self
 
     def values(self, X: Any) -> np.ndarray | sp.csr_array:
-        """Return the vectors that these columns of X encode, shape (n, n_features), float64.
+        """Return the encoded vectors of all examples.
 
-        Where all columns are absent these are zeros, or what was chosen to fill in.
+        Parameters
+        ----------
+        X : n examples
+
+        Returns
+        -------
+        array or sparse matrix of shape (n, n_features), float64
+            Rows of absent examples are `fill`, or zeros.
         """
         part, rows = self.present(X)
         values = np.empty((0, self.n_features)) if part is None else self._values(part)
         return values if rows is None else _spread(values, rows, X.shape[0], self.fill)
 
     def present_values(self, X: Any) -> np.ndarray | sp.csr_array:
-        """Return the vectors of the examples whose columns are not all absent."""
+        """Return the encoded vectors of the examples that are not absent."""
         return self._values(self.present(X)[0])
 
     def _values(self, X: Any) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
         if sp.issparse(X) and (self.categories or self.offsets):
-            X = X.toarray()  # only where the training data were dense
+            X = X.toarray()  # the training data were dense
         if not self.categories and holds_floats(X):
             X, indices = X.iloc[:, indices].to_numpy(np.float64), list(range(len(indices)))
         if self.categories or not (sp.issparse(X) or is_numeric_array(X)):
@@ -132,23 +159,23 @@ class Encoded(Columns):
         return values
 
     def _read(self, X: Any, position: int, index: int) -> np.ndarray:
-        """Return a column of numbers, some of which may be missing, shape (n,)."""
+        """Return a numeric column, shape (n,), with NaN for missing values."""
         try:
             return numbers(column(X, index))
         except ValueError as error:
             raise ValueError(f"X: {error} in column {self.label_of(position)}") from error
 
     def _refuse_infinite(self, values: np.ndarray, positions: np.ndarray) -> None:
-        """Raise where a value is not finite; `positions` broadcasts to the column of each."""
+        """Raise ValueError if a value is not finite; `positions` broadcasts to their columns."""
         bad = ~np.isfinite(values)
         if bad.any():
             what = "NaN" if np.isnan(values).any() else "infinity"
             position = int(np.broadcast_to(positions, values.shape)[bad][0])
             where = f"Input X contains {what} in column {self.label_of(position)}"
-            raise ValueError(f"{where}{FILL if what == 'NaN' else ''}")
+            raise ValueError(f"{where}{IMPUTE if what == 'NaN' else ''}")
 
     def table(self, X: Any, training: bool) -> Table:
-        """Return the vectors as a table."""
+        """Return the encoded vectors of the n examples of X as a table."""
         return vector_table(self.values(X))
 
     @property
@@ -157,12 +184,26 @@ class Encoded(Columns):
 
 
 def encode(selection: Any, X: Any, name: str | None = None) -> Encoded:
-    """Return the columns of X that a selection means, with the categories that X holds."""
+    """Return the columns of X that a selection refers to, with the categories in X.
+
+    Parameters
+    ----------
+    selection, name : as in `choose`
+    X : n training examples
+
+    Raises
+    ------
+    ValueError
+        If all examples are absent, or if a column has missing or unsupported values.
+    """
     columns = choose(selection, X, name)
     X, _ = columns.present(X)
     if X is None:
         where = columns.label or "all columns"
-        raise ValueError(f"Input X contains NaN only ({where}): absent for all training examples")
+        raise ValueError(
+            f"Input X contains NaN in all rows ({where}), so that they are absent for all training "
+            "examples; leave out the kernel or the columns"
+        )
     found = []
     if not (sp.issparse(X) or is_numeric_array(X) or holds_floats(X)):
         for position, index in enumerate(columns.indices):
@@ -181,16 +222,16 @@ def _categories(values: Any, label: str) -> tuple[Any, ...] | None:
 
 
 def warn_of_numbers(kinds: set[Any], label: str) -> None:
-    """Warn where all categories of a column are texts that read as numbers."""
-    if kinds and all(isinstance(kind, str) and _reads_as_number(kind) for kind in kinds):
+    """Warn if all categories of a column are strings that represent numbers."""
+    if kinds and all(isinstance(kind, str) and _represents_number(kind) for kind in kinds):
         warn(
-            f"X: column {label} holds numbers as texts, which are not read as numbers; turn them "
-            "into such with astype(float) if they are quantities",
+            f"X: column {label} contains numbers as strings, which are treated as categories; "
+            "convert them with astype(float) if they are quantities",
             UserWarning,
         )
 
 
-def _reads_as_number(text: str) -> bool:
+def _represents_number(text: str) -> bool:
     try:
         float(text)
     except ValueError:
@@ -199,7 +240,7 @@ def _reads_as_number(text: str) -> bool:
 
 
 def one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
-    """Return the indicators of categories, shape (n, categories); others have none."""
+    """Return the one-hot encoding, shape (n, categories); zeros for values of no category."""
     code = {category: index for index, category in enumerate(categories)}
     known = [(row, code[value]) for row, value in enumerate(values) if value in code]
     rows, columns = np.array(known, dtype=np.int64).reshape(-1, 2).T
@@ -210,7 +251,7 @@ def one_hot(values: list[Any], categories: tuple[Any, ...]) -> sp.csr_array:
 def _spread(
     values: Any, rows: np.ndarray, n: int, fill: tuple[float, ...]
 ) -> np.ndarray | sp.csr_array:
-    """Return n vectors: the given ones at some rows, and one to fill in, or zeros, elsewhere."""
+    """Return n vectors: `values` at the positions `rows`, and `fill` or zeros elsewhere."""
     if fill or not sp.issparse(values):
         dense = np.tile(fill or np.zeros(values.shape[1]), (n, 1))
         dense[rows] = values.toarray() if sp.issparse(values) else values
@@ -222,9 +263,9 @@ def _spread(
 
 
 def _offsets(values: np.ndarray) -> np.ndarray:
-    """Return the mean of each column (the first axis counts examples) that is far from zero."""
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite stays where it is
+    """Return the mean of each column with a large mean, and 0 for others; axis 0 is examples."""
+    with np.errstate(over="ignore", invalid="ignore"):  # columns that overflow are not shifted
         means = values.mean(axis=0)
         variances = np.einsum("i...,i...->...", values, values) / len(values) - means**2
-        far = means**2 > FAR * np.maximum(variances, 0.0)
-    return np.where(far, means, 0.0)
+        large = means**2 > SHIFT_RATIO * np.maximum(variances, 0.0)
+    return np.where(large, means, 0.0)

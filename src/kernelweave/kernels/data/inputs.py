@@ -1,8 +1,8 @@
-"""What X may be, and how its columns are read.
+"""Accepted types of X, and access to its columns.
 
-X is a 2-D NumPy array (or what NumPy turns into one), a SciPy sparse matrix, a pandas or polars
-DataFrame, a list of texts, which counts as one column, or `Views`: several of these. Neither pandas
-nor polars is imported: frames are recognised by what they can do.
+X is a 2-D NumPy array (or array-like), a SciPy sparse matrix, a pandas or polars DataFrame, a list
+of texts, which is one column, or `Views` of several of these. Neither pandas nor polars is
+imported: data frames are recognised by their attributes.
 """
 
 from __future__ import annotations
@@ -16,12 +16,18 @@ import scipy.sparse as sp
 from kernelweave.kernels.data.views import Views, from_frame, is_multi_index, unmasked
 from kernelweave.sequences import Sequences
 
-# How the names of dtypes begin, of polars and pyarrow, whose items have items themselves.
+# Prefixes of the names of nested dtypes of polars and pyarrow.
 NESTED = ("list", "large_list", "fixed_size_list", "array", "struct", "map")
 
 
 def as_input(X: Any) -> Any:
-    """Return X as a 2-D array, a CSR matrix, a frame or Views; refuse what is empty or not 2-D."""
+    """Return X as a 2-D array, CSR matrix, data frame or `Views`.
+
+    Raises
+    ------
+    ValueError
+        If X is empty, not 2-D or complex.
+    """
     X = unpacked(X)
     if isinstance(X, Views):
         pass
@@ -43,26 +49,26 @@ def as_input(X: Any) -> Any:
 
 
 def unpacked(X: Any) -> Any:
-    """Return a dict, or a frame whose columns have several levels, as views, and masks as NaN."""
+    """Return dicts and data frames with MultiIndex columns as `Views`, and masked values as NaN."""
     if type(X) is np.ndarray:
         return X
-    if isinstance(X, dict) and not sp.issparse(X):  # as matrices by keys are
+    if isinstance(X, dict) and not sp.issparse(X):  # SciPy's dok_matrix is a dict
         return Views(X)
     return from_frame(X) if is_multi_index(X) else unmasked(X)
 
 
 def _as_array(X: Any) -> np.ndarray:
-    # A list of texts becomes an array of references: NumPy's own strings all have the longest size.
+    # Texts as objects: NumPy's string dtype would pad all of them to the longest one.
     texts = isinstance(X, list | tuple) and any(isinstance(one, str) for one in X)
     X = np.array(X, dtype=object) if texts else np.asarray(X)
     if np.iscomplexobj(X):
-        raise ValueError("Complex data not supported: X must hold real numbers.")
+        raise ValueError("Complex data not supported: X must contain real numbers.")
     array: np.ndarray = X[:, None] if X.ndim == 1 and X.dtype.kind in "OUST" else X
     return array
 
 
 def as_view(table: Any) -> Any:
-    """Return one of several views as `as_input` does; a vector of numbers is one column."""
+    """Return a view as `as_input` does; a 1-D array is one column."""
     if isinstance(table, list | tuple):
         table = np.array(table, dtype=object if _holds_texts(table) else None)
     if len(table.shape) == 1:
@@ -75,9 +81,9 @@ def _holds_texts(table: Sequence[Any]) -> bool:
 
 
 def absent_rows(X: Any, indices: Sequence[int]) -> np.ndarray | None:
-    """Return which rows hold nothing but NaN or None in some columns, (n,); None where none do."""
+    """Return which rows are NaN or None in all of some columns, (n,); None if no row is."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
-        first: np.ndarray = np.isnan(X[:, indices[0]])  # most rows are known by their first value
+        first: np.ndarray = np.isnan(X[:, indices[0]])  # rules out most rows
         absent = _all_nan(X, indices, first) if first.any() else None
     elif sp.issparse(X):
         missing = sp.csr_array(X[:, indices]) if np.isnan(X.data).any() else None
@@ -100,7 +106,7 @@ def _count_nan(X: Any) -> np.ndarray:
 
 
 def _all_nan(X: np.ndarray, indices: Sequence[int], first: np.ndarray) -> np.ndarray:
-    """Return which rows hold NaN only, (n,), from those whose first value is NaN."""
+    """Return which rows are all NaN, (n,), among those whose first value is NaN."""
     absent, rows = first.copy(), np.flatnonzero(first)
     absent[rows] = np.isnan(X[np.ix_(rows, np.asarray(indices))]).all(axis=1)
     return absent
@@ -126,30 +132,30 @@ def is_frame(X: Any) -> bool:
 
 
 def holds_floats(X: Any) -> bool:
-    """Return whether X is a pandas frame of plain numbers, which can be read as a whole."""
+    """Return whether X is a pandas DataFrame of NumPy numbers."""
     if not hasattr(X, "iloc"):
         return False
     return all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in X.dtypes)
 
 
 def is_numeric_array(X: Any) -> bool:
-    """Return whether X is an array that NumPy knows to hold numbers."""
+    """Return whether X is a NumPy array with a numeric or boolean dtype."""
     return isinstance(X, np.ndarray) and X.dtype.kind in "biuf"
 
 
 def column_names(X: Any) -> tuple[str, ...] | None:
-    """Return the names of the columns, where X is a frame and they are strings, all different."""
+    """Return the column names of a data frame if they are unique strings, else None."""
     names = tuple(X.columns) if is_frame(X) else ()
     distinct = len(set(names)) == len(names) > 0
     return names if distinct and all(isinstance(name, str) for name in names) else None
 
 
 def column(X: Any, index: int) -> Any:
-    """Return one column of a frame (a Series) or of an array (1-D)."""
+    """Return one column: a Series of a data frame, or a 1-D array."""
     if sp.issparse(X):
         raise ValueError(
-            "X is a sparse matrix, which holds numbers only; texts and sequences are read from a "
-            "list, an array or a frame"
+            "X is a sparse matrix, which contains numbers only; pass texts and sequences as a "
+            "list, an array or a data frame"
         )
     if hasattr(X, "iloc"):
         return X.iloc[:, index]
@@ -157,18 +163,24 @@ def column(X: Any, index: int) -> Any:
 
 
 def holds_numbers(values: Any, label: str) -> bool:
-    """Return whether a column is numeric; what else it holds counts as categories.
+    """Return whether a column is numeric; other columns are categories.
 
-    Dates, complex numbers and lists are refused.
-    A column of Python objects is numeric where none of them is a string or a bool.
+    A column of Python objects is numeric if none of them is a string or a boolean.
+
+    Raises
+    ------
+    ValueError
+        For dates, complex numbers and nested values.
     """
     kind = _kind(values.dtype)
     if kind in "mM":
-        raise ValueError(f"X: column {label} holds dates or times; turn it into numbers first")
+        raise ValueError(f"X: column {label} contains dates or times; convert it to numbers first")
     if kind == "c":
-        raise ValueError(f"Complex data not supported: column {label} must hold real numbers")
+        raise ValueError(f"Complex data not supported: column {label} must contain real numbers")
     if str(values.dtype).lower().startswith(NESTED):
-        raise ValueError(f"X: column {label} holds lists or records; turn them into columns first")
+        raise ValueError(
+            f"X: column {label} contains lists or records; convert them to columns first"
+        )
     if str(values.dtype) == "object":
         return not any(isinstance(value, str | bool) for value in values)
     return kind in "iuf"
@@ -183,7 +195,7 @@ def _kind(dtype: Any) -> str:
 
 
 def numbers(values: Any) -> np.ndarray:
-    """Return a numeric column as float64, with NaN for what is missing."""
+    """Return a numeric column as float64, shape (n,), with NaN for missing values."""
     if hasattr(values, "isna"):
         floats: np.ndarray = values.to_numpy(dtype=np.float64, na_value=np.nan)
         return floats
@@ -191,22 +203,28 @@ def numbers(values: Any) -> np.ndarray:
 
 
 def items(values: Any, label: str) -> list[Any]:
-    """Return a column of categories or texts as a list; refuse missing values."""
+    """Return a column of categories or texts as a list.
+
+    Raises
+    ------
+    ValueError
+        If values are missing.
+    """
     listed: list[Any] = values.to_list() if hasattr(values, "to_list") else values.tolist()
     if _some_missing(values, listed):
         raise ValueError(
-            f"X: column {label} contains NaN or missing values; fill them, for example with a "
+            f"X: column {label} contains NaN or missing values; impute them, for example with a "
             "category of their own"
         )
     return listed
 
 
 def items_or_none(values: Any) -> list[Any]:
-    """Return a column as a list, with None for what is missing."""
+    """Return a column as a list, with None for missing values."""
     listed: list[Any] = values.to_list() if hasattr(values, "to_list") else values.tolist()
     if hasattr(values, "isna"):
-        gaps = values.isna().to_numpy()
-        return [None if gone else item for item, gone in zip(listed, gaps, strict=True)]
+        missing = values.isna().to_numpy()
+        return [None if gone else item for item, gone in zip(listed, missing, strict=True)]
     return [None if item is None or item != item else item for item in listed]
 
 

@@ -1,4 +1,4 @@
-"""Examples of several parts of the data put together: one part after the other."""
+"""Concatenate the examples of several parts of a data set."""
 
 from __future__ import annotations
 
@@ -17,11 +17,20 @@ from ..vector.identity import IdTable
 
 
 def joined(parts: Sequence[Examples]) -> Examples:
-    """Return the examples of all parts, which the same kernels have read.
+    """Return the concatenation of examples that were read by the same kernels.
+
+    Parameters
+    ----------
+    parts : sequence of Examples
+
+    Returns
+    -------
+    Examples
 
     Raises
     ------
-    TypeError : for tables that mean something only with all training examples at hand.
+    TypeError
+        If a table refers to positions in the whole training data, as precomputed matrices do.
     """
     if len(parts) == 1:
         return parts[0]
@@ -38,12 +47,15 @@ def _joined_tables(tables: Sequence[Any]) -> Table:
     kinds = {type(table) for table in tables}
     kind = Dense if kinds == {Dense, Sparse} else next(iter(kinds))
     if kind not in _JOINED:
-        raise TypeError(f"tables of type {kind.__name__} cannot be put together")
+        raise TypeError(
+            f"parts: tables of type {kind.__name__} cannot be concatenated; read all examples at "
+            "once"
+        )
     return _JOINED[kind](tables)
 
 
 def _dense(tables: Sequence[Any]) -> Dense:
-    """Vectors in which some parts have few non-zeros are dense, as the others are."""
+    """Return the concatenation of dense, or dense and sparse, vectors."""
     values = [one.values if isinstance(one, Dense) else one.to_csr().toarray() for one in tables]
     return Dense(np.concatenate(values))
 

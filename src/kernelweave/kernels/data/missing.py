@@ -1,4 +1,4 @@
-"""What is missing in a table: a kernel that sees it, and texts that may be missing."""
+"""A kernel of indicators of missing values, and columns of texts with missing values."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from kernelweave.model.files.registry import stored
 @stored("Missing")
 @dataclass(frozen=True)
 class Missing(OnColumns):
-    """The number of columns in which the values of both examples are missing (NaN or None).
+    """The number of columns that are missing (NaN or None) in both examples.
 
     Parameters
     ----------
-    columns : the part of X to use; all of it by default.
+    columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
+    name : str, optional
+        Name of the kernel.
     """
 
     def resolve(self, X: Any) -> Kernel:
@@ -37,20 +39,20 @@ class Missing(OnColumns):
         return [(("copy", layout.source("dot", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:
-        """Return the indicators of what is missing in X."""
+        """Return the indicators of missing values in the n examples of X, shape (n, columns)."""
         return vector_table(self.columns.missing(X).astype(np.float64))
 
 
 @stored("Gaps")
 @dataclass(frozen=True, repr=False)
 class Gaps(Columns):
-    """Columns of which only that is seen what is missing: they are never absent."""
+    """Columns of which only the missing values matter; examples are never absent."""
 
     def absent(self, X: Any) -> None:
         return None
 
     def missing(self, X: Any) -> np.ndarray:
-        """Return what is missing, shape (n, columns)."""
+        """Return which values are missing, shape (n, columns)."""
         part = self.part(X)
         if part is None:
             return np.ones((X.shape[0], len(self.indices)), dtype=bool)
@@ -60,13 +62,13 @@ class Gaps(Columns):
 @stored("FilledTexts")
 @dataclass(frozen=True, repr=False)
 class FilledTexts(Columns):
-    """Columns of texts, in which a missing one is empty."""
+    """Columns of texts in which missing values are empty texts."""
 
     def absent(self, X: Any) -> np.ndarray | None:
         return super().absent(X) if self.view else None
 
     def strings(self, part: Any) -> Any:
-        # Sequences have a letter at least; one by itself is no run of letters.
+        # Sequences must not be empty; a single letter contains no n-gram.
         return [item or " " for item in self._items(super().strings(part), self.label)]
 
     def _items(self, values: Any, label: str) -> list[Any]:
@@ -78,7 +80,7 @@ def missing(X: Any, indices: list[int]) -> np.ndarray:
     if sp.issparse(X):
         return np.zeros((X.shape[0], len(indices)), dtype=bool)
     if is_numeric_array(X):
-        gaps: np.ndarray = np.isnan(np.asarray(X[:, indices], dtype=np.float64))
-        return gaps
+        found: np.ndarray = np.isnan(np.asarray(X[:, indices], dtype=np.float64))
+        return found
     columns = [[item is None for item in items_or_none(column(X, index))] for index in indices]
     return np.array(columns, dtype=bool).T

@@ -1,13 +1,13 @@
-"""Standardised columns: what default kernels see of a table, whatever its units.
+"""Standardised columns, which the default kernels read.
 
-Each column has mean 0 and variance 1 on the training data, so that no other unit changes anything.
-The indicators of a column of categories have variance 1 together. Sparse matrices are not centred,
-which neither distances nor a machine with a bias can tell. Columns that do not vary are left out.
+Each numeric column has mean 0 and variance 1 on the training data, so that units do not matter. The
+indicators of a column of categories have total variance 1. Sparse matrices are not centred, which
+changes neither distances nor models with an intercept. Constant columns are set to 0.
 
-Standardised values are rounded to single precision: what is left of another unit is in the last
-digits, and a solver that meets them may take another path to its tolerance.
+Standardised values are rounded to single precision. A change of units then changes no value at all,
+and the solver takes the same path; otherwise the last digits would differ.
 
-A missing number is the mean, and a missing category is a category of its own.
+A missing number is replaced by the mean, and a missing category is a category of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from kernelweave.kernels.data.inputs import (
 )
 from kernelweave.model.files.registry import stored
 
-ROUNDINGS = 16 * np.finfo(float).eps  # spread over largest value, from which on a column varies
+# Largest standard deviation, relative to the largest value, of a column that counts as constant.
+ROUNDING = 16 * np.finfo(float).eps
 
 
 @stored("Standardized")
@@ -40,8 +41,11 @@ class Standardized(Encoded):
 
     Attributes
     ----------
-    offsets : what is subtracted from each column of numbers; empty for sparse matrices.
-    factors : what each column is then multiplied by; 0 where it does not vary.
+    width, chosen, names, view, categories, fill : as in `Encoded`
+    offsets : tuple of floats
+        Subtracted from each numeric column; empty for sparse matrices.
+    factors : tuple of floats
+        Each column is multiplied by its factor after that; 0 for constant columns.
     """
 
     factors: tuple[float, ...] = ()
@@ -49,20 +53,23 @@ class Standardized(Encoded):
     def __post_init__(self) -> None:
         super().__post_init__()
         if len(self.factors) != len(self.indices):
-            raise ValueError("columns: there must be a factor for each column")
+            raise ValueError(
+                f"columns: factors must have one entry per column, not {len(self.factors)} for "
+                f"{len(self.indices)} columns"
+            )
 
     @property
     def label(self) -> str:
-        """How the columns are written in the name of a kernel."""
+        """The columns in the name of a kernel."""
         return f"standardized {super().label or 'columns'}"
 
     @property
     def n_varying(self) -> int:
-        """Number of columns that vary, which is the sum of all variances."""
+        """Number of columns that are not constant, which is the total variance."""
         return int(np.count_nonzero(self.factors))
 
     def absent(self, X: Any) -> np.ndarray | None:
-        return super().absent(X) if self.view else None  # in a table numbers are only missing
+        return super().absent(X) if self.view else None  # imputed in a single table
 
     def _values(self, X: Any) -> np.ndarray | sp.csr_array:
         indices = self.locate(X)
@@ -83,29 +90,20 @@ class Standardized(Encoded):
         missing = np.isnan(values)
         self._refuse_infinite(np.where(missing, 0.0, values), np.arange(values.shape[1]))
         offsets = np.array(self.offsets) if self.offsets else 0.0
-        return self._scaled(
-            values, missing, offsets, np.array(self.factors), np.arange(len(values.T))
-        )
-
-    def _scaled(
-        self,
-        values: np.ndarray,
-        missing: np.ndarray,
-        shift: Any,
-        factor: Any,
-        positions: np.ndarray,
-    ) -> np.ndarray:
-        """Return (values - shift) * factor, 0 where they are missing; what overflows is refused."""
         with np.errstate(over="ignore"):
-            scaled = np.where(missing, 0.0, values - shift) * factor
-        far = np.isinf(scaled)
-        if far.any():
-            position = int(np.broadcast_to(positions, scaled.shape)[far][0])
-            raise ValueError(
-                f"X: column {self.label_of(position)} has values too far from those of training "
-                "for floating point numbers"
-            )
+            scaled = np.where(missing, 0.0, values - offsets) * np.array(self.factors)
+        self._refuse_overflow(scaled, np.arange(scaled.shape[1]))
         return rounded(scaled)
+
+    def _refuse_overflow(self, scaled: np.ndarray, positions: np.ndarray) -> None:
+        """Raise ValueError if a value is infinite; `positions` broadcasts to their columns."""
+        infinite = np.isinf(scaled)
+        if infinite.any():
+            position = int(np.broadcast_to(positions, scaled.shape)[infinite][0])
+            raise ValueError(
+                f"X: column {self.label_of(position)} overflows when it is standardised with the "
+                "training data; its values must be on the scale of the training data"
+            )
 
     def _part(self, X: Any, position: int, index: int) -> Any:
         found = self.categories[position] if self.categories else None
@@ -116,25 +114,34 @@ class Standardized(Encoded):
         missing = np.isnan(values)
         self._refuse_infinite(np.where(missing, 0.0, values), np.array(position))
         shift = self.offsets[position] if self.offsets else 0.0
-        scaled = self._scaled(values, missing, shift, factor, np.array(position))[:, None]
+        with np.errstate(over="ignore"):
+            scaled = np.where(missing, 0.0, values - shift)[:, None] * factor
+        self._refuse_overflow(scaled, np.array(position))
+        scaled = rounded(scaled)
         return sp.csr_array(scaled) if self.categories else scaled
 
 
 def rounded(values: np.ndarray) -> np.ndarray:
-    """Return numbers rounded to single precision, where that holds them."""
+    """Return numbers rounded to single precision, unless they overflow there."""
     with np.errstate(over="ignore", under="ignore"):
         single: np.ndarray = values.astype(np.float32).astype(np.float64)
     return np.where(np.isfinite(single), single, values)
 
 
 def standardized(indices: Sequence[int], X: Any, weights: np.ndarray) -> Standardized:
-    """Return columns of X, standardised.
+    """Return standardised columns of X.
 
     Parameters
     ----------
-    indices : the positions of the columns, at least one.
-    X : array, sparse matrix or frame with n examples.
-    weights : how much each example counts, shape (n,).
+    indices : sequence of int
+        Positions of the columns, at least one.
+    X : array, sparse matrix or data frame with n examples
+    weights : array of shape (n,)
+        Weight of each example in means and variances.
+
+    Returns
+    -------
+    Standardized
     """
     shares, names = weights / weights.sum(), column_names(X)
     chosen = None if list(indices) == list(range(X.shape[1])) else tuple(indices)
@@ -154,41 +161,46 @@ def standardized(indices: Sequence[int], X: Any, weights: np.ndarray) -> Standar
 def _column(
     values: Any, label: str, shares: np.ndarray
 ) -> tuple[tuple[Any, ...] | None, float, float]:
-    """Return the categories of a column (None for numbers), its offset and its factor."""
+    """Return the categories of a column (None if numeric), its offset and its factor."""
     if holds_numbers(values, label):
         means, spreads = moments(numbers(values)[:, None], shares)
         return None, float(means[0]), _factors(spreads)[0]
     listed = items_or_none(values)
     found = tuple(sorted(set(listed), key=lambda value: (type(value).__name__, value)))
     parts = shares @ one_hot(listed, found)
-    spread = np.sqrt(parts @ (parts.sum() - parts))  # exactly 0 of a single category
+    spread = np.sqrt(parts @ (parts.sum() - parts))  # exactly 0 for a single category
     return found, 0.0, _factors(_varying(spread[None]))[0]
 
 
 def moments(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations of columns of numbers, each of shape (d,).
-
-    Spreads that are nothing but rounding are 0.
+    """Return the means and standard deviations of numeric columns.
 
     Parameters
     ----------
-    values : shape (n, d); NaN is left out.
-    shares : how much each example counts, shape (n,).
+    values : array of shape (n, d)
+        NaN is ignored.
+    shares : array of shape (n,)
+        Weight of each example.
+
+    Returns
+    -------
+    means, deviations : arrays of shape (d,)
+        Standard deviations at the level of rounding errors are 0.
     """
     known = np.isfinite(values) & (shares > 0)[:, None]
     filled = np.where(known, values, 0.0)
     largest = np.abs(filled).max(axis=0)
-    unit = np.where(largest > 0, largest, 1.0)  # so that squares neither overflow nor vanish
+    unit = np.where(largest > 0, largest, 1.0)  # so that squares neither overflow nor underflow
     parts = shares[:, None] * known
     parts = parts / np.maximum(parts.sum(axis=0), np.finfo(float).tiny)
     scaled = filled / unit
     means = np.einsum("ij,ij->j", parts, scaled)
     spreads = np.sqrt(np.einsum("ij,ij->j", parts, (scaled - means) ** 2))
-    return means * unit, np.where(spreads > ROUNDINGS, spreads, 0.0) * unit
+    return means * unit, np.where(spreads > ROUNDING, spreads, 0.0) * unit
 
 
 def sparse_moments(X: Any, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and standard deviations of the columns of a sparse matrix, as `moments` does."""
+    """Return the means and standard deviations of the columns of a sparse matrix; see `moments`."""
     X = sp.csc_array(X, dtype=np.float64)
     largest = np.asarray(abs(X).max(axis=0).toarray()).ravel()
     unit = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
@@ -200,12 +212,12 @@ def sparse_moments(X: Any, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _varying(spreads: np.ndarray) -> np.ndarray:
-    """Return spreads of columns that are not centred, 0 where they are nothing but rounding."""
-    return np.where(spreads > np.sqrt(ROUNDINGS), spreads, 0.0)
+    """Return standard deviations computed without centring, 0 at the level of rounding errors."""
+    return np.where(spreads > np.sqrt(ROUNDING), spreads, 0.0)
 
 
 def _factors(spreads: np.ndarray) -> tuple[float, ...]:
-    """Return 1 / spread of each column, and 0 where there is none that numbers can hold."""
+    """Return 1 / standard deviation of each column, and 0 if it is 0 or the result overflows."""
     least = 1.0 / np.finfo(float).max
     with np.errstate(divide="ignore", over="ignore"):
         return _listed(np.where(spreads > least, 1.0 / spreads, 0.0))

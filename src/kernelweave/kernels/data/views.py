@@ -1,8 +1,8 @@
-"""Views: several tables of the same examples, as one X.
+"""Several tables of the same examples (multi-view data) as one X.
 
-A view is an array, a sparse matrix, a frame, or sequences; all have a row for each example. Where a
-row of a view holds NaN (or None) only, that view is *absent* for the example; a view that is None
-is absent for all of them. What kernels make of that is said in `kernelweave.kernels.absent`.
+A view is an array, a sparse matrix, a data frame, or sequences, with one row per example. A view is
+*absent* for an example whose row consists of NaN (or None); a view that is None is absent for all
+examples. `kernelweave.kernels.data.absent` describes how kernels handle absent views.
 """
 
 from __future__ import annotations
@@ -18,17 +18,22 @@ from sklearn.utils import _safe_indexing
 class Views:
     """Several tables of the same n examples, which scikit-learn can split.
 
-    ``len(X)`` is n, ``X["mrna"]`` is a view, and ``X[index]`` (a slice, integers, or a mask) are
-    some of the examples. A kernel picks its view with ``columns="mrna"``, a part of it with
-    ``columns=("mrna", part)``, and without ``columns=`` it takes the view of its own name.
+    ``len(X)`` is n, ``X["mrna"]`` is a view, and ``X[index]`` (a slice, integers, or a mask)
+    selects examples. A kernel selects its view by ``columns="mrna"``, some columns of it by
+    ``columns=("mrna", part)``, or by its name if it has no ``columns=``.
 
     Parameters
     ----------
     views : dict from names to views
-        Each is an array, sparse matrix, frame, list of texts or `Sequences` with n rows, or None. A
-        mask (of a NumPy masked array) counts as NaN.
-    index : sequence of n labels of examples, optional
-        Only kept: what `aligned` matched.
+        Each view is an array, sparse matrix, data frame, list of texts or `Sequences` with n rows,
+        or None. Masked values of NumPy masked arrays count as NaN.
+    index : sequence of n labels, optional
+        Labels of the examples, as set by `aligned`. They are not used otherwise.
+
+    Raises
+    ------
+    ValueError
+        If the views have different numbers of rows, or if all are None.
 
     Examples
     --------
@@ -56,39 +61,58 @@ class Views:
             name: _rows(name, table) for name, table in self.views.items() if table is not None
         }
         if not sizes:
-            raise ValueError("Views: there must be at least one view that is not None")
+            raise ValueError(
+                f"Views: at least one of the views {list(self.views)} must not be None"
+            )
         if len(set(sizes.values())) > 1:
-            raise ValueError(f"Views: all views must have a row for each example, not {sizes}")
+            raise ValueError(
+                f"Views: all views must have the same number of rows, not {sizes}; Views.aligned "
+                "matches rows by their labels"
+            )
         self.n = next(iter(sizes.values()))
 
     @classmethod
     def aligned(cls, tables: Mapping[str, Any], index: Any = None) -> Views:
-        """Return the views of tables whose examples differ: rows are matched by their labels.
+        """Return views of tables that have different examples, matched by their labels.
 
         Parameters
         ----------
-        tables : dict from names to pandas DataFrames or Series, whose index says which example a
-            row is.
-        index : labels of the examples wanted, such as ``y.index``; by default all that some table
-            has, in the order in which they first occur.
+        tables : dict from names to pandas DataFrames or Series
+            The index of a table contains the labels of its examples.
+        index : sequence of labels, optional
+            Labels of the examples to select, such as ``y.index``. By default all labels of all
+            tables, in the order of their first occurrence.
 
         Returns
         -------
         Views
-            An example that a table lacks has a row of NaN there. ``index`` are the labels.
+            Examples that a table does not have are rows of NaN. Its attribute ``index`` contains
+            the labels.
+
+        Raises
+        ------
+        ValueError
+            If a table is not a pandas object or has duplicate labels, or if no table has a label.
         """
         for name, table in tables.items():
             if not hasattr(table, "reindex"):
-                raise ValueError(f"Views.aligned: {name!r} must be a pandas DataFrame or Series")
+                raise ValueError(
+                    f"Views.aligned: {name!r} must be a pandas DataFrame or Series, not a "
+                    f"{type(table).__name__}"
+                )
             if not table.index.is_unique:
                 twice = table.index[table.index.duplicated()][0]
-                raise ValueError(f"Views.aligned: {name!r} has two rows for {twice!r}")
+                raise ValueError(
+                    f"Views.aligned: labels must be unique, but {name!r} has two rows for {twice!r}"
+                )
         if index is None:
             index = list(dict.fromkeys(label for one in tables.values() for label in one.index))
         found = {name: table.reindex(list(index)) for name, table in tables.items()}
         lost = [label for label in index if not any(label in t.index for t in tables.values())]
         if lost:
-            raise ValueError(f"Views.aligned: no table has a row for {lost[0]!r}")
+            raise ValueError(
+                f"Views.aligned: no table has a row for {lost[0]!r}; remove the label from index"
+            )
         return cls(found, index=list(index))
 
     @property
@@ -98,11 +122,16 @@ class Views:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of examples, and of all columns."""
+        """Number of examples, and total number of columns."""
         return self.n, sum(_width(table) for table in self.views.values())
 
     def items(self) -> ItemsView[str, Any]:
-        """The names of the views and the views."""
+        """Return pairs of names and views.
+
+        Returns
+        -------
+        items view of a dict
+        """
         return self.views.items()
 
     def __len__(self) -> int:
@@ -115,7 +144,7 @@ class Views:
         if isinstance(key, str):
             return self._view(key)
         if isinstance(key, tuple) and len(key) == 2 and key[1] in (Ellipsis, slice(None)):
-            key = key[0]  # what scikit-learn asks an array for
+            key = key[0]  # scikit-learn indexes arrays as X[rows, ...]
         rows = np.atleast_1d(np.arange(self.n)[key])
         found = {name: taken(table, rows) for name, table in self.views.items()}
         return Views(found, index=self.index and [self.index[i] for i in rows])
@@ -131,23 +160,23 @@ class Views:
 
 
 def taken(table: Any, rows: np.ndarray) -> Any:
-    """Return some rows of a view."""
+    """Return the given rows of a view; None for a view that is None."""
     return None if table is None else _safe_indexing(table, rows)
 
 
 def is_multi_index(X: Any) -> bool:
-    """Return whether X is a frame whose columns have several levels; the first are views."""
+    """Return whether X is a data frame with MultiIndex columns, whose first level are views."""
     return getattr(getattr(X, "columns", None), "nlevels", 1) > 1
 
 
 def from_frame(X: Any) -> Views:
-    """Return the blocks of a frame with MultiIndex columns as views."""
+    """Return a data frame with MultiIndex columns as views, one for each first-level label."""
     blocks = dict.fromkeys(X.columns.get_level_values(0))
     return Views({str(block): X[block] for block in blocks}, index=list(X.index))
 
 
 def unmasked(table: Any) -> Any:
-    """Return a masked array with NaN where it is masked, and anything else as it is."""
+    """Return a masked array with NaN for masked values; other tables are returned unchanged."""
     if not isinstance(table, np.ma.MaskedArray):
         return table
     return np.where(np.ma.getmaskarray(table), np.nan, np.asarray(table.data, dtype=np.float64))
@@ -170,15 +199,20 @@ def _width(table: Any) -> int:
 
 
 class Grams(Views):
-    """Several matrices of similarities of the same examples, which are split on both axes.
+    """Several kernel matrices of the same examples, which scikit-learn splits on both axes.
 
-    X for `Precomputed` kernels: ``Precomputed()`` makes a kernel of each matrix, and
-    ``Precomputed(columns="drug")`` takes one. ``X[np.ix_(new, train)]``, which is what scikit-learn
-    asks for, are the similarities of some examples to others.
+    They are the X of `Precomputed` kernels: ``Precomputed()`` is a family of all matrices, and
+    ``Precomputed(columns="drug")`` selects one. ``X[np.ix_(new, train)]`` contains the similarities
+    of some examples to others.
 
     Parameters
     ----------
     matrices : dict from names to arrays of shape (n, n_train), or array of shape (M, n, n_train)
+
+    Raises
+    ------
+    ValueError
+        If the matrices have different shapes.
 
     Examples
     --------
@@ -205,7 +239,7 @@ class Grams(Views):
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Number of examples, and of those that they are compared with."""
+        """Number of rows (examples) and columns (training examples)."""
         return self.n, _width(next(iter(self.views.values())))
 
     def __getitem__(self, key: Any) -> Any:

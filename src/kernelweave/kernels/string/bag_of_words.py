@@ -1,4 +1,4 @@
-"""Kernels on texts."""
+"""The bag-of-words kernel on texts."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ from kernelweave.model.files.registry import stored
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
 
-# Patterns that take time in proportion to a text, whatever it is: letters and classes, of which
-# only the last may be repeated without bound, and no group. A word that must end at a boundary must
-# begin at one: no part of a text is then tried from more than two places.
+# Regular expressions whose matching time is linear in the length of any text, so that a model file
+# from another source cannot block the reader. They consist of letters and character classes, of
+# which only the last may be repeated without bound, and have no groups. A word that must end at a
+# boundary must begin at one: then at most two starting points are tried for any part of a text.
 _LETTER = r"(?:\\[wWdDsS]|\\[^\w\s]|\[(?:[^\]\[\\]|\\[wWdDsS]|\\[^\w\s])+\]|[^\]\[\\^$*+?{}|()])"
 _LETTERS = rf"(?:{_LETTER}(?:\{{[1-9]\}})?)*{_LETTER}[+*]?"
 _WORD = rf"(?:{_LETTERS}|\\b{_LETTERS}(?:\\b)?)"
 _LINEAR = re.compile(rf"(?:\(\?[aiu]+\))?{_WORD}(?:\|{_WORD})*")
-_LONGEST = 200
+_LONGEST_PATTERN = 200  # characters
 
 
 def check_pattern(kernel: BagOfWords) -> None:
-    """Refuse a pattern that could take forever on some text: others read a file than wrote it."""
-    if len(kernel.token_pattern) > _LONGEST or not _LINEAR.fullmatch(kernel.token_pattern):
+    """Raise ValueError if the matching time of the pattern may not be linear in the text."""
+    if len(kernel.token_pattern) > _LONGEST_PATTERN or not _LINEAR.fullmatch(kernel.token_pattern):
         raise ValueError(
-            f"BagOfWords: token_pattern={kernel.token_pattern!r} cannot be in a file; accepted are "
+            f"BagOfWords: token_pattern={kernel.token_pattern!r} cannot be saved; accepted are "
             "letters and classes, of which the last may be repeated (+ or *), between two \\b or "
             "after one, and such words joined by |"
         )
@@ -39,23 +40,28 @@ def check_pattern(kernel: BagOfWords) -> None:
 @stored("BagOfWords", check=check_pattern)
 @dataclass(frozen=True)
 class BagOfWords(OnColumns):
-    """The dot product of word counts.
+    """Bag-of-words kernel: the dot product of word counts.
 
-    The words are those of the training texts, so that values between a training text and any text
-    are exact: a word that no training text has cannot match there. It does not count in the
-    similarity of new texts among themselves either.
+    The vocabulary consists of the words of the training texts. Other words are ignored; they could
+    only match in the similarity of two new texts.
 
     Parameters
     ----------
-    lowercase : whether to ignore case.
-    binary : whether to count a word once per text, however often it occurs.
-    token_pattern : regular expression of a word; two or more letters or digits by default, as in
-        scikit-learn's CountVectorizer. Models with patterns that could take forever on some text
-        (groups, or repetitions within a word) cannot be saved.
-    columns : the columns of texts, which are read as one text; not needed where X is a list of
-        texts or has only one column.
-    name : what to call the kernel.
-    vocabulary : the words; found by `resolve`.
+    lowercase : bool
+        Whether to ignore case.
+    binary : bool
+        Whether to count a word at most once per text.
+    token_pattern : str
+        Regular expression of a word; two or more letters or digits by default, as in
+        scikit-learn's CountVectorizer. Models whose pattern has groups, or repetitions other than
+        at the end of a word, cannot be saved, because such patterns may take very long on some
+        texts.
+    columns : the columns of texts, which are joined to one text
+        Not needed if X is a list of texts or has one column.
+    name : str, optional
+        Name of the kernel.
+    vocabulary : tuple of str, or None
+        The words; determined by `resolve`.
 
     Examples
     --------
@@ -93,26 +99,42 @@ class BagOfWords(OnColumns):
         columns = choose(self.columns, X, self.name)
         if self.columns is None and len(columns.indices) > 1:
             raise ValueError(
-                f"BagOfWords: columns must say which of the {columns.width} columns of X hold texts"
+                f"BagOfWords: columns must select the columns of texts, since X has "
+                f"{columns.width} columns"
             )
         return self.reading(columns, X)
 
     def reading(self, columns: Columns, X: Any) -> BagOfWords:
-        """Return the same kernel with the words that columns of X hold."""
+        """Return the kernel with the vocabulary of some columns of X.
+
+        Parameters
+        ----------
+        columns : Columns
+        X : n training examples
+
+        Returns
+        -------
+        BagOfWords
+
+        Raises
+        ------
+        ValueError
+            If the texts contain no words.
+        """
         try:
             counter = self._counter().fit(columns.texts(X))
         except ValueError as error:
             if "empty vocabulary" not in str(error):
                 raise
             raise ValueError(
-                f"BagOfWords: X holds no words like token_pattern={self.token_pattern!r}; give "
-                "texts with words, or another pattern"
+                f"BagOfWords: X contains no words that match token_pattern="
+                f"{self.token_pattern!r}; pass texts with words, or another pattern"
             ) from None
         words = tuple(counter.get_feature_names_out().tolist())
         return replace(self, columns=columns, vocabulary=words)
 
     def _counter(self) -> CountVectorizer:
-        from sklearn.feature_extraction.text import CountVectorizer  # few need it, all would wait
+        from sklearn.feature_extraction.text import CountVectorizer  # slow to import
 
         return CountVectorizer(
             lowercase=self.lowercase,
@@ -132,5 +154,16 @@ class BagOfWords(OnColumns):
         return [(("copy", layout.source("dot", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:
-        """Return the word counts of the texts in X."""
+        """Return the word counts of the texts.
+
+        Parameters
+        ----------
+        X : n examples
+        training : bool
+            Ignored.
+
+        Returns
+        -------
+        Sparse of shape (n, words)
+        """
         return Sparse.of(self._counter().transform(self.columns.texts(X)))

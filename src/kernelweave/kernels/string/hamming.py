@@ -1,16 +1,17 @@
-"""Functions of the number of mismatches between words, and their spectra.
+"""Functions of the number of mismatches between words, and their eigenvalues.
 
-A function h of the mismatches m of two words of l letters is an operator on tables of all b^l
-words. It is a sum of products of I and of the matrix of ones, one for each place of a word, so all
-such operators have the same eigenvectors: products of functions that have mean zero in the letter
-at some w places and are constant at the others. The eigenvalue depends on w alone,
+A function h of the number of mismatches m of two words of l letters defines a matrix indexed by all
+b^l words, where b is the size of the alphabet. It is a sum of Kronecker products of identity
+matrices and matrices of ones, one factor for each position. All such matrices therefore have the
+same eigenvectors: products of functions that have mean 0 in the letter at some w positions and are
+constant at the others. The eigenvalue depends on w only,
 
     lambda(w) = sum_m h(m) K_m(w),        h(m) = b^-l sum_w lambda(w) K_w(m),
 
-with the polynomials K of Krawtchouk (1929). The kernel is positive semidefinite where no eigenvalue
-is negative. Gapped k-mers and mismatch kernels are such functions; see `docs/gapped-kmers.md`.
+with the polynomials K of Krawtchouk (1929). The kernel is positive semidefinite if no eigenvalue is
+negative. Gapped k-mer and mismatch kernels are of this form; see `docs/gapped-kmers.md`.
 
-All is computed with fractions: sums over many words cancel.
+Values are exact fractions, because the alternating sums cancel.
 """
 
 from __future__ import annotations
@@ -20,12 +21,12 @@ from fractions import Fraction
 from functools import cache, lru_cache
 from math import comb
 
-Values = tuple[Fraction, ...]  # h by m, or eigenvalues by w: l + 1 numbers
+Values = tuple[Fraction, ...]  # l + 1 numbers: h(0), ..., h(l) or lambda(0), ..., lambda(l)
 
 
 @cache
 def krawtchouk(length: int, letters: int) -> tuple[tuple[int, ...], ...]:
-    """Return K_w(m), rows w = 0..l, columns m = 0..l."""
+    """Return the Krawtchouk polynomials K_w(m) in rows w = 0, ..., l and columns m = 0, ..., l."""
 
     def value(w: int, m: int) -> int:
         terms = (
@@ -38,7 +39,18 @@ def krawtchouk(length: int, letters: int) -> tuple[tuple[int, ...], ...]:
 
 
 def spectrum(values: Sequence[Fraction], letters: int) -> Values:
-    """Return the eigenvalues, by w, of a function of the mismatches."""
+    """Return the eigenvalues lambda(w) of a function h(m) of the number of mismatches.
+
+    Parameters
+    ----------
+    values : h(0), ..., h(l)
+    letters : int
+        Size of the alphabet.
+
+    Returns
+    -------
+    tuple of l + 1 fractions
+    """
     return _spectrum(tuple(values), letters)
 
 
@@ -49,38 +61,42 @@ def _spectrum(values: Values, letters: int) -> Values:
 
 
 def from_spectrum(eigenvalues: Sequence[Fraction], letters: int) -> Values:
-    """Return the function of the mismatches with given eigenvalues."""
+    """Return the function h(m) of the number of mismatches with given eigenvalues lambda(w)."""
     words = letters ** (len(eigenvalues) - 1)
     return tuple(value / words for value in spectrum(eigenvalues, letters))
 
 
 def count_values(length: int, k: int, letters: int) -> Values:
-    """Return the number of gapped k-mers in which two words agree, by their mismatches.
+    """Return the number of gapped k-mers (k of the l positions) that two words share.
 
-    A gapped k-mer reads k of the places of a word.
+    It is a function of their number of mismatches.
     """
     return tuple(Fraction(comb(length - m, k)) for m in range(length + 1))
 
 
 def full_values(length: int, k: int, letters: int) -> Values:
-    """Return the filter that estimates words from gapped k-mers (Ghandi et al., 2014).
+    """Return the filter that estimates word counts from gapped k-mers (Ghandi et al., 2014).
 
-    The estimate of least norm that explains all counts of gapped k-mers is the projection to
-    w <= k. A projection applied twice is itself, so this is also the kernel of estimated words.
+    The minimum-norm estimate that agrees with all counts of gapped k-mers is the projection on the
+    eigenvectors with w <= k. A projection is idempotent, so this is also the kernel of the
+    estimated counts.
     """
     projection = tuple(Fraction(int(w <= k)) for w in range(length + 1))
     return from_spectrum(projection, letters)
 
 
 def truncated_values(length: int, k: int, letters: int) -> Values:
-    """Return the kernel of words estimated by a filter that ends where it stops being positive."""
+    """Return the kernel of word counts estimated by the filter, cut off at its sign change."""
     weights = full_values(length, k, letters)
     end = next((m for m, weight in enumerate(weights) if weight <= 0), length + 1)
     return _twice([*weights[:end], *[Fraction(0)] * (length + 1 - end)], letters)
 
 
 def mismatch_values(length: int, most: int, letters: int) -> Values:
-    """Return how many words are within `most` mismatches of two words, by their mismatches."""
+    """Return the number of words within `most` mismatches of both of two words.
+
+    It is a function of their number of mismatches.
+    """
     return _twice([Fraction(int(m <= most)) for m in range(length + 1)], letters)
 
 
@@ -92,14 +108,14 @@ FILTERS: dict[str, Callable[[int, int, int], Values]] = {
 
 
 def cut(values: Values, most: int | None) -> Values:
-    """Return a function of the mismatches that is 0 beyond `most` of them."""
+    """Return a function of the number of mismatches that is set to 0 above `most`."""
     if most is None:
         return values
     return tuple(value if m <= most else Fraction(0) for m, value in enumerate(values))
 
 
 def _twice(weights: Sequence[Fraction], letters: int) -> Values:
-    """Return the kernel of words that a filter has been applied to."""
+    """Return the kernel of word counts to which a filter is applied."""
     return from_spectrum([value**2 for value in spectrum(weights, letters)], letters)
 
 

@@ -1,9 +1,8 @@
-"""What kernels that compare words by their number of mismatches share.
+"""The base class of kernels that compare words by their number of mismatches.
 
-    k(x, y) = sum over words u of x and v of y of h(mismatches of u and v)
+    k(x, y) = sum over words u of x and v of y of h(number of mismatches of u and v)
 
-A family shares its words; its members differ in h. `hamming` says what h is, `gapped` has the
-kernels.
+The members of a family share the words and differ in h, which the module `hamming` computes.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelweave.common.core import _core
+from kernelweave.common.numbers import is_whole
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.kernels.string.hamming import Values, spectrum
-from kernelweave.kernels.string.spectrum import LONGEST, MOST_PLACES, SequenceTable, Texts
+from kernelweave.kernels.string.spectrum import LONGEST, TABLE_SIZE, SequenceTable, Texts
 from kernelweave.sequences.alphabets import Alphabet, as_alphabet
 
 STORES = ["auto", "rows", "table"]
@@ -32,9 +32,12 @@ class Member(NamedTuple):
 
     Attributes
     ----------
-    length : letters of a word.
-    values : what words with 0, 1, ... mismatches count.
-    parameters : what tells it from the others.
+    length : int
+        Length l of the words.
+    values : tuple of l + 1 fractions
+        h(0), ..., h(l).
+    parameters : dict
+        The parameters in the name of the kernel.
     """
 
     length: int
@@ -44,20 +47,20 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Words(Texts):
-    """The view of these kernels: one column of sequences, in which words of `length` are read."""
+    """The view of these kernels: one column of sequences, and the length of the words."""
 
     length: int
 
     def table(self, X: Any, training: bool) -> SequenceTable:
-        """Return the sequences in X; warn of those that are too short to have a word."""
+        """Return the sequences of X; warn if some are shorter than the words."""
         table = super().table(X, training)
         absent = self.columns.absent(X)
         shorter = table.sequences.lengths < self.length
         short = int(np.count_nonzero(shorter if absent is None else shorter & ~absent))
         if short:
             warn(
-                f"X: {short} of {table.sequences.n} sequences are shorter than the words of "
-                f"{self.length} letters that a kernel compares: its values for them are 0",
+                f"X: {short} of {table.sequences.n} sequences are shorter than {self.length} "
+                "letters, the length of the words of a kernel; its values for them are 0",
                 UserWarning,
             )
         return table
@@ -65,7 +68,16 @@ class Words(Texts):
 
 @dataclass(frozen=True)
 class HammingQuantity:
-    """What the core computes for members with words of one length; equal ones are shared."""
+    """The sums over words of one length that the core computes, one for each member.
+
+    Attributes
+    ----------
+    length : int
+        Length l of the words.
+    values : tuple of tuples of l + 1 fractions
+        h of each member.
+    alphabet, both_strands, centre, store : as in `GappedKmer`
+    """
 
     length: int
     values: tuple[Values, ...]
@@ -80,7 +92,7 @@ class HammingQuantity:
         return len(self.values)
 
     def source(self) -> _core.Source:
-        """Return the quantity for the core."""
+        """Return the source of the core that computes the quantity."""
         letters = len(self.alphabet.letters)
         peak, half_life = self.centre or (0.0, 1.0)
         return _core.hamming(
@@ -97,7 +109,7 @@ class HammingQuantity:
 
 @dataclass(frozen=True)
 class HammingKernel(OnColumns):
-    """What these kernels share; subclasses say which members there are."""
+    """A family of kernels that compare words by their number of mismatches."""
 
     both_strands: bool = field(default=False, kw_only=True)
     store: str = field(default="auto", kw_only=True)
@@ -111,14 +123,14 @@ class HammingKernel(OnColumns):
 
     @property
     def position_weights(self) -> tuple[float, float] | None:
-        """Weight of words in the middle, and distance at which it is half; None: all count 1."""
+        """Weight of words at the centre and distance at which it is halved; None if all are 1."""
         return None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         if self.both_strands:
-            _ = self.alphabet.strand_codes  # refuses alphabets without complement
+            _ = self.alphabet.strand_codes  # raises for alphabets without complement
         if self.store not in STORES:
             raise ValueError(f"{self.kind}: store must be one of {STORES}, not {self.store!r}")
 
@@ -126,14 +138,14 @@ class HammingKernel(OnColumns):
         name, letters = self.kind, len(self.alphabet.letters)
         if not _core.kmers_fit(length, letters):
             raise ValueError(
-                f"{name}: there must be fewer than 2^64 possible words, here there are "
-                f"{letters}^{length}"
+                f"{name}: words of {length} letters have {letters}^{length} possible values, but "
+                "fewer than 2^64 are supported; take shorter words"
             )
-        if self.store == "table" and letters**length > MOST_PLACES:
-            fits = max(n for n in range(1, LONGEST) if letters**n <= MOST_PLACES)
+        if self.store == "table" and letters**length > TABLE_SIZE:
+            fits = max(n for n in range(1, LONGEST) if letters**n <= TABLE_SIZE)
             raise ValueError(
                 f"{name}: store='table' would take {8 * letters**length / 2**30:,.0f} GB for "
-                f"{letters}^{length} words, more than {8 * MOST_PLACES / 2**30:.0f} GB; take words "
+                f"{letters}^{length} words, more than {8 * TABLE_SIZE / 2**30:.0f} GB; take words "
                 f"of at most {fits} letters, or store='auto'"
             )
 
@@ -142,7 +154,9 @@ class HammingKernel(OnColumns):
             return self
         columns = choose(self.columns, as_input(X), self.name)
         if len(columns.indices) != 1:
-            raise ValueError(f"{self.kind}: columns must pick one column of X")
+            raise ValueError(
+                f"{self.kind}: columns must select one column of X, not {len(columns.indices)}"
+            )
         return replace(self, columns=columns)
 
     @property
@@ -155,7 +169,7 @@ class HammingKernel(OnColumns):
 
     @property
     def quantities(self) -> tuple[HammingQuantity, ...]:
-        """What the core computes, one for each length of words."""
+        """The quantities that the core computes, one for each length of words."""
         by_length: dict[int, list[Values]] = {}
         for member in self.members:
             by_length.setdefault(member.length, []).append(member.values)
@@ -182,3 +196,24 @@ class HammingKernel(OnColumns):
             expressions.append((("copy", planes[member.length]),))
             planes[member.length] += 1
         return expressions
+
+
+def as_family(kernel: str, name: str, value: Any) -> Any:
+    """Return a parameter unchanged, or the tuple of a sequence; NumPy integers become ints.
+
+    Parameters
+    ----------
+    kernel, name : str
+        Names of the kernel and the parameter, for the error message.
+    value : any object
+
+    Raises
+    ------
+    ValueError
+        If `value` is an empty sequence.
+    """
+    if not isinstance(value, list | tuple | range | np.ndarray):
+        return int(value) if is_whole(value) else value
+    if len(value) == 0:
+        raise ValueError(f"{kernel}: {name} is an empty sequence; a family has at least one member")
+    return tuple(int(one) if is_whole(one) else one for one in value)

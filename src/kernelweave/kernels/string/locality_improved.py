@@ -1,4 +1,4 @@
-"""The locality-improved kernel: matches that lie close to each other count more."""
+"""The locality-improved kernel, in which matches close to each other count more."""
 
 from __future__ import annotations
 
@@ -18,30 +18,44 @@ from kernelweave.sequences.alphabets import as_alphabet
 
 @dataclass(frozen=True)
 class LocalityQuantity:
-    """What the core computes for a locality-improved kernel; equal ones are shared."""
+    """The sum over windows that the core computes.
+
+    Attributes
+    ----------
+    half_window, degree : int
+    """
 
     half_window: int
     degree: int
 
     def source(self) -> _core.Source:
-        """Return the quantity for the core."""
+        """Return the source of the core that computes the quantity."""
         return _core.locality_improved(self.half_window, self.degree)
 
 
 @stored("LocalityImproved")
 @dataclass(frozen=True)
 class LocalityImproved(OnColumns):
-    """Powers of the share of matching letters in windows (Zien et al., 2000).
+    """Locality-improved kernel: powers of the fraction of matches in windows (Zien et al., 2000).
 
-    k(x, y) = (sum_p (share of matches within `half_window` letters of p) ^ inner_degree)
-    ^ outer_degree, over all windows that lie inside the sequences, which are of one length.
+    k(x, y) = (sum_p (fraction of matches within `half_window` letters of p) ^ inner_degree)
+    ^ outer_degree. The sum is over the centres p of all windows inside the sequences, which have
+    equal length.
 
     Parameters
     ----------
-    half_window : letters on either side of the middle of a window, at most 31.
-    inner_degree, outer_degree : integers >= 1.
-    alphabet, unknown, columns, name : as for `WeightedDegree`.
-    length : the length of the sequences; found by `resolve`.
+    half_window : int
+        Number of letters on either side of the centre of a window, at most 31.
+    inner_degree, outer_degree : int >= 1
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
+    length : int or None
+        Length of the sequences; determined by `resolve`.
 
     Examples
     --------
@@ -74,8 +88,9 @@ class LocalityImproved(OnColumns):
         resolved = resolve_length(self, X)
         if resolved.length < 2 * self.half_window + 1:
             raise ValueError(
-                f"LocalityImproved: sequences of {resolved.length} letters hold no window of "
-                f"{2 * self.half_window + 1}"
+                f"LocalityImproved: half_window={self.half_window} makes windows of "
+                f"{2 * self.half_window + 1} letters, but the sequences have {resolved.length}; "
+                "take a smaller half_window"
             )
         kernel: Kernel = resolved
         return kernel

@@ -1,4 +1,4 @@
-"""Kernels on the k-mers of sequences and texts of any length."""
+"""The spectrum and n-gram kernels, which count the k-mers of sequences and texts."""
 
 from __future__ import annotations
 
@@ -19,20 +19,28 @@ from kernelweave.sequences import Sequences
 from kernelweave.sequences.alphabets import Alphabet, as_alphabet
 
 STORES = ["auto", "rows", "table", "sorted", "hash", "trie", "suffix"]
-MOST_PLACES = 1 << 28  # of a table
-LONGEST = _core.LONGEST_KMER
+TABLE_SIZE = 1 << 28  # largest number of k-mers in a table: 2 GB of float64
+LONGEST = _core.LONGEST_KMER  # letters
 
 
 @dataclass(frozen=True)
 class Texts:
-    """The view of a spectrum kernel: one column of sequences of any length."""
+    """The view of a spectrum kernel: one column of sequences of any length.
+
+    Attributes
+    ----------
+    columns : Columns
+        One column.
+    alphabet : Alphabet
+    unknown : {"mismatch", "error"}
+    """
 
     columns: Columns
     alphabet: Alphabet
     unknown: str
 
     def table(self, X: Any, training: bool) -> SequenceTable:
-        """Return the sequences in X."""
+        """Return the sequences of X; warn if most letters of training data are unknown."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown)
         if training:
             warn_of_unknown(sequences)
@@ -42,7 +50,12 @@ class Texts:
 @stored("SequenceTable")
 @dataclass(frozen=True, eq=False)
 class SequenceTable:
-    """Sequences of any length, whose k-mers the core reads off as they are."""
+    """Sequences of any length, from which the core reads k-mers.
+
+    Attributes
+    ----------
+    sequences : Sequences
+    """
 
     sequences: Sequences
 
@@ -58,7 +71,12 @@ class SequenceTable:
 
 @dataclass(frozen=True)
 class SpectrumQuantity:
-    """What the core computes for a spectrum kernel; equal ones are shared."""
+    """The dot product of k-mer counts, which the core computes.
+
+    Attributes
+    ----------
+    k, alphabet, both_strands, store : as in `Spectrum`
+    """
 
     k: int
     alphabet: Alphabet
@@ -66,7 +84,7 @@ class SpectrumQuantity:
     store: str
 
     def source(self) -> _core.Source:
-        """Return the quantity for the core."""
+        """Return the source of the core that computes the quantity."""
         partner = self.alphabet.strand_codes if self.both_strands else None
         return _core.spectrum(self.k, len(self.alphabet.letters), partner, self.store)
 
@@ -74,17 +92,26 @@ class SpectrumQuantity:
 @stored("Spectrum")
 @dataclass(frozen=True)
 class Spectrum(OnColumns):
-    """How often each k-mer occurs in both: sum_u #u(x) #u(y) (Leslie, Eskin and Noble, 2002).
+    """Spectrum kernel: the dot product of k-mer counts (Leslie, Eskin and Noble, 2002).
 
-    K-mers are counted at all positions; those with an unknown letter do not count.
+    k-mers are counted at all positions. k-mers with an unknown letter are not counted.
 
     Parameters
     ----------
-    k : length of the k-mers, or a sequence of lengths, which makes a family.
-    both_strands : whether a k-mer and its reverse complement are the same.
-    store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}, how sums over many
-        examples are computed.
-    alphabet, unknown, columns, name : as for `WeightedDegree`.
+    k : int, or a sequence of ints, which makes a family
+        Length of the k-mers.
+    both_strands : bool
+        Whether a k-mer and its reverse complement count as the same.
+    store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}
+        How sums over many examples are computed: row by row ("rows"), by a weight store of that
+        name (`kernelweave.stores`), or by the cheaper of both ("auto").
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
 
     Examples
     --------
@@ -113,12 +140,12 @@ class Spectrum(OnColumns):
         found = tuple(self.k) if several else (self.k,)
         if not found or not all(is_whole(k) and self._countable(k) for k in found):
             raise ValueError(
-                f"{type(self).__name__}: {self.parameter} must be an integer >= 1 or a sequence of "
-                f"them, at most {LONGEST} and with fewer than 2^64 possible k-mers, not {self.k!r}"
+                f"{type(self).__name__}: {self.parameter} must be an integer from 1 to {LONGEST}, "
+                f"or a sequence of them, with fewer than 2^64 possible k-mers, not {self.k!r}"
             )
         object.__setattr__(self, "k", tuple(map(int, found)) if several else int(self.k))
         if self.both_strands:
-            _ = self.alphabet.strand_codes  # refuses alphabets without complement
+            _ = self.alphabet.strand_codes  # raises for alphabets without complement
         self._check_store()
 
     def _check_store(self) -> None:
@@ -126,11 +153,13 @@ class Spectrum(OnColumns):
         if self.store not in STORES:
             raise ValueError(f"{name}: store must be one of {STORES}, not {self.store!r}")
         if self.store == "suffix" and self.both_strands:
-            raise ValueError(f"{name}: store='suffix' cannot go with both_strands=True")
-        if self.store == "table" and letters ** max(self.lengths) > MOST_PLACES:
             raise ValueError(
-                f"{name}: store='table' has room for 2^28 different k-mers, here there can be "
-                f"{letters}^{max(self.lengths)}; take 'hash'"
+                f"{name}: store='suffix' does not support both_strands=True; take store='auto'"
+            )
+        if self.store == "table" and letters ** max(self.lengths) > TABLE_SIZE:
+            raise ValueError(
+                f"{name}: store='table' supports 2^28 different k-mers, but there are "
+                f"{letters}^{max(self.lengths)}; take store='hash'"
             )
 
     def _countable(self, k: int) -> bool:
@@ -138,7 +167,7 @@ class Spectrum(OnColumns):
 
     @property
     def parameter(self) -> str:
-        """What names and messages call k."""
+        """The name of k in messages and in the names of kernels."""
         return "k"
 
     @property
@@ -152,7 +181,10 @@ class Spectrum(OnColumns):
         X = as_input(X)
         columns = choose(self.columns, X, self.name)
         if len(columns.indices) != 1:
-            raise ValueError(f"{type(self).__name__}: columns must pick one column of X")
+            raise ValueError(
+                f"{type(self).__name__}: columns must select one column of X, not "
+                f"{len(columns.indices)}"
+            )
         return replace(self, columns=columns)
 
     @property
@@ -165,7 +197,7 @@ class Spectrum(OnColumns):
 
     @property
     def quantities(self) -> tuple[SpectrumQuantity, ...]:
-        """What the core computes, one for each member."""
+        """The quantities that the core computes, one for each member."""
         return tuple(
             SpectrumQuantity(k, self.alphabet, self.both_strands, self.store) for k in self.lengths
         )
@@ -178,14 +210,16 @@ class Spectrum(OnColumns):
 @stored("NGram")
 @dataclass(frozen=True)
 class NGram(Spectrum):
-    """How often each run of n bytes occurs in both texts (Damashek, 1995).
+    """n-gram kernel: the dot product of the counts of n consecutive bytes (Damashek, 1995).
 
     Parameters
     ----------
-    k : the length n of the runs, or a sequence of lengths, which makes a family.
-    store : as for `Spectrum`.
-    alphabet : "bytes" by default: all letters, spaces and punctuation count.
-    columns : the column of texts.
+    k : int, or a sequence of ints, which makes a family
+        Length n of the n-grams.
+    both_strands, store, unknown, name : as for `Spectrum`
+    alphabet : "bytes", or as for `Spectrum`
+        By default all bytes count, including spaces and punctuation.
+    columns : the column of texts, if X has several
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sequences in a column of X, as string kernels read them."""
+"""Read a column of sequences for string kernels."""
 
 from __future__ import annotations
 
@@ -15,12 +15,21 @@ from kernelweave.model.files.registry import stored
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.sequences.alphabets import Alphabet
 
-FIRST = 100  # sequences in which unknown letters are counted
+CHECKED = 100  # sequences in which unknown letters are counted
 
 
 @dataclass(frozen=True)
 class Strings:
-    """The view of a string kernel: one column of sequences of one length."""
+    """The view of a positional kernel: one column of sequences of equal length.
+
+    Attributes
+    ----------
+    columns : Columns
+        One column.
+    alphabet : Alphabet
+    unknown : {"mismatch", "error"}
+    length : int
+    """
 
     columns: Columns
     alphabet: Alphabet
@@ -28,7 +37,7 @@ class Strings:
     length: int
 
     def table(self, X: Any, training: bool) -> PlaneTable:
-        """Return the sequences in X."""
+        """Return the sequences of X; raise ValueError if their lengths differ."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
         check_length(sequences, self.length)
         if training:
@@ -39,7 +48,12 @@ class Strings:
 @stored("PlaneTable")
 @dataclass(frozen=True, eq=False)
 class PlaneTable:
-    """Equally long sequences, which the core compares as bit planes."""
+    """Sequences of equal length, which the core compares as bit planes.
+
+    Attributes
+    ----------
+    sequences : Sequences
+    """
 
     sequences: Sequences
 
@@ -58,7 +72,8 @@ def read_column(
 ) -> Sequences:
     """Return the sequences in one column of X.
 
-    Where they are absent any other stands there, or one of some length.
+    The result has a placeholder for each absent example: the first sequence that is present, or a
+    sequence of `length` letters if all are absent.
     """
     part, rows = columns.present(X)
     if part is None:
@@ -75,35 +90,39 @@ def read_column(
 
 
 def warn_of_unknown(sequences: Sequences) -> None:
-    """Warn where most letters of the first sequences are unknown: another alphabet may be meant."""
-    letters, first = sequences.alphabet.letters, range(min(FIRST, len(sequences)))
+    """Warn if most letters of the first sequences are not in the alphabet."""
+    letters, first = sequences.alphabet.letters, range(min(CHECKED, len(sequences)))
     codes = [np.frombuffer(sequences.packed.codes(i), dtype=np.uint8) for i in first]
     unknown = np.mean(np.concatenate(codes) >= len(letters))
     if unknown > 0.5:
         warn(
             f"sequences ({sequences.alphabet.name}): {unknown:.0%} of the letters are not among "
-            f"{letters.decode('latin-1')}, and match nothing; is it another alphabet, such as "
-            "alphabet='protein'?",
+            f"{letters.decode('latin-1')}, and match nothing; pass the right alphabet, such as "
+            "alphabet='protein'",
             UserWarning,
         )
 
 
 def check_length(sequences: Sequences, length: int) -> None:
-    """Refuse sequences of another length; the message names the first one."""
+    """Raise ValueError unless all sequences have a given length."""
     odd = np.flatnonzero(sequences.lengths != length)
     if len(odd):
         raise ValueError(
-            f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters; weighted degree "
-            f"and locality improved kernels compare sequences of one length, here {length} (as the "
-            "first one of the training data). Spectrum, GappedKmer and NGram take any length."
+            f"X: sequence {odd[0]} has {sequences.lengths[odd[0]]} letters, but weighted degree "
+            "and locality-improved kernels require sequences of equal length, here "
+            f"{length} (the length of the first training sequence); Spectrum, GappedKmer and NGram "
+            "accept any length"
         )
 
 
 def resolve_length(kernel: Any, X: Any) -> Any:
-    """Return a kernel with its column, and the length of the first sequence, taken from X."""
+    """Return a kernel with its column and the length of the sequences determined from X."""
     X = as_input(X)
     columns = choose(kernel.columns, X, kernel.name)
     if len(columns.indices) != 1:
-        raise ValueError(f"{type(kernel).__name__}: columns must pick one column of X")
+        raise ValueError(
+            f"{type(kernel).__name__}: columns must select one column of X, not "
+            f"{len(columns.indices)}"
+        )
     sequences = read_column(X, columns, kernel.alphabet, kernel.unknown)
     return replace(kernel, columns=columns, length=int(sequences.lengths[0]))

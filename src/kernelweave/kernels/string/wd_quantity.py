@@ -1,4 +1,4 @@
-"""What the core computes for weighted degree kernels, and how families split it."""
+"""The matches that the core counts for weighted degree kernels, and their split into families."""
 
 from __future__ import annotations
 
@@ -15,7 +15,21 @@ Split = str | tuple[tuple[int, int], ...] | None
 
 @dataclass(frozen=True)
 class WdQuantity:
-    """What the core computes for a weighted degree kernel; equal ones are shared."""
+    """The weighted sums of matches that the core computes for a weighted degree kernel.
+
+    Attributes
+    ----------
+    weights : tuple of floats
+        Weight of a match of 1, 2, ... letters.
+    shifts : tuple of int
+        Largest shift of each position; empty without shifts.
+    split : None, "degree", "position", "both", or ranges of positions
+    length : int
+        Length of the sequences.
+    store : {"auto", "rows", "trie"}
+    position_weights : tuple of floats
+        Factor of each position; empty if all are 1.
+    """
 
     weights: tuple[float, ...]
     shifts: tuple[int, ...]
@@ -25,7 +39,7 @@ class WdQuantity:
     position_weights: tuple[float, ...] = ()
 
     def source(self) -> _core.Source:
-        """Return the quantity for the core."""
+        """Return the source of the core that computes the quantity."""
         return _core.weighted_degree(
             list(self.weights),
             list(self.shifts),
@@ -38,7 +52,7 @@ class WdQuantity:
 
     @property
     def planes(self) -> int:
-        """Number of values for each pair."""
+        """Number of values for a pair of sequences."""
         if isinstance(self.split, tuple):
             return len(self.split)
         degree = len(self.weights)
@@ -46,7 +60,7 @@ class WdQuantity:
         return sizes.get(self.split or "", 1)
 
     def plane(self, position: int, k: int) -> int | None:
-        """Return which of the values counts matches of k + 1 letters from a position on."""
+        """Return the value that counts matches of k + 1 letters at a position, or None."""
         if isinstance(self.split, tuple):
             member = self._groups()[position]
             return None if member < 0 else member
@@ -54,7 +68,7 @@ class WdQuantity:
         return planes.get(self.split or "", 0)
 
     def _groups(self) -> list[int]:
-        """Return the member that each position belongs to, -1 for none; empty without groups."""
+        """Return the range that each position belongs to, -1 for none; empty without ranges."""
         if not isinstance(self.split, tuple):
             return []
         groups: list[int] = [-1] * self.length
@@ -64,15 +78,21 @@ class WdQuantity:
 
 
 def plane_of(part: dict[str, Any], quantity: WdQuantity) -> int:
-    """Return which of the values of a pair belongs to a member of a family."""
+    """Return the number of the value that belongs to a member of a family."""
     start, _ = part.get("positions", (part.get("position", 0), None))
     plane = quantity.plane(start, part.get("k", 1) - 1)
-    assert plane is not None  # ranges begin with positions of their own
+    assert plane is not None  # the first position of a range belongs to it
     return plane
 
 
 def checked_split(name: str, split: Any) -> Split:
-    """Return what `split` says: one of `SPLITS`, or ranges of positions, none of them shared."""
+    """Return a validated `split`: one of `SPLITS`, or disjoint ranges of positions.
+
+    Raises
+    ------
+    ValueError
+        If it is none of these.
+    """
     if split is None or isinstance(split, str):
         if split not in SPLITS:
             raise ValueError(
@@ -82,9 +102,7 @@ def checked_split(name: str, split: Any) -> Split:
         return split
     try:
         ranges = tuple((start, stop) for start, stop in split)
-    except TypeError:
-        ranges = ()
-    except ValueError:
+    except (TypeError, ValueError):
         ranges = ()
     whole_numbers = all(is_whole(end) for pair in ranges for end in pair)
     if not ranges or not whole_numbers or any(not 0 <= start < stop for start, stop in ranges):
@@ -96,5 +114,8 @@ def checked_split(name: str, split: Any) -> Split:
     ordered = sorted(ranges)
     for (_, stop), (start, _) in pairwise(ordered):
         if start < stop:
-            raise ValueError(f"{name}: position {start} is in two ranges of split={list(ranges)}")
+            raise ValueError(
+                f"{name}: the ranges of split={list(ranges)} must be disjoint, but position "
+                f"{start} is in two of them"
+            )
     return ranges

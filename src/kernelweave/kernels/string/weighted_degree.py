@@ -1,11 +1,4 @@
-"""Kernels on sequences (Sonnenburg, Rätsch and Rieck 2007, section 4.2).
-
-X is `Sequences`, or holds a column of strings. Every kernel takes ``alphabet=`` ("dna", "rna",
-"protein", "bytes", or a string of letters), ``unknown=`` (whether a letter outside the alphabet,
-such as N, matches nothing, "mismatch", or is refused, "error"), and ``columns=``. Those with
-``store=`` say how sums over many examples are computed: "rows" (row by row), through a weight
-store of that name (`kernelweave.stores`), or whichever is cheaper ("auto").
-"""
+"""The weighted degree kernels (Sonnenburg, Rätsch and Rieck 2007, section 4.2)."""
 
 from __future__ import annotations
 
@@ -30,7 +23,7 @@ STORES = ["auto", "rows", "trie"]
 
 @dataclass(frozen=True)
 class PositionalKernel(OnColumns):
-    """Weighted matches of up to `degree` letters between sequences of one length."""
+    """The base class of weighted degree kernels; see `WeightedDegree` for the parameters."""
 
     degree: int = 20
     weights: Any = field(default=None, kw_only=True)
@@ -56,7 +49,10 @@ class PositionalKernel(OnColumns):
             return None
         weights = tuple(float(weight) for weight in self.weights)
         if len(weights) != self.degree or not all(0 <= w < np.inf for w in weights):
-            raise ValueError(f"{self.kind}: weights must be {self.degree} numbers >= 0")
+            raise ValueError(
+                f"{self.kind}: weights must be {self.degree} numbers >= 0, one for each length of "
+                f"a match, not {self.weights!r}"
+            )
         return weights
 
     def _checked_position_weights(self) -> tuple[float, ...] | None:
@@ -65,13 +61,14 @@ class PositionalKernel(OnColumns):
         weights = np.asarray(self.position_weights, dtype=float)
         if weights.ndim != 1 or not weights.size or not all(0 <= w < np.inf for w in weights):
             raise ValueError(
-                f"{self.kind}: position_weights must be numbers >= 0, one for each position"
+                f"{self.kind}: position_weights must be numbers >= 0, one for each position, not "
+                f"{self.position_weights!r}"
             )
         return tuple(weights.tolist())
 
     @property
     def longest(self) -> int:
-        """The longest match that there can be: no longer than the sequences, once seen."""
+        """Length of the longest match: the smaller of `degree` and the length of the sequences."""
         return self.degree if self.length is None else min(self.degree, self.length)
 
     @property
@@ -90,21 +87,22 @@ class PositionalKernel(OnColumns):
         return resolved
 
     def _check_positions(self) -> None:
-        """Refuse weights and ranges of positions that do not fit the sequences."""
+        """Raise ValueError if weights or ranges of positions do not fit the sequences."""
         given, length = self.position_weights, self.length or 0
         if given is not None and len(given) != length:
             raise ValueError(
-                f"{self.kind}: position_weights has {len(given)} values for {length} positions"
+                f"{self.kind}: position_weights has {len(given)} values for {length} positions; "
+                "pass one for each position"
             )
         if isinstance(self.split, tuple) and max(stop for _, stop in self.split) > length:
             raise ValueError(
-                f"{self.kind}: split={list(self.split)} reaches beyond the {length} positions of "
-                "the sequences"
+                f"{self.kind}: the ranges of split={list(self.split)} must end at {length}, the "
+                "length of the sequences, or before"
             )
 
     @property
     def shifts(self) -> tuple[int, ...]:
-        """How far matches may be apart, for each position; empty without shifts."""
+        """Largest shift of a match at each position; empty without shifts."""
         return ()
 
     @property
@@ -119,7 +117,12 @@ class PositionalKernel(OnColumns):
         return tuple(self.label(parameters | part) for part in self._parts())
 
     def label_parameters(self) -> dict[str, Any]:
-        """What the names of all members have in common."""
+        """Return the parameters in the names of all members.
+
+        Returns
+        -------
+        dict
+        """
         return {"degree": self.degree}
 
     def _parts(self) -> list[dict[str, Any]]:
@@ -140,7 +143,7 @@ class PositionalKernel(OnColumns):
 
     @property
     def quantities(self) -> tuple[WdQuantity]:
-        """What the core computes: one quantity, of which all members are parts."""
+        """The quantity that the core computes; all members are parts of it."""
         if self.length is None:
             raise ValueError(f"{self.kind} can be compiled only after resolve(X)")
         weights = self.position_weights or ()
@@ -160,29 +163,36 @@ class PositionalKernel(OnColumns):
 @stored("WeightedDegree")
 @dataclass(frozen=True)
 class WeightedDegree(PositionalKernel):
-    """Matches of up to `degree` letters at the same position of two sequences of one length.
+    """Weighted degree kernel: matches at the same position of two sequences of equal length.
 
-    k(x, y) = sum_{k <= degree} weights_k sum_i I(k letters of x and y from position i are equal)
+    k(x, y) = sum_{k <= degree} weights_k sum_i I(x and y agree in k letters from position i on)
 
     Parameters
     ----------
-    degree : longest match that counts. Sequences have none that is longer than themselves, so
-        that a larger degree changes the default weights only.
-    weights : (degree,) weight of a match of 1, 2, ... letters; 2 (d - k + 1) / (d (d + 1)) by
-        default (Rätsch and Sonnenburg, 2004).
-    position_weights : (length,) factors of matches by the position at which they start; 1 by
-        default.
-    split : {None, "degree", "position", "both"} or ranges of positions; makes a family, whose
-        members sum up to the kernel: one member for each match length, for each position at which
-        matches start, for both, or for each range ``(start, stop)`` of a list. Positions in no
-        range are left out.
-    store : {"auto", "rows", "trie"}, how sums over many examples are computed.
-    alphabet : "dna", "rna", "protein", "bytes", or a string of letters.
-    unknown : {"mismatch", "error"}, what to do with other letters, such as N: let them match
-        nothing, or refuse them.
-    columns : the column of sequences, where X has several.
-    name : what to call the kernel.
-    length : the length of the sequences; found by `resolve`.
+    degree : int
+        Length of the longest match that counts. A degree above the length of the sequences changes
+        the default weights only.
+    weights : array of shape (degree,), optional
+        Weight of a match of 1, 2, ... letters; 2 (d - k + 1) / (d (d + 1)) by default (Rätsch and
+        Sonnenburg, 2004).
+    position_weights : array of shape (length,), optional
+        Factor of the matches that start at each position; 1 by default.
+    split : {None, "degree", "position", "both"} or list of ranges ``(start, stop)``
+        Makes a family whose members sum to the kernel: one member for each match length, for each
+        start of a match, for each combination of both, or for each range of starts. Positions
+        outside all ranges are ignored.
+    store : {"auto", "rows", "trie"}
+        How sums over many examples are computed: row by row ("rows"), by a weight store
+        (`kernelweave.stores`, "trie"), or by the cheaper of both ("auto").
+    alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
+        The letters of the sequences.
+    unknown : {"mismatch", "error"}
+        Whether other letters, such as N, match nothing or raise an error.
+    columns : the column of sequences, if X has several
+    name : str, optional
+        Name of the kernel.
+    length : int or None
+        Length of the sequences; determined by `resolve`.
 
     Examples
     --------
@@ -200,22 +210,22 @@ class WeightedDegree(PositionalKernel):
 @stored("WeightedDegreeShift")
 @dataclass(frozen=True)
 class WeightedDegreeShift(PositionalKernel):
-    """The weighted degree kernel that also counts matches a few positions apart.
+    """Weighted degree kernel with shifts, which also counts matches at different positions.
 
-    Matches `s` positions apart count with weight 1 / (2 (s + 1)) (Rätsch, Sonnenburg and
-    Schölkopf, 2005). These weights make it positive semidefinite for every shift, by an inequality
-    of Rogosinski and Szegö (1928): 1/2 + sum_s cos(s t) / (s + 1) >= 0.
+    Matches that are s positions apart have the factor 1 / (2 (s + 1)) (Rätsch, Sonnenburg and
+    Schölkopf, 2005). With these factors the kernel is positive semidefinite for every shift, by an
+    inequality of Rogosinski and Szegö (1928): 1/2 + sum_s cos(s t) / (s + 1) >= 0.
 
     Parameters
     ----------
-    degree : as for `WeightedDegree`.
-    shift : farthest distance between matches, or one for each position; what would lead beyond
-        the end of the sequences changes nothing.
-    split : {None, "degree"} or ranges of positions. A range counts the matches whose positions are
-        both in it; then it is positive semidefinite, too. A single position has no room for shifts.
-    columns, name, weights, store, alphabet, unknown, length : as for `WeightedDegree`.
-    position_weights : as for `WeightedDegree`. The position of a match is the first one of the two;
-        where these weights vary the kernel need not be positive semidefinite.
+    degree, weights, store, alphabet, unknown, columns, name, length : as for `WeightedDegree`
+    position_weights : array of shape (length,), optional
+        Factor of the matches at each position, the smaller of the two positions. If the factors
+        differ, the kernel need not be positive semidefinite.
+    split : {None, "degree"} or list of ranges ``(start, stop)``
+        As for `WeightedDegree`. Both positions of a match must be in the range.
+    shift : int >= 0, or array of shape (length,)
+        Largest distance of the two positions of a match, for all positions or for each.
 
     Examples
     --------
@@ -244,16 +254,17 @@ class WeightedDegreeShift(PositionalKernel):
         object.__setattr__(self, "shift", shift)
         if self.split in ("position", "both"):
             raise ValueError(
-                f"{self.kind}: split={self.split!r} leaves no room for shifts, since matches at "
-                "two positions belong to neither; split by 'degree' or by ranges of positions such "
-                "as [(0, 30), (30, 60)], or take WeightedDegree"
+                f"{self.kind}: split={self.split!r} is not supported, because matches at two "
+                "positions belong to neither; take split='degree', ranges of positions such as "
+                "[(0, 30), (30, 60)], or WeightedDegree"
             )
 
     def resolve(self, X: Any) -> PositionalKernel:
         resolved = super().resolve(X)
         if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
             raise ValueError(
-                f"{self.kind}: shift has {len(self.shift)} values for {resolved.length} positions"
+                f"{self.kind}: shift has {len(self.shift)} values for {resolved.length} positions; "
+                "pass one for each position"
             )
         return resolved
 
@@ -263,7 +274,7 @@ class WeightedDegreeShift(PositionalKernel):
         shift = self.shift if isinstance(self.shift, tuple) else (self.shift,) * length
         farthest = np.minimum(shift, length - 1)
         for start, stop in self.split if isinstance(self.split, tuple) else ():
-            inside = np.arange(stop - start)[::-1]  # positions that are left in the range
+            inside = np.arange(stop - start)[::-1]  # positions up to the end of the range
             farthest[start:stop] = np.minimum(farthest[start:stop], inside)
         return tuple(farthest.tolist())
 

@@ -1,4 +1,4 @@
-"""Kernels on histograms: vectors whose values are counts, or parts of a whole."""
+"""Kernels on histograms: vectors of counts or proportions."""
 
 from __future__ import annotations
 
@@ -8,37 +8,46 @@ from typing import Any
 from kernelweave.kernels.compile.examples import Table, View, vector_table
 from kernelweave.kernels.data.columns import found
 from kernelweave.kernels.data.encoding import Encoded
-from kernelweave.kernels.vector.rbf import Exponential, VectorKernel
+from kernelweave.kernels.vector.base import ExponentialOfDistance, VectorKernel
 from kernelweave.model.files.registry import stored
 
 
 @dataclass(frozen=True)
 class NonNegative:
-    """A view of columns whose values may not be negative (counts, histograms)."""
+    """A view of columns whose values must be >= 0.
+
+    Attributes
+    ----------
+    columns : Encoded
+    """
 
     columns: Encoded
 
     def table(self, X: Any, training: bool) -> Table:
-        """Return the vectors as a table."""
+        """Return the vectors of the n examples of X; raise ValueError if a value is negative."""
         values = self.columns.values(X)
         if values.min() < 0:
             raise ValueError(
-                f"Negative values in data: X holds {values.min():g}, and the ChiSquared and "
-                "Intersection kernels accept values >= 0 only"
+                f"Negative values in data: X contains {values.min():g}, but the ChiSquared and "
+                "Intersection kernels require values >= 0; pass counts or proportions"
             )
         return vector_table(values)
 
 
 @stored("ChiSquared")
 @dataclass(frozen=True)
-class ChiSquared(Exponential):
-    """exp(-gamma sum_f (x_f - y_f)^2 / (x_f + y_f)) of non-negative vectors, with 0 / 0 = 0.
+class ChiSquared(ExponentialOfDistance):
+    """Chi-squared kernel exp(-gamma sum_f (x_f - y_f)^2 / (x_f + y_f)) on nonnegative vectors.
+
+    Terms with x_f = y_f = 0 are 0.
 
     Parameters
     ----------
-    gamma : positive number, None, "auto", "scale", "median", or a sequence of them.
-    columns : the part of X to use; all of it by default.
-    name : what to call the kernel.
+    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
+        values)), "median" (1 / median distance), or a sequence of them
+    columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
+    name : str, optional
+        Name of the kernel.
 
     Examples
     --------
@@ -63,12 +72,13 @@ class ChiSquared(Exponential):
 @stored("Intersection")
 @dataclass(frozen=True)
 class Intersection(VectorKernel):
-    """sum_f min(x_f, y_f) of non-negative vectors, such as histograms.
+    """Histogram intersection kernel sum_f min(x_f, y_f) on nonnegative vectors.
 
     Parameters
     ----------
-    columns : the part of X to use; all of it by default.
-    name : what to call the kernel.
+    columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
+    name : str, optional
+        Name of the kernel.
 
     Examples
     --------

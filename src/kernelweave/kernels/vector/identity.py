@@ -1,4 +1,4 @@
-"""The kernel of examples that are similar to nothing but themselves."""
+"""The identity kernel, whose matrix on the training examples is the identity matrix."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from kernelweave.model.files.registry import stored
 @stored("IdTable")
 @dataclass(frozen=True, eq=False)
 class IdTable:
-    """Which training example each of n examples is, shape (n,); -1 for new ones."""
+    """The position of each example in the training data.
+
+    Attributes
+    ----------
+    ids : array of shape (n,)
+        -1 for new examples.
+    """
 
     ids: np.ndarray
 
@@ -31,11 +37,11 @@ class IdTable:
 
 
 @dataclass(frozen=True)
-class Numbers:
-    """The view of examples as their numbers in the training data."""
+class Positions:
+    """The view that consists of the positions of examples in the training data."""
 
     def table(self, X: Any, training: bool) -> IdTable:
-        """Return which training examples X are."""
+        """Return the positions of the n examples of X in the training data."""
         n = X.shape[0]
         return IdTable(np.arange(n) if training else np.full(n, -1))
 
@@ -43,14 +49,14 @@ class Numbers:
 @stored("Identity")
 @dataclass(frozen=True)
 class Identity(Kernel):
-    """k(x, z) = 1 if x and z are the same training example, and 0 otherwise.
+    """Identity kernel: 1 if both arguments are the same training example, 0 otherwise.
 
-    Kernels of long words or narrow widths have matrices that are nearly diagonal. Such a kernel
-    fits every example by itself, and takes weight for it that says nothing about words or widths
-    (Sonnenburg et al. 2006, section 4.1.3). Added to every kernel, ``kernel + ridge * Identity()``,
-    the identity fits them at no kernel's expense, and adds nothing to the scores of new examples:
-    this penalises squared slacks. As one more kernel beside the others it helps little at p = 1;
-    ``docs/insight.md`` shows both.
+    Kernels of long words or large gamma have nearly diagonal matrices. Such a kernel can fit every
+    training example separately and gets a large weight for it, which is hard to interpret
+    (Sonnenburg et al. 2006, section 4.1.3). Adding the identity to every kernel, ``kernel + ridge *
+    Identity()``, lets all kernels fit single examples equally well. This is equivalent to a penalty
+    on squared slacks, and adds nothing to the decision values of new examples. Passing the identity
+    as one more kernel has little effect at p = 1; see ``docs/insight.md``.
 
     Examples
     --------
@@ -78,4 +84,4 @@ class Identity(Kernel):
         return True
 
     def expressions(self, layout: Layout) -> list[Expression]:
-        return [(("copy", layout.source("identity", Numbers())),)]
+        return [(("copy", layout.source("identity", Positions())),)]

@@ -1,4 +1,4 @@
-"""Kernels given as matrices of similarities."""
+"""Precomputed kernel matrices."""
 
 from __future__ import annotations
 
@@ -29,28 +29,30 @@ from kernelweave.model.files.registry import stored
 @stored("Matrix")
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A matrix of similarities of objects, which its kernels share; equal to no other one.
+    """A kernel matrix that kernels share; compared by identity, not by values.
 
     Attributes
     ----------
-    values : (n, n) array of finite numbers.
+    values : array of shape (n, n)
+        Finite numbers.
     """
 
     values: np.ndarray
 
     @classmethod
     def of(cls, values: Any) -> Matrix:
-        """Make it of what a user gave."""
+        """Return the matrix of an array-like; raise ValueError unless it is square and finite."""
         try:
             array = values.toarray() if sp.issparse(values) else np.asarray(values, np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                f"Precomputed: matrix must be a square array, not a {type(values).__name__}"
+                "Precomputed: matrix must be a square array of numbers, not a "
+                f"{type(values).__name__}"
             ) from None
         if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
             raise ValueError(f"Precomputed: matrix must be square, but its shape is {array.shape}")
         if not np.isfinite(array).all():
-            raise ValueError("Precomputed: matrix holds NaN or infinity")
+            raise ValueError("Precomputed: matrix must be finite, but contains NaN or infinity")
         return cls(np.ascontiguousarray(array, np.float64))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
@@ -58,7 +60,7 @@ class Matrix:
 
     @cached_property
     def negative(self) -> np.ndarray | None:
-        """Eigenvectors of negative eigenvalues, shape (n, r)."""
+        """Eigenvectors of the negative eigenvalues, shape (n, r), or None."""
         return find_negative(self.values, "clip", "Precomputed")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -68,30 +70,33 @@ class Matrix:
 @stored("Precomputed")
 @dataclass(frozen=True)
 class Precomputed(OnColumns):
-    """A matrix of similarities.
+    """A precomputed kernel matrix.
 
-    With a matrix of its own, the kernel of objects that X names by their row numbers: one column of
-    integers, ``fit(np.arange(n), y)``, or ``columns="drug"`` of a frame, where objects may occur
-    many times. Such an X is split like any other. A number that is missing is an absent object.
+    With `matrix`, X contains row numbers of the matrix: one column of integers, as in
+    ``fit(np.arange(n), y)``, or the column ``columns="drug"`` of a data frame, in which row numbers
+    may repeat. Such an X can be split like any other. An example with a missing row number is
+    absent.
 
-    Without one, X is the matrix: the training data are the square matrix of the training examples,
-    and new data are rows of similarities, shape (n, n_train). Several matrices are `Grams`, which
-    are split on both axes, or stand side by side, ``np.hstack([K1, K2])``, and each kernel picks
-    its own with ``columns=slice(0, n_train)`` and so on.
+    Without `matrix`, X itself is the matrix. The training data are the square matrix of the
+    training examples, and new data are rows of similarities, shape (n, n_train). Several matrices
+    are passed as `Grams`, which scikit-learn splits on both axes. They can also be passed side by
+    side, ``np.hstack([K1, K2])``; each kernel then selects its matrix by
+    ``columns=slice(0, n_train)`` and so on.
 
     Parameters
     ----------
     matrix : array of shape (n, n), or None
-        Similarities of all objects that X names, those of new examples included.
+        Similarities of all objects, including those of new examples.
     repair : {"clip", "error"}
-        What to do with a matrix that is not symmetric or has negative eigenvalues (beyond
-        roundings of its values, which may be of single precision): warn, average it with its
-        transpose and remove the negative part, or raise. The negative part is the projection on
-        the eigenvectors of negative eigenvalues; it is also removed from the similarities of new
-        examples. A matrix of its own is repaired as a whole.
-    columns : the column of row numbers, or the columns of X that hold the matrix; all by default.
-    name : what to call the kernel.
-    negative : (n_train, r) eigenvectors that are projected out; found by `resolve`.
+        What to do with a matrix that is not symmetric or has negative eigenvalues beyond rounding
+        error (of single precision, if its values have it). "clip" warns, averages the matrix with
+        its transpose and projects out the eigenvectors of negative eigenvalues, also from the
+        similarities of new examples. "error" raises an error. `matrix` is repaired as a whole.
+    columns : the column of row numbers, or the columns of X that contain the matrix; all by default
+    name : str, optional
+        Name of the kernel.
+    negative : array of shape (n_train, r), or None
+        Eigenvectors that are projected out; determined by `resolve`.
 
     Examples
     --------
@@ -123,7 +128,7 @@ class Precomputed(OnColumns):
             return self
         X = as_input(X)
         if self.matrix is not None:
-            return self._on_numbers(X)
+            return self._on_row_numbers(X)
         if isinstance(X, Grams) and self.columns is None and self.name not in X:
             each = [replace(self, columns=name, name=name).resolve(X) for name in X.names]
             return Stack(tuple(each)) if len(each) > 1 else each[0]
@@ -131,15 +136,15 @@ class Precomputed(OnColumns):
         matrix = kernel._similarities(X, training=True)
         return replace(kernel, negative=find_negative(matrix, self.repair, self._title(kernel)))
 
-    def _on_numbers(self, X: Any) -> Kernel:
-        """Return the kernel of the objects that X names."""
+    def _on_row_numbers(self, X: Any) -> Kernel:
+        """Return the kernel on the column of X that contains row numbers."""
         kernel = replace(self, columns=choose(self.columns, X, self.name))
         if len(kernel.columns.indices) != 1:
             raise ValueError(
-                "Precomputed(matrix): columns must pick the column of X that holds row numbers of "
-                f"the matrix, but X has {len(kernel.columns.indices)}"
+                "Precomputed(matrix): columns must select the one column of X that contains row "
+                f"numbers of the matrix, but selects {len(kernel.columns.indices)}"
             )
-        kernel._numbers(X)
+        kernel._row_numbers(X)
         if self.repair == "error":
             find_negative(self.matrix.values, "error", self._title(kernel))
         return replace(kernel, negative=self.matrix.negative)
@@ -158,7 +163,7 @@ class Precomputed(OnColumns):
 
     @property
     def size(self) -> int | None:
-        several = self.matrix is None and self.columns is None  # of Grams, perhaps
+        several = self.matrix is None and self.columns is None  # one per matrix of Grams
         return None if several else 1
 
     def expressions(self, layout: Layout) -> list[Expression]:
@@ -166,9 +171,20 @@ class Precomputed(OnColumns):
         return [(("copy", layout.source("given", self)),)]
 
     def table(self, X: Any, training: bool) -> Table:
-        """Return the repaired similarities of X to the training examples."""
+        """Return the repaired similarities of the examples to the training examples.
+
+        Parameters
+        ----------
+        X : n examples
+        training : bool
+            Whether X is the training data.
+
+        Returns
+        -------
+        Given
+        """
         if self.matrix is not None:
-            numbers = self._numbers(X)
+            numbers = self._row_numbers(X)
             return Given(self._repaired, numbers, numbers)
         matrix = self._similarities(X, training)
         if not training:
@@ -180,8 +196,8 @@ class Precomputed(OnColumns):
     def _repaired(self) -> np.ndarray:
         return np.ascontiguousarray(repaired(self.matrix.values, self.negative))
 
-    def _numbers(self, X: Any) -> np.ndarray:
-        """Return the row numbers in X, shape (n,); 0 where they are absent."""
+    def _row_numbers(self, X: Any) -> np.ndarray:
+        """Return the row numbers in X, shape (n,); 0 for absent examples."""
         part, rows = self.columns.present(X)
         numbers = np.zeros(X.shape[0], dtype=np.int64)
         if part is None:
@@ -195,8 +211,8 @@ class Precomputed(OnColumns):
             right = False
         if not right or whole.min() < 0 or whole.max() >= size:
             raise ValueError(
-                f"Precomputed(matrix): column {label} of X must hold row numbers of the matrix, "
-                f"integers from 0 to {size - 1}"
+                f"Precomputed(matrix): column {label} of X must contain row numbers of the "
+                f"matrix, integers from 0 to {size - 1}"
             )
         numbers[slice(None) if rows is None else rows] = whole
         return numbers
@@ -204,15 +220,15 @@ class Precomputed(OnColumns):
     def _similarities(self, X: Any, training: bool) -> np.ndarray:
         if training and self.columns.absent(X) is not None:
             raise ValueError(
-                f"{self._title(self)}: rows of NaN in a training matrix; give the kernel the "
-                "matrix, Precomputed(K), and NaN for the row number of an absent example"
+                f"{self._title(self)}: the training matrix contains rows of NaN; for absent "
+                "examples pass the matrix as Precomputed(K), and NaN as their row number in X"
             )
         values = found(self, Encoded).values(X)
         if training and values.shape[0] != values.shape[1]:
             raise ValueError(
                 f"{self._title(self)}: the training matrix must be square, but its shape is "
-                f"{values.shape}; rows of new examples are evaluated by kernel(X_new, X_train), "
-                "and Precomputed(K) holds the matrix of all examples, X being their row numbers"
+                f"{values.shape}; evaluate rows of new examples by kernel(X_new, X_train), or pass "
+                "the matrix of all examples as Precomputed(K), and row numbers as X"
             )
         return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
 

@@ -1,0 +1,47 @@
+"""The polynomial kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kernelweave.kernels.compile.program import Instruction
+from kernelweave.kernels.vector.base import VectorKernel
+from kernelweave.model.files.registry import stored
+
+
+@stored("Polynomial")
+@dataclass(frozen=True)
+class Polynomial(VectorKernel):
+    """Polynomial kernel (gamma x . y + coef0) ^ degree.
+
+    Parameters
+    ----------
+    degree : int >= 1, or a sequence of them
+    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
+        values)), or a sequence of them
+    coef0 : float >= 0, or a sequence of them
+    columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
+    name : str, optional
+        Name of the kernel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Polynomial
+    >>> X = np.array([[1.0, 0.0], [2.0, 1.0]])
+    >>> print(Polynomial(2, gamma=1.0)(X))
+    [[ 4.  9.]
+     [ 9. 36.]]
+    >>> Polynomial([1, 2, 3], gamma=1.0)(X).shape
+    (3, 2, 2)
+    """
+
+    degree: Any = 3
+    gamma: Any = None
+    coef0: Any = 1.0
+
+    quantity = "dot"
+
+    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+        return ("power", source, member["gamma"], member["coef0"], member["degree"])

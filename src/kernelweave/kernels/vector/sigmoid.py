@@ -1,0 +1,84 @@
+"""The sigmoid kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from kernelweave.kernels.base import Kernel
+from kernelweave.kernels.compose.per_feature import Stack
+from kernelweave.kernels.data.encoding import encode
+from kernelweave.kernels.parameters import checked, members
+from kernelweave.kernels.vector.function import Evaluated
+from kernelweave.kernels.vector.gamma import concrete_gamma
+from kernelweave.model.files.registry import stored
+
+
+@stored("Sigmoid")
+@dataclass(frozen=True)
+class Sigmoid(Evaluated):
+    """Sigmoid kernel tanh(gamma x . y + coef0), made positive semidefinite on the training data.
+
+    The function has negative eigenvalues for most parameters and data. They are removed from its
+    training matrix, and the duality gap refers to the repaired matrix.
+
+    Parameters
+    ----------
+    gamma : float > 0, None or "auto" (1 / n_features), "scale" (1 / (n_features * variance of all
+        values)), or a sequence of them
+    coef0 : float, or a sequence of them
+    columns : columns of X to use, as in scikit-learn's ColumnTransformer; all by default
+    name : str, optional
+        Name of the kernel.
+    repair : {"clip", "error"}
+        As for `Precomputed`.
+    negative, reference : arrays
+        Determined by `resolve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave.kernels import Sigmoid
+    >>> X = np.array([[0.5], [1.0], [2.0]])
+    >>> print(Sigmoid(gamma=0.5)(X).round(2))
+    [[0.17 0.29 0.41]
+     [0.29 0.5  0.71]
+     [0.41 0.71 1.02]]
+    """
+
+    gamma: Any = None
+    coef0: Any = 0.0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "gamma", checked("Sigmoid", "gamma", self.gamma))
+        object.__setattr__(self, "coef0", checked("Sigmoid", "offset", self.coef0))
+        _ = self.members
+
+    @property
+    def members(self) -> list[dict[str, Any]]:
+        """The parameters of each member."""
+        return members("Sigmoid", {"gamma": self.gamma, "coef0": self.coef0})
+
+    @property
+    def is_family(self) -> bool:
+        return isinstance(self.gamma, tuple) or isinstance(self.coef0, tuple)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        return tuple(self.label(one) for one in self.members)
+
+    def resolve(self, X: Any) -> Kernel:
+        if not self.is_family:
+            return super().resolve(X)
+        return Stack(tuple(replace(self, **one).resolve(X) for one in self.members))
+
+    def found_in(self, X: Any) -> Evaluated:
+        columns = encode(self.columns, X, self.name)
+        return replace(self, columns=columns, gamma=concrete_gamma(self.gamma, columns, X))
+
+    def evaluate(self, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        values: np.ndarray = np.tanh(self.gamma * (X @ Y.T) + self.coef0)
+        return values
