@@ -1,6 +1,6 @@
 """Real problems for solvers, with the engine that they run on and naive kernels next to it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
 import naive_mkl
 import numpy as np
@@ -45,6 +45,19 @@ def planned(solver, problem, engine, name="dense", **options):
     """Return the plan of a problem for a named solver, on an engine of some name."""
     method = find_method(solver, problem.norm, problem.loss, shared=problem.n_outputs > 1)
     return make_plan(method, problem, engine, name, Options(**options))
+
+
+def parts(solver):
+    """Yield a solver, and all solvers, weight steps and settings that it contains."""
+    yield solver
+    if is_dataclass(solver):
+        for field in fields(solver):
+            yield from parts(getattr(solver, field.name))
+
+
+def uses(plan, kind):
+    """Return whether the solver of a plan contains an object of a class."""
+    return any(isinstance(part, kind) for part in parts(plan.solver))
 
 
 def working_sets(engine, size=1000):
