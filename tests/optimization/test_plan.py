@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from kernelweave.optimization.loop import COMPLETE
 
 from kernelweave import (
     MKLClassifier,
@@ -13,7 +14,6 @@ from kernelweave import (
 )
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial, WeightedDegree
-from kernelweave.optimization.loop import COMPLETE
 from kernelweave.optimization.methods.skm import SKM
 from kernelweave.optimization.plan import AUTO, METHODS, Plan, automatic, find_method, suited_norm
 

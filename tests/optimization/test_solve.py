@@ -44,7 +44,9 @@ def make_problem(loss, X, C=1.0):
     signal = np.sin(2 * X[:, 0]) + 0.3 * X[:, 1]
     y = signal if loss.kind == "regressor" else np.where(signal > 0, 1.0, -1.0)
     costs = np.broadcast_to(C, len(X)).astype(float)
-    return Problem.of(loss, L1, y, costs, tau=0.3 * costs.sum() if loss.kind == "one-class" else 0.0)
+    return Problem.of(
+        loss, L1, y, costs, tau=0.3 * costs.sum() if loss.kind == "one-class" else 0.0
+    )
 
 
 @every_loss
@@ -78,7 +80,9 @@ def test_an_unbalanced_problem_starts_inside_its_box():
 
 
 def costly_problem(loss, C, y):
-    return Problem.of(loss, norms.Lp(2), y, C, tau=0.2 * C.sum() if loss.kind == "one-class" else 0.0)
+    return Problem.of(
+        loss, norms.Lp(2), y, C, tau=0.2 * C.sum() if loss.kind == "one-class" else 0.0
+    )
 
 
 def family(X):
@@ -169,7 +173,9 @@ def test_where_a_sample_is_not_worth_it(why, X, monkeypatch):
     problem = make_problem(losses.Hinge(), X, C=0.0 if why == "no costs" else 1.0)
     solver = "level" if why == "each turn" else "hessian"
     plan = planned(solver, problem, engine, "family")
-    np.testing.assert_array_equal(first_weights(problem, engine, plan, Run.start())[0], L1.start(12))
+    np.testing.assert_array_equal(
+        first_weights(problem, engine, plan, Run.start())[0], L1.start(12)
+    )
 
 
 def test_given_weights_are_where_training_starts(X, monkeypatch):

@@ -37,7 +37,9 @@ def case(rng):
         X = rng.normal(size=(N, 4))
         target = X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=N)
         y = target if loss.kind == "regressor" else np.sign(target)
-        problem = Problem.of(loss, norm, y, np.ones(N), 0.3 * N if loss.kind == "one-class" else 0.0)
+        problem = Problem.of(
+            loss, norm, y, np.ones(N), 0.3 * N if loss.kind == "one-class" else 0.0
+        )
         return problem, X
 
     return make
