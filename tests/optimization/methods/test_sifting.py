@@ -45,8 +45,9 @@ def case(rng):
     return make
 
 
-def solve(problem, engine, solver=None, **how):
-    return (solver or SKM()).solve(problem, engine, begin(problem, engine), Run.start(**how))
+def solve(problem, engine, method=None, **limits):
+    solver = (method or SKM()).solver(engine.costs)
+    return solver.solve(problem, engine, begin(problem, engine), Run.start(**limits))
 
 
 def streamed(X):
