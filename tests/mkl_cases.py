@@ -1,20 +1,21 @@
 """Real problems for solvers, with the engine that they run on and naive kernels next to it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 
 import naive_mkl
 import numpy as np
 from kernel_cases import dense
-from kernelweave.optimization.loop import train
 
 from kernelweave import losses, norms
 from kernelweave.common.core import single_threaded_blas
 from kernelweave.datasets import make_splice
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF, Polynomial, WeightedDegree
-from kernelweave.optimization.plan import Plan, find_method, make_plan
+from kernelweave.optimization.inner.working_sets import WorkingSets
+from kernelweave.optimization.plan import Options, find_method, make_plan
 from kernelweave.optimization.run import Run
-from kernelweave.optimization.solve import feasible_alpha, solve
+from kernelweave.optimization.solve import solve
+from kernelweave.optimization.start import feasible_alpha
 from kernelweave.problem.problem import Problem
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
@@ -29,24 +30,51 @@ class Case:
     engine: DenseEngine
     K: np.ndarray
 
-    def solve(self, solver, *, max_iter=400, working_set=60, interleaved=True, **how):
-        ways = {"working_set": working_set, "interleaved": interleaved}
-        plan = planned(solver, self.problem, self.engine, **ways)
+    def solve(self, solver, *, max_iter=400, working_set=60, interleaved=True, **limits):
+        """Solve the problem by a named solver; `limits` are those of `Run.start`."""
+        options = {"working_set": working_set, "interleaved": interleaved}
+        plan = planned(solver, self.problem, self.engine, **options)
         with single_threaded_blas():
-            return solve(self.problem, self.engine, plan, Run.start(max_iter=max_iter, **how))
+            return solve(self.problem, self.engine, plan, Run.start(max_iter=max_iter, **limits))
 
     def naive_gap(self, result):
         return naive_mkl.certificate(self.K, self.problem, result)[2]
 
 
-def planned(solver, problem, engine, name="dense", **ways):
-    """The plan of a problem for a named solver, on an engine of some name."""
+def planned(solver, problem, engine, name="dense", **options):
+    """Return the plan of a problem for a named solver, on an engine of some name."""
     method = find_method(solver, problem.norm, problem.loss, shared=problem.n_outputs > 1)
-    return make_plan(method, problem, engine, name, **ways)
+    return make_plan(method, problem, engine, name, Options(**options))
+
+
+def parts(solver):
+    """Yield a solver, and all solvers, weight steps and settings that it contains."""
+    yield solver
+    if is_dataclass(solver):
+        for field in fields(solver):
+            yield from parts(getattr(solver, field.name))
+
+
+def uses(plan, kind):
+    """Return whether the solver of a plan contains an object of a class."""
+    return any(isinstance(part, kind) for part in parts(plan.solver))
+
+
+def working_sets(engine, size=1000):
+    """Return working sets of a size, with the costs of an engine."""
+    costs = engine.costs
+    return WorkingSets(size, costs.free_weights, costs.cached_values)
+
+
+class Unreached:
+    """A solver that must not be called: the solver in front of it solves the problem itself."""
+
+    def solve(self, problem, engine, weights, run):
+        raise AssertionError("the first solver gave way to another one")
 
 
 def begin(problem, engine):
-    """Move an engine to a feasible alpha, and return the first weights."""
+    """Move an engine to a feasible alpha, and return equal weights."""
     engine.move_to(feasible_alpha(problem))
     return problem.norm.start(engine.n_kernels)
 
@@ -54,8 +82,8 @@ def begin(problem, engine):
 KINDS = {"one_class": "one-class", "epsilon_insensitive": "regressor", "squared": "regressor"}
 
 
-def splice_machine(loss="hinge", C=1.0, kernel=None, n=800):
-    """A problem of many sequences, an engine at a feasible alpha, and first weights."""
+def splice_case(loss="hinge", C=1.0, kernel=None, n=800):
+    """Return a problem of many sequences, an engine at a feasible alpha, and equal weights."""
     X, y = make_splice(n, 0.3, seed=1)
     kind = KINDS.get(loss, "classifier")
     cost = np.where(np.arange(n) % 7 == 0, 0.0, C)
@@ -65,11 +93,11 @@ def splice_machine(loss="hinge", C=1.0, kernel=None, n=800):
     return problem, engine, begin(problem, engine)
 
 
-def check_optimum(method, loss, C, tol):
-    """A method finds the optimum of working sets; the engine ends at its alpha and outputs."""
-    problem, engine, weights = splice_machine(loss, C)
-    found = method(problem, engine, weights, Run.start(tol))
-    expected = train(*splice_machine(loss, C), Plan("dense", working_set=50), Run.start(1e-4))
+def check_optimum(solver, loss, C, tol):
+    """A solver finds the optimum of working sets; the engine ends at its alpha and outputs."""
+    problem, engine, weights = splice_case(loss, C)
+    found = solver.solve(problem, engine, weights, Run.start(tol))
+    expected = WorkingSets(50).solve(*splice_case(loss, C), Run.start(1e-4))
     assert found.converged
     assert found.gap <= tol
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)

@@ -41,7 +41,7 @@ def seen_with(quick, matrices, moves):
 
 
 @pytest.mark.parametrize("count", [1, 4, 12])
-def test_what_was_seen_is_multiplied_as_by_the_matrix(count, matrices, rng):
+def test_recorded_moves_are_multiplied_as_by_the_matrix(count, matrices, rng):
     moves = rng.normal(size=(count, N))
     own = 0.3 * np.eye(N)
     every = matrices + own
@@ -74,7 +74,7 @@ def test_quick_kernels_that_are_zero_do_no_harm(matrices, rng):
     np.testing.assert_allclose(dense(model) @ moves.T, K @ moves.T, atol=1e-8)
 
 
-def test_without_quick_kernels_it_is_what_was_seen(matrices, rng):
+def test_model_without_quick_kernels_is_made_of_recorded_products(matrices, rng):
     assert RecordedProducts().model(WEIGHTS) is None
     model = seen_with(None, matrices, rng.normal(size=(3, N))).model(WEIGHTS)
     assert isinstance(model, LowRankModel)

@@ -56,7 +56,7 @@ def test_a_block_over_many_shared_quantities_of_which_one_is_dear(rng):
     close(engine.block(order, weights)[None], expected[np.ix_(order, order)][None])
 
 
-def test_what_is_cached_of_a_subset_stays_cached(rng):
+def test_rows_cached_by_a_subset_stay_cached(rng):
     case = CASES["distances and dot products"]
     engine = case.engine(case.data(rng, N))
     engine.change(np.arange(20), np.ones(20))
@@ -76,7 +76,7 @@ def test_the_cache_is_bounded(case, rows, rng):
     assert engine._core.cached_rows == (rows if case.planes else 0)
 
 
-def test_rows_in_use_are_not_evicted_by_the_turn_that_uses_them(rng):
+def test_rows_in_use_are_not_evicted(rng):
     case = CASES["widths on a grid of powers"]
     X = case.data(rng, N)
     engine, naive = case.engine(X, cache_mb=rows_of_memory(case, 3)), Naive(case.oracle(X))

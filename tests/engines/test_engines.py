@@ -207,7 +207,7 @@ def test_alpha_is_exactly_what_was_assigned(case, rng):
 
 
 @every_engine
-def test_a_snapshot_stays_what_it_is(kind, rng):
+def test_snapshot_is_not_changed_by_the_engine(kind, rng):
     case = ONE_OF_EACH[kind]
     X = case.data(rng, case.n)
     engine, naive = case.engine(X), naive_for(case, X)
@@ -236,7 +236,7 @@ def examples_of_one_output(case, engine, rng, count):
 
 @every_case
 @pytest.mark.parametrize("rows", [0, 3, 300])
-def test_some_examples_keep_their_alphas_and_the_others_stay_as_they_are(case, rows, rng):
+def test_subset_of_examples_keeps_alphas_and_outputs(case, rows, rng):
     X = case.data(rng, case.n)
     engine, naive = case.engine(X, cache_mb=rows_of_memory(case, rows)), naive_for(case, X)
     for _ in range(3):
@@ -269,7 +269,7 @@ def test_some_examples_keep_their_alphas_and_the_others_stay_as_they_are(case, r
 
 
 @pytest.mark.parametrize("case", STREAMED.values(), ids=STREAMED)
-def test_some_kernels_have_the_same_alpha(case, rng):
+def test_subset_of_kernels_has_the_same_alpha(case, rng):
     X = case.data(rng, case.n)
     engine, naive = case.engine(X), naive_for(case, X)
     change(engine, naive, rng)
@@ -384,7 +384,7 @@ LACKING = {
     [(kind, operation) for kind in ENGINES for operation in LACKING[kind]],
     ids=lambda part: getattr(part, "__name__", part),
 )
-def test_asking_for_what_an_engine_lacks_names_the_engine(kind, operation, rng):
+def test_missing_operation_names_the_engine(kind, operation, rng):
     case = ONE_OF_EACH[kind]
     engine = case.engine(case.data(rng, case.n))
     with pytest.raises(TypeError, match=f"{kind.__name__} cannot "):
@@ -439,7 +439,7 @@ def test_values_that_do_not_fit_are_refused(kind, rng):
 
 
 @every_engine
-def test_the_way_of_alpha_ends_where_outputs_are_computed_anew(kind):
+def test_accumulated_update_ends_where_outputs_are_recomputed(kind):
     case, rng = ONE_OF_EACH[kind], np.random.default_rng(0)
     engine = case.engine(case.data(rng, 60))
     theta = np.ones(engine.n_kernels)

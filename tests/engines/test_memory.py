@@ -23,7 +23,7 @@ def little(monkeypatch):
     monkeypatch.setattr("kernelweave.engines.memory.free_memory", lambda: 2.0**21)
 
 
-def test_how_much_would_be_needed(monkeypatch):
+def test_error_states_the_memory_needed(monkeypatch):
     monkeypatch.setattr("kernelweave.engines.memory.free_memory", lambda: 2.0**30)
     with pytest.raises(
         ValueError, match=r"2,000,000 kernels on 100 examples need 1\.5 GB.*1\.0 GB"
@@ -82,7 +82,7 @@ def v1(limit, usage, idle=0):
     }
 
 
-def test_free_memory_is_what_the_machine_has_left(tmp_path):
+def test_free_memory_is_read_from_meminfo(tmp_path):
     assert system(tmp_path, 5000) == 5000 * 1024
 
 
@@ -105,7 +105,7 @@ def test_free_memory_is_unknown_where_nothing_tells(tmp_path):
         ("3:memory:/\n", {"memory__": v1(2**63 - 4096, 500)}, 5000 * 1024),
     ],
 )
-def test_free_memory_is_what_a_control_group_allows(cgroup, groups, left, tmp_path):
+def test_free_memory_is_limited_by_the_control_group(cgroup, groups, left, tmp_path):
     assert system(tmp_path, 5000, cgroup, **groups) == left
 
 

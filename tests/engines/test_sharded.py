@@ -60,7 +60,7 @@ def test_examples_are_fetched_once(rng):
     assert [question for question, _, _ in asked] == [Shard.combined]
 
 
-def test_a_turn_tells_what_has_changed(rng):
+def test_iteration_sends_changes_only(rng):
     case = SHARDED[FAMILY]
     engine, theta = case.engine(case.data(rng, case.n)), np.ones(10)
     engine.move_to(rng.normal(size=case.n))
@@ -75,7 +75,7 @@ def test_a_turn_tells_what_has_changed(rng):
     assert len([question for question, _, _ in asked if question is Shard.combined]) == 1
 
 
-def test_what_is_not_needed_is_forgotten(rng, monkeypatch):
+def test_unused_examples_are_dropped(rng, monkeypatch):
     monkeypatch.setattr(fetched, "FEW", 4)
     case = SHARDED[FAMILY]
     engine = case.engine(case.data(rng, case.n))
@@ -87,7 +87,7 @@ def test_what_is_not_needed_is_forgotten(rng, monkeypatch):
     np.testing.assert_array_equal(engine.block(np.arange(2), theta), expected[0])
 
 
-def test_shards_tell_their_size(rng):
+def test_shards_report_their_size(rng):
     """Dask moves what it takes for small."""
     for name in ("shards of sparse", FAMILY, "shards of matches by degree"):
         case = SHARDED[name]

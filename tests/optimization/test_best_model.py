@@ -1,4 +1,4 @@
-"""A fit that runs out of turns or time ends with the best model that it has certified."""
+"""A fit that runs out of iterations or time ends with the best model that it has certified."""
 
 import warnings
 
@@ -7,7 +7,6 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from kernelweave import MKLClassifier, MKLRegressor, kernels, verify
-from kernelweave.estimators import base
 from kernelweave.optimization.best_model import BestModel
 from kernelweave.optimization.plan import METHODS
 from kernelweave.optimization.run import Run
@@ -24,7 +23,7 @@ def fitted(model, X, y):
 
 def learned(model):
     """Gaps of the certified models but for the first one, which is the constant."""
-    return [turn["gap"] for turn in model.history_[1:]] or [model.duality_gap_]
+    return [entry["gap"] for entry in model.history_[1:]] or [model.duality_gap_]
 
 
 def table(load_real, name, n=120):
@@ -37,8 +36,8 @@ SOLVERS = [solver for solver in METHODS if "alignment" not in solver]
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("turns", [1, 2, 5])
-def test_the_gap_is_the_smallest_of_the_history_and_true(solver, turns, load_real):
+@pytest.mark.parametrize("iterations", [1, 2, 5])
+def test_gap_is_the_smallest_of_the_history_and_true(solver, iterations, load_real):
     X, y = table(load_real, "sonar")
     norm = 1.0 if solver in ("skm", "mwu") else np.inf if solver == "uniform" else 1.5
     loss = "squared_hinge" if solver == "mwu" else "hinge"
@@ -46,19 +45,19 @@ def test_the_gap_is_the_smallest_of_the_history_and_true(solver, turns, load_rea
     given = {"norm": norm, "loss": loss, "solver": solver, "C": 10.0, "working_set": 20}
     if solver in ("gradient", "hessian", "level", "cutting-plane"):
         given["norm"] = 1.0
-    model = fitted(MKLClassifier(widths, tol=TOL, max_iter=turns, **given), X, y)
+    model = fitted(MKLClassifier(widths, tol=TOL, max_iter=iterations, **given), X, y)
     gaps = learned(model)
-    if solver != "skm":  # its optimality is known of the last turn only
+    if solver != "skm":  # its optimality is known of the last entry only
         assert model.duality_gap_ <= min(gaps)
-    assert model.n_iter_ <= turns or solver == "qcqp"
+    assert model.n_iter_ <= iterations or solver == "qcqp"
     assert verify(model, X, y).agree
 
 
-def test_what_the_last_turn_has_lost_is_kept(load_real):
+def test_best_model_is_returned_if_the_last_gap_is_larger(load_real):
     X, y = table(load_real, "boston_housing", 150)
     widths, won = kernels.RBF([1e-3, 1e-2, 0.1, 1.0]), 0
-    for turns in range(1, 10):
-        model = MKLRegressor(widths, norm=1.0, C=100.0, tol=TOL, max_iter=turns)
+    for iterations in range(1, 10):
+        model = MKLRegressor(widths, norm=1.0, C=100.0, tol=TOL, max_iter=iterations)
         # Cutting planes, whose gaps rise now and then.
         fitted(model.set_params(solver="cutting-plane", working_set=10), X, y)
         won += model.duality_gap_ < model.history_[-1]["gap"]
@@ -67,7 +66,7 @@ def test_what_the_last_turn_has_lost_is_kept(load_real):
     assert won > 0
 
 
-def test_another_fit_goes_on_from_the_last_turn(load_real, tmp_path):
+def test_next_fit_continues_from_the_last_iteration(load_real, tmp_path):
     X, y = table(load_real, "boston_housing", 300)
     widths = kernels.RBF([1e-3, 1e-2, 0.1, 1.0])
     model = MKLRegressor(widths, norm=1.0, C=100.0, tol=1e-3, working_set=10, max_iter=2)
@@ -75,24 +74,24 @@ def test_another_fit_goes_on_from_the_last_turn(load_real, tmp_path):
     gaps = []
     while not gaps or gaps[-1] > 1e-3:
         gaps.append(fitted(model, X, y).duality_gap_)
-        assert len(gaps) < 500  # a fit that went back to its best turn might never end
+        assert len(gaps) < 500  # a fit that went back to its best entry might never end
     assert list(tmp_path.iterdir()) == []
 
 
-def test_fits_without_a_bound_and_those_of_searches_keep_no_copy(load_real, monkeypatch):
-    seen = []
+def test_fits_without_a_budget_keep_no_copy(load_real, monkeypatch):
+    seen, result = [], Run.result
 
-    class Watched(History):
-        def result(self, *model):
-            seen.append(self.best)
-            return super().result(*model)
+    def noted(self, *model):
+        seen.append(self.best)
+        return result(self, *model)
 
-    monkeypatch.setattr(base, "History", Watched)
+    monkeypatch.setattr(Run, "result", noted)
     MKLClassifier(kernels.RBF(0.1)).fit(*table(load_real, "sonar"))
+    assert seen
     assert seen == [None] * len(seen)
 
 
-def test_a_constant_is_not_what_was_learned(load_real):
+def test_constant_model_is_not_the_best_model(load_real):
     X, y = table(load_real, "sonar")
     each = kernels.per_feature(kernels.RBF(1.0))
     model = fitted(MKLClassifier(each, norm=1.0, tol=TOL, max_iter=1), X, y)
@@ -105,13 +104,13 @@ def certificate(gap):
     return Certificate(primal=1.0, dual=1.0 - gap, constant=10.0, gap=gap, bias=0.0)
 
 
-def test_of_models_at_the_tolerance_others_judge():
-    best, history = BestModel(0.1), Run.start(0.1)
-    history.best = best
+def test_models_within_the_tolerance_are_not_candidates():
+    best = BestModel(0.1)
+    run = Run.start(0.1, best=best)
     alpha, theta = np.array([1.0, -1.0]), np.array([0.6, 0.8])
     for gap, factor in ((0.5, 1.0), (0.3, 2.0), (0.05, 3.0), (0.4, 4.0)):
-        history.add(certificate(gap), theta, 1, factor * alpha)
-    last = history.result(certificate(0.4), 4 * alpha, theta)
+        run.record(certificate(gap), theta, 1, factor * alpha)
+    last = run.result(certificate(0.4), 4 * alpha, theta)
     found = best.instead_of(last)
     assert found.gap == 0.3
     np.testing.assert_array_equal(found.alpha, 2 * alpha)

@@ -1,63 +1,74 @@
 """Gaps that solvers stop at are confirmed: outputs anew, and more work where rounding hid a gap."""
 
 from dataclasses import replace
-from unittest import mock
 
 import numpy as np
 import pytest
 from kernel_cases import training_set
-from kernelweave.optimization.loop import train
 
 from kernelweave import losses, norms
 from kernelweave.engines import DenseEngine
 from kernelweave.kernels import RBF
-from kernelweave.optimization import solve
 from kernelweave.optimization.confirm import judged
+from kernelweave.optimization.inner.working_sets import WorkingSets
+from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.plan import Plan
 from kernelweave.optimization.run import Run
+from kernelweave.optimization.solve import solve_confirmed
+from kernelweave.optimization.start import Uniform
+from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.problem.problem import Problem
 from kernelweave.problem.rounding import Digits
 
 TOL = 1e-3
-PLAN = Plan(engine="dense", step="analytic", working_set=20)
+SETS = WorkingSets(20)
+
+
+class Drifting:
+    """A solver whose outputs drift by a part, with long accumulated updates of alpha."""
+
+    def __init__(self, drift):
+        self.drift, self.tolerances = drift, []
+
+    def solve(self, problem, engine, weights, run):
+        self.tolerances.append(run.tol)
+        result = Interleaved(SETS, Analytic()).solve(problem, engine, weights, run)
+        engine._outputs[:] *= 1 - self.drift
+        engine.accumulated_update += 1e16 * self.drift * np.abs(engine.alpha)
+        return result
 
 
 class Setting:
-    """A problem whose solver drifts: outputs are off by a part, and the way of alphas is long."""
+    """A problem, and a solver whose outputs drift."""
 
-    def __init__(self, drift):
+    def __init__(self, drift, tol=TOL):
         rng = np.random.default_rng(0)
         X = rng.normal(size=(60, 3))
         y = np.where(X[:, 0] + 0.5 * rng.normal(size=60) > 0, 1.0, -1.0)
         given = training_set(RBF([0.1, 1.0]), X)
         self.problem = Problem.of(losses.Hinge(), norms.Lp(2), y, np.ones(60))
         self.engine, self.weights = DenseEngine.of(given), norms.Lp(2).start(2)
-        self.digits, self.history = Digits(given.kernels, given.examples), Run.start(tol=TOL)
-        self.drift, self.tolerances = drift, []
+        self.digits, self.run = Digits(given.kernels, given.examples), Run.start(tol)
+        self.solver = Drifting(drift)
 
-    def solve(self, weights):
-        self.tolerances.append(self.history.tol)
-        result = train(self.problem, self.engine, weights, PLAN, self.history)
-        self.engine._outputs[:] *= 1 - self.drift
-        self.engine.accumulated_update += 1e16 * self.drift * np.abs(self.engine.alpha)
-        return result
+    def solve(self):
+        return self.solver.solve(self.problem, self.engine, self.weights, self.run)
 
     def confirmed(self):
-        with mock.patch.object(solve, "_solve_from", lambda *given: self.solve(given[4])):
-            return solve.solve(
-                self.problem, self.engine, PLAN, self.history, self.weights, self.digits
-            )
+        plan = Plan("dense", Uniform(), self.solver)
+        given = self.problem, self.engine, plan, self.run, self.digits, self.weights
+        return solve_confirmed(*given)
 
 
-def test_what_rounding_cannot_have_made_is_left_alone():
+def test_result_without_doubt_is_returned_unchanged():
     setting, other = Setting(0.0), Setting(0.0)
-    result, before = setting.confirmed(), other.solve(other.weights)
+    result, before = setting.confirmed(), other.solve()
     assert result.converged
     assert 0 < result.doubt < 1e-9
     np.testing.assert_array_equal(result.alpha, before.alpha)
 
 
-def test_outputs_that_have_drifted_are_computed_anew():
+def test_drifted_outputs_are_recomputed():
     setting = Setting(1e-2)
     result = setting.confirmed()
     assert result.converged
@@ -67,38 +78,39 @@ def test_outputs_that_have_drifted_are_computed_anew():
     np.testing.assert_array_equal(setting.engine.outputs(), fresh)
 
 
-def test_where_rounding_may_hide_a_gap_the_solver_goes_on():
+def test_solver_continues_if_rounding_may_hide_a_gap():
     """It stops just below the tolerance, and kernels leave a tenth of that open."""
     first = Setting(0.0)
-    gap = first.solve(first.weights).gap
-    setting = Setting(0.0)
-    setting.history.tol = tol = 1.02 * gap
+    found = first.solve()
+    tol = 1.02 * found.gap
+    setting = Setting(0.0, tol)
     rough = replace(setting.digits, precision=1e-6)
-    doubt = judged(first.problem, first.engine, first.solve(first.weights), rough, tol).doubt
+    doubt = judged(first.problem, first.engine, first.solve(), rough, tol).doubt
     setting.digits = replace(rough, precision=1e-7 * tol / doubt)
     result = setting.confirmed()
-    assert setting.tolerances[0] == setting.history.tol == tol
-    assert setting.tolerances[1] == pytest.approx(0.9 * tol, rel=0.05)
+    assert setting.solver.tolerances[0] == setting.run.tol == tol
+    assert setting.solver.tolerances[1] == pytest.approx(0.9 * tol, rel=0.05)
     assert result.converged
     assert result.gap + result.doubt <= tol
 
 
-def test_kernels_without_digits_are_in_doubt():
+def test_kernels_with_few_digits_leave_the_result_in_doubt():
     setting = Setting(0.0)
     setting.digits = replace(setting.digits, precision=1e-2)
     result = setting.confirmed()
     assert result.gap <= TOL < result.gap + result.doubt
     assert not result.converged
-    assert setting.tolerances == [TOL]
+    assert setting.solver.tolerances == [TOL]
 
 
 @pytest.mark.parametrize("loss", [losses.Hinge(), losses.Logistic(), losses.SquaredHinge()])
 @pytest.mark.parametrize("norm", [norms.Lp(1), norms.Lp(2), norms.Lp(np.inf), norms.Block(3)])
-def test_values_move_by_less_than_is_said(loss, norm):
+def test_doubt_bounds_the_effect_of_kernel_errors(loss, norm):
     """Kernels that are off by a known part: both values stay within what is said of them."""
     setting = Setting(0.0)
-    setting.problem = replace(setting.problem, loss=loss, norm=norm)
-    result = setting.solve(setting.weights)
+    risk = replace(setting.problem.risk, loss=loss)
+    setting.problem = replace(setting.problem, risk=risk, norm=norm)
+    result = setting.solve()
     setting.digits = replace(setting.digits, precision=1e-5)
     said = judged(setting.problem, setting.engine, result, setting.digits, TOL)
     rng = np.random.default_rng(1)

@@ -36,13 +36,13 @@ def test_weights_of_some_kernels_are_observed_among_those_of_all():
 
 def test_some_examples_of_some_kernels_are_observed_among_all():
     seen, tell = listener()
-    history = Run.start(observe=of_kernels(tell, np.array([2]), 3))
-    examples = of_examples(history.inner(1e-3).observe, np.array([1]), np.zeros(3))
+    run = Run.start(observe=of_kernels(tell, np.array([2]), 3))
+    examples = of_examples(run.inner(1e-3).observe, np.array([1]), np.zeros(3))
     examples(np.array([7.0]), np.array([1.0]))
     np.testing.assert_array_equal(seen[0][0], [0.0, 7.0, 0.0])
     np.testing.assert_array_equal(seen[0][1], [0.0, 0.0, 1.0])
 
 
-def test_nothing_is_copied_where_nobody_observes():
+def test_no_observer_means_no_copy():
     assert of_examples(None, np.arange(2), np.ones(3)) is None
     assert of_kernels(None, np.arange(2), 3) is None

@@ -44,7 +44,7 @@ def test_the_factor_makes_the_dual_value_largest(loss, energy, rng):
     assert value(factor) >= best - 1e-9 * max(1.0, abs(best))
 
 
-def test_where_there_is_no_alpha_the_factor_is_1(rng):
+def test_factor_of_alpha_zero_is_1(rng):
     case = make_case_of_hinge(rng)
     assert best_factor(case.problem.term, np.zeros(40), 0.0) == 1.0
 
@@ -61,7 +61,7 @@ def test_at_a_higher_cost_a_solution_without_alphas_at_bounds_stays_one(rng):
     result = case.solve("auto", tol=1e-3)
     assert result.converged
     assert np.abs(result.alpha).max() < 0.5 * case.problem.C.max()
-    higher = replace(case.problem, C=100 * case.problem.C)
+    higher = replace(case.problem, risk=replace(case.problem.risk, C=100 * case.problem.C))
     weights = at_cost(higher, case.engine, result.weights)
     np.testing.assert_allclose(weights, result.weights, atol=1e-5)
     np.testing.assert_allclose(case.engine.alpha, result.alpha, rtol=1e-3, atol=1e-9)

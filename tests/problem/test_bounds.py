@@ -17,7 +17,7 @@ def test_corollary_9_at_50_kernels_and_800_examples(p, expected):
     assert bounds.rademacher(p, 50, 800) == pytest.approx(expected, abs=5e-5)
 
 
-def test_it_shrinks_with_examples_and_grows_with_the_radius():
+def test_complexity_falls_with_examples_and_grows_with_the_radius():
     one = bounds.rademacher(2, 10, 100)
     assert bounds.rademacher(2, 10, 400) == pytest.approx(one / 2)
     assert bounds.rademacher(2, 10, 100, R=3.0) == pytest.approx(3 * one)
@@ -27,7 +27,7 @@ def test_it_shrinks_with_examples_and_grows_with_the_radius():
 @pytest.mark.parametrize(
     "wrong", [(0.5, 10, 100), (2, 1, 100), (2, 10, 0), (np.nan, 10, 100), (2, 10, 100, -1.0)]
 )
-def test_what_the_theorem_does_not_cover_is_refused(wrong):
+def test_arguments_outside_the_theorem_are_refused(wrong):
     with pytest.raises(ValueError, match="must be"):
         bounds.rademacher(*wrong)
 
@@ -48,7 +48,7 @@ def test_signs_are_fitted_as_well_as_the_best_hypothesis_can(norm, rng):
 
 
 @pytest.mark.parametrize("p", [1, 4 / 3, 2, 4])
-def test_the_bound_is_above_what_is_found(p, rng):
+def test_corollary_9_bounds_the_empirical_complexity(p, rng):
     X = rng.normal(size=(200, 5))
     family = RBF(list(np.geomspace(0.01, 10, 8)))
     found = bounds.empirical_rademacher(family, X, p, draws=30, random_state=0)
@@ -72,7 +72,7 @@ def test_a_margin_bound_is_the_sum_of_its_parts(rng):
     assert found.bound == pytest.approx(parts)
 
 
-def test_models_that_are_not_covered_are_refused(rng):
+def test_models_outside_the_theorem_are_refused(rng):
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
     with pytest.raises(ValueError, match="classifier of two classes"):
         bounds.margin_bound(MKLClassifier(RBF(1.0)).fit(X, y), X, y)

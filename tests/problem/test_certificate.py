@@ -90,7 +90,7 @@ def recomputed_gap(model, norm, loss, K, y):
 
 
 @pytest.mark.parametrize(("solver", "norm", "loss"), OFFERED)
-def test_it_agrees_and_is_below_the_tolerance(solver, norm, loss, load_real):
+def test_reported_gap_is_the_recomputed_gap_and_at_most_tol(solver, norm, loss, load_real):
     number = OFFERED.index((solver, norm, loss))
     M = COUNTS[number // 4 % len(COUNTS)]
     X, y = sample(loss, number, load_real)

@@ -88,7 +88,7 @@ def judged(loss, ball, rng):
 
 @every_loss
 @every_ball
-def test_what_models_report_is_true(judged):
+def test_reported_objectives_agree_with_the_checker(judged):
     found, model = judged.values(), judged.model
     assert found.primal == pytest.approx(model.primal_objective_, rel=1e-9)
     assert found.dual == pytest.approx(model.dual_objective_, rel=1e-9)
@@ -126,7 +126,7 @@ def test_changed_models_are_caught(judged):
     assert judged.caught(bias=judged.model.intercept_ + 0.1)
 
 
-def test_what_is_infeasible_is_named(rng):
+def test_infeasible_alphas_and_weights_are_named(rng):
     judged = Judged("hinge", "l1.5", rng)
     y, C_of = judged.y, judged.costs
     paid = [np.flatnonzero((y == side) & (C_of > 0))[:2] for side in (1, -1)]
@@ -146,7 +146,7 @@ def test_what_is_infeasible_is_named(rng):
         judged.values(alpha=-0.1 * pair)
 
 
-def test_one_machine_for_each_row_of_alphas(rng):
+def test_each_row_of_alphas_is_one_output(rng):
     X = rng.normal(size=(30, 2))
     labels = np.arange(30) % 3
     model = MKLClassifier(RBF(gamma=[0.1, 1.0]), normalize=None, share_weights=True).fit(X, labels)
@@ -165,7 +165,7 @@ def test_one_machine_for_each_row_of_alphas(rng):
     assert found.constant == pytest.approx(model.constant_objective_, rel=1e-9)
 
 
-def test_normalisations_are_what_they_are_called(rng):
+def test_normalisations_follow_their_definitions(rng):
     features = rng.normal(size=(12, 4)) + 1.0
     shares = rng.random(12)
     shares /= shares.sum()
@@ -181,7 +181,7 @@ def test_normalisations_are_what_they_are_called(rng):
     assert normalised(K, None) is K
 
 
-def test_extended_precision_stays(rng):
+def test_normalisation_keeps_extended_precision(rng):
     K = normalised(np.eye(4, dtype=np.longdouble) + np.longdouble(1e-18), "variance")
     assert K.dtype == np.longdouble
     assert K[0, 1] != 0

@@ -57,7 +57,7 @@ def test_no_example_is_inside_the_margin_and_the_gap_is_certified(norm, apart):
     assert verify(model, X, y).agree
 
 
-def test_a_margin_that_is_1_but_for_rounding_is_certified(rng):
+def test_margin_of_1_up_to_rounding_is_certified(rng):
     y = np.where(np.arange(20) % 2, 1.0, -1.0)
     problem = HardMarginProblem.separating(losses.Hinge(), norms.Lp(1), y, np.ones(20, dtype=bool))
     for _ in range(200):
@@ -68,7 +68,7 @@ def test_a_margin_that_is_1_but_for_rounding_is_certified(rng):
 
 
 @pytest.mark.parametrize(("solver", "norm"), WAYS)
-def test_every_solver_finds_it(solver, norm, apart):
+def test_every_solver_finds_the_hard_margin(solver, norm, apart):
     if solver == "qcqp":
         pytest.importorskip("clarabel")
     X, y = apart
@@ -81,7 +81,7 @@ def test_every_solver_finds_it(solver, norm, apart):
 
 
 @pytest.mark.parametrize("kernel", [Linear(), RBF(1.0)])
-def test_it_is_the_limit_of_soft_margins(kernel, apart):
+def test_hard_margin_is_the_limit_of_soft_margins(kernel, apart):
     X, y = apart
     model = MKLClassifier(kernel, C=np.inf, normalize=None, tol=1e-7).fit(X, y)
     theirs = SVC(C=1e10, kernel="precomputed", tol=1e-9).fit(kernel(X), y)
@@ -91,7 +91,7 @@ def test_it_is_the_limit_of_soft_margins(kernel, apart):
     assert len(model.support_) < len(y)
 
 
-def test_weights_only_say_which_examples_count(apart, rng):
+def test_sample_weights_only_select_examples(apart, rng):
     X, y = apart
     plain = MKLClassifier(KERNELS, C=np.inf, class_weight={1: 5.0}).fit(X, y)
     weighed = MKLClassifier(KERNELS, C=np.inf).fit(X, y, rng.uniform(0.1, 9.0, len(y)))
@@ -105,7 +105,7 @@ def test_weights_only_say_which_examples_count(apart, rng):
 
 
 @pytest.mark.parametrize("share_weights", [False, True])
-def test_several_classes(share_weights, rng):
+def test_hard_margin_of_several_classes(share_weights, rng):
     y = np.arange(60) % 3
     X = rng.normal(size=(60, 2)) + 8.0 * np.array([[0, 0], [1, 0], [0, 1]])[y]
     model = MKLClassifier(RBF([0.01, 0.1]), C=np.inf, share_weights=share_weights).fit(X, y)
@@ -139,7 +139,7 @@ def test_a_narrow_margin_is_found(rng):
     assert width == pytest.approx(float(X[20, 0] - X[19, 0]), rel=1e-3)
 
 
-def test_what_is_accepted(apart):
+def test_losses_and_solvers_without_hard_margin_are_refused(apart):
     X, y = apart
     same = MKLClassifier(KERNELS, C=np.inf, loss="squared_hinge").fit(X, y)
     hinge = MKLClassifier(KERNELS, C=np.inf).fit(X, y)
@@ -154,7 +154,7 @@ def test_what_is_accepted(apart):
         MKLClassifierCV(KERNELS, Cs=(1.0, np.inf)).fit(X, y)
 
 
-def test_it_is_saved(apart, tmp_path):
+def test_hard_margin_model_is_saved(apart, tmp_path):
     X, y = apart
     model = MKLClassifier(KERNELS, C=np.inf).fit(X, y)
     model.save(tmp_path / "m.kw")
@@ -163,16 +163,18 @@ def test_it_is_saved(apart, tmp_path):
     assert verify(again, X, y).agree
 
 
-def test_a_class_that_is_not_there_needs_no_margin():
+def test_constant_model_is_optimal_for_one_class():
     y = np.array([-1.0, -1.0, 1.0])
-    problem = HardMarginProblem.separating(losses.Hinge(), norms.Lp(1), y, np.array([True, True, False]))
+    problem = HardMarginProblem.separating(
+        losses.Hinge(), norms.Lp(1), y, np.array([True, True, False])
+    )
     assert problem.constant == 0
     assert problem.constant_is_optimal(0.0)
     certificate = problem.certificate(np.zeros(3), np.zeros(3), np.zeros(2), np.ones(2) / 2)
     assert (certificate.gap, certificate.bias) == (0.0, -1.0)
 
 
-def test_time_that_runs_out_is_a_warning(apart):
+def test_running_out_of_time_warns(apart):
     X, y = apart
     with pytest.warns(UserWarning, match="raise max_time"):
         model = MKLClassifier(KERNELS, C=np.inf, max_time=1e-9).fit(X, y)

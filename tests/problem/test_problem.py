@@ -12,9 +12,6 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 from kernelweave import losses, norms
-from kernelweave.optimization.log import Progress
-from kernelweave.optimization.result import Result
-from kernelweave.problem.certificate import Certificate
 from kernelweave.problem.problem import Problem
 
 N, M = 12, 3
@@ -91,7 +88,7 @@ def solve_slowly(problem, K, rng):
 @every_loss
 @every_norm
 @given(seed=st.integers(0, 2**32 - 1))
-def test_the_gap_is_never_negative(loss, norm, seed):
+def test_gap_is_never_negative(loss, norm, seed):
     rng = np.random.default_rng(seed)
     problem, K = random_problem(loss, norm, rng), kernel_matrices(rng)
     alpha, theta = feasible_alpha(problem, rng), rng.exponential(size=M)
@@ -105,7 +102,7 @@ def test_the_gap_is_never_negative(loss, norm, seed):
 @pytest.mark.filterwarnings("ignore:Values in x were outside bounds")  # by rounding: SciPy 1.15
 @every_loss
 @every_norm
-def test_the_gap_closes_at_the_optimum(loss, norm, rng):
+def test_gap_is_zero_at_the_optimum(loss, norm, rng):
     problem, K = random_problem(loss, norm, rng), kernel_matrices(rng)
     sparse = norm == norms.Lp(1)  # its dual has kinks, which the slow solver does not like
     near, tol = (norms.Lp(1.005), 1e-2) if sparse else (norm, 1e-6)
@@ -116,7 +113,7 @@ def test_the_gap_closes_at_the_optimum(loss, norm, rng):
 
 
 @every_loss
-def test_no_weights_and_alphas_beat_the_bounds_of_others(loss, rng):
+def test_gap_upper_bounds_suboptimality(loss, rng):
     problem, K = random_problem(loss, norms.Lp(2), rng), kernel_matrices(rng)
     found = []
     for _ in range(30):
@@ -128,9 +125,10 @@ def test_no_weights_and_alphas_beat_the_bounds_of_others(loss, rng):
 
 @every_loss
 @pytest.mark.parametrize("factor", [1e-6, 1.0, 1e6])
-def test_the_gap_is_relative_to_what_is_lost_or_to_what_can_be_gained(loss, factor, rng):
+def test_gap_is_divided_by_the_smaller_of_objective_and_improvement(loss, factor, rng):
     problem, K = random_problem(loss, norms.Lp(2), rng), kernel_matrices(rng)
-    problem = replace(problem, C=factor * problem.C, tau=factor * problem.tau)
+    risk = replace(problem.risk, C=factor * problem.C, tau=factor * problem.tau)
+    problem = replace(problem, risk=risk)
     found = certify(problem, K, feasible_alpha(problem, rng), problem.norm.start(M))
     quotients = [(found.primal - found.dual) / scale for scale in (abs(found.primal), found.scale)]
     assert found.gap == max(quotients)
@@ -138,7 +136,7 @@ def test_the_gap_is_relative_to_what_is_lost_or_to_what_can_be_gained(loss, fact
 
 
 @every_loss
-def test_no_bias_is_better_than_that_of_the_constant(loss, rng):
+def test_constant_model_has_the_best_bias(loss, rng):
     problem = random_problem(loss, norms.Lp(2), rng)
     none = np.zeros(N), np.zeros(M), problem.norm.start(M)
     biases = np.linspace(-5, 5, 2001)
@@ -148,32 +146,33 @@ def test_no_bias_is_better_than_that_of_the_constant(loss, rng):
     assert (problem.constant == 0) == (loss.kind == "one-class")
 
 
-def test_the_constant_of_several_outputs_is_the_sum_of_theirs(rng):
+def test_constant_of_several_outputs_is_the_sum_over_outputs(rng):
     problems = [random_problem(losses.Logistic(), norms.Lp(2), rng) for _ in range(3)]
-    problems[1] = replace(problems[1], y=np.roll(problems[1].y, 1), C=problems[2].C)
+    other = replace(problems[1].risk, y=np.roll(problems[1].y, 1), C=problems[2].C)
+    problems[1] = replace(problems[1], risk=other)
     shared = Problem.sharing(problems)
     assert shared.constant == pytest.approx(sum(one.constant for one in problems), rel=1e-12)
 
 
-def nearly_nothing(rng, gain):
-    """A hinge problem with an alpha whose dual value is below that of the constant by a part."""
+def small_improvement(gain):
+    """A hinge problem, and an alpha that allows an improvement by a part of the constant."""
     y = np.where(np.arange(N) % 2, -1.0, 1.0)
     problem = Problem.of(losses.Hinge(), norms.Lp(2), y, np.ones(N))
     s = np.array([2 * gain * problem.constant, 0.0, 0.0])
     return problem, problem.term.lo + problem.term.hi, s
 
 
-def test_where_nothing_can_be_gained_the_constant_is_certified(rng):
-    problem, alpha, s = nearly_nothing(rng, 1e-11)
+def test_constant_model_is_certified_if_no_improvement_is_possible(rng):
+    problem, alpha, s = small_improvement(1e-11)
     found = problem.certificate(alpha, rng.normal(size=N), s, problem.norm.start(M))
     assert problem.constant_is_optimal(found.dual)
     assert (found.primal, found.gap, found.bias) == (problem.constant, 0.0, 0.0)
     assert problem.gap(problem.constant, found.dual) == 0.0
     assert problem.gap(1.001 * problem.constant, found.dual) == np.inf
-    assert not problem.constant_is_optimal(problem.dual(*nearly_nothing(rng, 1e-9)[1:]))
+    assert not problem.constant_is_optimal(problem.dual(*small_improvement(1e-9)[1:]))
 
 
-def test_one_class_always_learns(rng):
+def test_constant_model_is_never_optimal_for_one_class(rng):
     problem = random_problem(losses.OneClass(), norms.Lp(2), rng)
     assert not problem.constant_is_optimal(0.0)
     assert problem.gap(-1.0, -2.0) == 1.0
@@ -233,7 +232,7 @@ def test_libsvm_solves_the_problem_of_the_sum_kernel(name, loss, machine, tau, l
     assert certificate.bias == pytest.approx(machine.intercept_[0], abs=1e-3)
 
 
-def test_alphas_outside_the_dual_have_no_dual_value(rng):
+def test_infeasible_alphas_have_dual_value_minus_infinity(rng):
     problem = random_problem(losses.Hinge(), norms.Lp(2), rng)
     alpha = feasible_alpha(problem, rng)
     assert problem.dual(alpha + 1e-3, np.ones(M)) == -np.inf
@@ -241,33 +240,10 @@ def test_alphas_outside_the_dual_have_no_dual_value(rng):
     assert problem.dual(alpha, np.ones(M)) == -np.inf
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"C": np.ones(3)}, r"y and C must be vectors of one length, got .*\(12,\) and \(3,\)"),
-        ({"C": np.full(N, -1.0)}, "C must be finite and at least 0"),
-        ({"C": np.full(N, np.nan)}, "C must be finite and at least 0"),
-        ({"tau": 100.0}, "tau must lie between -6 and 6, .* got 100"),
-        ({"tau": np.nan}, "tau must lie between"),
-    ],
-)
-def test_bad_problems_are_rejected(change, message):
-    y = np.where(np.arange(N) % 2, -1.0, 1.0)
-    problem = {"loss": losses.Hinge(), "norm": norms.Lp(2), "y": y, "C": np.ones(N)}
-    with pytest.raises(ValueError, match=message):
-        Problem.of(**(problem | change))
-
-
-def test_results_and_progress_carry_their_certificate():
-    certificate = Certificate(primal=2.0, dual=1.0, constant=4.0, gap=0.5, bias=0.1)
-    weights = np.ones(M)
-    progress = Progress(**vars(certificate), seconds=1.0, weights=weights)
-    result = Result(
-        **vars(certificate),
-        alpha=np.zeros(N),
-        weights=weights,
-        n_iter=1,
-        history=[progress],
-        converged=False,
-    )
-    assert (result.gap, result.bias, result.history[0].primal) == (0.5, 0.1, 2.0)
+@every_norm
+def test_given_weights_replace_the_norm_only(norm, rng):
+    problem, theta = random_problem(losses.Hinge(), norm, rng), rng.random(M)
+    inner = problem.given(theta)
+    assert inner.risk is problem.risk
+    assert isinstance(inner.norm, norms.Fixed)
+    np.testing.assert_array_equal(inner.norm.theta, theta)

@@ -54,7 +54,7 @@ def results(monkeypatch):
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0, 1e4])
 @pytest.mark.parametrize("gamma", [1e-14, 1e-12, 1e-10, 1e-8, 1e-3])
-def test_gaps_move_by_less_than_is_said(gamma, C, data, results):
+def test_doubt_bounds_the_effect_of_rounding_on_the_gap(gamma, C, data, results):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         model = MKLClassifier(RBF(gamma), C=C, norm=np.inf).fit(*data)
@@ -63,14 +63,14 @@ def test_gaps_move_by_less_than_is_said(gamma, C, data, results):
     assert caught or exact <= model.tol
 
 
-def test_kernels_that_carry_too_few_digits_are_named(data):
+def test_kernels_with_too_few_digits_are_named(data):
     """Which gap is claimed depends on the order of sums, and so on the SIMD level: it is noise."""
     X, y = data
     with pytest.warns(ConvergenceWarning, match=r"the values of 'RBF gamma=1e-10' have too few"):
         MKLClassifier([RBF(1e-10)], C=1e4, norm=np.inf).fit(X, y)
 
 
-def test_only_kernels_that_lack_digits_are_named(data):
+def test_kernels_with_enough_digits_are_not_named(data):
     with pytest.warns(ConvergenceWarning, match="have too few digits") as caught:
         MKLClassifier([RBF(0.5), RBF(1e-13)], C=100.0, norm=np.inf, max_time=10.0).fit(*data)
     assert "RBF gamma=1e-13" in str(caught[0].message)
@@ -79,13 +79,13 @@ def test_only_kernels_that_lack_digits_are_named(data):
 
 @pytest.mark.parametrize("kernel", [RBF(1e-3), RBF([0.1, 1.0]), Linear()])
 @pytest.mark.parametrize("C", [1.0, 1e4])
-def test_ordinary_kernels_are_not(kernel, C, data):
+def test_ordinary_kernels_converge_without_warning(kernel, C, data):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         MKLClassifier(kernel, C=C).fit(*data)
 
 
-def test_a_gap_that_rounding_keeps_open_ends_a_fit_soon():
+def test_fit_stops_soon_if_rounding_keeps_the_gap_open():
     X, y = load_iris(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match=r"'RBF gamma=1e-09' have too few digits"):
         model = MKLClassifier(RBF(1e-9), C=1e8).fit(X, y)
@@ -119,7 +119,7 @@ KERNELS = [Linear(), Polynomial(4, 0.1, 2.0), RBF(1e-9), RBF(0.3), RBF(50.0), La
 @pytest.mark.parametrize("how", [None, "unit", "center"])
 @pytest.mark.parametrize("kernel", KERNELS, ids=repr)
 @pytest.mark.parametrize(("shift", "stretch"), [(0.0, 1.0), (50.0, 1.0), (0.0, 1e3)])
-def test_values_err_by_less_than_is_said(kernel, how, shift, stretch, neighbours, data):
+def test_bounds_exceed_the_errors_of_kernel_values(kernel, how, shift, stretch, neighbours, data):
     X = data[0][:60] + shift
     X[0] *= stretch
     (compiled, examples), K = prepare(kernel, how, X), wide(kernel, X)
@@ -135,7 +135,7 @@ def test_values_err_by_less_than_is_said(kernel, how, shift, stretch, neighbours
 
 @pytest.mark.parametrize("kernel", KERNELS[1:], ids=repr)  # linear ones are other vectors
 @pytest.mark.parametrize("shift", [0.0, 50.0])
-def test_values_of_extrapolated_kernels_err_by_less_than_is_said(kernel, shift, data):
+def test_bounds_exceed_the_errors_of_extrapolated_kernels(kernel, shift, data):
     """Where the other view is absent values are four times as large, and so are their errors."""
     X = data[0][:60] + shift
     absent, other = np.arange(60) % 5 == 0, np.arange(60) % 5 == 1
@@ -152,7 +152,7 @@ def test_values_of_extrapolated_kernels_err_by_less_than_is_said(kernel, shift, 
 
 
 @pytest.mark.parametrize("how", [None, "unit", "center", "variance"])
-def test_kernels_that_are_looked_at_together_have_the_bounds_of_each(how, data):
+def test_bounds_of_a_group_are_those_of_each_kernel(how, data):
     several = [RBF([0.1, 1.0, 20.0]), Polynomial([2, 3], 0.1, [0.0, 2.0]), Linear(columns=[0, 1])]
     compiled, examples = prepare(several, how, data[0])
     digits, every = Digits(compiled.listing, examples), np.arange(compiled.n_kernels)

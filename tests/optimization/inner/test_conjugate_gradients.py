@@ -5,23 +5,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import dense
-from kernelweave.optimization.loop import train
-from mkl_cases import begin, check_optimum, planned
-from mkl_cases import splice_machine as make
+from mkl_cases import Unreached, check_optimum, planned, uses
+from mkl_cases import splice_case as make
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import DenseEngine, LinearEngine
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
 from kernelweave.optimization.inner import descent as module
-from kernelweave.optimization.inner.conjugate_gradients import conjugate_gradients
+from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.descent import first_zero, project
-from kernelweave.optimization.inner.working_sets import WorkingSets
-from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.inner.working_sets import Decomposition, WorkingSets
 from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
-WORKING_SETS = Plan("dense", working_set=50)
-CONJUGATE = Plan("dense", working_set=50, conjugate=True)
+WORKING_SETS = WorkingSets(50)
+ALONE = ConjugateGradients(Unreached(), 50)
+WITH_SETS = ConjugateGradients(WORKING_SETS, 50)
 
 
 every_loss = pytest.mark.parametrize(
@@ -32,7 +31,7 @@ every_loss = pytest.mark.parametrize(
 @every_loss
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_the_same_optimum_as_working_sets(loss, C):
-    check_optimum(conjugate_gradients, loss, C, 1e-4)
+    check_optimum(ALONE, loss, C, 1e-4)
 
 
 @pytest.fixture
@@ -45,22 +44,22 @@ def costly_products(monkeypatch):
 
 @every_loss
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-def test_the_same_optimum_with_a_model(loss, C, costly_products):
-    check_optimum(conjugate_gradients, loss, C, 1e-4)
+def test_the_same_optimum_with_recorded_products(loss, C, costly_products):
+    check_optimum(ALONE, loss, C, 1e-4)
 
 
 @pytest.mark.parametrize("C", [1.0, 10.0])
-def test_a_model_saves_products(C, costly_products, monkeypatch):
-    modelled = conjugate_gradients(*make(C=C), Run.start(1e-4))
+def test_recorded_products_save_products(C, costly_products, monkeypatch):
+    modelled = ALONE.solve(*make(C=C), Run.start(1e-4))
     monkeypatch.setattr(DenseEngine, "products_are_fixed", False)
-    plain = conjugate_gradients(*make(C=C), Run.start(1e-4))
+    plain = ALONE.solve(*make(C=C), Run.start(1e-4))
     assert modelled.n_iter < 0.8 * plain.n_iter
 
 
 def test_after_many_moves_there_is_no_model(costly_products, monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.inner.conjugate_gradients.MANY_MOVES", 3)
     problem, engine, weights = make(C=100.0)
-    found = conjugate_gradients(problem, engine, weights, Run.start(1e-4))
+    found = ALONE.solve(problem, engine, weights, Run.start(1e-4))
     assert found.gap <= 1e-4
     assert len(engine.recorded) <= 3
 
@@ -72,7 +71,7 @@ def test_weights_are_those_of_other_methods(normalize, p, costly_products, rng):
     y = np.array(["GATTA" in x or "CCC" in x for x in X])
     family, ways = GappedKmer([5, 5, 6], [3, 4, 4]), {"norm": p, "normalize": normalize}
     found = MKLClassifier(family, tol=1e-5, **ways).fit(X, y)
-    assert found.plan_.conjugate
+    assert uses(found.plan_, ConjugateGradients)
     assert found.duality_gap_ <= 1e-5
     assert verify(found, X, y).agree
     other = MKLClassifier(family, tol=1e-5, working_set=300, **ways).fit(X, y)
@@ -81,9 +80,9 @@ def test_weights_are_those_of_other_methods(normalize, p, costly_products, rng):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "epsilon_insensitive"])
-def test_what_does_not_count_is_exactly_zero(loss):
-    found = conjugate_gradients(*make(loss), Run.start(1e-6))
-    expected = train(*make(loss), WORKING_SETS, Run.start(1e-6))
+def test_alphas_reach_their_bounds_exactly(loss):
+    found = ALONE.solve(*make(loss), Run.start(1e-6))
+    expected = WORKING_SETS.solve(*make(loss), Run.start(1e-6))
     counts = [np.count_nonzero(result.alpha) for result in (found, expected)]
     assert abs(counts[0] - counts[1]) <= 0.02 * counts[1]
     at_bound = [np.count_nonzero(np.abs(result.alpha) == 1.0) for result in (found, expected)]
@@ -92,35 +91,33 @@ def test_what_does_not_count_is_exactly_zero(loss):
 
 def test_from_an_alpha_that_is_not_zero():
     problem, engine, weights = make()
-    first = conjugate_gradients(problem, engine, weights, Run.start(1e-2))
+    first = ALONE.solve(problem, engine, weights, Run.start(1e-2))
     engine.move_to(first.alpha)
-    found = conjugate_gradients(problem, engine, weights, Run.start(1e-5))
+    found = ALONE.solve(problem, engine, weights, Run.start(1e-5))
     assert found.gap <= 1e-5
     assert found.history[0].gap == pytest.approx(first.gap, rel=1e-6)
-    again = conjugate_gradients(problem, engine, weights, Run.start(1e-5))
+    again = ALONE.solve(problem, engine, weights, Run.start(1e-5))
     assert again.n_iter == 0
     np.testing.assert_array_equal(again.alpha, found.alpha)
 
 
-def test_a_problem_on_the_way_may_be_solved_well_enough():
-    complete = conjugate_gradients(*make(), Run.start(1e-6))
-    history = Run.start(1e-6)
-    history.enough = lambda gap: gap <= 0.1
-    found = conjugate_gradients(*make(), history)
+def test_inner_problem_stops_early_if_the_outer_problem_is_solved():
+    complete = ALONE.solve(*make(), Run.start(1e-6))
+    found = ALONE.solve(*make(), Run.start().inner(1e-6, enough=lambda gap: gap <= 0.1))
     assert 1e-6 < found.gap <= 0.1
     assert found.n_iter < complete.n_iter
 
 
 @pytest.mark.parametrize("normalize", ["unit", "variance"])
-def test_weights_and_machine_are_solved_no_better_than_asked(normalize, rng, monkeypatch):
+def test_last_inner_problem_stops_where_the_outer_problem_is_solved(normalize, rng, monkeypatch):
     """The last inner problem ends where the whole problem is solved."""
     X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1100)]
     y = np.array(["GATTA" in x or "CCC" in x for x in X])
     family, ways = GappedKmer([5, 5, 6], [3, 4, 4]), {"norm": 1, "normalize": normalize}
     found = MKLClassifier(family, **ways).fit(X, y)
-    assert found.plan_.conjugate
+    assert uses(found.plan_, ConjugateGradients)
     assert verify(found, X, y).agree
-    monkeypatch.setattr("kernelweave.optimization.loop.Solved", lambda *_: lambda gap: False)
+    monkeypatch.setattr("kernelweave.optimization.wrapper._outer_solved", lambda *_: False)
     further = MKLClassifier(family, **ways).fit(X, y)
     assert further.duality_gap_ <= found.duality_gap_ <= 1e-3
     assert found.primal_objective_ == pytest.approx(further.primal_objective_, rel=1e-3)
@@ -128,26 +125,30 @@ def test_weights_and_machine_are_solved_no_better_than_asked(normalize, rng, mon
 
 @pytest.mark.parametrize("most", [0, 1, 5])
 def test_a_bounded_number_of_moves(most):
-    found = conjugate_gradients(*make(), Run.start(1e-9, most))
+    found = ALONE.solve(*make(), Run.start(1e-9, most))
     assert not found.converged
     assert found.n_iter == most == len(found.history) - 1
 
 
-def test_working_sets_take_over_where_moves_lead_nowhere(monkeypatch):
+@pytest.fixture
+def no_patience(monkeypatch):
+    """Every descent is slow."""
     monkeypatch.setattr(module, "PATIENCE", 1)
     monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
-    assert conjugate_gradients(*make(C=1000.0), Run.start(1e-4)) is None
-    told = []
-    found = train(*make(C=1000.0), CONJUGATE, Run.start(1e-4, watch=told.append))
+
+
+def test_working_sets_take_over_if_the_gap_falls_slowly(no_patience):
+    with pytest.raises(AssertionError, match="gave way"):
+        ALONE.solve(*make(C=1000.0), Run.start(1e-4))
+    watched = []
+    found = WITH_SETS.solve(*make(C=1000.0), Run.start(1e-4, watch=watched.append))
     assert found.gap <= 1e-4
-    assert told == found.history
+    assert watched == found.history
     assert found.n_iter >= 2
 
 
-def test_the_moves_that_are_left_are_for_working_sets(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 1)
-    monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
-    found = train(*make(C=1000.0), CONJUGATE, Run.start(1e-9, 4))
+def test_working_sets_use_the_iterations_left(no_patience):
+    found = WITH_SETS.solve(*make(C=1000.0), Run.start(1e-9, 4))
     assert found.n_iter == 4
 
 
@@ -161,27 +162,29 @@ def test_the_moves_that_are_left_are_for_working_sets(monkeypatch):
     ],
     ids=str,
 )
-def test_they_are_planned_only_where_they_suit(other):
+def test_conjugate_gradients_are_planned_only_for_cheap_products(other):
     suited, others = make(n=1100)[:2], make(**{"n": 1100, **other})[:2]
-    assert planned("auto", *suited).conjugate
-    assert not planned("auto", *suited, working_set=50).conjugate
-    assert not planned("auto", *others).conjugate
+    assert uses(planned("auto", *suited), ConjugateGradients)
+    assert not uses(planned("auto", *suited, working_set=50), ConjugateGradients)
+    assert not uses(planned("auto", *others), ConjugateGradients)
 
 
-def test_a_set_of_few_examples_is_a_working_set(monkeypatch):
-    monkeypatch.setattr("kernelweave.optimization.loop.conjugate_gradients", None)
-    plan = Plan("dense", working_set=800, conjugate=True)
-    assert train(*make(), plan, Run.start(1e-4)).gap <= 1e-4
+def test_problems_of_few_examples_are_left_to_working_sets():
+    solver = ConjugateGradients(WorkingSets(800), 800)
+    found = solver.solve(*make(), Run.start(1e-4))
+    assert found.gap <= 1e-4
+    expected = WorkingSets(800).solve(*make(), Run.start(1e-4))
+    np.testing.assert_array_equal(found.alpha, expected.alpha)
+    with pytest.raises(AssertionError, match="gave way"):
+        ConjugateGradients(Unreached(), 800).solve(*make(), Run.start(1e-4))
 
 
-def test_kernels_without_a_fast_product_are_left_to_working_sets(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.optimization.loop.conjugate_gradients", None)
-    X = rng.normal(size=(300, 3))
+def test_kernels_without_fast_products_are_left_to_working_sets(rng):
+    X = rng.normal(size=(1100, 3))
     y = np.where(X[:, 0] > 0, 1.0, -1.0)
-    problem = Problem.of(losses.get("hinge", "classifier"), norms.Lp(2.0), y, np.ones(300))
-    engine = dense(RBF(0.5), X)
-    found = train(problem, engine, begin(problem, engine), CONJUGATE, Run.start(1e-3))
-    assert found.gap <= 1e-3
+    problem = Problem.of(losses.get("hinge", "classifier"), norms.Lp(2.0), y, np.ones(1100))
+    plan = planned("auto", problem, dense(RBF(0.5), X))
+    assert isinstance(plan.solver, WorkingSets)
 
 
 @given(k=st.integers(1, 20), seed=st.integers(0, 2**32 - 1))
@@ -248,20 +251,21 @@ def test_squared_losses_of_linear_kernels(kernels, norm, rng):
     X = rng.normal(size=(1300, 9))
     y = X @ rng.normal(size=9) + rng.normal(size=1300)
     found = MKLRegressor(kernels, loss="squared", norm=norm, tol=1e-5).fit(X, y)
-    assert found.plan_.conjugate
+    assert uses(found.plan_, ConjugateGradients)
     assert found.duality_gap_ <= 1e-5
     slow = MKLRegressor(kernels, loss="squared", norm=norm, tol=1e-5, working_set=400).fit(X, y)
-    assert not slow.plan_.conjugate
+    assert not uses(slow.plan_, ConjugateGradients)
     assert found.primal_objective_ == pytest.approx(slow.primal_objective_, rel=2e-5)
     np.testing.assert_allclose(found.weights_, slow.weights_, atol=2e-2)
 
 
 def test_linear_kernels_with_bounds_are_left_to_working_sets(rng):
     X = rng.normal(size=(1300, 9))
-    assert not MKLClassifier(Linear()).fit(X, X[:, 0] > 0).plan_.conjugate
+    plan = MKLClassifier(Linear()).fit(X, X[:, 0] > 0).plan_
+    assert not uses(plan, ConjugateGradients)
 
 
-def test_what_dual_terms_say_of_themselves():
+def test_dual_terms_report_their_kind():
     y, C = np.array([1.0, -1.0, 1.0]), np.array([1.0, 2.0, 0.0])
     kinds = {
         "hinge": (True, False, False),
@@ -289,7 +293,7 @@ def test_regression_on_sequences(epsilon, C, rng):
         MKLRegressor(WeightedDegree(4), C=C, epsilon=epsilon, working_set=size).fit(X, y)
         for size in ("auto", 500)
     ]
-    assert [model.plan_.conjugate for model in kinds] == [True, False]
+    assert [uses(model.plan_, ConjugateGradients) for model in kinds] == [True, False]
     assert all(verify(model, X, y).agree for model in kinds)
     found, expected = (model.primal_objective_ for model in kinds)
     assert found == pytest.approx(expected, rel=2e-3)
@@ -304,13 +308,13 @@ def test_many_free_alphas_are_not_left_to_working_sets(norm, monkeypatch):
     X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1200)]
     y = np.array([x.count("GAT") + 0.5 * x.count("CC") for x in X]) + 0.3 * rng.normal(size=1200)
     kernels = [GappedKmer(l=5, k=3), GappedKmer(l=7, k=4)]
-    advance = WorkingSets.advance
+    advance = Decomposition.advance
 
-    def on_a_sample_only(sets, *given, **ways):
-        assert sets.engine.n < len(X)
-        advance(sets, *given, **ways)
+    def on_a_sample_only(method, *given, **how):
+        assert method.engine.n < len(X)
+        advance(method, *given, **how)
 
-    monkeypatch.setattr(WorkingSets, "advance", on_a_sample_only)
+    monkeypatch.setattr(Decomposition, "advance", on_a_sample_only)
     model = MKLRegressor(kernels, norm=norm, C=176.0).fit(X, y)
     assert len(model.history_) > 1
     assert model.duality_gap_ <= 1e-3

@@ -3,30 +3,26 @@
 import naive_mkl
 import numpy as np
 import pytest
-from kernelweave.optimization.loop import train
-from mkl_cases import check_optimum, planned, splice_machine
+from mkl_cases import Unreached, check_optimum, planned, splice_case, uses
 from scipy.optimize import minimize
 
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
 from kernelweave.optimization.inner import newton_cg as module
-from kernelweave.optimization.inner.newton_cg import Point, newton_cg, newton_step
-from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.inner.newton_cg import NewtonCG, Point, newton_cg, newton_step
+from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.run import Run
-
-WORKING_SETS = Plan("dense", working_set=50)
-NEWTON_CG = Plan("dense", working_set=50, newton_cg=True)
 
 
 def make(loss="logistic", C=1.0, **how):
-    return splice_machine(loss, C, **how)
+    return splice_case(loss, C, **how)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_same_optimum_as_working_sets(loss, C):
-    check_optimum(newton_cg, loss, C, 1e-5)
+    check_optimum(NewtonCG(Unreached(), 50), loss, C, 1e-5)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
@@ -44,14 +40,14 @@ def test_the_optimum_of_a_general_minimiser(loss):
     assert found.primal == pytest.approx(expected, rel=1e-6)
 
 
-def test_the_gap_by_hand():
+def test_gap_is_that_of_plain_numpy():
     problem, engine, weights = make()
     found = newton_cg(problem, engine, weights, Run.start(1e-6))
     K = engine.block(np.arange(engine.n), np.ones(1))[None]
     assert naive_mkl.certificate(K, problem, found)[2] <= 1.01e-6
 
 
-def test_a_step_solves_newtons_equations():
+def test_step_solves_the_newton_equations():
     """And half of r' K r is how far the primal value of beta is above the dual value of alpha."""
     problem, engine, weights = make(n=200)
     K = engine.block(np.arange(200), weights)
@@ -70,7 +66,7 @@ def test_a_step_solves_newtons_equations():
     np.testing.assert_allclose(K @ delta, K @ exact, atol=1e-7)
 
 
-def test_examples_without_weight_stay_at_zero():
+def test_examples_without_cost_stay_at_zero():
     problem, engine, weights = make()
     found = newton_cg(problem, engine, weights, Run.start(1e-4))
     np.testing.assert_array_equal(found.alpha[problem.C == 0], 0.0)
@@ -96,19 +92,30 @@ def test_a_bounded_number_of_steps(most):
 def test_working_sets_take_over_after_many_steps(monkeypatch):
     monkeypatch.setattr(module, "MOST_STEPS", 2)
     assert newton_cg(*make(C=100.0), Run.start(1e-5)) is None
-    told = []
-    found = train(*make(C=100.0), NEWTON_CG, Run.start(1e-4, watch=told.append))
+    watched = []
+    solver = NewtonCG(WorkingSets(50), 50)
+    found = solver.solve(*make(C=100.0), Run.start(1e-4, watch=watched.append))
     assert found.gap <= 1e-4
-    assert told == found.history
+    assert watched == found.history
+
+
+def test_problems_of_few_examples_are_left_to_working_sets():
+    problem, engine, weights = make(n=50)
+    found = NewtonCG(WorkingSets(50), 50).solve(problem, engine, weights, Run.start(1e-4))
+    expected = WorkingSets(50).solve(*make(n=50), Run.start(1e-4))
+    np.testing.assert_array_equal(found.alpha, expected.alpha)
+    with pytest.raises(AssertionError, match="gave way"):
+        NewtonCG(Unreached(), 50).solve(*make(n=50), Run.start(1e-4))
 
 
 @pytest.mark.parametrize(
     "kernel", [WeightedDegree(6), Spectrum(4), GappedKmer(6, 4)], ids=lambda one: type(one).__name__
 )
-def test_they_are_planned_for_sequences(kernel):
+def test_newton_cg_is_planned_for_sequences(kernel):
     X, y = make_splice(1100, 0.3, seed=1)
     model = MKLClassifier(kernel, loss="logistic").fit(X, y)
-    assert "; Newton's method with conjugate gradients, then working" in repr(model.plan_)
+    assert isinstance(model.plan_.solver, NewtonCG)
+    assert isinstance(model.plan_.solver.then, WorkingSets)
     assert model.duality_gap_ <= 1e-3
     assert model.n_iter_ <= 10
     proba = model.predict_proba(X)[:, 1]
@@ -116,33 +123,33 @@ def test_they_are_planned_for_sequences(kernel):
 
 
 @pytest.mark.parametrize("norm", [1, 2, 4])
-def test_weights_are_learned_with_them(norm):
+def test_weights_learned_with_newton_cg_are_optimal(norm):
     X, y = make_splice(1500, 0.3, seed=1)
     kernels = [WeightedDegree(6), Spectrum(4), GappedKmer(6, 4)]
     model = MKLClassifier(kernels, loss="logistic", norm=norm).fit(X, y)
-    assert model.plan_.newton_cg
+    assert uses(model.plan_, NewtonCG)
     assert model.duality_gap_ <= 1e-3
     slow = MKLClassifier(kernels, loss="logistic", norm=norm, working_set=500).fit(X, y)
-    assert not slow.plan_.newton_cg
+    assert not uses(slow.plan_, NewtonCG)
     assert model.primal_objective_ == pytest.approx(slow.primal_objective_, rel=2e-3)
 
 
 @pytest.mark.parametrize("other", [{"loss": "hinge"}, {"n": 900}], ids=str)
-def test_they_are_planned_only_where_they_suit(other):
+def test_newton_cg_is_planned_only_for_many_examples_and_smooth_losses(other):
     suited, others = make(n=1100)[:2], make(**{"n": 1100, **other})[:2]
-    assert planned("auto", *suited).newton_cg
-    assert not planned("auto", *suited, working_set=50).newton_cg
-    assert not planned("auto", *others).newton_cg
+    assert isinstance(planned("auto", *suited).solver, NewtonCG)
+    assert isinstance(planned("auto", *suited, working_set=50).solver, WorkingSets)
+    assert not isinstance(planned("auto", *others).solver, NewtonCG)
 
 
 @pytest.mark.parametrize("split", [None, "degree"])
-def test_little_room_for_tries_changes_nothing(split):
+def test_small_caches_change_nothing(split):
     """The plan is the same, and so is the model, digit for digit."""
     X, y = make_splice(1500, positive_rate=0.2)
     models = [
         MKLClassifier(WeightedDegree(4, split=split), loss="logistic", cache_mb=room).fit(X, y)
         for room in (1024, 0.2)
     ]
-    assert all(model.plan_.newton_cg for model in models)
+    assert all(uses(model.plan_, NewtonCG) for model in models)
     np.testing.assert_array_equal(*(model.dual_coef_ for model in models))
     np.testing.assert_array_equal(*(model.weights_ for model in models))

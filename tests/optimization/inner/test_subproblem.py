@@ -10,10 +10,10 @@ from scipy.optimize import minimize
 from kernelweave import losses
 from kernelweave.common.core import _core
 from kernelweave.losses import DualTerm
-from kernelweave.optimization.inner import working_sets
 from kernelweave.optimization.inner.interior_points import interior_points
 from kernelweave.optimization.inner.margin_newton import margin_newton
 from kernelweave.optimization.inner.subproblem import Subproblem, balanced
+from kernelweave.optimization.inner.working_sets import WorkingSetTuning, solve_subproblem
 
 # SciPy up to 1.15 warns of its own steps.
 pytestmark = pytest.mark.filterwarnings("ignore:Values in x were outside bounds")
@@ -104,7 +104,7 @@ def assert_solved(kernel, term, start, outputs):
 @every_loss
 @every_seed
 @pytest.mark.parametrize("q", [2, 8])
-def test_the_solution_is_optimal(loss, seed, q):
+def test_solution_is_optimal(loss, seed, q):
     rng = np.random.default_rng(seed)
     term, kernel = random_term(loss, q, rng), random_kernel(q, rng)
     start, outputs = random_start(term, rng), rng.normal(size=q)
@@ -150,7 +150,7 @@ def test_the_mirrored_problem_has_the_mirrored_solution(loss, rng):
 
 
 @every_loss
-def test_equal_examples_may_have_any_alphas_but_one_value(loss, rng):
+def test_equal_examples_have_one_optimal_value(loss, rng):
     """With a kernel that tells nothing apart only the sums of equal examples matter."""
     q = 6
     term, kernel = random_term(loss, q, rng), np.ones((q, q))
@@ -161,7 +161,7 @@ def test_equal_examples_may_have_any_alphas_but_one_value(loss, rng):
 
 
 @every_loss
-def test_examples_without_weight_stay_at_zero(loss, rng):
+def test_examples_without_cost_stay_at_zero(loss, rng):
     y = np.array([1.0, -1.0, 1.0, -1.0])
     term = loss.dual_term(y, np.array([0.0, 1.0, 1.0, 0.0])).take(np.arange(4))
     start = random_start(term, rng)
@@ -197,7 +197,7 @@ def test_any_scale_of_the_costs(loss, size, rng):
     assert np.all(np.isfinite(after))
 
 
-def test_no_progress_where_numbers_are_missing():
+def test_nan_outputs_end_the_loop():
     """NaN in the outputs must end the loop, not spin."""
     zero = np.zeros(3)
     term = DualTerm(zero, zero, zero, zero, zero, np.ones(3))
@@ -226,13 +226,14 @@ def ill_conditioned(loss, rng, q=120, C=1e3):
 
 @every_loss
 @pytest.mark.parametrize("seed", range(4))
-def test_where_pairs_take_too_long_another_method_takes_over(loss, seed):
+def test_ill_conditioned_subproblems_are_solved_by_another_method(loss, seed):
     problem = ill_conditioned(loss, np.random.default_rng(seed))
     tolerance, q = 1e-4 * problem.violation, len(problem.alpha)
-    few = working_sets.PAIRS_PER_EXAMPLE * q + working_sets.FEW_PAIRS
+    tuning = WorkingSetTuning()
+    few = tuning.smo_per_example * q + tuning.least_smo
     *_, alone = solve(problem.kernel, problem.term, problem.alpha, problem.F, tolerance, few)
     assert alone > tolerance
-    alpha = working_sets.solve_subproblem(problem, tolerance)
+    alpha = solve_subproblem(problem, tolerance)
     term = problem.term
     assert np.all((term.lo <= alpha) & (alpha <= term.hi))
     total = problem.alpha.sum()
@@ -242,7 +243,7 @@ def test_where_pairs_take_too_long_another_method_takes_over(loss, seed):
 
 @every_loss
 @every_seed
-def test_methods_without_pairs_agree_with_a_general_solver(loss, seed):
+def test_methods_without_smo_agree_with_a_general_solver(loss, seed):
     q, rng = 8, np.random.default_rng(seed)
     y = rng.normal(size=q) if loss.kind == "regressor" else np.where(np.arange(q) % 2, -1.0, 1.0)
     term = loss.dual_term(y, rng.choice([0.1, 1.0, 10.0], size=q)).take(np.arange(q))
@@ -274,7 +275,7 @@ def test_balanced_alphas_keep_their_bounds_and_their_sum(rng):
         assert alpha.sum() == pytest.approx(total, abs=1e-14 * 6)
 
 
-def test_balanced_alphas_stay_what_they_are_if_others_have_room():
+def test_balancing_moves_free_alphas_only_if_possible():
     lo, hi = np.zeros(4), np.ones(4)
     free = np.array([False, False, True, True])
     alpha = balanced(np.array([0.3, 0.7, 0.5, 0.25]), lo, hi, 2.0, free)

@@ -1,4 +1,4 @@
-"""Working sets: the worst pair is always in it, and who is settled may be set aside."""
+"""KKT violations: the worst pair is in every working set, and bounded examples stay bounded."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def free(term, alpha):
 
 
 @every_loss
-def test_the_size_is_what_optimality_asks_for(loss, rng):
+def test_size_is_the_largest_violation_of_a_pair(loss, rng):
     term, alpha, F = random_state(loss, rng)
     violations = Violations(term, alpha, F)
     down, up = term.slopes(alpha)
@@ -47,7 +47,7 @@ def test_the_size_is_what_optimality_asks_for(loss, rng):
 @every_loss
 @pytest.mark.parametrize("q", [2, 3, 4, 7, 20, N])
 @pytest.mark.parametrize("seed", range(5))
-def test_the_worst_pair_is_always_chosen(loss, q, seed):
+def test_worst_pair_is_always_selected(loss, q, seed):
     term, alpha, F = random_state(loss, np.random.default_rng(seed))
     violations = Violations(term, alpha, F)
     for keep in (np.empty(0, dtype=np.int64), free(term, alpha)[:q]):
@@ -59,7 +59,7 @@ def test_the_worst_pair_is_always_chosen(loss, q, seed):
 
 
 @every_loss
-def test_room_is_used(loss, rng):
+def test_working_sets_are_filled_with_violators(loss, rng):
     term, alpha, F = random_state(loss, rng)
     violations = Violations(term, alpha, F)
     wanting = (violations.up < violations.middle) | (violations.down > violations.middle)
@@ -69,7 +69,7 @@ def test_room_is_used(loss, rng):
 
 
 @every_loss
-def test_free_examples_of_the_last_turn_stay(loss, rng):
+def test_free_examples_of_the_last_set_are_kept(loss, rng):
     term, alpha, F = random_state(loss, rng)
     keep = free(term, alpha)[:6]
     work = Violations(term, alpha, F).select(20, keep)
@@ -78,29 +78,29 @@ def test_free_examples_of_the_last_turn_stay(loss, rng):
 
 
 @every_loss
-def test_settled_examples_take_no_part_even_when_outputs_move(loss, rng):
+def test_bounded_examples_satisfy_kkt_if_outputs_change_by_the_slack(loss, rng):
     term, alpha, F = random_state(loss, rng)
     violations, slack = Violations(term, alpha, F), 0.4
-    settled = violations.settled(slack)
-    assert np.all((alpha == term.lo) | (alpha == term.hi) | ~settled)
+    bounded = violations.stay_bounded(slack)
+    assert np.all((alpha == term.lo) | (alpha == term.hi) | ~bounded)
     moved = F + rng.uniform(-slack, slack, size=N)
     down, up = (slopes + moved for slopes in term.slopes(alpha))
-    assert np.all(up[settled] >= violations.middle)
-    assert np.all(down[settled] <= violations.middle)
-    assert not settled[violations.up.argmin()]
-    assert not settled[violations.down.argmax()]
+    assert np.all(up[bounded] >= violations.middle)
+    assert np.all(down[bounded] <= violations.middle)
+    assert not bounded[violations.up.argmin()]
+    assert not bounded[violations.down.argmax()]
 
 
-def test_some_examples_are_settled(rng):
+def test_less_slack_leaves_more_examples_bounded(rng):
     term, alpha, F = random_state(losses.Hinge(), rng)
     violations = Violations(term, alpha, F)
-    few, many = violations.settled(violations.size), violations.settled(0.0)
+    few, many = violations.stay_bounded(violations.size), violations.stay_bounded(0.0)
     assert 0 < many.sum() < N
     assert np.all(many[few])
 
 
 @every_loss
-def test_problems_in_which_nothing_can_move_have_no_violation(loss):
+def test_fixed_alphas_have_no_violation(loss):
     y = np.array([1.0, -1.0, 1.0])
     term = loss.dual_term(y, np.zeros(3))
     violations = Violations(term, np.zeros(3), np.ones(3))
@@ -110,7 +110,7 @@ def test_problems_in_which_nothing_can_move_have_no_violation(loss):
 
 @every_loss
 @pytest.mark.parametrize("seed", range(5))
-def test_all_that_want_to_move_are_chosen_where_there_is_room(loss, seed):
+def test_all_violators_are_selected_if_the_set_is_large_enough(loss, seed):
     """They may all want the same: half of the room is not enough then."""
     term, alpha, F = random_state(loss, np.random.default_rng(seed))
     violations = Violations(term, alpha, F)

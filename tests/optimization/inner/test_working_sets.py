@@ -1,23 +1,27 @@
 """Working sets: the certificate recomputed in plain NumPy, from any start, in sets of any size."""
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import naive_mkl
 import numpy as np
 import pytest
 from kernel_cases import dense, training_set
-from kernelweave.optimization.loop import train
 from loss_cases import every_loss
+from mkl_cases import begin, hinge_case, working_sets
 from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
 from kernelweave.engines import StackedEngine
 from kernelweave.kernels import RBF, Linear, Precomputed
-from kernelweave.optimization.inner import working_sets
-from kernelweave.optimization.inner.working_sets import WorkingSets
-from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.inner.working_sets import (
+    Decomposition,
+    WorkingSets,
+    WorkingSetTuning,
+)
+from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.run import Run
-from kernelweave.optimization.solve import feasible_alpha
+from kernelweave.optimization.start import feasible_alpha
+from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.problem.problem import Problem
 
 N = 90
@@ -35,11 +39,12 @@ def make_problem(loss, signal, norm, rng):
     return Problem.of(loss, norm, y, C, tau=0.3 * C.sum() if loss.kind == "one-class" else 0.0)
 
 
-def solve(problem, engine, *, start=None, theta=None, step=None, working_set=1000, **how):
+def solve(problem, engine, *, start=None, theta=None, step=None, size=1000, **limits):
     theta = problem.norm.start(engine.n_kernels) if theta is None else theta
     engine.move_to(feasible_alpha(problem) if start is None else start)
-    plan = Plan("dense", step=step, working_set=working_set)
-    return train(problem, engine, theta, plan, Run.start(**how))
+    sets = working_sets(engine, size)
+    solver = sets if step is None else Interleaved(sets, step)
+    return solver.solve(problem, engine, theta, Run.start(**limits))
 
 
 def random_start(problem, rng):
@@ -53,10 +58,10 @@ def random_start(problem, rng):
 @every_loss
 @pytest.mark.parametrize("p", [4 / 3, 2.0, np.inf])
 @pytest.mark.parametrize("tol", [1e-3, 1e-7])
-def test_the_certificate_is_that_of_plain_numpy(loss, p, tol, rng):
+def test_certificate_is_that_of_plain_numpy(loss, p, tol, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(p), rng)
-    step = None if p == np.inf else "analytic"
+    step = None if p == np.inf else Analytic()
     result = solve(problem, dense([RBF([0.1, 0.5]), Linear()], X), step=step, tol=tol)
     K = np.stack([rbf_kernel(X, gamma=0.1), rbf_kernel(X, gamma=0.5), linear_kernel(X)])
     primal, dual, gap = naive_mkl.certificate(K, problem, result)
@@ -71,12 +76,12 @@ def test_the_certificate_is_that_of_plain_numpy(loss, p, tol, rng):
 
 
 @every_loss
-def test_the_history_tells_the_way(loss, rng):
+def test_history_has_an_entry_for_every_working_set(loss, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(2), rng)
     seen = []
     engine = dense([RBF([0.1, 0.5])], X)
-    result = solve(problem, engine, step="analytic", tol=1e-5, working_set=20, watch=seen.append)
+    result = solve(problem, engine, step=Analytic(), tol=1e-5, size=20, watch=seen.append)
     assert seen == result.history
     assert len(seen) == result.n_iter + 1
     assert all(progress.gap > 1e-5 for progress in seen[:-1])
@@ -89,7 +94,7 @@ def test_the_history_tells_the_way(loss, rng):
 def test_any_start_reaches_the_same_optimum(loss, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(2), rng)
-    engine, step = dense([RBF([0.1, 0.5])], X), "analytic"
+    engine, step = dense([RBF([0.1, 0.5])], X), Analytic()
     best = solve(problem, engine, step=step, tol=1e-8)
     for _ in range(3):
         start, theta = random_start(problem, rng), rng.exponential(size=2)
@@ -108,18 +113,18 @@ def test_working_sets_of_any_size(loss, size, rng):
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
     engine = dense(RBF(0.2), X)
     best = solve(problem, engine, tol=1e-7)
-    found = solve(problem, engine, tol=1e-4, working_set=size)
+    found = solve(problem, engine, tol=1e-4, size=size)
     assert found.converged
     assert found.primal == pytest.approx(best.primal, rel=1.1e-4)
 
 
 @every_loss
-def test_setting_examples_aside_changes_no_optimum(loss, rng):
+def test_shrinking_changes_no_optimum(loss, rng):
     """Small working sets on many examples: the loop then works on those that are in question."""
     X, signal = data(rng, n=600)
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
     engine = dense(RBF(0.2), X)
-    found = solve(problem, engine, tol=1e-6, working_set=30)
+    found = solve(problem, engine, tol=1e-6, size=30)
     K = rbf_kernel(X, gamma=0.2)[None]
     primal, _, gap = naive_mkl.certificate(K, problem, found)
     assert gap <= 1e-6 + 1e-9
@@ -127,41 +132,54 @@ def test_setting_examples_aside_changes_no_optimum(loss, rng):
     assert solve(problem, engine, tol=1e-6).primal == pytest.approx(primal, rel=2e-6)
 
 
+@dataclass(frozen=True)
+class Tuned(WorkingSets):
+    """Working sets with other constants."""
+
+    tuning: WorkingSetTuning = field(default_factory=WorkingSetTuning)
+
+    def begin(self, problem, engine, run):
+        return Decomposition(problem, engine, self, run, self.tuning)
+
+
 @every_loss
-@pytest.mark.parametrize("part", [0.0, 0.3, 1.0])
-def test_values_at_hand_may_be_read_for_few_examples(part, loss, rng, monkeypatch):
-    """Examples at a bound that agree with it are left out, but certificates ask all of them."""
-    monkeypatch.setattr(working_sets, "IN_QUESTION", part)
+@pytest.mark.parametrize("margin", [0.0, 0.3, 1.0])
+def test_skipping_bounded_examples_changes_no_optimum(margin, loss, rng):
+    """With cached values bounded examples are skipped, but certificates are of all of them."""
     X, signal = data(rng, n=200)
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
-    engine = StackedEngine.of(training_set(RBF([0.1, 0.5]), X))
-    found = solve(problem, engine, theta=np.ones(2), tol=1e-6)
+    engine, theta = StackedEngine.of(training_set(RBF([0.1, 0.5]), X)), np.ones(2)
+    begin(problem, engine)
+    sets = Tuned(1000, cached_values=True, tuning=WorkingSetTuning(skip_margin=margin))
+    found = sets.solve(problem, engine, theta, Run.start(1e-6))
     K = np.stack([rbf_kernel(X, gamma=gamma) for gamma in (0.1, 0.5)])
     assert naive_mkl.certificate(K, problem, found)[2] <= 1e-6 + 1e-9
 
 
-def test_where_values_are_at_hand_examples_that_agree_are_left_out(rng, monkeypatch):
+def test_bounded_examples_are_skipped_if_values_are_cached(rng, monkeypatch):
     X, signal = data(rng, n=200)
     problem, theta = make_problem(losses.Hinge(), signal, norms.Lp(np.inf), rng), np.ones(2)
     engine = StackedEngine.of(training_set(RBF([0.1, 0.5]), X))
     engine.move_to(0.9 * solve(problem, engine, theta=theta).alpha)
-    sets, read, block = WorkingSets(problem, engine, 1000, Run.start()), [], engine.block
-    sets.certify(theta)
-    violations = sets.violations()
+    sets, read, block = working_sets(engine), [], engine.block
+    assert sets.cached_values
+    method = sets.begin(problem, engine, Run.start())
+    method.certify(theta)
+    violations = method.violations()
 
     def noted(idx, *weights, **how):
         read.append(idx)
         return block(idx, *weights, **how)
 
     monkeypatch.setattr(engine, "block", noted)
-    sets.advance(theta, shrink=True, wanted=0.1)
-    agree = violations.settled(working_sets.IN_QUESTION * violations.size)
-    assert 0 < np.count_nonzero(agree) < 200
-    np.testing.assert_array_equal(read[0], np.flatnonzero(~agree))
+    method.advance(theta, shrink=True, wanted=0.1)
+    skipped = violations.stay_bounded(method.tuning.skip_margin * violations.size)
+    assert 0 < np.count_nonzero(skipped) < 200
+    np.testing.assert_array_equal(read[0], np.flatnonzero(~skipped))
 
 
 @every_loss
-def test_a_fixed_combination_is_one_machine_on_the_weighted_sum(loss, rng):
+def test_fixed_weights_are_one_kernel_on_the_weighted_sum(loss, rng):
     X, signal = data(rng)
     weights = np.array([0.3, 0.0, 1.2])
     problem = make_problem(loss, signal, norms.Fixed(weights), rng)
@@ -176,10 +194,10 @@ def test_a_fixed_combination_is_one_machine_on_the_weighted_sum(loss, rng):
     )
 
 
-def test_a_bounded_number_of_turns_is_reported_as_such(rng):
+def test_max_iter_is_reported_as_not_converged(rng):
     X, signal = data(rng)
     problem = make_problem(losses.Hinge(), signal, norms.Lp(np.inf), rng)
-    result = solve(problem, dense(RBF(0.2), X), tol=1e-9, working_set=10, max_iter=2)
+    result = solve(problem, dense(RBF(0.2), X), tol=1e-9, size=10, max_iter=2)
     assert (result.n_iter, result.converged) == (2, False)
     assert result.gap > 1e-9
 
@@ -193,12 +211,53 @@ def test_a_tolerance_below_rounding_ends(loss, rng):
 
 
 @every_loss
-def test_the_start_is_left_alone(loss, rng):
+def test_arrays_of_the_start_are_not_changed(loss, rng):
     X, signal = data(rng)
     problem = make_problem(loss, signal, norms.Lp(2), rng)
     start, theta = random_start(problem, rng), problem.norm.start(2)
     before = start.copy(), theta.copy()
     engine = dense(RBF([0.1, 0.5]), X)
-    solve(problem, engine, start=start, theta=theta, step="analytic", tol=1e-2)
+    solve(problem, engine, start=start, theta=theta, step=Analytic(), tol=1e-2)
     np.testing.assert_array_equal(start, before[0])
     np.testing.assert_array_equal(theta, before[1])
+
+
+KERNELS = RBF([0.01, 0.1, 1.0])
+SETS = WorkingSets(1000)
+
+
+@pytest.fixture
+def case(load_real):
+    return hinge_case(load_real("wdbc"), norms.Lp(np.inf), KERNELS, n=120)
+
+
+def test_examples_left_out_are_examples_without_cost(case):
+    even, equal = np.arange(120) % 2 == 0, begin(case.problem, case.engine)
+    idx = np.flatnonzero(even)
+    some = case.problem.restricted(idx, 0.0)
+    part = SETS.solve(some, case.engine.subset(idx), equal, Run.start(1e-8))
+    without = replace(case.problem, risk=replace(case.problem.risk, C=even.astype(float)))
+    alone = SETS.solve(without, case.engine, equal, Run.start(1e-8))
+    assert part.primal == pytest.approx(alone.primal, rel=1e-7)
+    np.testing.assert_allclose(part.alpha, alone.alpha[even], atol=1e-3)
+
+
+def test_restricted_problem_keeps_the_sum_of_its_alphas(case):
+    weights = begin(case.problem, case.engine)
+    done = SETS.solve(case.problem, case.engine, weights, Run.start(1e-3))
+    first = np.arange(60)
+    rest = case.problem.restricted(first, case.problem.tau - float(done.alpha[60:].sum()))
+    part = SETS.solve(rest, case.engine.subset(first), weights, Run.start(1e-8))
+    assert part.n_iter > 0
+    assert part.alpha.sum() == pytest.approx(done.alpha[:60].sum(), abs=1e-9)
+
+
+def test_fixed_weights_are_certified_as_one_kernel(load_real):
+    case = hinge_case(load_real("wdbc"), norms.Lp(1), KERNELS, n=120)
+    theta, equal = np.array([0.0, 0.9, 0.1]), begin(case.problem, case.engine)
+    result = SETS.solve(case.problem.given(theta), case.engine, theta, Run.start(1e-6))
+    assert result.converged
+    np.testing.assert_array_equal(result.weights, theta)
+    begin(case.problem, case.engine)
+    with_equal = SETS.solve(case.problem, case.engine, equal, Run.start(1e-3, 50))
+    assert with_equal.gap > 1e-3  # p = 1 has better ones

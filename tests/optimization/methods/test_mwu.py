@@ -27,8 +27,9 @@ def make(rng, C=1.0, n=60, weights=None, how="unit"):
     return Problem.of(losses.SquaredHinge(), norms.Lp(1, weights), y, np.full(n, C)), engine
 
 
-def solve(problem, engine, solver, **how):
-    return solver.solve(problem, engine, begin(problem, engine), Run.start(**how))
+def solve(problem, engine, solver, **limits):
+    weights = begin(problem, engine)
+    return solver.solver(engine.costs).solve(problem, engine, weights, Run.start(**limits))
 
 
 @pytest.mark.parametrize("weights", [None, (1.0, 2.0, 0.5, 1.0, 3.0)])

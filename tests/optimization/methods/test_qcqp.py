@@ -14,8 +14,8 @@ from kernelweave.optimization.methods import qcqp
 from kernelweave.optimization.methods.polish import Point, polish
 from kernelweave.optimization.plan import METHODS
 from kernelweave.optimization.run import Run
-from kernelweave.optimization.solve import feasible_alpha
 from kernelweave.optimization.solve import solve as solve_by_plan
+from kernelweave.optimization.start import feasible_alpha
 from kernelweave.problem.problem import Problem
 
 pytest.importorskip("clarabel")

@@ -37,14 +37,17 @@ def case(rng):
         X = rng.normal(size=(N, 4))
         target = X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=N)
         y = target if loss.kind == "regressor" else np.sign(target)
-        problem = Problem.of(loss, norm, y, np.ones(N), 0.3 * N if loss.kind == "one-class" else 0.0)
+        problem = Problem.of(
+            loss, norm, y, np.ones(N), 0.3 * N if loss.kind == "one-class" else 0.0
+        )
         return problem, X
 
     return make
 
 
-def solve(problem, engine, solver=None, **how):
-    return (solver or SKM()).solve(problem, engine, begin(problem, engine), Run.start(**how))
+def solve(problem, engine, method=None, **limits):
+    solver = (method or SKM()).solver(engine.costs)
+    return solver.solve(problem, engine, begin(problem, engine), Run.start(**limits))
 
 
 def streamed(X):

@@ -38,8 +38,9 @@ def make(loss, norm, rng, n=60):
     return Problem.of(loss, norm, y, rng.uniform(0.5, 2.0, size=n), tau), engine
 
 
-def solve(problem, engine, solver=None, **how):
-    return (solver or SKM()).solve(problem, engine, begin(problem, engine), Run.start(**how))
+def solve(problem, engine, method=None, **limits):
+    solver = (method or SKM()).solver(engine.costs)
+    return solver.solve(problem, engine, begin(problem, engine), Run.start(**limits))
 
 
 def regularizer(mu, kappa, d):
@@ -173,7 +174,7 @@ def test_working_sets_of_a_rare_class(q, rng):
 
 def test_one_class_alone_has_a_model_of_nothing(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
-    result = solve(replace(problem, y=np.ones(60)), engine)
+    result = solve(replace(problem, risk=replace(problem.risk, y=np.ones(60))), engine)
     assert result.converged
     assert not result.alpha.any()
     assert result.bias == pytest.approx(1.0)

@@ -8,11 +8,11 @@ from kernelweave.engines import DenseEngine, FamilyEngine
 from kernelweave.kernels import RBF
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.optimization.steps import inner_hessian as module
-from kernelweave.optimization.steps.inner_hessian import inner_hessian, most_examples
+from kernelweave.optimization.steps.inner_hessian import InnerHessian
 from kernelweave.problem.problem import Problem
 
 N, M = 90, 5
+EXACT = InnerHessian(1200, 1000)
 
 
 def slow_hessian(kernels, alpha, theta, free):
@@ -34,46 +34,38 @@ def case(rng):
 
 
 @pytest.mark.parametrize("kind", [DenseEngine, FamilyEngine])
-def test_free_examples_make_it(case, kind):
+def test_hessian_is_that_of_the_free_examples(case, kind):
     kernel, X, theta, problem, alpha = case
     engine = kind.of(training_set(kernel, X))
     engine.move_to(alpha)
     wanted = slow_hessian(kernel(X), alpha, theta, np.arange(60, N))
-    found = inner_hessian(problem, engine, theta)
+    found = EXACT(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
 
 
-def test_of_too_many_every_kth_counts_k_times(case, monkeypatch):
+@pytest.mark.parametrize(("most", "every"), [(29, 2), (14, 3)])
+def test_every_kth_free_example_counts_k_times_above_the_limit(most, every, case):
     kernel, X, theta, problem, alpha = case
-    monkeypatch.setattr(module, "FEW_EXAMPLES", 14)
     engine = FamilyEngine.of(training_set(kernel, X))
     engine.move_to(alpha)
-    wanted = 2 * slow_hessian(kernel(X), alpha, theta, np.arange(60, N, 2))
-    found = inner_hessian(problem, engine, theta)
+    wanted = every * slow_hessian(kernel(X), alpha, theta, np.arange(60, N, every))
+    found = InnerHessian(most, 1000)(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
 
 
-def test_products_tell_where_pairs_are_costly(case, monkeypatch):
-    """With products of all directions nothing is left to guess."""
+def test_recorded_products_replace_the_kernel_matrix(case, monkeypatch):
+    """With products of all directions nothing is left to estimate."""
     kernel, X, theta, problem, alpha = case
     engine = DenseEngine.of(training_set(kernel, X))
     engine.move_to(alpha)
     K = np.tensordot(theta, kernel(X), 1)
     monkeypatch.setattr("kernelweave.engines.recorded_products.MOST_MOVES", N)
-    monkeypatch.setattr(DenseEngine, "pairs_are_costly", True)
     monkeypatch.setattr(DenseEngine, "block", None)
     for move in np.eye(N):
         engine.recorded.add(move, K @ move, theta)
     wanted = slow_hessian(kernel(X), alpha, theta, np.arange(60, N))
-    found = inner_hessian(problem, engine, theta)
+    recorded = InnerHessian(1200, 1000, recorded=True)
+    found = recorded(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
-    settled = problem.y * np.repeat([0.0, 1.0], N // 2)
-    engine.move_to(settled)
-    assert not inner_hessian(problem, engine, theta).any()
-
-
-def test_fewer_examples_where_passes_are_short(case):
-    kernel, X, *_ = case
-    dense, family = (kind.of(training_set(kernel, X)) for kind in (DenseEngine, FamilyEngine))
-    assert most_examples(dense, 2000) == 1200
-    assert [most_examples(family, n) for n in (2000, 4000, 20000)] == [600, 800, 1200]
+    engine.move_to(problem.y * np.repeat([0.0, 1.0], N // 2))
+    assert not recorded(problem, engine, theta).any()

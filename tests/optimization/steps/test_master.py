@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from kernelweave.optimization.loop import Turn
 from scipy.optimize import minimize
 
 from kernelweave import losses, norms
 from kernelweave.common.core import _core
+from kernelweave.engines.costs import EngineCosts
+from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.plan import METHODS, make_plan
 from kernelweave.optimization.steps.master import (
     FEW,
@@ -23,22 +24,13 @@ NORMS = [norms.Lp(1), norms.Lp(1, (1.0, 2.0, 0.5, 1.0)), norms.Lp(2), norms.Elli
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=repr)
 
 
-def turn(theta, s, primal):
-    ends = {"tol": 1e-3, "constant": np.inf}
-    return Turn(theta, s, 10.0, lambda: primal, lambda: np.zeros((M, M)), None, **ends)
-
-
-@every_norm
-def test_the_gap_of_a_turn_is_that_of_the_best_weights(norm, rng):
-    s = rng.random(M)
-    seen = turn(norm.start(M), s, 11.0)
-    assert seen.gap(norm) == pytest.approx(11.0 - 10.0 + 0.5 * norm.best(s) @ s)
-    assert seen.gap(norm) >= seen.primal() - seen.value
+def iterate(theta, s, primal):
+    return Iterate(theta, s, 10.0, lambda: primal, None, None, tol=1e-3, constant=np.inf)
 
 
 def test_weights_shrink_to_a_part_and_below_a_floor_no_further():
     theta = np.array([0.6, 0.4 - 1e-9, 1e-9, 0.0])
-    seen = turn(theta, np.zeros(M), 20.0)  # a relative gap of a half
+    seen = iterate(theta, np.zeros(M), 20.0)  # a relative gap of a half
     lower = least_weights(seen, norms.Lp(1), 0.1)
     np.testing.assert_allclose(lower[:2], 0.1 * theta[:2])
     assert FLOOR * 0.5 * theta.mean() > 1e-9
@@ -77,7 +69,9 @@ def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng, monkeypatch):
 
 
 class Many:
-    """An engine of which a plan is to know only how many kernels it has."""
+    """An engine of which a plan knows the costs and the number of kernels."""
+
+    n, costs = 2, EngineCosts(block=1000, free_weights=True)
 
     def __init__(self, count):
         self.n_kernels = count
@@ -91,12 +85,15 @@ def test_matrices_of_very_many_weights_are_refused_before_anything_is_computed(n
         make_plan(METHODS[name], problem, Many(MOST_WEIGHTS + 1), "dense")
 
 
-def test_which_steps_make_no_matrices():
-    few = [("level", norms.Lp(1)), ("cutting plane", norms.Lp(2))]
-    many = [(step, norms.Lp(1)) for step in ("cutting plane", "Newton", "gradient", None)]
+def test_matrices_are_refused_by_step_and_norm():
+    few = [("level", norms.Lp(1)), ("cutting plane", norms.Lp(2)), ("newton", norms.Lp(2))]
+    many = [(step, norms.Lp(1)) for step in ("cutting plane", "newton", "gradient", None)]
     many.append(("analytic", norms.Lp(2)))
     assert all(refuse_many(*one, MOST_WEIGHTS) is None for one in few)
     assert all(refuse_many(*one, 10**6) is None for one in many)
+    for one in few:
+        with pytest.raises(ValueError, match="serve up to 5,000"):
+            refuse_many(*one, MOST_WEIGHTS + 1)
 
 
 @pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-9])

@@ -3,20 +3,22 @@
 import naive_mkl
 import numpy as np
 import pytest
-from kernelweave.optimization.loop import Turn
 from mkl_cases import CLASSIFICATION, hinge_case, make_case
 from sklearn.svm import SVC
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
+from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.plan import METHODS, find_method
-from kernelweave.optimization.steps import analytic, newton
-from kernelweave.optimization.steps.newton import Newton
+from kernelweave.optimization.steps import analytic
+from kernelweave.optimization.steps.analytic import AnalyticSteps
+from kernelweave.optimization.steps.newton import NewtonSteps, NewtonTuning
 
 M = 5
 E = np.eye(M) + 0.3 * (np.eye(M, k=1) + np.eye(M, k=-1))
 COSTS = (1.0, 2.0, 0.5, 1.5, 1.0)
+LIMITS = {"tol": 1e-3, "constant": np.inf}
 NORMS = {
     "l1": norms.Lp(1),
     "weighted l1": norms.Lp(1, COSTS),
@@ -145,20 +147,20 @@ def test_a_weight_that_grows_from_nearly_nothing():
     assert model.duality_gap_ <= 1e-4
 
 
-def test_newton_learns_how_much_the_slope_changes(monkeypatch):
-    """J is a quadratic, and its second derivative is said to be four times what it is."""
-    monkeypatch.setattr(newton, "SEVERAL", 0)  # a quadratic model, too
+def test_newton_steps_learn_the_change_of_the_gradient():
+    """J is quadratic, and its Hessian is given as four times as large."""
     norm, H, peak = norms.Lp(1), np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([4.0, 3.6])
 
-    def turn(theta):
+    def iterate(theta):
         s = peak - 2 * H @ theta  # the gradient of J is -s / 2
         J = -0.5 * peak @ theta + 0.5 * theta @ H @ theta
-        ends = {"tol": 1e-3, "constant": np.inf}
-        return Turn(theta, s, J + 0.5 * theta @ s, lambda: J, lambda: 4 * H, turn, **ends)
+        linear = J + 0.5 * theta @ s
+        return Iterate(theta, s, linear, lambda: J, lambda: 4 * H, iterate, **LIMITS)
 
-    step, theta = Newton(norm), np.array([0.6, 0.4])
-    first = step(turn(theta))
-    second = step(turn(first))
+    steps = NewtonSteps(norm, NewtonTuning(rank_one_kernels=0))  # a quadratic model, too
+    theta = np.array([0.6, 0.4])
+    first = steps(iterate(theta))
+    second = steps(iterate(first))
     direction = np.array([1.0, -1.0])
     slope = (H @ theta - 0.5 * peak) @ direction
     best = theta - slope / (direction @ H @ direction) * direction
@@ -184,29 +186,27 @@ def test_a_block_norm_is_judged_by_the_weights_that_a_step_chose(solver, seed):
 
 
 def test_rounding_is_no_reason_for_newton_to_go_back():
-    step, theta, s = Newton(norms.Lp(1)), np.array([0.5, 0.5]), np.array([3.0, 1.0])
+    steps, theta, s = NewtonSteps(norms.Lp(1)), np.array([0.5, 0.5]), np.array([3.0, 1.0])
 
-    def turn(value):
+    def iterate(value):
         linear = value + 0.5 * float(theta @ s)
-        ends = {"tol": 1e-3, "constant": np.inf}
-        return Turn(theta, s, linear, lambda: 1.0, lambda: np.eye(2), turn, **ends)
+        return Iterate(theta, s, linear, lambda: 1.0, lambda: np.eye(2), iterate, **LIMITS)
 
-    there = step(turn(1.0))
+    there = steps(iterate(1.0))
     assert there[0] > theta[0]
-    assert step(turn(1.0 + 1e-15))[0] > theta[0]
-    np.testing.assert_array_equal(step(turn(1.01)), theta)
+    assert steps(iterate(1.0 + 1e-15))[0] > theta[0]
+    np.testing.assert_array_equal(steps(iterate(1.01)), theta)
 
 
 def seen(theta, s):
-    """What a step sees that only looks at s."""
-    ends = {"tol": 1e-3, "constant": np.inf}
-    return Turn(theta, s, 0.0, lambda: 1.0, lambda: np.eye(len(s)), seen, **ends)
+    """An iterate for steps that only read s."""
+    return Iterate(theta, s, 0.0, lambda: 1.0, lambda: np.eye(len(s)), seen, **LIMITS)
 
 
 @pytest.mark.parametrize("p", [1.1, 4 / 3, 2.0, 8.0])
 def test_longer_analytic_steps_reach_the_best_response_to_a_constant_s(p, rng):
     norm, s = norms.Lp(p), rng.exponential(size=7)
-    step, theta = analytic.Analytic(norm), norm.start(7)
+    step, theta = AnalyticSteps(norm), norm.start(7)
     for _ in range(80):
         theta = step(seen(theta, s))
         assert norm.value(theta) == pytest.approx(1.0)
@@ -217,9 +217,9 @@ def test_longer_analytic_steps_reach_the_best_response_to_a_constant_s(p, rng):
 
 def test_analytic_steps_that_turn_back_become_as_short_as_the_formula(rng):
     norm, theta = norms.Lp(2), norms.Lp(2).start(2)
-    step, ways = analytic.Analytic(norm), [np.array([1.0, 4.0]), np.array([4.0, 1.0])]
-    for turn in range(8):
-        last = step(seen(theta, ways[turn % 2]))
+    step, ways = AnalyticSteps(norm), [np.array([1.0, 4.0]), np.array([4.0, 1.0])]
+    for k in range(8):
+        last = step(seen(theta, ways[k % 2]))
     np.testing.assert_allclose(last, norm.analytic(theta, ways[1]), rtol=1e-12)
 
 

@@ -87,13 +87,13 @@ def test_sums_are_known_well_under_their_own_weights(matrices, rng):
     assert not RecordedProducts().knows_well(WEIGHTS)
 
 
-def test_what_is_not_new_is_not_remembered(matrices, rng):
+def test_known_directions_are_not_recorded(matrices, rng):
     moves = rng.normal(size=(3, N))
     again = moves.sum(axis=0)
     assert len(seen_by(matrices, [*moves, again, np.zeros(N)], each=False)) == 3
 
 
-def test_it_remembers_the_last_moves(matrices, rng, monkeypatch):
+def test_last_moves_are_recorded(matrices, rng, monkeypatch):
     moves = rng.normal(size=(6, N))
     monkeypatch.setattr(module, "MOST_MOVES", 4)
     assert len(seen_by(matrices, moves, each=False)) == 4

@@ -12,6 +12,7 @@ from kernelweave.losses import Hinge
 from kernelweave.model.verification import verify
 from kernelweave.optimization.inner.subproblem import Subproblem
 from kernelweave.optimization.inner.working_sets import solve_subproblem
+from kernelweave.optimization.single_precision import SinglePrecision
 
 WIDTHS = RBF(np.geomspace(1e-3, 3.0, 9))
 TWO = [WIDTHS, RBF(np.geomspace(0.1, 1.0, 4), columns=[0, 2, 3])]
@@ -46,7 +47,7 @@ def few_values(rng, n=331, d=300):
 
 @pytest.mark.parametrize("kernels", [WIDTHS, TWO], ids=["one distance", "two distances"])
 @pytest.mark.parametrize("d", [5, 80, "sparse"])
-def test_rough_outputs_are_close(rng, level, kernels, d):
+def test_single_precision_outputs_are_close(rng, level, kernels, d):
     X = few_values(rng) if d == "sparse" else vectors(rng, d=d) * np.sqrt(5 / d)
     exact, rough = engine_of(kernels, X), rough_engine(kernels, X)
     theta, other = rng.random((2, exact.n_kernels))
@@ -72,7 +73,7 @@ def test_rough_outputs_are_close(rng, level, kernels, d):
 @pytest.mark.parametrize("kernels", [WIDTHS, TWO], ids=["one distance", "two distances"])
 @pytest.mark.parametrize("d", [5, 80, "sparse"])
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_rough_blocks_are_close(rng, level, kernels, d, n_jobs):
+def test_single_precision_blocks_are_close(rng, level, kernels, d, n_jobs):
     X = few_values(rng) if d == "sparse" else vectors(rng, d=d) * np.sqrt(5 / d)
     exact, rough = engine_of(kernels, X), rough_engine(kernels, X, n_jobs=n_jobs)
     theta = rng.random(exact.n_kernels)
@@ -85,7 +86,7 @@ def test_rough_blocks_are_close(rng, level, kernels, d, n_jobs):
         np.testing.assert_array_equal(exact.block(idx, theta, exact=False), wanted)
 
 
-def test_pairs_that_do_not_converge_are_followed_by_all_digits(rng):
+def test_subproblem_falls_back_to_double_precision(rng):
     """Interior points factorise the kernel, which rounding leaves indefinite."""
     X, q = vectors(rng, n=200), 200
     y, theta = np.sign(X[:, 0] - 3.0 + rng.normal(size=q)), np.eye(9)[4]
@@ -104,7 +105,7 @@ def test_pairs_that_do_not_converge_are_followed_by_all_digits(rng):
     assert start.exact().after(alpha).violation <= 1e-4
 
 
-def test_rough_outputs_are_kept_for_those_who_need_six_digits(rng, level):
+def test_single_precision_outputs_are_cached(rng, level):
     """In double precision they serve `outputs_at` alone, until alpha changes."""
     X = vectors(rng)
     exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
@@ -173,7 +174,7 @@ def test_outputs_and_s_in_double_precision_are_made_together(rng, level):
     np.testing.assert_allclose(was_rough.combined(other), exact.combined(other), atol=1e-14 * size)
 
 
-def test_few_with_an_alpha_take_a_rough_pass(rng, level):
+def test_few_support_vectors_take_a_single_precision_pass(rng, level):
     X, some = vectors(rng), np.arange(5)
     exact, engine = engine_of(WIDTHS, X), engine_of(WIDTHS, X)
     alpha = rng.normal(size=5)
@@ -198,7 +199,7 @@ def test_every_level_agrees_to_the_last_digits(rng):
         np.testing.assert_allclose(energies, found[0][1], rtol=1e-5)
 
 
-def test_threads_do_not_matter(rng):
+def test_outputs_do_not_depend_on_the_number_of_threads(rng):
     X, alpha = vectors(rng), rng.normal(size=331)
     engines = [rough_engine(WIDTHS, X, n_jobs=n_jobs) for n_jobs in (1, 2, 3)]
     for engine in engines:
@@ -209,7 +210,7 @@ def test_threads_do_not_matter(rng):
         np.testing.assert_array_equal(other.combined(theta), engines[0].combined(theta))
 
 
-def test_an_engine_that_was_rough_forgets_it(rng):
+def test_double_precision_outputs_do_not_depend_on_single_precision(rng):
     X, alpha, theta = vectors(rng), rng.normal(size=331), rng.random(9)
     exact, was_rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
     for engine in (exact, was_rough):
@@ -233,16 +234,15 @@ def test_an_engine_that_was_rough_forgets_it(rng):
     ],
     ids=["dot products", "long vectors", "many values", "wide", "narrow", "one narrow family"],
 )
-def test_other_families_have_no_rough_outputs(rng, kernels, d):
+def test_single_precision_is_ignored_by_families_without_it(rng, kernels, d):
     if d == "many":
         X = few_values(rng, d=1000) + np.tile(np.arange(1000) < 80, (331, 1))
     else:
         X = few_values(rng, d=1025) if d == "wide" else vectors(rng, d=d)
     engine = engine_of(kernels, X)
     assert not engine.has_single_precision
-    with pytest.raises(TypeError, match="single precision"):
-        engine.single_precision = True
-    engine.single_precision = False
+    engine.single_precision = True
+    assert not engine.single_precision
 
 
 @pytest.mark.parametrize("tol", [1e-3, 1e-7])
@@ -259,12 +259,12 @@ def test_other_families_have_no_rough_outputs(rng, kernels, d):
     ],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-def test_the_certificate_of_a_model_is_exact(rng, kind, settings, tol):
+def test_certificates_after_single_precision_are_exact(rng, kind, settings, tol):
     X = vectors(rng)
     y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] / 5 + 0.3 * rng.normal(size=len(X))
     y = y > np.median(y) if kind is MKLClassifier else y
     model = kind(WIDTHS, tol=tol, **settings).fit(X, y)
-    assert "single precision" in repr(model.plan_)
+    assert isinstance(model.plan_.solver, SinglePrecision)
     assert verify(model, X, y).agree
     assert model.duality_gap_ <= tol or "max_iter" in settings
 
@@ -286,7 +286,7 @@ def test_work_is_counted_by_kind(rng):
     assert "changed alphas 1.52e+04 pairs in " in str(engine.work)
 
 
-def test_outputs_of_every_kernel_tell_the_combined_ones(rng):
+def test_combined_outputs_follow_from_outputs_of_every_kernel(rng):
     engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
     engine.combined(theta)
     engine.change(np.arange(40), rng.normal(size=40))
@@ -297,7 +297,7 @@ def test_outputs_of_every_kernel_tell_the_combined_ones(rng):
     np.testing.assert_allclose(combined, engine.combined(theta), atol=1e-5 * theta.sum())
 
 
-def test_a_way_back_costs_no_pass(rng):
+def test_restoring_a_snapshot_evaluates_nothing(rng):
     engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
     engine.move_to(rng.normal(size=engine.n))
     energies, before = engine.quadratic(), engine.snapshot()
@@ -310,7 +310,7 @@ def test_a_way_back_costs_no_pass(rng):
     assert not engine.work.pairs
 
 
-def test_a_subset_with_the_support_keeps_what_is_known(rng):
+def test_subset_with_all_support_vectors_keeps_cached_outputs(rng):
     engine, part = rough_engine(WIDTHS, vectors(rng)), np.arange(0, 331, 3)
     engine.change(part[:50], rng.normal(size=50))
     energies = engine.quadratic()
@@ -323,7 +323,7 @@ def test_a_subset_with_the_support_keeps_what_is_known(rng):
     assert smaller.work.pairs["every kernel"] == 47 * 47
 
 
-def test_the_history_of_a_fit_says_what_was_evaluated(rng, capsys):
+def test_history_counts_evaluated_pairs(rng, capsys):
     X = vectors(rng)
     y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=len(X)) > 0
     model = MKLClassifier(WIDTHS, norm=1, verbose=2).fit(X, y)

@@ -1,21 +1,29 @@
 """Small weights of a sparse solution become zeros, as many as the certificate allows."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from kernelweave.optimization.loop import ACCURATE, train
 from mkl_cases import begin, make_case
 
 from kernelweave import norms
-from kernelweave.optimization import solve
-from kernelweave.optimization.plan import Plan
+from kernelweave.optimization.inner.working_sets import WorkingSets
+from kernelweave.optimization.result import Result
 from kernelweave.optimization.run import Run
-from kernelweave.optimization.solve import FEW_TURNS, SMALL_WEIGHTS, drop_small_weights
-from kernelweave.optimization.steps import newton
+from kernelweave.optimization.sparsity import SMALL_WEIGHTS, DropSmallWeights
+from kernelweave.optimization.steps.inner_hessian import InnerHessian
+from kernelweave.optimization.steps.newton import Newton, NewtonSteps, NewtonTuning
+from kernelweave.optimization.wrapper import Wrapper
 
 TOL = 1e-4
-PLAN = Plan("dense", step="Newton", pace=ACCURATE)
+SETS = WorkingSets(1000)
+
+
+class QuadraticNewton(Newton):
+    """Newton steps on quadratic models, which leave a part of every weight."""
+
+    def begin(self, norm):
+        return NewtonSteps(norm, NewtonTuning(rank_one_kernels=0))
 
 
 @pytest.fixture
@@ -24,18 +32,30 @@ def case(load_real):
 
 
 @pytest.fixture
-def result(case, monkeypatch):
-    """A result of steps that leave a part of every weight, at whose alpha the engine is."""
-    monkeypatch.setattr(newton, "SEVERAL", 0)
+def result(case):
+    """A result with weights above 0, at whose alpha the engine is."""
+    solver = Wrapper(SETS, SETS, QuadraticNewton(InnerHessian(1200, 1000)))
     weights = begin(case.problem, case.engine)
-    return train(case.problem, case.engine, weights, PLAN, Run.start(TOL))
+    return solver.solve(case.problem, case.engine, weights, Run.start(TOL))
 
 
-def drop(case, result, tol, max_iter=None, observe=None, turns=FEW_TURNS):
-    """Drop small weights as far as a tolerance allows it."""
-    history = Run.start(tol, max_iter, observe=observe)
-    history.entries, history.n_iter = list(result.history), result.n_iter
-    return drop_small_weights(case.problem, case.engine, result, PLAN, history, turns)
+@dataclass(frozen=True)
+class Solved:
+    """A solver that returns a given result."""
+
+    result: Result
+
+    def solve(self, problem, engine, weights, run):
+        run.log.entries.extend(self.result.history)
+        run.budget.used += self.result.n_iter
+        return self.result
+
+
+def drop(case, result, tol, max_iter=None, observe=None, iterations=3):
+    """Drop small weights of a result as far as a tolerance allows it."""
+    solver = DropSmallWeights(Solved(result), SETS, iterations)
+    run = Run.start(tol, max_iter, observe=observe)
+    return solver.solve(case.problem, case.engine, case.problem.norm.start(20), run)
 
 
 def gap_without(count, case, result):
@@ -46,7 +66,7 @@ def gap_without(count, case, result):
 
 
 @pytest.mark.parametrize("slack", [1.0, 1.01, 2.0, 10.0])
-def test_as_many_weights_go_as_the_gap_allows(slack, case, result):
+def test_as_many_weights_are_dropped_as_the_gap_allows(slack, case, result):
     limit = slack * result.gap
     dropped = drop(case, result, limit)
     left_out = np.count_nonzero(dropped.weights == 0)
@@ -59,7 +79,7 @@ def test_as_many_weights_go_as_the_gap_allows(slack, case, result):
     assert left_out in small or gap_without(left_out + 1, case, result) > limit
 
 
-def test_what_is_left_is_the_same_model_but_for_its_scale(case, result):
+def test_remaining_weights_keep_their_ratios(case, result):
     dropped = drop(case, result, 10 * TOL)
     kept = dropped.weights > 0
     np.testing.assert_array_equal(dropped.alpha, result.alpha)  # it fits at once
@@ -69,7 +89,7 @@ def test_what_is_left_is_the_same_model_but_for_its_scale(case, result):
     assert result.weights[kept].min() >= result.weights[~kept].max()
 
 
-def test_the_engine_is_at_the_alpha_that_is_returned(case, result):
+def test_engine_ends_at_the_alpha_of_the_result(case, result):
     for tol in (0.0, 1.01 * result.gap, 10 * TOL):  # alpha stays, moves, or fits at once
         dropped = drop(case, result, tol)
         np.testing.assert_array_equal(case.engine.alpha, dropped.alpha)
@@ -77,30 +97,30 @@ def test_the_engine_is_at_the_alpha_that_is_returned(case, result):
         case.engine.move_to(result.alpha)
 
 
-def test_an_observer_knows_the_alpha_that_is_returned(case, result):
+def test_last_observed_alpha_is_that_of_the_result(case, result):
     kept = []
     dropped = drop(case, result, 0.0, observe=lambda alpha, _: kept.append(alpha.copy()))
     np.testing.assert_array_equal(kept[-1], dropped.alpha)
     assert not np.array_equal(kept[0], dropped.alpha)  # turns that did not help
 
 
-def test_no_more_turns_than_the_history_allows(case, result):
+def test_iterations_stay_within_the_budget(case, result):
     assert drop(case, result, 1.01 * result.gap, result.n_iter).n_iter == result.n_iter
 
 
-def test_nothing_goes_where_the_gap_would_widen_beyond_what_it_was(case, result):
+def test_dropping_never_widens_a_gap_above_the_tolerance(case, result):
     assert drop(case, result, 0.0).gap <= result.gap
 
 
-def test_the_way_there_is_that_of_the_result(case, result):
+def test_history_is_that_of_the_first_solver(case, result):
     dropped = drop(case, result, 1.01 * result.gap)
     assert dropped.history == result.history
     assert dropped.n_iter >= result.n_iter
 
 
-def test_the_same_weights_are_not_dropped_twice(case, result, monkeypatch):
+def test_equal_thresholds_are_tried_once(case, result, monkeypatch):
     tried = []
-    monkeypatch.setattr(solve, "_adapted", lambda theta, *_: tried.append(theta))
+    monkeypatch.setattr(DropSmallWeights, "_adapted", lambda *given: tried.append(given[1]))
     sizes = result.weights / result.weights.max()
     for tiny, attempts in ((1e-4, 1), (5e-3, 2)):  # all small ones are tiny, or one is not
         weights = np.where(sizes < SMALL_WEIGHTS[0], 1e-4, sizes)
@@ -110,10 +130,21 @@ def test_the_same_weights_are_not_dropped_twice(case, result, monkeypatch):
         assert len(tried) == attempts
 
 
-def test_without_turns_alpha_stays_as_it_is(case, result):
+def test_alpha_stays_without_iterations(case, result):
     before = case.engine.alpha.copy()
-    dropped = drop(case, result, result.gap, turns=0)
+    dropped = drop(case, result, result.gap, iterations=0)
     assert np.count_nonzero(dropped.weights) < len(dropped.weights)
     assert dropped.gap <= result.gap
     assert dropped.n_iter == result.n_iter
     np.testing.assert_array_equal(case.engine.alpha, before)
+
+
+@pytest.mark.parametrize("zeros", [0, 1])
+def test_weights_that_were_not_changed_are_not_dropped(zeros, case, result):
+    """A fit that continues at a sparse solution, and does not move, is done."""
+    weights = np.where(np.arange(20) < zeros, 0.0, result.weights)
+    same = replace(result, weights=weights / weights.sum())
+    solver = DropSmallWeights(Solved(same), SETS, 0)
+    run = Run.start(10 * TOL)
+    found = solver.solve(case.problem, case.engine, same.weights, run)
+    assert (found is same) == (zeros > 0)

@@ -28,7 +28,7 @@ def noise(rng):
 
 
 @pytest.mark.parametrize(("solver", "norm"), WAYS, ids=str)
-def test_every_solver_finds_that_a_constant_is_best(solver, norm, noise):
+def test_every_solver_finds_the_constant_model(solver, norm, noise):
     if solver == "qcqp":
         pytest.importorskip("clarabel")
     X, y = noise
@@ -44,7 +44,7 @@ def test_every_solver_finds_that_a_constant_is_best(solver, norm, noise):
     assert verify(model, X, y).agree
 
 
-def test_it_is_no_failure_to_converge(noise):
+def test_constant_model_is_no_failure_to_converge(noise):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         with pytest.warns(UserWarning, match="weights of 0; raise C or take other kernels"):
@@ -77,7 +77,7 @@ def test_targets_that_a_constant_fits(solver, rng):
         assert np.ptp(model.predict(X)) == 0
 
 
-def test_only_some_of_the_outputs(noise, rng):
+def test_some_outputs_are_constant(noise, rng):
     X, y = noise
     y = np.where(X[:, 0] > 1.0, "far", y)  # which a line tells from the others
     with pytest.warns(UserWarning, match=r"nothing to learn \(1 of 3 outputs\)"):
@@ -86,7 +86,7 @@ def test_only_some_of_the_outputs(noise, rng):
     assert verify(model, X, y).agree
 
 
-def test_a_search_goes_through_costs_at_which_nothing_is_learned(rng):
+def test_search_passes_costs_with_constant_models(rng):
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
     model = MKLClassifierCV(RBF([0.1, 1.0]), Cs=(1e-14, 1.0), norms=(1.0, 2.0), cv=2)
@@ -123,7 +123,7 @@ def test_a_rare_class_that_no_kernel_tells_apart_is_found_soon(seed, norm):
 
 @pytest.mark.parametrize(("norm", "interleaved"), [(1, True), (1, False), (2, False)])
 @pytest.mark.parametrize("seed", range(4))
-def test_one_kernel_among_thousands_is_asked_as_well(seed, norm, interleaved):
+def test_one_kernel_among_thousands_is_tested_as_well(seed, norm, interleaved):
     """In a sum with equal weights it is next to nothing, and no digits are left of its energy."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(300, 4)), np.where(np.arange(300) < 30, 1, -1)
