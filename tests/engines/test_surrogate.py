@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kernelweave.engines.surrogate import SurrogateMatrix
 from kernelweave.engines.recorded_products import LowRankModel, RecordedProducts
+from kernelweave.engines.surrogate import SurrogateMatrix
 
 N = 30
 WEIGHTS = np.array([0.5, 0.2, 0.8])
