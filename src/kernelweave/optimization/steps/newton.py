@@ -48,12 +48,14 @@ class NewtonTuning:
     distrust : reach that a first failure is taken to have had.
     widen : exponent by which the trust region recovers.
     rounding : relative difference of values that is rounding.
+    secant : bounds of the factor by which the Hessian is rescaled.
     """
 
     reach: float = 0.3
     distrust: float = 0.09
     widen: float = 1.1
     rounding: float = 1e-9
+    secant: tuple[float, float] = (0.05, 2.0)
 
 
 # The rank-one model and its minimisation.
@@ -91,6 +93,10 @@ class NewtonSteps:
     When the dual value shows that J has risen above the best primal value, the weights return to
     the best ones and the trust region shrinks.
 
+    A Hessian belongs to the free examples of one alpha. Along a step examples become free or reach
+    a bound, and the gradient changes by another amount than the model predicts: the next Hessian
+    is multiplied by the ratio of the two.
+
     Parameters
     ----------
     norm : Norm
@@ -100,6 +106,8 @@ class NewtonSteps:
     def __init__(self, norm: Norm, tuning: NewtonTuning = NewtonTuning()):
         self.norm, self.tuning = norm, tuning
         self.distrust, self.best, self.centre = 0.0, np.inf, np.empty(0)
+        self.ratio = 1.0
+        self.last: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
 
     def __call__(self, iterate: Iterate) -> np.ndarray:
         if not iterate.s.max() > 0:  # all outputs are zero but for rounding
@@ -114,9 +122,23 @@ class NewtonSteps:
             hessian = iterate.hessian()
         except LinAlgError:  # rounding: the kernel block is not positive definite
             hessian = np.zeros((len(iterate.s), len(iterate.s)))
-        scale = iterate.s.max()
-        model = RankOneModel(iterate.theta, iterate.s / scale, hessian / scale)
-        return model.minimum(self._least(iterate), self.norm)
+        scale, self.ratio = iterate.s.max(), self._secant(iterate)
+        model = RankOneModel(iterate.theta, iterate.s / scale, hessian * (self.ratio / scale))
+        theta = model.minimum(self._least(iterate), self.norm)
+        self.last = iterate.theta, iterate.s, -2 * scale * model.at(theta)[1]
+        return theta
+
+    def _secant(self, iterate: Iterate) -> float:
+        """Return the factor of the Hessian: observed over predicted change of the gradient."""
+        if self.last is None:
+            return 1.0
+        theta, s, predicted = self.last
+        step = iterate.theta - theta
+        expected = float(step @ (s - predicted))
+        if expected <= 0:
+            return 1.0
+        observed = float(step @ (s - iterate.s))
+        return float(np.clip(self.ratio * observed / expected, *self.tuning.secant))
 
     def _least(self, iterate: Iterate) -> np.ndarray:
         """Return the lower bounds of the weights after a step, shape (M,).
@@ -133,6 +155,7 @@ class NewtonSteps:
     def _back(self) -> np.ndarray:
         """Return to the best weights, to leave them with shorter steps."""
         self.distrust = np.sqrt(max(self.distrust, self.tuning.distrust))
+        self.last = None
         return self.centre
 
 
