@@ -96,11 +96,13 @@ class Ablation:
     name : what is switched off.
     file : where it is implemented.
     patches : (owner, attribute, replacement) for each attribute that is replaced.
+    needed : why it stays whatever time it takes, or an empty string.
     """
 
     name: str
     file: str
     patches: tuple[tuple[Any, str, Any], ...]
+    needed: str = ""
 
     @contextmanager
     def off(self) -> Iterator[None]:
@@ -582,11 +584,13 @@ ABLATIONS = (
         "exact zeros at p = 1",
         "training/solve.py: drop_small_weights",
         ((solve, "drop_small_weights", lambda problem, engine, result, *rest: result),),
+        needed="weights of 0 are exact",
     ),
     Ablation(
         "rounding bound of the certificate",
         "training/confirm.py, digits.py",
         ((solve, "confirmed", lambda problem, engine, result, digits, tol: result),),
+        needed="the certificate",
     ),
     Ablation(
         "further attempts at a gap beyond rounding",
@@ -697,8 +701,14 @@ def problems(settings: Settings) -> Iterator[tuple[str, Fit]]:
     rows, labels = table(500)
     chosen = rng.integers(0, len(rows), size(5000))
     yield "5,000 rows, 500 distinct", classifier(widths, rows[chosen], labels[chosen], norm=1)
-    random = rng.normal(size=(size(1000), 5)), np.where(np.arange(size(1000)) % 20, -1.0, 1.0)
-    yield "1,000 rows, constant model", classifier(RBF([1e-4, 1e-3]), *random, norm=1, C=1e-2)
+    counts, rare = rng.integers(0, 4, (size(1500), 20)), np.where(np.arange(size(1500)) % 25, -1, 1)
+    yield "1,500 rows, rare class, p=1", classifier(per_feature(Linear()), counts, rare, norm=1)
+    random, rare = rng.normal(size=(size(300), 4)), np.where(np.arange(size(300)) % 10, -1, 1)
+    copies = [Linear(columns=[0]), *([Linear(columns=[1, 2, 3])] * settings.size(2999, 9, 999))]
+    yield (
+        "300 rows, 3,000 kernels, constant model",
+        classifier(copies, random * [3, 1, 1, 1], rare, norm=1, C=0.1, normalize=None),
+    )
     yield "400 rows, hard margin", classifier(widths, *table(400), norm=1, C=np.inf)
     yield (
         "400 rows, wide RBF, C=1e6",
@@ -709,7 +719,12 @@ def problems(settings: Settings) -> Iterator[tuple[str, Fit]]:
     yield "50 rows, 1,200 linear, p=1", classifier(per_feature(Linear()), genes, signs, norm=1)
     half = genes[:, : many // 2 + 1]
     yield "50 rows, 501 linear, p=1.2", classifier(per_feature(Linear()), half, signs, norm=1.2)
-    yield "300 rows, tol=1e-13", classifier(widths, *table(300), norm=1, C=100.0, tol=1e-13)
+    columns = per_feature(Linear())
+    yield "breast cancer, 30 linear, unscaled", classifier(columns, *cancer, norm=1, normalize=None)
+    yield (
+        "breast cancer, squared hinge, C=1e4",
+        classifier(Linear(), *cancer, C=1e4, loss="squared_hinge", **unscaled),
+    )
     yield (
         "600 rows, 500 RBF, SKM",
         classifier(
@@ -898,8 +913,9 @@ class Comparison:
 
     @property
     def failed(self) -> bool:
-        """Whether only the complete library converges."""
-        return self.complete.converged and not self.ablated.converged
+        """Whether only the complete library converges; a fit that was stopped is merely slow."""
+        stopped = self.ablated.error == TooLong.__name__
+        return self.complete.converged and not self.ablated.converged and not stopped
 
 
 def best(runs: list[Run]) -> Run:
@@ -934,16 +950,24 @@ def compare(
         yield Comparison(ablation.name, name, ratio, best(complete), found)
 
 
-def verdict(rows: list[Comparison]) -> tuple[float | None, str, float | None, str]:
-    """Return the largest ratio, its problem, the geometric mean, and the verdict."""
+def verdict(
+    rows: list[Comparison], needed: str = ""
+) -> tuple[float | None, str, float | None, str]:
+    """Return the largest ratio, its problem, the geometric mean, and the verdict.
+
+    `needed` says why the special case stays whatever the ratios are.
+    """
     if not rows:
-        return None, "no problem runs this code", None, "delete"
+        return None, "no problem runs this code", None, f"keep: {needed}" if needed else "delete"
     failing = [row for row in rows if row.failed]
     largest = max(failing or rows, key=lambda row: row.ratio)
     mean = float(np.exp(np.mean([np.log(row.ratio) for row in rows])))
+    decision = "keep" if largest.ratio >= GAIN else "delete"
     if failing:
-        return largest.ratio, largest.problem, mean, "keep: fails without it"
-    return largest.ratio, largest.problem, mean, "keep" if largest.ratio >= GAIN else "delete"
+        decision = "keep: fails without it"
+    elif needed:
+        decision = f"keep: {needed}"
+    return largest.ratio, largest.problem, mean, decision
 
 
 def summary(rows: list[Comparison], ablations: tuple[Ablation, ...] = ABLATIONS) -> Table:
@@ -951,7 +975,7 @@ def summary(rows: list[Comparison], ablations: tuple[Ablation, ...] = ABLATIONS)
     table = Table("Ablation", COLUMNS, notes=[NOTE])
     for ablation in ablations:
         own = [row for row in rows if row.ablation == ablation.name]
-        ratio, problem, mean, decision = verdict(own)
+        ratio, problem, mean, decision = verdict(own, ablation.needed)
         table.add(ablation.name, ablation.file, ratio, problem, mean, decision)
     return table
 
