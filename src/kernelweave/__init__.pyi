@@ -17,7 +17,7 @@ from .kernels.data.views import Grams, Views
 from .model.files.kw import load
 from .model.files.lsgkm import export_lsgkm
 from .model.verification import Verification, verify
-from .optimization.methods.alignment import kernel_alignment
+from .inspection.alignment import kernel_alignment
 
 __all__ = [
     "AlignmentDisplay",

@@ -14,7 +14,7 @@ from kernelweave.common.numbers import (
 )
 from kernelweave.estimators.selection import MKLClassifierCV
 from kernelweave.kernels import RBF, ChiSquared, Laplacian, Polynomial
-from kernelweave.optimization.methods.alignment import kernel_alignment
+from kernelweave.inspection.alignment import kernel_alignment
 from kernelweave.optimization.methods.mwu import MWU
 from kernelweave.optimization.methods.skm import SKM
 

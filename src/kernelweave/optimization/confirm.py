@@ -19,7 +19,7 @@ from ..engines.base import Engine
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.rounding import UNIT, Digits, root_of_squares
-from .inner.working_sets import certified
+from .certifier import certified
 from .result import Result
 
 HIDDEN = 1e-7  # part of what the best constant costs that may be hidden by rounding

@@ -38,11 +38,11 @@ class Interleaved:
 
         def solve_inner(theta: np.ndarray) -> Iterate:
             self.inner.solve(problem.given(theta), engine, theta, run.inner(run.tol))
-            return Iterate.of(method, theta, self.step.hessian, solve_inner)
+            return Iterate.of(method, theta, self.step.hessian, solve_inner, run.tol)
 
         iterations = 0
         while True:
-            iterate = Iterate.of(method, weights, self.step.hessian, solve_inner)
+            iterate = Iterate.of(method, weights, self.step.hessian, solve_inner, run.tol)
             if iterations:  # the start may be a solution
                 weights = step(iterate)
             certificate = method.certify(weights, iterate.s)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..norms import Norm
 from ..problem.certificate import Certificate
-from .inner.working_sets import Decomposition, block_norms
+from .certifier import Certifier, block_norms
 
 TINY = np.finfo(float).tiny
 
@@ -57,24 +57,25 @@ class Iterate:
     @classmethod
     def of(
         cls,
-        method: Decomposition,
+        certifier: Certifier,
         theta: np.ndarray,
         hessian: Callable[..., np.ndarray],
         at: Callable[[np.ndarray], Iterate],
+        tol: float,
     ) -> Iterate:
-        """Return the present iterate of a method, with weights theta, shape (M,)."""
-        problem, engine = method.problem, method.engine
+        """Return the iterate of an engine's alpha and weights theta, shape (M,)."""
+        problem, engine = certifier.problem, certifier.engine
         s = block_norms(problem, engine)
         if not np.isfinite(s).all():
             raise FloatingPointError("alpha' K alpha is not finite")
         return cls(
             theta,
             s,
-            -float(problem.term.conjugate(engine.alpha).sum()),
-            cache(partial(method.primal, theta, s)),  # weight steps query it several times
+            -problem.risk.conjugate(engine.alpha),
+            cache(partial(certifier.primal, theta, s)),  # weight steps query it several times
             cache(partial(hessian, problem, engine, theta)),
             at,
-            tol=method.run.tol,
+            tol=tol,
             constant=problem.constant,
         )
 

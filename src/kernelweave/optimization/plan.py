@@ -346,7 +346,7 @@ class _Planner:
         if accuracy is None:
             schedule = Interleaved(self._sets, step)
         else:
-            schedule = Wrapper(inner, self._sets, step, accuracy)
+            schedule = Wrapper(inner, step, accuracy)
         if not self._joint:
             return schedule
         return JointDescent(schedule, self._size, record=self.costs.fixed_products)
@@ -355,9 +355,9 @@ class _Planner:
         """Return how alpha is improved under fixed weights, given the cost of products."""
         if products == "none" or not self._at_once:
             return self._sets
-        term = self.problem.term
-        if term.is_entropy:
+        if self.problem.risk.is_smooth:
             return NewtonCG(self._sets, self._size)
+        term = self.problem.term
         if term.is_quadratic and (products == "cheap" or term.is_free):
             costs = self.costs
             return ConjugateGradients(
@@ -405,8 +405,8 @@ class _Planner:
             accuracy = COMPLETE
         if accuracy is None and not isinstance(self._inner(self.costs.products), WorkingSets):
             # There are no iterations before the inner problem is solved.
-            term = self.problem.term
-            accuracy = ACCURATE if term.is_entropy or term.is_free else None
+            risk = self.problem.risk
+            accuracy = ACCURATE if risk.is_smooth or risk.term.is_free else None
         if accuracy is None or self.costs.free_weights:
             return accuracy
         return replace(accuracy, outer_share=self.tuning.outer_share)

@@ -13,7 +13,6 @@ from .confirm import confirmed
 from .plan import Plan
 from .result import Result
 from .run import Run
-from .start import feasible_alpha
 
 ATTEMPTS = 3  # to reach a gap that is certain in spite of rounding
 LARGEST_SHARE = 0.5  # of the tolerance that rounding may take before no further attempt is made
@@ -74,7 +73,7 @@ def _started(
 ) -> tuple[Problem, np.ndarray]:
     """Return the problem as it is trained, and the first weights, shape (M,)."""
     if weights is None:
-        engine.move_to(feasible_alpha(problem))
+        engine.move_to(problem.risk.feasible_alpha())
     if weights is None or plan.start.fixes_weights:
         weights = plan.start.weights(problem, engine, run)
     return problem.given(weights) if plan.start.fixes_weights else problem, weights

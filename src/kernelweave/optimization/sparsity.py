@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem.problem import Problem
-from .inner.working_sets import certified
+from .certifier import certified
 from .result import Result
 from .run import Run
 from .solver import Solver

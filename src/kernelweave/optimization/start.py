@@ -9,7 +9,6 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem.problem import Problem
-from ..problem.risk import Risk
 from .active_sets import first_set
 from .inner.violations import every_kth
 from .methods.alignment import WEIGHTS
@@ -86,7 +85,7 @@ class Sample:
         factor = problem.C.sum() / problem.C[chosen].sum()
         small, part = problem.restricted(chosen, problem.tau, factor), engine.subset(chosen)
         weights = self.weights(small, part, run)
-        part.move_to(feasible_alpha(small))
+        part.move_to(small.risk.feasible_alpha())
         inner = run.unobserved(max(tuning.tol, run.tol), run.budget.max_iter)
         return self.solver.solve(small, part, weights, inner).weights
 
@@ -129,32 +128,3 @@ class Aligned:
         if not aligned.any():
             return problem.norm.start(engine.n_kernels)
         return np.asarray(aligned / problem.norm.value(aligned))
-
-
-def feasible_alpha(problem: Problem) -> np.ndarray:
-    """Return an alpha, shape (n,), within its bounds, with sum tau and finite slopes.
-
-    It is zero if possible. Losses with an entropy need every alpha strictly within its bounds, and
-    one-class problems need a positive sum.
-    """
-    return np.concatenate([_feasible(risk) for risk in problem.risk.per_output])
-
-
-def _feasible(risk: Risk) -> np.ndarray:
-    term = risk.term
-    if risk.tau == 0 and not term.ent.any():
-        return np.zeros_like(risk.y)
-    if risk.tau == 0:
-        return _balanced(term.lo, term.hi)
-    alpha: np.ndarray = np.minimum(risk.tau / term.hi.sum() * term.hi, term.hi)
-    return alpha
-
-
-def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
-    """Return alphas halfway to their bounds, less on the side with more room, with sum 0."""
-    above, below = hi.sum(), -lo.sum()
-    less = 0.5 * min(above, below)
-    if less == 0:  # all bounds of one side are 0: nothing can move
-        return np.zeros_like(lo)
-    alpha: np.ndarray = np.where(hi > 0, hi * (less / above), lo * (less / below))
-    return alpha

@@ -16,7 +16,7 @@ from ..engines.base import Engine
 from ..norms import Norm
 from ..norms.base import clip
 from ..problem.problem import Problem
-from .inner.working_sets import WorkingSets
+from .certifier import Certifier
 from .iterate import Iterate
 from .result import Result
 from .run import Run
@@ -125,15 +125,12 @@ class Wrapper:
     ----------
     inner : Solver
         Solves the inner problem.
-    sets : WorkingSets
-        Computes certificates and violations of the outer problem.
     step : WeightStep
     accuracy : Accuracy
         Of the inner solutions.
     """
 
     inner: Solver
-    sets: WorkingSets = field(repr=False)
     step: WeightStep
     accuracy: Accuracy = ACCURATE
     tuning: WrapperTuning = field(default=WrapperTuning(), repr=False)
@@ -141,7 +138,7 @@ class Wrapper:
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
         tuning, norm, failures = self.tuning, problem.norm, 0
-        method, step = self.sets.begin(problem, engine, run), self.step.begin(norm)
+        certifier, step = Certifier(problem, engine), self.step.begin(norm)
         inner_gap, probes = InnerGap(self.accuracy, run.tol), ProbeWeights(norm)
 
         def solve_inner(theta: np.ndarray) -> Iterate:
@@ -153,11 +150,12 @@ class Wrapper:
             )
             self.inner.solve(problem.given(theta), engine, theta, inner)
             failures = 0 if inner.converged or inner.budget.spent else failures + 1
-            return Iterate.of(method, theta, self.step.hessian, solve_inner)
+            return Iterate.of(certifier, theta, self.step.hessian, solve_inner, run.tol)
 
-        iterate, iterations = Iterate.of(method, weights, self.step.hessian, solve_inner), 0
+        iterate = Iterate.of(certifier, weights, self.step.hessian, solve_inner, run.tol)
+        iterations = 0
         while True:
-            certificate = method.certify(weights, iterate.s)
+            certificate = certifier.certify(weights, iterate.s)
             run.record(certificate, weights, iterations, engine.alpha)
             if run.finished(engine) or failures >= tuning.inner_failures:
                 return run.result(certificate, engine.alpha, weights)

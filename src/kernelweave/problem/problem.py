@@ -139,6 +139,8 @@ class Problem:
 
     def dual(self, alpha: np.ndarray, s: np.ndarray) -> float:
         """Return the dual value of alpha, shape (n,), and its s, shape (M,); -inf if infeasible."""
+        if not self.risk.is_feasible(alpha):
+            return -np.inf
         return -self.risk.conjugate(alpha) - 0.5 * self.norm.dual(s)
 
     def best_bias(self, F: np.ndarray) -> Any:

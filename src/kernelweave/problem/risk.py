@@ -9,14 +9,16 @@ one risk over the examples of the first output, then those of the second, and so
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import expit
 
 from ..common.cached_property import cached_property
 from ..losses import DualTerm, Loss
+from ..losses.base import EDGE
 
 SUM_ROUNDING = 1e-9  # tolerated drift of sum_i alpha_i, relative to sum_i |alpha_i|
 TINY = np.finfo(float).tiny
@@ -121,11 +123,47 @@ class Risk:
         return float(self.C @ self.loss.value(f, self.y) + constant)
 
     def conjugate(self, alpha: np.ndarray) -> float:
-        """Return the conjugate at alpha, shape (n,); inf where the alphas do not add up to tau."""
-        drift = np.abs(self.sums(alpha) - self.tau)
-        if (drift > SUM_ROUNDING * (self.sums(np.abs(alpha)) + abs(self.tau))).any():
-            return np.inf
+        """Return the conjugate at -alpha, shape (n,), for alphas that add up to tau."""
         return float(self.term.conjugate(alpha).sum())
+
+    def is_feasible(self, alpha: np.ndarray) -> bool:
+        """Return whether alphas, shape (n,), add up to tau, but for rounding."""
+        drift = np.abs(self.sums(alpha) - self.tau)
+        return bool((drift <= SUM_ROUNDING * (self.sums(np.abs(alpha)) + abs(self.tau))).all())
+
+    def feasible_alpha(self) -> np.ndarray:
+        """Return an alpha, shape (n,), within its bounds, with sum tau and finite slopes.
+
+        It is zero if possible. Losses with an entropy need every alpha strictly within its bounds,
+        and one-class problems need a positive sum.
+        """
+        if self.n_outputs > 1:
+            return np.concatenate([risk.feasible_alpha() for risk in self.per_output])
+        term = self.term
+        if self.tau == 0 and not term.ent.any():
+            return np.zeros_like(self.y)
+        if self.tau == 0:
+            return _balanced(term.lo, term.hi)
+        alpha: np.ndarray = np.minimum(self.tau / term.hi.sum() * term.hi, term.hi)
+        return alpha
+
+    @property
+    def is_smooth(self) -> bool:
+        """Whether the risk has a Hessian everywhere, so that `response` exists."""
+        return self.term.is_entropy
+
+    def response(self, F: np.ndarray) -> Response:
+        """Return the dual point of outputs F, shape (n,), and the Hessian, of a smooth risk."""
+        term, bias = self.term, self.best_bias(F)
+        width = term.hi - term.lo
+        rate = np.divide(width, term.ent, out=np.zeros_like(width), where=width > 0)
+        share = np.clip(expit(-rate * (F + bias + term.lin)), EDGE, 1 - EDGE)
+        d = rate * width * share * (1 - share)
+
+        def hessian(change: np.ndarray) -> np.ndarray:
+            return np.asarray(d * (change - (d @ change) / max(float(d.sum()), TINY)))
+
+        return Response(term.lo + width * share, self.value(F, bias), hessian)
 
     def infeasibility_gain(self, alpha: np.ndarray, bias: Any) -> float:
         """Return the amount by which rounding of sum_i alpha_i has raised the dual value.
@@ -161,3 +199,32 @@ class Risk:
         """Return the sum of values, shape (n,), over the examples of each output."""
         sums: np.ndarray = values.reshape(self.n_outputs, -1).sum(axis=1)
         return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """A smooth risk at outputs F, with the best bias.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,)
+        Minus the gradient, a feasible dual point.
+    value : float
+    hessian : callable
+        Returns the product of the Hessian with a change of the outputs, shape (n,). The bias
+        adapts to the change.
+    """
+
+    alpha: np.ndarray
+    value: float
+    hessian: Callable[[np.ndarray], np.ndarray]
+
+
+def _balanced(lo: np.ndarray, hi: np.ndarray) -> np.ndarray:
+    """Return alphas halfway to their bounds, less on the side with more room, with sum 0."""
+    above, below = hi.sum(), -lo.sum()
+    less = 0.5 * min(above, below)
+    if less == 0:  # all bounds of one side are 0: nothing can move
+        return np.zeros_like(lo)
+    alpha: np.ndarray = np.where(hi > 0, hi * (less / above), lo * (less / below))
+    return alpha

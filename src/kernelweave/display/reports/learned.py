@@ -124,7 +124,7 @@ def _shares(names: list[str], values: np.ndarray, caption: str) -> tuple[list[st
 
 def likeness(model: Any, X: Any) -> Section | None:
     """Return how alike the kernels are on some examples; None where there are too many or one."""
-    from ...optimization.methods.alignment import kernel_alignment
+    from ...inspection.alignment import kernel_alignment
 
     compiled: CompiledKernels = model._model.compiled
     if not 1 < compiled.n_kernels <= MOST_ALIGNED:

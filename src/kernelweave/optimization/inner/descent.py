@@ -27,11 +27,11 @@ import numpy as np
 from ...common.roots import root
 from ...engines.base import Engine, kernel_blocks, mat_vec
 from ...problem.problem import Problem
+from ..certifier import certified
 from ..kkt_system import longest_step
 from ..log import distance
 from ..result import Result
 from ..run import Run
-from .working_sets import certified
 
 # Moves in which the gap has to fall to half of what it was, or as many as a part of the free
 # alphas: badly conditioned problems take long at first, and working sets that hold few of the free

@@ -20,15 +20,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.special import expit
 
 from ...engines.base import Engine, mat_vec
-from ...losses.base import EDGE
 from ...problem.problem import Problem
+from ...problem.risk import Response
+from ..certifier import certified
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
-from .working_sets import certified
 
 MOST_MOVES = 200  # of conjugate gradients for a Newton step
 MOST_STEPS = 50  # of Newton's method
@@ -41,33 +40,32 @@ TINY = np.finfo(float).tiny
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A beta, its outputs v = K beta, and with the best bias the alpha, curvature and value there.
+    """A beta, its outputs v = K beta, and the response of the risk to them.
 
-    All arrays have shape (n,).
+    Attributes
+    ----------
+    beta, v : ndarrays of shape (n,)
+    response : Response
     """
 
     beta: np.ndarray
     v: np.ndarray
-    alpha: np.ndarray
-    curvature: np.ndarray
-    value: float
+    response: Response
 
     @classmethod
     def of(cls, problem: Problem, beta: np.ndarray, v: np.ndarray) -> Point:
-        """Return what is known of a beta and its outputs."""
-        term, bias = problem.term, problem.best_bias(v)
-        width = term.hi - term.lo
-        rate = np.divide(width, term.ent, out=np.zeros_like(width), where=width > 0)
-        share = np.clip(expit(-rate * (v + bias + term.lin)), EDGE, 1 - EDGE)
-        value = 0.5 * float(beta @ v) + problem.risk.value(v, bias)
-        curvature = rate * width * share * (1 - share)
-        return cls(beta, v, term.lo + width * share, curvature, value)
+        """Return the point of a beta and its outputs, both of shape (n,)."""
+        return cls(beta, v, problem.risk.response(v))
 
-    def bent(self, outputs: np.ndarray) -> np.ndarray:
-        """Return D times a change of the outputs, shape (n,), to which the bias adapts."""
-        d = self.curvature
-        bent: np.ndarray = d * (outputs - (d @ outputs) / max(float(d.sum()), TINY))
-        return bent
+    @property
+    def value(self) -> float:
+        """Primal value."""
+        return 0.5 * float(self.beta @ self.v) + self.response.value
+
+    @property
+    def alpha(self) -> np.ndarray:
+        """Dual point of the outputs, shape (n,)."""
+        return self.response.alpha
 
 
 def newton_step(
@@ -91,13 +89,13 @@ def newton_step(
     delta, of_delta = np.zeros_like(rest), np.zeros_like(rest)
     energy = float(rest @ of_rest)
     for _ in range(MOST_MOVES):
-        bent = point.bent(of_move)
+        bent = point.response.hessian(of_move)
         length = energy / max(float(move @ of_move + of_move @ bent), TINY)
         delta, of_delta = delta + length * move, of_delta + length * of_move
         rest = rest - length * (move + bent)
         of_rest = mat_vec(engine).matvec(rest, weights)
         before, energy = energy, float(rest @ of_rest)
-        apart = 0.5 * (energy + float(of_rest @ point.bent(of_rest)))
+        apart = 0.5 * (energy + float(of_rest @ point.response.hessian(of_rest)))
         if apart <= enough or not energy > 0 or late():
             break
         move = rest + (energy / before) * move

@@ -19,8 +19,8 @@ import numpy as np
 
 from ...common.core import _core
 from ...engines.base import Engine
-from ...problem.certificate import Certificate
 from ...problem.problem import Problem
+from ..certifier import Certifier
 from ..result import Result
 from ..run import Run
 from .interior_points import interior_points
@@ -72,6 +72,7 @@ class WorkingSets:
     size: int
     free_weights: bool = field(default=True, repr=False)
     cached_values: bool = field(default=False, repr=False)
+    tuning: WorkingSetTuning = field(default=WorkingSetTuning(), repr=False)
 
     def begin(self, problem: Problem, engine: Engine, run: Run) -> Decomposition:
         """Return the method at the alpha of an engine."""
@@ -89,7 +90,7 @@ class WorkingSets:
             iterations = 1
 
 
-class Decomposition:
+class Decomposition(Certifier):
     """A problem and an engine whose alpha is improved working set by working set.
 
     Parameters
@@ -99,7 +100,6 @@ class Decomposition:
         Holds the examples and alpha.
     plan : WorkingSets
     run : Run
-    tuning : WorkingSetTuning
 
     Attributes
     ----------
@@ -113,35 +113,11 @@ class Decomposition:
         engine: Engine,
         plan: WorkingSets,
         run: Run,
-        tuning: WorkingSetTuning = WorkingSetTuning(),
     ):
-        self.problem, self.engine, self.plan, self.run = problem, engine, plan, run
-        self.tuning = tuning
+        super().__init__(problem, engine)
+        self.plan, self.run, self.tuning = plan, run, plan.tuning
         every = np.arange(engine.n)
         self._work = [every[part] for part in problem.output_slices]  # last set of each output
-        self._certified: tuple[np.ndarray, np.ndarray, Certificate] | None = None  # s and weights
-
-    def certify(self, weights: np.ndarray, s: np.ndarray | None = None) -> Certificate:
-        """Return the certificate of alpha and weights, shape (M,), and keep the combined outputs.
-
-        `s`: squared block norms of alpha, shape (M,), if they are known.
-        """
-        s = block_norms(self.problem, self.engine) if s is None else s
-        if self._certified is None or not (
-            self._certified[0] is s and np.array_equal(self._certified[1], weights)
-        ):
-            self.F = self.engine.combined(weights)
-            certificate = self.problem.certificate(self.engine.alpha, self.F, s, weights)
-            self._certified = s, weights, certificate
-        return self._certified[2]
-
-    def primal(self, weights: np.ndarray, s: np.ndarray) -> float:
-        """Return the primal value with exactly these weights.
-
-        A block norm would replace them by better ones in its own regulariser.
-        """
-        own = self.problem.norm.regularizer(weights, s)
-        return self.certify(weights, s).primal + 0.5 * (float(weights @ s) - own)
 
     def violations(self, output: int = 0) -> Violations:
         """Return the KKT violations of the examples of an output."""
@@ -289,23 +265,3 @@ def _without_smo(
             if lowest <= tolerance or late():
                 break
     return best
-
-
-def block_norms(problem: Problem, engine: Engine) -> np.ndarray:
-    """Return the squared block norms s_m = alpha' K_m alpha of an engine's alpha, shape (M,).
-
-    With fixed weights only theta . s matters, which follows from the combined outputs: s is then
-    the even distribution of that sum.
-    """
-    norm = problem.norm
-    if not norm.is_given:
-        return engine.quadratic()
-    given = norm.best(np.zeros(engine.n_kernels))
-    total = float(engine.alpha @ engine.combined(given))
-    return np.full(len(given), total / max(given.sum(), TINY))
-
-
-def certified(problem: Problem, engine: Engine, weights: np.ndarray) -> Certificate:
-    """Return the certificate of an engine's alpha with weights, shape (M,)."""
-    s, F = block_norms(problem, engine), engine.combined(weights)
-    return problem.certificate(engine.alpha, F, s, weights)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from ...common.numbers import thread_count
-from ...engines import DenseEngine, Engine, TrainingSet
+from ...engines import Engine
 from ...engines.base import kernel_blocks
 from ...estimators.validation import as_rows
 from ...kernels import Kernel
@@ -67,51 +67,6 @@ class Moments:
         products = 2.0 / n * self.sums @ self.sums.T - np.outer(totals, totals) / n**2
         centered: np.ndarray = self.gram - products
         return centered
-
-
-def kernel_alignment(
-    kernels: Kernel | Sequence[Kernel], X: Any, *, centered: bool = True, n_jobs: int | None = None
-) -> np.ndarray:
-    """Return the alignments of kernels, centred or not.
-
-    Parameters
-    ----------
-    kernels : a kernel, or a list of kernels, each of which may be a family.
-    X : n examples; row numbers, shape (n,), will do for given matrices.
-    centered : whether the kernels are centred first, so that what all examples share does not make
-        them alike.
-    n_jobs : number of threads; None is one, -1 all processors.
-
-    Returns
-    -------
-    Array of shape (M, M), with ones on its diagonal. A kernel that is constant is aligned with no
-    other, nor with itself: its row is 0.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelweave import kernel_alignment
-    >>> from kernelweave.kernels import RBF, Linear
-    >>> X = np.random.default_rng(0).normal(size=(200, 2))
-    >>> print(kernel_alignment([RBF([0.1, 0.11]), Linear(columns=[0])], X).round(1))
-    [[1.  1.  0.7]
-     [1.  1.  0.6]
-     [0.7 0.6 1. ]]
-    """
-    n_jobs = thread_count(n_jobs)
-    compiled, examples = prepare(kernels, None, as_rows(kernels, X), n_jobs=n_jobs)
-    training_set = TrainingSet(compiled.listing, examples, cache_mb=0, n_jobs=n_jobs)
-    try:
-        moments = Moments.of(DenseEngine.of(training_set))
-    except FloatingPointError as error:
-        sizes = training_set.largest_values()
-        largest = f"{compiled.names[sizes.argmax()]!r} has values of {sizes.max():.3g}"
-        raise ValueError(f"kernels: {error}: {largest}; scale the data") from None
-    plain = np.diag(moments.gram)
-    products = moments.centered() if centered else moments.gram
-    norms = np.sqrt(np.where(np.diag(products) > ROUNDING * plain, np.diag(products), np.inf))
-    alignment: np.ndarray = products / np.outer(norms, norms)
-    return alignment
 
 
 def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:

@@ -23,7 +23,6 @@ from ..observers import of_kernels, placed
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
-from ..start import feasible_alpha
 
 INNER_FALL = 0.5  # part of the tolerance to which the last sample is solved,
 EARLIER_FALL = 0.1  # and part of the gap among all kernels to which the next sample is
@@ -145,7 +144,7 @@ def first_guess(
     tau = problem.tau * problem.C[idx].sum() / problem.C.sum()
     small = replace(problem.restricted(idx, tau), norm=problem.norm.among(tried))
     part = _streamed(engine).subset(idx).of_kernels(tried)
-    part.move_to(feasible_alpha(small))
+    part.move_to(small.risk.feasible_alpha())
     start = small.norm.start(len(tried))
     result = solve(small, part, start, run.unobserved(GUESS_TOL, run.budget.max_iter))
     height = part.quadratic() / small.norm.costs(len(tried))

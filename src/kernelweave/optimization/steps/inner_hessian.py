@@ -52,7 +52,7 @@ class InnerHessian:
         free = members[strictly_inside(problem.term, engine.alpha, members)]
         if self.recorded and engine.recorded.knows_well(weights):
             return seen_hessian(problem, engine, free, weights)
-        times = 1 + len(free) // self.most
+        times = max(1, -(-len(free) // self.most))
         free = free[::times]
         curvature = problem.term.take(free).curvature(engine.alpha[free])
         kernel = engine.block(free, weights)

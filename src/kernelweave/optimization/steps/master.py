@@ -178,7 +178,7 @@ def refuse_many(step: str | None, norm: Norm, M: int) -> None:
 
     At p = 1 cutting planes are rows of a linear program, and Newton steps move few weights at once.
     """
-    makes = step == "level" or (step in ("cutting plane", "Newton") and not norm.is_sparse)
+    makes = step == "level" or (step in ("cutting plane", "newton") and not norm.is_sparse)
     if makes and M > MOST_WEIGHTS:
         raise ValueError(
             f"solver: {step} steps make matrices of {M:,} x {M:,} numbers for {M:,} kernels, and "

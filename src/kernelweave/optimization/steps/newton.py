@@ -22,7 +22,7 @@ apart, its kernel is left out of D and V.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -79,9 +79,10 @@ class Newton(WeightStep):
     """
 
     curvature: InnerHessian
+    tuning: NewtonTuning = field(default=NewtonTuning(), repr=False)
 
     def begin(self, norm: Norm) -> Step:
-        return NewtonSteps(norm)
+        return NewtonSteps(norm, self.tuning)
 
     def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
         return self.curvature(problem, engine, weights)
