@@ -191,7 +191,7 @@ def test_any_sequence_of_operations(case, rows, n_jobs, rng):
 
 
 @every_case
-def test_alpha_is_exactly_what_was_assigned(case, rng):
+def test_alpha_is_exactly_the_assigned_values(case, rng):
     """Changes that nearly cancel must not leave a rest where 0 was assigned."""
     engine, idx = case.engine(case.data(rng, case.n)), np.arange(10)
     for values in (rng.normal(size=10) * 1e9, rng.normal(size=10) * 1e-9, np.zeros(10)):

@@ -41,7 +41,7 @@ def close(got, wanted, scale):
 def test_both_engines_agree(rng, X, kernels, n_jobs, normalize):
     dense, combined = engines(kernels, X, normalize, n_jobs=n_jobs)
     alpha = np.zeros(len(X))
-    for turn in range(4):
+    for k in range(4):
         theta = rng.random(dense.n_kernels) * (rng.random(dense.n_kernels) < 0.7)
         idx = np.sort(rng.choice(len(X), 40, replace=False))
         alpha[idx] += rng.normal(size=40)
@@ -50,7 +50,7 @@ def test_both_engines_agree(rng, X, kernels, n_jobs, normalize):
         size = float(theta.sum() * np.abs(alpha).sum() * np.abs(dense.diagonal()).max()) + 1e-300
         close(combined.combined(theta), dense.combined(theta), size)
         close(combined.block(idx, theta), dense.block(idx, theta), size)
-        if turn % 2:
+        if k % 2:
             close(combined.quadratic(), dense.quadratic(), size * np.abs(alpha).sum())
     close(combined.outputs(), dense.outputs(), np.abs(dense.outputs()).max())
     error = np.abs(combined.outputs_at(idx) - dense.outputs()[:, idx]).max(axis=1)

@@ -9,13 +9,15 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms
 from kernelweave.kernels import Linear, Polynomial, per_feature
 from kernelweave.problem.problem import Problem
 
-TURNS = 60  # three times what they need; pairs of examples alone need hundreds or thousands
+MOST_ITERATIONS = (
+    60  # three times what they need; pairs of examples alone need hundreds or thousands
+)
 ROUNDING = 1e-5  # outputs are sums of terms up to 1e14, of which margins are the difference
 
 
 def assert_certified(model, K, y, C):
     kind = "classifier" if isinstance(model, MKLClassifier) else "regressor"
-    assert model.n_iter_ < TURNS
+    assert model.n_iter_ < MOST_ITERATIONS
     problem = Problem.of(losses.get(model.loss, kind), model.norm, y, np.full(len(y), C))
     gap = naive_mkl.model_gap(K, problem, model)
     assert gap == pytest.approx(model.duality_gap_, abs=ROUNDING)
@@ -32,7 +34,7 @@ def test_a_linear_machine_on_columns_that_are_not_scaled(loss, C):
     X, y = load_breast_cancer(return_X_y=True)
     y = 2.0 * y - 1.0
     model = MKLClassifier(
-        Linear(), norm=norms.Lp(np.inf), C=C, loss=loss, normalize=None, max_iter=TURNS
+        Linear(), norm=norms.Lp(np.inf), C=C, loss=loss, normalize=None, max_iter=MOST_ITERATIONS
     ).fit(X, y)
     assert_certified(model, (X @ X.T)[None], y, C)
 
@@ -48,17 +50,17 @@ def test_a_regression_on_columns_that_are_not_scaled(loss, C):
         loss=loss,
         epsilon=0.1,
         normalize=None,
-        max_iter=TURNS,
+        max_iter=MOST_ITERATIONS,
     ).fit(X, y)
     assert_certified(model, (X @ X.T)[None], y, C)
 
 
 @pytest.mark.parametrize("norm", [norms.Lp(1), norms.Lp(1.5), norms.Lp(2), norms.Block(3)], ids=str)
-def test_a_kernel_for_each_column_as_it_comes(norm):
+def test_a_kernel_for_each_unscaled_column(norm):
     X, y = load_breast_cancer(return_X_y=True)
     X, y = X[:300, :10], 2.0 * y[:300] - 1.0
     each = per_feature(Linear(columns=list(range(10))))
-    model = MKLClassifier(each, norm=norm, normalize=None, max_iter=TURNS).fit(X, y)
+    model = MKLClassifier(each, norm=norm, normalize=None, max_iter=MOST_ITERATIONS).fit(X, y)
     assert_certified(model, columns(X), y, 1.0)
 
 
@@ -70,5 +72,7 @@ def test_block_norms_drive_weights_apart_where_kernels_have_low_rank(loss, rng):
     each = [per_feature(Linear(columns=list(range(5)))), Polynomial(degree=2, coef0=1.0)]
     K = np.concatenate([columns(X), each[1](X)[None]])
     norm = norms.Block(np.inf)
-    model = MKLClassifier(each, norm=norm, C=10.0, loss=loss, normalize=None, max_iter=TURNS)
+    model = MKLClassifier(
+        each, norm=norm, C=10.0, loss=loss, normalize=None, max_iter=MOST_ITERATIONS
+    )
     assert_certified(model.fit(X, y), K, y, 10.0)

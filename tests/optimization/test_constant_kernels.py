@@ -57,7 +57,7 @@ def test_weights_are_those_of_the_other_kernels(how, norm, X, y):
     assert verify(model, X, y).agree
 
 
-def test_an_elliptic_norm_forgets_them(X, y):
+def test_elliptic_norm_drops_constant_kernels(X, y):
     E = np.diag([1.0, 2.0, 3.0]) + 0.2
     with pytest.warns(UserWarning, match="1 of 3 kernels get weight 0"):
         model = MKLClassifier(per_feature(RBF(1.0)), norm=norms.Elliptic(E)).fit(X, y)
@@ -127,7 +127,7 @@ def test_nothing_but_constant_kernels_is_an_error(how, y):
         MKLClassifier(per_feature(RBF(1.0)), normalize=how).fit(X, y)
 
 
-def test_as_they_are_constant_kernels_are_kernels(X, y):
+def test_constant_kernels_are_kept_without_normalisation(X, y):
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         model = MKLClassifier([RBF(1.0), Linear(columns=1)], normalize=None).fit(X, y)

@@ -48,7 +48,7 @@ def test_weights_move_after_every_working_set(case):
         np.testing.assert_array_equal(past.weights, iterate.theta)
 
 
-def test_a_solution_is_returned_as_it_is(case):
+def test_solution_is_returned_unchanged(case):
     solver, problem, engine = Interleaved(WorkingSets(60), Analytic()), case.problem, case.engine
     first = solver.solve(problem, engine, begin(problem, engine), Run.start(1e-4))
     again = solver.solve(problem, engine, first.weights, Run.start(1e-4))

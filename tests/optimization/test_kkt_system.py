@@ -16,7 +16,7 @@ def factors(rng):
     return LowRank(rng.normal(size=(M, F)), rng.normal(size=(F, M)))
 
 
-def test_it_is_the_matrix(factors, rng):
+def test_low_rank_operations_are_those_of_the_matrix(factors, rng):
     matrix = 0.5 * (factors.left @ factors.right + (factors.left @ factors.right).T)
     np.testing.assert_allclose(factors.made, matrix)
     vector, some = rng.normal(size=M), np.arange(M) % 3 == 0
@@ -28,7 +28,7 @@ def test_it_is_the_matrix(factors, rng):
 
 
 @pytest.mark.parametrize(("many", "f", "kept"), [(1000, 3, False), (10, 3, True), (10, 6, False)])
-def test_factors_are_kept_where_they_are_less(many, f, kept, rng, monkeypatch):
+def test_factors_are_kept_if_smaller_than_the_matrix(many, f, kept, rng, monkeypatch):
     monkeypatch.setattr(kkt_system, "MANY", many)
     left, right = rng.normal(size=(M, f)), rng.normal(size=(f, M))
     found = symmetric_product(left, right)
@@ -37,7 +37,7 @@ def test_factors_are_kept_where_they_are_less(many, f, kept, rng, monkeypatch):
     np.testing.assert_allclose(made, 0.5 * (left @ right + (left @ right).T))
 
 
-def test_sums(factors, rng, monkeypatch):
+def test_sum_of_factors_is_the_sum_of_matrices(factors, rng, monkeypatch):
     monkeypatch.setattr(kkt_system, "MANY", 10)
     other = LowRank(rng.normal(size=(M, 1)), rng.normal(size=(1, M)))
     several = total([factors, other])
@@ -47,7 +47,7 @@ def test_sums(factors, rng, monkeypatch):
     np.testing.assert_allclose(total([factors.made, other.made]), factors.made + other.made)
 
 
-def test_none_is_zero(monkeypatch):
+def test_empty_factors_are_the_zero_matrix(monkeypatch):
     monkeypatch.setattr(kkt_system, "MANY", 10)
     none = symmetric_product(np.zeros((M, 0)), np.zeros((0, M)))
     assert isinstance(none, LowRank)
@@ -57,7 +57,7 @@ def test_none_is_zero(monkeypatch):
 
 @pytest.mark.parametrize("p", [1.0, 1.2])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_fits_are_the_same(p, classes, rng, monkeypatch):
+def test_fits_with_factors_reach_the_same_optimum(p, classes, rng, monkeypatch):
     X = rng.normal(size=(60, 3))
     y = (X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 1) * (classes > 2)
     solver = "hessian" if p == 1 else "newton"

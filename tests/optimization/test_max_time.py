@@ -80,7 +80,7 @@ def test_classes_share_the_time(rng, monkeypatch):
 
 
 def test_a_long_working_set_looks_at_the_clock(rng):
-    """One turn on all examples, which pairs and interior points would work on for long."""
+    """One iteration on all examples, which pairs and interior points would work on for long."""
     X = rng.normal(size=(1500, 2))
     y = np.sign(rng.normal(size=1500))
     model = MKLClassifier(

@@ -101,7 +101,7 @@ def test_last_observed_alpha_is_that_of_the_result(case, result):
     kept = []
     dropped = drop(case, result, 0.0, observe=lambda alpha, _: kept.append(alpha.copy()))
     np.testing.assert_array_equal(kept[-1], dropped.alpha)
-    assert not np.array_equal(kept[0], dropped.alpha)  # turns that did not help
+    assert not np.array_equal(kept[0], dropped.alpha)  # iterations that did not help
 
 
 def test_iterations_stay_within_the_budget(case, result):

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from kernel_cases import training_set
+from mkl_cases import Unreached, uses
 
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import LinearEngine, linear
 from kernelweave.kernels import GappedKmer
-from kernelweave.optimization.inner.joint_gradients import JointDescent, joint_gradients
+from kernelweave.optimization.inner.joint_gradients import BestWeightsDescent, JointDescent
 from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
 
@@ -44,8 +45,8 @@ def test_the_same_optimum_as_other_methods(estimator, loss, C, p, rng):
     ways = {"norm": p, "C": C, "loss": loss, "normalize": "unit", "tol": 1e-4}
     found = estimator(FAMILY, **ways).fit(X, y)
     other = estimator(FAMILY, **ways, solver="newton").fit(X, y)
-    assert found.plan_.joint
-    assert not other.plan_.joint
+    assert uses(found.plan_, JointDescent)
+    assert not uses(other.plan_, JointDescent)
     assert found.duality_gap_ <= 1e-4
     assert verify(found, X, y).agree
     assert found.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-4)
@@ -62,14 +63,14 @@ def test_the_same_optimum_as_other_methods(estimator, loss, C, p, rng):
         (MKLRegressor, "epsilon_insensitive"),
     ],
 )
-def test_the_same_optimum_where_short_words_guess_for_long_ones(
+def test_the_same_optimum_with_predictions_of_short_words(
     estimator, loss, p, normalize, rng, monkeypatch
 ):
     X, y = data(rng)
     family = GappedKmer([6, 6, 7, 10, 10], [3, 4, 5, 6, 7], store="table")
     ways = {"norm": p, "loss": loss, "normalize": normalize, "tol": 1e-4}
     found = estimator(family, **ways).fit(X, y)
-    assert found.plan_.joint == (p == 2)
+    assert uses(found.plan_, JointDescent) == (p == 2)
     assert found.duality_gap_ <= 1e-4
     assert verify(found, X, y).agree
     monkeypatch.setattr(linear, "quick_kernels", lambda costs: np.flatnonzero([]))
@@ -108,7 +109,8 @@ def test_products_of_kernels_without_weight_are_left_out(rng):
 def test_weighted_norms(rng):
     norm = norms.Lp(2.0, weights=[1.0, 2.0, 0.5, 1.0])
     problem, engine = machine(rng, norm)
-    found = joint_gradients(problem, engine, Run.start(1e-5))
+    weights = norm.start(engine.n_kernels)
+    found = JointDescent(Unreached(), 1000).solve(problem, engine, weights, Run.start(1e-5))
     assert found.gap <= 1e-5
     np.testing.assert_allclose(found.weights, norm.best(engine.quadratic()), rtol=1e-12)
 
@@ -116,7 +118,7 @@ def test_weighted_norms(rng):
 def test_moves_have_the_best_length_and_outputs_follow(rng):
     """Each dual value is the largest along its move; outputs are those of products anew."""
     problem, engine = machine(rng, norms.Lp(1.5), C=5.0)
-    descent = JointDescent(problem, engine, problem.norm.start(engine.n_kernels))
+    descent = BestWeightsDescent(problem, engine, problem.norm.start(engine.n_kernels))
     assert engine.multiplies
 
     def value(alpha):
@@ -150,16 +152,16 @@ def test_moves_have_the_best_length_and_outputs_follow(rng):
     ],
     ids=str,
 )
-def test_they_are_planned_only_where_they_suit(ways, joint, rng):
+def test_joint_descent_is_planned_for_separate_products_only(ways, joint, rng):
     X, y = data(rng)
     model = MKLClassifier(FAMILY, **{"normalize": "unit", "tol": 0.1, **ways}).fit(X, y)
-    assert model.plan_.joint == joint
-    assert ("best weights for each alpha" in repr(model.plan_)) == joint
+    assert uses(model.plan_, JointDescent) == joint
 
 
-def test_the_loop_takes_over_where_moves_lead_nowhere(rng, monkeypatch):
-    monkeypatch.setattr("kernelweave.optimization.loop.joint_gradients", lambda *_: None)
+def test_schedule_takes_over_if_joint_descent_is_slow(rng, monkeypatch):
+    name = "kernelweave.optimization.inner.joint_gradients.descended"
+    monkeypatch.setattr(name, lambda *_: None)
     X, y = data(rng)
     model = MKLClassifier(FAMILY, normalize="unit").fit(X, y)
-    assert model.plan_.joint
+    assert uses(model.plan_, JointDescent)
     assert model.duality_gap_ <= 1e-3

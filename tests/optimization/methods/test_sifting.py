@@ -93,7 +93,7 @@ def test_kernels_join_one_by_one_from_a_bad_start(case):
     assert gaps[-1] <= 1e-3 < gaps[0]
 
 
-def test_looks_and_turns_are_bounded(case, few_examples):
+def test_looks_and_iterations_are_bounded(case, few_examples):
     problem, X = case(losses.Hinge(), norms.Lp(1))
     engine, alone = streamed(X), np.array([M - 1])
     given = problem, engine, begin(problem, engine), Run.start(1e-6)

@@ -228,7 +228,7 @@ def test_goes_on_to_the_optimality_that_is_asked_for(rng):
     assert result.gap < 0.01
 
 
-def test_models_say_which_optimality_they_have_reached(rng, tmp_path):
+def test_models_report_their_optimality(rng, tmp_path):
     X = rng.normal(size=(60, 3))
     model = MKLClassifier(kernels.RBF([0.1, 1.0]), norm=1, normalize=None, solver=SKM(eps2=1e-2))
     eps1, eps2 = model.fit(X, X[:, 0] > 0).optimality_

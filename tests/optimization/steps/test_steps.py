@@ -70,7 +70,7 @@ def test_l1_agrees_with_a_conic_solver(load_real):
         assert result.dual == pytest.approx(conic.dual, rel=1e-5)
 
 
-def test_l1_converges_tightly_in_few_turns(load_real):
+def test_l1_converges_tightly_in_few_iterations(load_real):
     case = hinge_case(load_real("wdbc"), norms.Lp(1), WIDTHS, n=398)
     result = case.solve("hessian", tol=1e-7, working_set=200)
     assert result.gap <= 1e-7
@@ -126,7 +126,7 @@ def test_equal_kernels_do_no_harm(solver, load_real):
         ("alignment", norms.Lp(2), losses.OneClass(), "loss='one_class'; these can"),
     ],
 )
-def test_a_solver_says_what_it_cannot_serve(name, norm, loss, message):
+def test_unserved_norms_and_losses_are_refused(name, norm, loss, message):
     with pytest.raises(ValueError, match=message):
         find_method(name, norm, loss)
 
@@ -223,7 +223,7 @@ def test_analytic_steps_that_turn_back_become_as_short_as_the_formula(rng):
     np.testing.assert_allclose(last, norm.analytic(theta, ways[1]), rtol=1e-12)
 
 
-def test_longer_analytic_steps_take_fewer_turns(load_real, monkeypatch):
+def test_longer_analytic_steps_take_fewer_iterations(load_real, monkeypatch):
     case = make_case(load_real("sonar"), "hinge", norms.Lp(4 / 3), n=150, M=12)
     longer = case.solve("analytic", working_set=150)
     monkeypatch.setattr(analytic, "FIRST", 1.0)

@@ -234,7 +234,7 @@ def test_double_precision_outputs_do_not_depend_on_single_precision(rng):
     ],
     ids=["dot products", "long vectors", "many values", "wide", "narrow", "one narrow family"],
 )
-def test_single_precision_is_ignored_by_families_without_it(rng, kernels, d):
+def test_families_without_single_precision_stay_exact(rng, kernels, d):
     if d == "many":
         X = few_values(rng, d=1000) + np.tile(np.arange(1000) < 80, (331, 1))
     else:
@@ -327,7 +327,7 @@ def test_history_counts_evaluated_pairs(rng, capsys):
     X = vectors(rng)
     y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=len(X)) > 0
     model = MKLClassifier(WIDTHS, norm=1, verbose=2).fit(X, y)
-    seen = [sum(turn["pairs"].values()) for turn in model.history_]
+    seen = [sum(entry["pairs"].values()) for entry in model.history_]
     assert seen == sorted(seen)
     assert set(model.history_[-1]["pairs"]) == {
         "changed alphas",
