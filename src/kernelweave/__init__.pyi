@@ -13,11 +13,11 @@ from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from .estimators.comparison import compare
 from .estimators.selection import MKLClassifierCV, MKLRegressorCV
+from .inspection.alignment import kernel_alignment
 from .kernels.data.views import Grams, Views
 from .model.files.kw import load
 from .model.files.lsgkm import export_lsgkm
 from .model.verification import Verification, verify
-from .inspection.alignment import kernel_alignment
 
 __all__ = [
     "AlignmentDisplay",

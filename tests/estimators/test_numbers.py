@@ -13,8 +13,8 @@ from kernelweave.common.numbers import (
     thread_count,
 )
 from kernelweave.estimators.selection import MKLClassifierCV
-from kernelweave.kernels import RBF, ChiSquared, Laplacian, Polynomial
 from kernelweave.inspection.alignment import kernel_alignment
+from kernelweave.kernels import RBF, ChiSquared, Laplacian, Polynomial
 from kernelweave.optimization.methods.mwu import MWU
 from kernelweave.optimization.methods.skm import SKM
 

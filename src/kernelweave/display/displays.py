@@ -210,8 +210,8 @@ class AlignmentDisplay:
     @classmethod
     def from_kernels(cls, kernels: Any, X: Any, *, ax: Axes | None = None) -> AlignmentDisplay:
         """Draw the alignments of a kernel, or a list of kernels, on the examples X."""
-        from ..kernels import CompiledKernels, resolve
         from ..inspection.alignment import kernel_alignment
+        from ..kernels import CompiledKernels, resolve
 
         names = CompiledKernels(tuple(resolve(kernels, X))).names
         return cls(kernel_alignment(kernels, X), names).plot(ax)

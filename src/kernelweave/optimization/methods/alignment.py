@@ -7,19 +7,13 @@ their features had mean 0: only then does it say how well a kernel predicts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from ...common.numbers import thread_count
 from ...engines import Engine
 from ...engines.base import kernel_blocks
-from ...estimators.validation import as_rows
-from ...kernels import Kernel
-from ...kernels.compile.normalize import prepare
 
 ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing
 
