@@ -148,6 +148,11 @@ class Risk:
         return alpha
 
     @property
+    def separates(self) -> bool:
+        """Whether the risk is a sum over the examples: then `term` exists, for working sets."""
+        return True
+
+    @property
     def is_smooth(self) -> bool:
         """Whether the risk has a Hessian everywhere, so that `response` exists."""
         return self.term.is_entropy

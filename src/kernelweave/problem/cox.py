@@ -1,0 +1,292 @@
+"""The empirical risk of Cox's proportional hazards model: the negative partial log-likelihood.
+
+    R(F) = sum over events i of  C_i (log sum_{j at risk at t_i} w_j exp(F_j) - F_i)
+
+Example j is at risk at time t if t_j >= t; w_j = C_j / max C, so that examples of cost 0 do not
+count. Tied events are handled by Breslow's or by Efron's approximation. R does not change when a
+constant is added to F: there is no intercept, and the alphas add up to 0.
+
+R does not separate over the examples, but its gradient and Hessian follow from sums over risk sets,
+in O(n) once the times are sorted. Its conjugate is known in O(n), too. For the dual point
+alpha = -grad R(F) let m_j = C_j event_j - alpha_j >= 0 be the expected number of events of example
+j. Then exp(F_j) is m_j divided by the cumulative hazard at t_j. From the earliest time on, each risk
+set sum and each step of the hazard follows from the ones before, so that F is recovered up to a
+constant, and R*(-alpha) = -alpha . F - R(F).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.optimize import brentq
+
+from ..common.cached_property import cached_property
+from .risk import TINY, Response, Risk
+
+
+@dataclass(frozen=True, eq=False)
+class EventTimes:
+    """Examples sorted by time, in one block for each distinct time at which events occur.
+
+    A block holds the events at that time, then the other examples up to the next event time. All
+    examples that are censored before the first event are left out: they are in no risk set.
+
+    Attributes
+    ----------
+    order : ndarray of shape (q,)
+        Positions of the examples, block by block.
+    block : ndarray of shape (q,)
+        The block of each of them.
+    happened : ndarray of bool, shape (q,)
+        Which of them are events of their block.
+    start : ndarray of shape (K,)
+        Position in `order` of the first example of each block.
+    removed : ndarray of shape (events,)
+        Part of the tied hazards that is removed from the risk set of each event.
+    """
+
+    order: np.ndarray
+    block: np.ndarray
+    happened: np.ndarray
+    start: np.ndarray
+    removed: np.ndarray
+
+    @classmethod
+    def of(cls, time: np.ndarray, event: np.ndarray, counts: np.ndarray, ties: str) -> EventTimes:
+        """Sort examples by time; `counts` marks those that count. Arrays have shape (n,)."""
+        kept = np.flatnonzero(counts)
+        kept = kept[np.lexsort((~event[kept], time[kept]))]
+        distinct = np.unique(time[kept][event[kept]])
+        block = np.searchsorted(distinct, time[kept], side="right") - 1
+        kept, block = kept[block >= 0], block[block >= 0]
+        order = np.lexsort((~event[kept], block))
+        kept, block = kept[order], block[order]
+        happened = event[kept]
+        start = np.searchsorted(block, np.arange(len(distinct)), side="left")
+        events = np.bincount(block[happened], minlength=len(distinct))
+        removed = np.zeros(int(events.sum()))
+        if ties == "efron":  # the l-th of d tied events sees l / d of them removed
+            first = np.repeat(np.cumsum(events) - events, events)
+            removed = (np.arange(len(removed)) - first) / np.repeat(events, events)
+        return cls(kept, block, happened, start, removed)
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Return sums of values of the examples in `order`, shape (q,), per block, shape (K,)."""
+        return np.bincount(self.block, values, minlength=len(self.start))
+
+    def event_sums(self, values: np.ndarray) -> np.ndarray:
+        """Return sums of values of the events, shape (events,), per block, shape (K,)."""
+        return np.bincount(self.block[self.happened], values, minlength=len(self.start))
+
+
+@dataclass(frozen=True, eq=False)
+class CoxRisk(Risk):
+    """The negative partial log-likelihood of n examples.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n,)
+        Times.
+    C : ndarray of shape (n,)
+        Costs: the likelihood of each event is multiplied by its cost.
+    event : ndarray of bool, shape (n,)
+        Whether the event was observed; False for censored times.
+    ties : {"breslow", "efron"}
+    """
+
+    event: np.ndarray | None = None
+    ties: str = "breslow"
+
+    def __post_init__(self) -> None:
+        for name in ("y", "C"):
+            object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
+        object.__setattr__(self, "event", np.asarray(self.event, dtype=bool))
+
+    @cached_property
+    def times(self) -> EventTimes:
+        """The examples sorted by time."""
+        assert self.event is not None
+        return EventTimes.of(self.y, self.event, self.C > 0, self.ties)
+
+    @cached_property
+    def _weights(self) -> np.ndarray:
+        """w of the examples in `times.order`."""
+        return np.asarray(self.C[self.times.order] / max(self.C.max(), TINY))
+
+    @cached_property
+    def _costs(self) -> np.ndarray:
+        """Mean cost of the tied events of each block, shape (K,)."""
+        times = self.times
+        events = times.event_sums(np.ones(int(times.happened.sum())))
+        return np.asarray(times.event_sums(self.C[times.order][times.happened]) / events)
+
+    def _hazards(self, F: np.ndarray) -> _Hazards:
+        times = self.times
+        outputs = F[times.order]
+        top = float(outputs.max(initial=0.0))
+        hazard = self._weights * np.exp(outputs - top)
+        tied = times.event_sums(hazard[times.happened])
+        at_risk = np.cumsum(times.sums(hazard)[::-1])[::-1]
+        each = times.block[times.happened]
+        return _Hazards(hazard, top, tied, at_risk[each] - times.removed * tied[each])
+
+    def value(self, F: np.ndarray, bias: Any = 0.0) -> float:
+        """Return the risk of outputs F, shape (n,); the bias makes no difference."""
+        times, hazards = self.times, self._hazards(F)
+        costs = self._costs[times.block[times.happened]]
+        happened = times.order[times.happened]
+        logs = costs @ (np.log(hazards.at_risk) + hazards.top)
+        return float(logs - self.C[happened] @ F[happened])
+
+    def response(self, F: np.ndarray) -> Response:
+        """Return the dual point of outputs F, shape (n,), and the Hessian there."""
+        times, hazards = self.times, self._hazards(F)
+        each = times.block[times.happened]
+        costs, hazard = self._costs[each], hazards.hazard
+        kept = 1.0 - times.removed
+        rate = _levels(times, costs / hazards.at_risk, kept)
+        expected = hazard * rate
+        alpha = np.zeros_like(self.y)
+        alpha[times.order] = np.where(times.happened, self.C[times.order], 0.0) - expected
+
+        def hessian(change: np.ndarray) -> np.ndarray:
+            moved = hazard * change[times.order]
+            tied = times.event_sums(moved[times.happened])
+            tail = np.cumsum(times.sums(moved)[::-1])[::-1]
+            slopes = costs * (tail[each] - times.removed * tied[each]) / hazards.at_risk**2
+            product = np.zeros_like(self.y)
+            product[times.order] = rate * moved - hazard * _levels(times, slopes, kept)
+            return product
+
+        return Response(alpha, self.value(F), hessian)
+
+    def conjugate(self, alpha: np.ndarray) -> float:
+        """Return the conjugate at -alpha, shape (n,); inf outside its domain."""
+        F = self._outputs_of(alpha)
+        return np.inf if F is None else float(-alpha @ F - self.value(F))
+
+    def _outputs_of(self, alpha: np.ndarray) -> np.ndarray | None:
+        """Return outputs F, shape (n,), whose dual point is alpha; None if there are none."""
+        times = self.times
+        costs = np.where(times.happened, self.C[times.order], 0.0)
+        expected = costs - alpha[times.order]
+        if np.any(expected[times.happened] <= 0) or np.any(expected < 0):
+            return None
+        found = self._rates_of(expected)
+        if found is None:
+            return None
+        with np.errstate(divide="ignore"):
+            outputs = np.log(expected / (found * self._weights))
+        outputs = np.maximum(outputs, outputs[np.isfinite(outputs)].min() - 700.0)
+        F = np.zeros_like(self.y)
+        F[times.order] = outputs
+        return F
+
+    def _rates_of(self, expected: np.ndarray) -> np.ndarray | None:
+        """Return the cumulative hazards of examples with expected events, both of shape (q,).
+
+        Risk set sums are relative to the first one, which is 1. None if one is not positive.
+        """
+        times = self.times
+        events = times.event_sums(np.ones(len(times.removed))).astype(int)
+        tied_m = times.event_sums(expected[times.happened])
+        other_m = times.sums(np.where(times.happened, 0.0, expected))
+        rows = zip(
+            events.tolist(),
+            self._costs.tolist(),
+            tied_m.tolist(),
+            other_m.tolist(),
+            np.split(times.removed, np.cumsum(events)[:-1]),
+            strict=True,
+        )
+        S, H = 1.0, 0.0
+        of_events, of_others = [], []
+        for d, c, m, rest, removed in rows:
+            if not S > 0:
+                return None
+            if d == 1 or self.ties == "breslow":
+                A = B = d * c / S
+                T = m / (H + B)
+            else:
+                solved = _tied(m, S, H, c, removed)
+                if solved is None:
+                    return None
+                T = solved
+                A = c * float((1.0 / (S - removed * T)).sum())
+                B = c * float(((1.0 - removed) / (S - removed * T)).sum())
+            of_events.append(H + B)
+            H += A
+            of_others.append(H)
+            S -= T + rest / H
+        rates = np.where(
+            times.happened, np.array(of_events)[times.block], np.array(of_others)[times.block]
+        )
+        return np.asarray(rates)
+
+    def feasible_alpha(self) -> np.ndarray:
+        """Return the dual point of the constant model, shape (n,)."""
+        return self.response(np.zeros_like(self.y)).alpha
+
+    @property
+    def separates(self) -> bool:
+        return False
+
+    @property
+    def is_smooth(self) -> bool:
+        return True
+
+    def best_bias(self, F: np.ndarray) -> float:
+        """Return 0: the risk does not depend on a bias."""
+        return 0.0
+
+    @cached_property
+    def zero(self) -> float:
+        return float(TINY)
+
+
+@dataclass(frozen=True, eq=False)
+class _Hazards:
+    """Relative hazards of outputs.
+
+    Attributes
+    ----------
+    hazard : ndarray of shape (q,)
+        w exp(F - top) of the examples in `EventTimes.order`.
+    top : float
+        The largest output.
+    tied : ndarray of shape (K,)
+        Sum over the events of each block.
+    at_risk : ndarray of shape (events,)
+        Sum over the risk set of each event, without the removed part of its ties.
+    """
+
+    hazard: np.ndarray
+    top: float
+    tied: np.ndarray
+    at_risk: np.ndarray
+
+
+def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return for each example the sum of values, shape (events,), of the events that it survived.
+
+    Of the events of its own block a tied event counts the parts `kept`, shape (events,); any other
+    example counts them all.
+    """
+    steps = times.event_sums(values)
+    before = np.cumsum(steps) - steps
+    own = np.where(times.happened, times.event_sums(kept * values)[times.block], steps[times.block])
+    return np.asarray(before[times.block] + own)
+
+
+def _tied(m: float, S: float, H: float, c: float, removed: np.ndarray) -> float | None:
+    """Return T, the sum of the hazards of tied events with m expected events.
+
+    It solves T = m / (H + B(T)) with Efron's approximation.
+    """
+
+    def excess(T: float) -> float:
+        return T - m / (H + c * float(((1.0 - removed) / (S - removed * T)).sum()))
+
+    return float(brentq(excess, 0.0, S)) if excess(S) > 0 else None
