@@ -13,6 +13,7 @@ all of them.
 from __future__ import annotations
 
 from .base import DualTerm, Loss, get
+from .cox import Cox
 from .epsilon_insensitive import EpsilonInsensitive
 from .hard_margin import HardMargin
 from .hinge import Hinge
@@ -23,6 +24,7 @@ from .squared import Squared
 from .squared_hinge import SquaredHinge
 
 __all__ = [
+    "Cox",
     "DualTerm",
     "EpsilonInsensitive",
     "HardMargin",

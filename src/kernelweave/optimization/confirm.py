@@ -33,8 +33,8 @@ def confirmed(
 
     Where rounding leaves open whether the gap is below tol, outputs are computed anew.
     """
-    if isinstance(problem, HardMarginProblem):  # its values follow from rescaled outputs
-        return result
+    if isinstance(problem, HardMarginProblem) or not problem.risk.separates:
+        return result  # no bound on rounding is known for rescaled outputs and for risk sets
     result = judged(problem, engine, result, digits, tol)
     if result.converged or result.gap > tol:
         return result

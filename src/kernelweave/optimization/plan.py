@@ -62,6 +62,8 @@ class PlanTuning:
     outer_share : part of the outer gap to which inner problems are solved at least, if a change of
         alpha costs a pass.
     hessian_blocks : free examples in an exact Hessian, relative to the largest block.
+    matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
+        risk that is not a sum over the examples: 200 MB.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
     """
@@ -72,6 +74,7 @@ class PlanTuning:
     joint_from: float = 1.3
     outer_share: float = 0.1
     hessian_blocks: float = 1.2
+    matrix_examples: int = 5000
     sift_kernels: int = 300
     adapt: int = 3
 
@@ -126,6 +129,8 @@ class Trained(Method):
         return sifts and TUNING_OF_PLANS.sift_kernels < M
 
     def serves_loss(self, loss: Loss) -> bool:
+        if loss.kind == "survival":  # without free examples there is no Hessian of J
+            return self.alignment is None and self.step != "newton"
         return self.alignment is None or loss.kind != "one-class"  # alignments need targets
 
 
@@ -353,6 +358,10 @@ class _Planner:
 
     def _inner(self, products: str) -> Solver:
         """Return how alpha is improved under fixed weights, given the cost of products."""
+        if not self.problem.risk.separates:
+            matrix = self.n <= self.tuning.matrix_examples
+            cheap = products != "none"
+            return NewtonCG(None, 0, "engine" if cheap else "matrix" if matrix else "moves")
         if products == "none" or not self._at_once:
             return self._sets
         if self.problem.risk.is_smooth:
@@ -388,6 +397,8 @@ class _Planner:
             return self.method.step
         if norm.is_plain_sum:
             return None
+        if not self.problem.risk.separates:  # there are no free examples to make a Hessian of
+            return "level" if norm.is_sparse else "analytic"
         if norm.is_sparse:
             return "newton"
         tuning = self.tuning
@@ -440,7 +451,10 @@ class _Planner:
     @property
     def _grows(self) -> bool:
         """Whether active sets grow from a sample."""
-        zero = self.problem.tau == 0 and not self.problem.term.ent.any()  # alpha = 0 is feasible
+        risk = self.problem.risk
+        if not risk.separates:
+            return False
+        zero = risk.tau == 0 and not risk.term.ent.any()  # alpha = 0 is feasible
         complete = self._step_name is not None and (
             self._accuracy is not None and self._accuracy.largest == 0
         )
@@ -453,4 +467,5 @@ class _Planner:
         accuracy = self._accuracy
         accurate = self._step_name is not None and accuracy is not None and accuracy.largest > 0
         pays = not (self.costs.free_weights or self.costs.fixed_products)
-        return self.problem.n_outputs == 1 and accurate and pays and not self._joint
+        alone = self.problem.n_outputs == 1 and self.problem.risk.separates
+        return alone and accurate and pays and not self._joint

@@ -9,7 +9,7 @@ constant is added to F: there is no intercept, and the alphas add up to 0.
 R does not separate over the examples, but its gradient and Hessian follow from sums over risk sets,
 in O(n) once the times are sorted. Its conjugate is known in O(n), too. For the dual point
 alpha = -grad R(F) let m_j = C_j event_j - alpha_j >= 0 be the expected number of events of example
-j. Then exp(F_j) is m_j divided by the cumulative hazard at t_j. From the earliest time on, each risk
+j. Then exp(F_j) is m_j divided by the cumulative hazard at t_j. From the first time on, each risk
 set sum and each step of the hazard follows from the ones before, so that F is recovered up to a
 constant, and R*(-alpha) = -alpha . F - R(F).
 """

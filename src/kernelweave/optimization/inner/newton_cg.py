@@ -1,17 +1,15 @@
-"""Newton's method with conjugate gradients: all alphas at once, where dual terms have entropies.
+"""Newton's method with conjugate gradients on the primal, for smooth risks.
 
-Such losses are smooth: with given weights the primal problem has a gradient and a Hessian. Its w is
-the sum of beta_i psi(x_i), v = K beta are its outputs, and the best bias for them is always taken.
-Then alpha_i = -C_i V'(v_i + b, y_i) is a feasible alpha, the gradient in w is that of beta - alpha,
-and the step delta that Newton's method asks for obeys
+With fixed weights the primal problem of a smooth loss has a gradient and a Hessian. Write w as the
+sum of beta_i psi(x_i), so that v = K beta are its outputs. The dual point alpha = -grad R(v) is
+feasible, the gradient in w is that of beta - alpha, and the Newton step delta satisfies
 
-    (I + D K) delta = alpha - beta,    D = diag(d) - d d' / sum d,    d_i = C_i V''(v_i + b, y_i).
+    (I + D K) delta = alpha - beta,    D the Hessian of R at v (with the best bias).
 
-Conjugate gradients in the inner product of K solve this, with one product with K for each move. Of
-the residual r that they leave, 1/2 r' K r is how far the primal value of beta is above the dual
-value of alpha after a full step, and 1/2 (K r)' D (K r) how far that of alpha is, which is the
-model: so they know when they are good enough. This is the method of Lin, Weng and Keerthi (2008)
-with a kernel, and with a duality gap for its end.
+Conjugate gradients in the inner product of K solve this, with one product with K for each move. If
+r is their residual, 1/2 r' K r is the distance of the primal value of beta from the dual value of
+alpha after a full step, and 1/2 (K r)' D (K r) that of the model of alpha. So they know when to
+stop. This is the method of Lin, Weng and Keerthi (2008) with a kernel and a duality gap.
 """
 
 from __future__ import annotations
@@ -22,9 +20,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...engines.base import Engine, mat_vec
+from ...problem.certificate import Certificate
 from ...problem.problem import Problem
 from ...problem.risk import Response
-from ..certifier import certified
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
@@ -36,6 +34,9 @@ END = 0.3  # part of the tolerance that is good enough
 ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
 SHORTEST = 1e-6  # step
 TINY = np.finfo(float).tiny
+
+Product = Callable[[np.ndarray], np.ndarray]
+"""Returns the product of the kernel matrix with a vector, shape (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,90 +69,133 @@ class Point:
         return self.response.alpha
 
 
-def newton_step(
-    point: Point,
-    engine: Engine,
-    weights: np.ndarray,
-    product: np.ndarray,
-    enough: float,
-    late: Callable[[], bool] = lambda: False,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the step of beta and that of its outputs, both of shape (n,).
-
-    Parameters
-    ----------
-    product : K (alpha - beta), shape (n,).
-    enough : how far apart the values of alpha may be after the step.
-    late : says when to make do with what has been found.
-    """
-    rest, of_rest = point.alpha - point.beta, product
-    move, of_move = rest, of_rest
-    delta, of_delta = np.zeros_like(rest), np.zeros_like(rest)
-    energy = float(rest @ of_rest)
-    for _ in range(MOST_MOVES):
-        bent = point.response.hessian(of_move)
-        length = energy / max(float(move @ of_move + of_move @ bent), TINY)
-        delta, of_delta = delta + length * move, of_delta + length * of_move
-        rest = rest - length * (move + bent)
-        of_rest = mat_vec(engine).matvec(rest, weights)
-        before, energy = energy, float(rest @ of_rest)
-        apart = 0.5 * (energy + float(of_rest @ point.response.hessian(of_rest)))
-        if apart <= enough or not energy > 0 or late():
-            break
-        move = rest + (energy / before) * move
-        of_move = of_rest + (energy / before) * of_move
-    return delta, of_delta
-
-
 @dataclass(frozen=True)
 class NewtonCG:
     """Newton's method with conjugate gradients, as part of a plan.
 
     Parameters
     ----------
-    then : Solver
-        Takes over if no step of Newton's method brings progress.
+    then : Solver, optional
+        Takes over if no step of Newton's method brings progress, if the risk allows working sets.
     above : int
         Problems of at most so many examples are left to `then`.
+    products : {"engine", "matrix", "moves"}
+        How products with the kernel matrix are computed: by the engine; with the matrix in memory;
+        or as the combined outputs of an engine that is moved to the vector.
     """
 
-    then: Solver
+    then: Solver | None
     above: int = field(repr=False)
+    products: str = "engine"
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
-        result = newton_cg(problem, engine, weights, run) if engine.n > self.above else None
-        return result or self.then.solve(problem, engine, weights, run)
+        if self.then is not None and engine.n <= self.above:
+            return self.then.solve(problem, engine, weights, run)
+        method = _NewtonCG(problem, engine, weights, run, self._product(engine, weights))
+        certificate = method.run_steps()
+        if self.then is not None and not (run.converged or run.budget.spent):
+            return self.then.solve(problem, engine, weights, run)
+        return run.result(certificate, engine.alpha, weights)
+
+    def _product(self, engine: Engine, weights: np.ndarray) -> Product:
+        if self.products == "engine":
+            return lambda v: mat_vec(engine).matvec(v, weights)
+        if self.products == "matrix":
+            matrix = engine.block(np.arange(engine.n), weights)
+            return lambda v: np.asarray(matrix @ v)
+
+        def moved(v: np.ndarray) -> np.ndarray:
+            engine.move_to(v)
+            return engine.combined(weights).copy()
+
+        return moved
 
 
-def newton_cg(problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result | None:
-    """Solve a problem with fixed weights, shape (M,); return None if it does not converge.
+class _NewtonCG:
+    """Newton's method on one problem with fixed weights."""
 
-    Alpha has been improved in any case.
-    """
-    nothing = np.zeros(engine.n)
-    starts = (engine.alpha.copy(), engine.combined(weights).copy()), (nothing, nothing)
-    point = min((Point.of(problem, *start) for start in starts), key=lambda start: start.value)
-    for turns in range(MOST_STEPS):
-        product = mat_vec(engine).matvec(point.alpha - point.beta, weights)
-        engine.move_to(point.alpha, point.v + product, weights)
-        run.notify(engine.alpha, weights)
-        certificate = certified(problem, engine, weights)
-        run.record(certificate, weights, min(turns, 1), engine.alpha)
-        if run.budget.spent or run.converged:
-            return run.result(certificate, engine.alpha, weights)
-        wanted = END * run.tol * certificate.scale
-        apart = certificate.primal - certificate.dual
-        enough = max(wanted, FALL * apart)
-        delta, of_delta = newton_step(
-            point, engine, weights, product, enough, lambda: run.budget.out_of_time
-        )
+    def __init__(
+        self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, product: Product
+    ):
+        self.problem, self.engine, self.weights, self.run = problem, engine, weights, run
+        self.product = product
+
+    def run_steps(self) -> Certificate:
+        """Take Newton steps until the run is finished or no step brings progress.
+
+        The engine ends at the last dual point, whose certificate is returned.
+        """
+        point, iterations = self._start(), 0
+        while True:
+            product = self.product(point.alpha - point.beta)
+            F = point.v + product
+            certificate = self._certified(point.alpha, F)
+            self.run.record(certificate, self.weights, min(iterations, 1), point.alpha)
+            finished = self.run.finished(self.engine) if iterations else self.run.converged
+            found = None
+            if not finished and iterations < MOST_STEPS:
+                found = self._step(point, product, certificate)
+            if found is None:
+                self.engine.move_to(point.alpha, F, self.weights)
+                self.run.notify(self.engine.alpha, self.weights)
+                return certificate
+            point, iterations = found, iterations + 1
+
+    def _start(self) -> Point:
+        """Return the better of the present model and the constant model."""
+        nothing = np.zeros(self.engine.n)
+        present = self.engine.alpha.copy(), self.engine.combined(self.weights).copy()
+        points = [Point.of(self.problem, *start) for start in (present, (nothing, nothing))]
+        return min(points, key=lambda point: point.value)
+
+    def _certified(self, alpha: np.ndarray, F: np.ndarray) -> Certificate:
+        """Return the certificate of alpha with outputs F, both of shape (n,)."""
+        total = float(alpha @ F)  # theta . s
+        s = np.full(len(self.weights), total / max(float(self.weights.sum()), TINY))
+        return self.problem.certificate(alpha, F, s, self.weights)
+
+    def _step(self, point: Point, product: np.ndarray, certificate: Certificate) -> Point | None:
+        """Return the point after a step with a line search; None if no length brings progress."""
+        wanted = END * self.run.tol * certificate.scale
+        enough = max(wanted, FALL * (certificate.primal - certificate.dual))
+        delta, of_delta = self._direction(point, product, enough)
         slope = float((point.beta - point.alpha) @ of_delta)
-        length, found = 1.0, Point.of(problem, point.beta + delta, point.v + of_delta)
-        while not found.value <= point.value + ARMIJO * length * slope:
+        length = 1.0
+        while length >= SHORTEST:
+            found = Point.of(self.problem, point.beta + length * delta, point.v + length * of_delta)
+            if found.value <= point.value + ARMIJO * length * slope:
+                return found
             length *= 0.5
-            if length < SHORTEST:
-                return None
-            found = Point.of(problem, point.beta + length * delta, point.v + length * of_delta)
-        point = found
-    return None
+        return None
+
+    def _direction(
+        self, point: Point, product: np.ndarray, enough: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the Newton step of beta and that of its outputs, both of shape (n,).
+
+        Parameters
+        ----------
+        product : ndarray of shape (n,)
+            K (alpha - beta).
+        enough : float
+            Distance of the values of alpha after the step at which conjugate gradients stop.
+        """
+        hessian = point.response.hessian
+        rest, of_rest = point.alpha - point.beta, product
+        move, of_move = rest, of_rest
+        delta, of_delta = np.zeros_like(rest), np.zeros_like(rest)
+        energy = float(rest @ of_rest)
+        for _ in range(MOST_MOVES):
+            bent = hessian(of_move)
+            length = energy / max(float(move @ of_move + of_move @ bent), TINY)
+            delta, of_delta = delta + length * move, of_delta + length * of_move
+            rest = rest - length * (move + bent)
+            of_rest = self.product(rest)
+            before, energy = energy, float(rest @ of_rest)
+            distance = 0.5 * (energy + float(of_rest @ hessian(of_rest)))
+            if distance <= enough or not energy > 0 or self.run.budget.out_of_time:
+                break
+            move = rest + (energy / before) * move
+            of_move = of_rest + (energy / before) * of_move
+        return delta, of_delta

@@ -38,7 +38,7 @@ class Method(ABC):
 
     def serves_loss(self, loss: Loss) -> bool:
         """Return whether it can solve problems with this loss."""
-        return True
+        return loss.kind != "survival"
 
     def streams(self, M: int, n: int) -> bool:
         """Return whether it wants M kernels on n examples to be streamed."""
