@@ -5,34 +5,11 @@
 #include <numeric>
 #include <vector>
 
-#include "simd/simd.h"
 #include "solvers/conjugates.h"
 #include "solvers/subproblem.h"
+#include "system/blas.h"
 
 namespace kw {
-namespace {
-
-// Solves A Z = right for k rows of A and right, which stand side by side in `rows`, each of `width`
-// numbers: right becomes Z. Gaussian elimination with row pivots; false where a pivot is 0.
-bool eliminate(std::vector<double>& rows, int64_t k, int64_t width) {
-  const Simd& loops = simd();
-  const auto row = [&](int64_t i) { return rows.data() + i * width; };
-  for (int64_t c = 0; c < k; ++c) {
-    int64_t pivot = c;
-    for (int64_t i = c + 1; i < k; ++i)
-      if (std::abs(row(i)[c]) > std::abs(row(pivot)[c])) pivot = i;
-    if (!(std::abs(row(pivot)[c]) > 0.0)) return false;
-    if (pivot != c) std::swap_ranges(row(c) + c, row(c) + width, row(pivot) + c);
-    loops.scale(1.0 / row(c)[c], row(c) + c, width - c);
-    for (int64_t i = c + 1; i < k; ++i)
-      if (row(i)[c] != 0.0) loops.axpy(-row(i)[c], row(c) + c, row(i) + c, width - c);
-  }
-  for (int64_t c = k - 1; c > 0; --c)
-    for (int64_t i = 0; i < c; ++i) loops.axpy(-row(i)[c], row(c) + k, row(i) + k, width - k);
-  return true;
-}
-
-}  // namespace
 
 bool rank_one_response(const double* hessian, const double* D, int64_t M, double slight, double* P,
                        char* moved) {
@@ -41,22 +18,28 @@ bool rank_one_response(const double* hessian, const double* D, int64_t M, double
     moved[m] = std::abs(D[m]) * hessian[m * M + m] > slight;
     if (moved[m]) ids.push_back(m);
   }
-  std::copy_n(hessian, M * M, P);
-  const int64_t k = int64_t(ids.size()), width = k + M;
-  std::vector<double> rows(k * width);  // I + H D, and H, of the kernels that have moved
+  const int64_t k = int64_t(ids.size());
+  if (k == 0) {
+    std::copy_n(hessian, M * M, P);
+    return true;
+  }
+  std::vector<double> A(k * k),
+      Z(k * M);                   // column-major: I + H D, and H, rows of the moved kernels
+  std::vector<double> HD(M * k);  // row-major: the columns of the moved kernels of H D
   for (int64_t a = 0; a < k; ++a) {
     const double* own = hessian + ids[a] * M;
-    for (int64_t b = 0; b < k; ++b) rows[a * width + b] = own[ids[b]] * D[ids[b]];
-    rows[a * width + a] += 1.0;
-    std::copy_n(own, M, rows.data() + a * width + k);
+    for (int64_t b = 0; b < k; ++b) A[b * k + a] = own[ids[b]] * D[ids[b]];
+    A[a * k + a] += 1.0;
+    for (int64_t j = 0; j < M; ++j) Z[j * k + a] = own[j];
+    for (int64_t i = 0; i < M; ++i) HD[i * k + a] = hessian[i * M + ids[a]] * D[ids[a]];
   }
-  if (!eliminate(rows, k, width)) return false;
-  for (int64_t i = 0; i < M && k; ++i)
-    for (int64_t a = 0; a < k; ++a)
-      simd().axpy(-hessian[i * M + ids[a]] * D[ids[a]], rows.data() + a * width + k, P + i * M, M);
-  for (int64_t i = 0; i < M && k; ++i)
-    for (int64_t j = 0; j < i; ++j)
-      P[i * M + j] = P[j * M + i] = 0.5 * (P[i * M + j] + P[j * M + i]);
+  if (!solve_linear(A, Z, k)) return false;
+  // P = H - H D Z is symmetric up to rounding.
+  dot_products(HD.data(), Z.data(), M, M, k, P, M);
+  for (int64_t i = 0; i < M; ++i)
+    for (int64_t j = 0; j <= i; ++j)
+      P[i * M + j] = P[j * M + i] =
+          0.5 * ((hessian[i * M + j] - P[i * M + j]) + (hessian[j * M + i] - P[j * M + i]));
   return true;
 }
 
