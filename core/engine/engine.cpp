@@ -15,7 +15,7 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
   if (linear_.block(ids, count, weights, rows_->threads(), out)) return;
   const Program& program = rows_->program();
   const std::vector<Group> groups = program.groups_with(weights);
-  rows_->block(ids, count, out, [&](const RowView& view, double* stack, double* values) {
+  rows_->block({ids, size_t(count)}, out, [&](const RowView& view, double* stack, double* values) {
     std::fill_n(values, view.n, 0.0);
     program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
       if (weights[m] != 0.0) simd().axpy(weights[m], kernel, values, view.n);
@@ -31,11 +31,12 @@ void Engine::blocks(const int64_t* ids, int64_t count, double* out) const {
 void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
   if (linear_.add(ids, delta, count, rows_->threads(), outputs_.data())) return;
   const Program& program = rows_->program();
-  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double* stack) {
-    program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
-      simd().axpy(delta[r], values, outputs_.data() + m * n() + view.j0, view.n);
-    });
-  });
+  rows_->each_row(
+      {ids, size_t(count)}, [&](int64_t r, const RowView& view, double* stack, int64_t) {
+        program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
+          simd().axpy(delta[r], values, outputs_.data() + m * n() + view.j0, view.n);
+        });
+      });
 }
 
 std::unique_ptr<Products> Engine::products() const {
@@ -53,7 +54,7 @@ bool Engine::multiply(const double* v, double* out) const {
 void Engine::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
 
 std::unique_ptr<Engine> Engine::subset(const int64_t* ids, int64_t count) {
-  auto smaller = std::make_unique<Engine>(rows_->subset(ids, count));
+  auto smaller = std::make_unique<Engine>(rows_->subset({ids, size_t(count)}));
   for (int64_t m = 0; m < n_kernels(); ++m)
     for (int64_t i = 0; i < count; ++i)
       smaller->outputs_[m * count + i] = outputs_[m * n() + ids[i]];

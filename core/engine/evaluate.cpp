@@ -42,7 +42,7 @@ void evaluate(const Program& program, const Side& a, const Side& b, int threads,
   const bool same = &a == &b;
   const std::vector<int64_t> rows = all_of(a);
   sweep(
-      program, a, rows.data(), a.n, b, threads,
+      {program, a, rows, b, threads},
       [&](int64_t r, const RowView& view, double* stack, int64_t) {
         program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
           std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
@@ -75,7 +75,7 @@ void quadratic(const Program& program, const Side& a, const double* coef, double
   const std::vector<int64_t> rows = all_of(a);
   std::fill_n(out, program.n_kernels(), 0.0);
   const int threads = 1;  // all pairs add to the same sums
-  sweep(program, a, rows.data(), a.n, a, threads,
+  sweep({program, a, rows, a, threads},
         [&](int64_t r, const RowView& tile, double* stack, int64_t) {
           const int64_t n = std::min(tile.n, r + 1 - tile.j0);  // up to the diagonal
           if (n <= 0) return;
@@ -103,7 +103,7 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
         readers[m].push_back(c);
       }
   const std::vector<Group> groups = program.groups_with(used.data());
-  sweep(program, a, rows.data(), a.n, b, threads,
+  sweep({program, a, rows, b, threads},
         [&](int64_t r, const RowView& view, double* stack, int64_t) {
           program.run(groups, view, stack, [&](int64_t m, const double* values) {
             for (int64_t c : readers[m]) {

@@ -47,8 +47,10 @@ void Mixture::weigh(const double* weights) {
 
 void Mixture::add(const int64_t* ids, int64_t count, const double* delta, bool keeps) {
   rows_->each_row(
-      ids, count,
-      [&](int64_t r, const RowView& view, double*) { add_row(view, delta[r], combined_.data()); },
+      {ids, size_t(count)},
+      [&](int64_t r, const RowView& view, double*, int64_t) {
+        add_row(view, delta[r], combined_.data());
+      },
       Visits{.keeps = keeps});
 }
 
@@ -59,7 +61,7 @@ void Mixture::add_row(const RowView& view, double factor, double* sums) const {
 }
 
 void Mixture::block(const int64_t* ids, int64_t count, double* out) {
-  rows_->block(ids, count, out,
+  rows_->block({ids, size_t(count)}, out,
                [&](const RowView& view, double*, double* values) { evaluate_row(view, values); });
 }
 
@@ -104,11 +106,11 @@ void Mixture::integrate(Moments& moments, double* out) const {
 
 void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
   Moments moments = no_moments(count);
-  const std::vector<int64_t> order = rows_->cached_first(ids, count);
+  const std::vector<int64_t> order = rows_->cached_first({ids, size_t(count)});
   const std::vector<int64_t> examples = chosen(ids, order);
   const std::vector<double> factors = chosen(alpha, order);
   rows_->each_upper_row(
-      examples.data(), count,
+      examples,
       [&](int64_t r, const RowView& view, double*, int64_t part) {
         collect(view, r, factors.data(), moments[part]);
       },
@@ -123,7 +125,7 @@ void Mixture::quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows,
   std::vector<int64_t> first(rows);
   std::iota(first.begin(), first.end(), 0);
   sweep(
-      rows_->program(), work, first.data(), rows, work, rows_->threads(),
+      {rows_->program(), work, first, work, rows_->threads()},
       [&](int64_t r, const RowView& view, double*, int64_t part) {
         collect(view, r, alpha, moments[part]);
       },
@@ -141,7 +143,7 @@ void Mixture::combine(const int64_t* ids, int64_t count, const double* alpha, do
   std::vector<double> columns(count, 0.0);
   std::vector<Buffer<double>> rows(moments.size(), Buffer<double>(count, 0.0));
   sweep(
-      rows_->program(), work, every.data(), count, work, rows_->threads(),
+      {rows_->program(), work, every, work, rows_->threads()},
       [&](int64_t r, const RowView& view, double*, int64_t part) {
         alignas(64) double values[kTileColumns];
         collect(view, r, alpha, moments[part]);
@@ -159,8 +161,9 @@ void Mixture::combine(const int64_t* ids, int64_t count, const double* alpha, do
   for (int64_t i = 0; i < n(); ++i)
     if (!given[i]) others.push_back(i);
   std::vector<double> sums(others.size(), 0.0);
-  sweep(rows_->program(), side, ids, count, side.subset(others.data(), int64_t(others.size())),
-        rows_->threads(), [&](int64_t r, const RowView& view, double*, int64_t) {
+  const Side rest = side.subset(others.data(), int64_t(others.size()));
+  sweep({rows_->program(), side, {ids, size_t(count)}, rest, rows_->threads()},
+        [&](int64_t r, const RowView& view, double*, int64_t) {
           add_row(view, alpha[r], sums.data());
         });
   for (int64_t k = 0; k < count; ++k) combined_[ids[k]] = columns[k];
@@ -179,7 +182,7 @@ void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
   }
   const std::vector<Group> groups = program.groups_with(wanted.data());
   std::fill_n(out, n_chosen * n(), 0.0);
-  sweep(program, side, ids, count, side, rows_->threads(),
+  sweep({program, side, {ids, size_t(count)}, side, rows_->threads()},
         [&](int64_t r, const RowView& view, double* stack, int64_t) {
           program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
             if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
@@ -192,8 +195,8 @@ void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_colu
   for (size_t p = 0; p < profiles_.size(); ++p)
     std::fill_n(out[p], n_columns * profiles_[p].nodes().count(), 0.0);
   rows_->each_row(
-      columns, n_columns,
-      [&](int64_t r, const RowView& view, double*) {
+      {columns, size_t(n_columns)},
+      [&](int64_t r, const RowView& view, double*, int64_t) {
         for (size_t p = 0; p < profiles_.size(); ++p) {
           const Nodes& nodes = profiles_[p].nodes();
           simd().cells->spread(view.planes[p], nodes, alpha + view.j0, out[p] + r * nodes.count(),
@@ -232,7 +235,7 @@ void Mixture::blocks(const int64_t* ids, int64_t count, double* out) const {
 
 std::unique_ptr<Mixture> Mixture::subset(const int64_t* ids, int64_t count) {
   // With the bounds and weights of all examples.
-  auto smaller = std::make_unique<Mixture>(rows_->subset(ids, count), profiles_,
+  auto smaller = std::make_unique<Mixture>(rows_->subset({ids, size_t(count)}), profiles_,
                                            single_ ? single_->subset(ids, count) : nullptr);
   for (int64_t i = 0; i < count; ++i) smaller->combined_[i] = combined_[ids[i]];
   return smaller;

@@ -31,7 +31,7 @@ Stack::Stack(const Program& program, const Side& side, int threads)
   std::vector<int64_t> rows(n_);
   std::iota(rows.begin(), rows.end(), 0);
   sweep(
-      program, side, rows.data(), n_, side, threads_,
+      {program, side, rows, side, threads_},
       [&](int64_t r, const RowView& view, double* stack, int64_t) {
         program.run(program.groups(), view, stack, [&](int64_t m, const double* row) {
           const int64_t end = view.j0 + view.n;

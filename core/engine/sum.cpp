@@ -27,7 +27,7 @@ const Side& side_of(const Table& table) { return table_as<SideTable>(table).side
 
 struct PartRows : Rows {
   PartRows(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b)
-      : a(a), examples(rows, rows + count), packed(program, a, rows, count, b) {}
+      : a(a), examples(rows, rows + count), packed(program, a, {rows, size_t(count)}, b) {}
 
   const Side& a;
   const std::vector<int64_t> examples;
