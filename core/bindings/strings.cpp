@@ -259,7 +259,7 @@ void bind_string_kernels(nb::module_& m) {
   m.def(
       "locality_improved",
       [](int64_t half_window, int64_t degree) {
-        return Source{std::make_shared<LocalityKernel>(half_window, degree)};
+        return Source{locality_improved(half_window, degree)};
       },
       "half_window"_a, "degree"_a);
   m.attr("LONGEST_KMER") = kLongestKmer;

@@ -26,8 +26,8 @@ class SideTable : public Table {
 const Side& side_of(const Table& table) { return table_as<SideTable>(table).side; }
 
 struct PartRows : Rows {
-  PartRows(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b)
-      : a(a), examples(rows, rows + count), packed(program, a, {rows, size_t(count)}, b) {}
+  PartRows(const Program& program, const Side& a, std::span<const int64_t> rows, const Side& b)
+      : a(a), examples(rows.begin(), rows.end()), packed(program, a, rows, b) {}
 
   const Side& a;
   const std::vector<int64_t> examples;
@@ -42,9 +42,9 @@ class Sum : public Quantity {
     parts_->check(side_of(a), side_of(b));
   }
 
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
+  std::unique_ptr<Rows> pack(const Table& a, std::span<const int64_t> rows,
                              const Table& b) const override {
-    return std::make_unique<PartRows>(*parts_, side_of(a), rows, count, side_of(b));
+    return std::make_unique<PartRows>(*parts_, side_of(a), rows, side_of(b));
   }
 
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,

@@ -25,8 +25,7 @@ class PackedRows {
   PackedRows(const Program& program, const Side& a, std::span<const int64_t> rows, const Side& b)
       : program_(program), b_(b) {
     for (size_t s = 0; s < program.sources().size(); ++s)
-      packs_.push_back(program.sources()[s]->pack(*a.tables[s], rows.data(), int64_t(rows.size()),
-                                                  *b.tables[s]));
+      packs_.push_back(program.sources()[s]->pack(*a.tables[s], rows, *b.tables[s]));
   }
 
   // out: planes x (r1 - r0) x (j1 - j0)

@@ -133,8 +133,8 @@ std::unique_ptr<Sums> LinearPlan::sum_up(const Bundle& bundle, const int64_t* ro
   std::vector<double> factors(delta, delta + count);
   for (int32_t slot : bundle.slots)
     for (int64_t r = 0; r < count; ++r) factors[r] *= a_.vectors[slot][rows[r]];
-  return program_.sources()[bundle.source]->sums(*a_.tables[bundle.source], rows, factors.data(),
-                                                 count, b_.n, threads, planes);
+  return program_.sources()[bundle.source]->sums(
+      *a_.tables[bundle.source], {{rows, size_t(count)}, factors, b_.n, threads, planes});
 }
 
 bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, int threads,
@@ -228,7 +228,7 @@ LinearPlan::BlockPart LinearPlan::block_part(const Bundle& bundle, const int64_t
   std::vector<int64_t> all(count);
   std::iota(all.begin(), all.end(), 0);
   part.table = a_.tables[bundle.source]->subset(ids, count);
-  part.rows = part.quantity->pack(*part.table, all.data(), count, *part.table);
+  part.rows = part.quantity->pack(*part.table, all, *part.table);
   part.unit = units(bundle, ids, count);
   return part;
 }
@@ -242,7 +242,7 @@ bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t
   run_team(threads, count, [&](int64_t r, int) {
     double* row = out + r * count;
     std::fill(row + r, row + count, 0.0);
-    quantity.sums(*table, &r, &unit[r], 1, count, 1, planes.data())
+    quantity.sums(*table, {{&r, 1}, {&unit[r], 1}, count, 1, planes.data()})
         ->lookup(*table, r, count, row + r, 0);
     for (int64_t j = r; j < count; ++j) {
       row[j] *= unit[j];
@@ -279,7 +279,7 @@ void LinearPlan::add_rows(const Bundle& bundle, const int64_t* rows, const doubl
   const int64_t some = std::max(kBlock, kPackBytes / (1 + quantity->row_bytes(a)));
   for (int64_t first = 0; first < count; first += some) {
     const int64_t last = std::min(count, first + some);
-    const auto packed = quantity->pack(a, rows + first, last - first, b);
+    const auto packed = quantity->pack(a, {rows + first, size_t(last - first)}, b);
     run_team(threads, (b_.n + kBlock - 1) / kBlock, [&](int64_t tile, int) {
       const int64_t j0 = tile * kBlock, j1 = std::min(b_.n, j0 + kBlock);
       double values[kBlock * kBlock], sums[kBlock] = {};
@@ -324,37 +324,35 @@ bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights,
 }
 
 bool LinearPlan::multiplies() const {
-  return linear_ && std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
-           return program_.sources()[bundle.source]->multiplies(*a_.tables[bundle.source]);
-         });
+  return linear_ && std::all_of(bundles_.begin(), bundles_.end(),
+                                [&](const Bundle& bundle) { return product_costs(bundle).cheap; });
 }
 
 bool LinearPlan::products_are_fixed() const {
-  return std::any_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
-    return program_.sources()[bundle.source]->product_is_fixed(*a_.tables[bundle.source]);
-  });
+  return std::any_of(bundles_.begin(), bundles_.end(),
+                     [&](const Bundle& bundle) { return product_costs(bundle).fixed; });
 }
 
-int64_t LinearPlan::product_bytes(const Bundle& bundle) const {
-  return program_.sources()[bundle.source]->product_bytes(*a_.tables[bundle.source]);
+ProductCosts LinearPlan::product_costs(const Bundle& bundle) const {
+  return program_.sources()[bundle.source]->product_costs(*a_.tables[bundle.source]);
 }
 
 int64_t LinearPlan::product_bytes() const {
   int64_t bytes = 0;
-  for (const Bundle& bundle : bundles_) bytes += product_bytes(bundle);
+  for (const Bundle& bundle : bundles_) bytes += product_costs(bundle).bytes;
   return bytes;
 }
 
 void LinearPlan::product_bytes(double* out) const {
   std::fill_n(out, program_.n_kernels(), 0.0);
   for (const Bundle& bundle : bundles_)
-    for (const LinearTerm& term : bundle.terms) out[term.kernel] += double(product_bytes(bundle));
+    for (const LinearTerm& term : bundle.terms)
+      out[term.kernel] += double(product_costs(bundle).bytes);
 }
 
 bool LinearPlan::keeps_parts() const {
-  return std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
-    return program_.sources()[bundle.source]->keeps_parts();
-  });
+  return std::all_of(bundles_.begin(), bundles_.end(),
+                     [&](const Bundle& bundle) { return product_costs(bundle).keeps_parts; });
 }
 
 bool LinearPlan::products_are_separate() const {
@@ -386,7 +384,7 @@ std::unique_ptr<Products> LinearPlan::products(int64_t room, int threads) const 
       for (LinearTerm& term : bundle.terms) term.plane = 0;
     const Table& table = *a_.tables[bundle.source];
     auto product = quantity.product(table, room, threads);
-    room = std::max<int64_t>(0, room - quantity.product_bytes(table));
+    room = std::max<int64_t>(0, room - quantity.product_costs(table).bytes);
     std::vector<double> unit = units(bundle, all.data(), a_.n);
     parts.push_back({std::move(bundle), std::move(alone), std::move(product), std::move(unit),
                      std::vector<bool>(size_t(quantity.planes()), true)});

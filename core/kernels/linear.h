@@ -74,7 +74,7 @@ class LinearPlan {
   using Bundle = LinearBundle;
   struct BlockPart;
 
-  int64_t product_bytes(const Bundle& bundle) const;
+  ProductCosts product_costs(const Bundle& bundle) const;
 
   BlockPart block_part(const Bundle& bundle, const int64_t* ids, int64_t count,
                        const double* weights) const;

@@ -45,4 +45,10 @@ std::shared_ptr<const Table> SequenceTable::subset(const int64_t* ids, int64_t c
   return std::make_shared<SequenceTable>(chosen, held);
 }
 
+void check_alphabet(const Table& a, const Table& b, uint64_t letters) {
+  for (const Table* table : {&a, &b})
+    if (uint64_t(sequences_of(*table).letters) != letters)
+      throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
+}
+
 }  // namespace kw

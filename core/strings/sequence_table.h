@@ -19,4 +19,7 @@ inline const SequenceView& sequences_of(const Table& table) {
   return table_as<SequenceTable>(table).view;
 }
 
+// Throws if sequences of a or b are of another alphabet than one of so many letters.
+void check_alphabet(const Table& a, const Table& b, uint64_t letters);
+
 }  // namespace kw
