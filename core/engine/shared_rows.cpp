@@ -41,20 +41,19 @@ bool SharedRows::keeps_rows(int64_t count) const {
   return count < kMany || reads() > kCheap;
 }
 
-std::vector<int64_t> SharedRows::cached_first(std::span<const int64_t> ids) const {
-  std::vector<int64_t> order(ids.size());
-  std::iota(order.begin(), order.end(), 0);
+std::vector<int64_t> SharedRows::cached_first(IdSpan ids) const {
+  std::vector<int64_t> order = all_ids(int64_t(ids.size()));
   if (gathers(int64_t(ids.size())))
     std::stable_partition(order.begin(), order.end(),
                           [&](int64_t r) { return cache_.holds(ids[r]); });
   return order;
 }
 
-std::unique_ptr<SharedRows> SharedRows::subset(std::span<const int64_t> ids) {
+std::unique_ptr<SharedRows> SharedRows::subset(IdSpan ids) {
   const int64_t count = int64_t(ids.size());
   cache_.limit(cache_bytes_ / 2);
-  auto smaller = std::make_unique<SharedRows>(program_, side_.subset(ids.data(), count),
-                                              cache_bytes_ / 2, threads_);
+  auto smaller =
+      std::make_unique<SharedRows>(program_, side_.subset(ids), cache_bytes_ / 2, threads_);
   std::vector<int64_t> position(side_.n, -1);
   for (int64_t i = 0; i < count; ++i) position[ids[i]] = i;
   cache_.oldest_first([&](int64_t example, const double* row) {

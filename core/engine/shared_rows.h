@@ -2,8 +2,6 @@
 #pragma once
 #include <algorithm>
 #include <memory>
-#include <numeric>
-#include <span>
 #include <vector>
 
 #include "engine/cache.h"
@@ -11,14 +9,6 @@
 #include "engine/sweep.h"
 
 namespace kw {
-
-// values[order[0]], values[order[1]], ...
-template <typename T>
-std::vector<T> chosen(const T* values, const std::vector<int64_t>& order) {
-  std::vector<T> result;
-  for (int64_t position : order) result.push_back(values[position]);
-  return result;
-}
 
 // How rows are visited.
 struct Visits {
@@ -31,14 +21,14 @@ struct Visits {
 class CachedRows {
  public:
   CachedRows(std::vector<const double*> rows, int64_t n, int64_t planes, int64_t columns,
-             std::span<const int64_t> ids = {})
+             IdSpan ids = {})
       : rows_(std::move(rows)), n_(n), planes_(planes), columns_(columns), ids_(ids) {}
 
   int64_t pack_rows() const { return int64_t(rows_.size()); }
   int64_t tile_rows() const { return 1; }  // rows lie in memory of their own
   int64_t tile_columns() const { return columns_; }
   int64_t tile_size() const { return ids_.empty() ? 0 : planes_ * columns_; }
-  void pack(std::span<const int64_t>) {}
+  void pack(IdSpan) {}
   TileValues tile(int64_t r, int64_t, int64_t j0, int64_t j1, double* scratch) const {
     if (ids_.empty()) return {rows_[r] + j0, 0, n_};
     for (int64_t p = 0; p < planes_; ++p)
@@ -49,7 +39,7 @@ class CachedRows {
  private:
   const std::vector<const double*> rows_;
   const int64_t n_, planes_, columns_;
-  const std::span<const int64_t> ids_;
+  const IdSpan ids_;
 };
 
 class SharedRows {
@@ -65,25 +55,25 @@ class SharedRows {
 
   // The rows of some examples against all examples, cached rows first (see `sweep`).
   template <RowVisitor Visit>
-  void each_row(std::span<const int64_t> ids, Visit&& visit, Visits visits = {});
+  void each_row(IdSpan ids, Visit&& visit, Visits visits = {});
 
   // The rows of some examples against each other: visit(r, view, ...) is called for every position
   // r of `ids`, the views covering the positions from r on in tiles. Cached rows are used, if
   // reading is cheaper than computing, up to the first that is missing.
   template <RowVisitor Visit>
-  void each_upper_row(std::span<const int64_t> ids, Visit&& visit, int64_t parts = 0);
+  void each_upper_row(IdSpan ids, Visit&& visit, int64_t parts = 0);
 
   // Positions of `ids` in the order in which `each_upper_row` is fastest: those of cached rows
   // first if they are used.
-  std::vector<int64_t> cached_first(std::span<const int64_t> ids) const;
+  std::vector<int64_t> cached_first(IdSpan ids) const;
 
   // out (count x count), symmetric: fill(view, stack, values) sets the values of a view.
   template <std::invocable<const RowView&, double*, double*> Fill>
-  void block(std::span<const int64_t> ids, double* out, Fill&& fill);
+  void block(IdSpan ids, double* out, Fill&& fill);
 
   // The same for some of the examples. The two share the memory of the cache, half each; rows that
   // were cached stay cached as far as they fit.
-  std::unique_ptr<SharedRows> subset(std::span<const int64_t> ids);
+  std::unique_ptr<SharedRows> subset(IdSpan ids);
 
  private:
   // Cost of the values of a pair, in units of reading one value from a long row.
@@ -102,7 +92,7 @@ class SharedRows {
 };
 
 template <RowVisitor Visit>
-void SharedRows::each_row(std::span<const int64_t> ids, Visit&& visit, Visits visits) {
+void SharedRows::each_row(IdSpan ids, Visit&& visit, Visits visits) {
   const int64_t planes = program_->n_planes();
   std::vector<int64_t> known, missing;  // positions of ids
   std::vector<const double*> rows;
@@ -117,7 +107,7 @@ void SharedRows::each_row(std::span<const int64_t> ids, Visit&& visit, Visits vi
   }
   // Long stretches of a row are read faster than short ones.
   const int64_t columns = std::clamp(side_.n / threads_, kTileColumns, 4 * kTileColumns);
-  const std::vector<int64_t> cached = chosen(ids.data(), known);
+  const std::vector<int64_t> cached = gather(ids.data(), known);
   sweep(CachedRows(std::move(rows), side_.n, planes, columns),
         {*program_, side_, cached, side_, threads_},
         [&](int64_t k, const RowView& view, double* stack, int64_t part) {
@@ -125,7 +115,7 @@ void SharedRows::each_row(std::span<const int64_t> ids, Visit&& visit, Visits vi
         },
         {.by_rows = visits.by_rows});
 
-  const std::vector<int64_t> computed = chosen(ids.data(), missing);
+  const std::vector<int64_t> computed = gather(ids.data(), missing);
   const bool keeps = visits.keeps && keeps_rows(int64_t(missing.size()));
   std::vector<double*> kept;
   try {
@@ -145,7 +135,7 @@ void SharedRows::each_row(std::span<const int64_t> ids, Visit&& visit, Visits vi
 }
 
 template <RowVisitor Visit>
-void SharedRows::each_upper_row(std::span<const int64_t> ids, Visit&& visit, int64_t parts) {
+void SharedRows::each_upper_row(IdSpan ids, Visit&& visit, int64_t parts) {
   std::vector<const double*> rows;
   for (size_t r = 0; r < ids.size() && gathers(int64_t(ids.size())); ++r) {
     const double* row = cache_.find(ids[r]);
@@ -153,11 +143,9 @@ void SharedRows::each_upper_row(std::span<const int64_t> ids, Visit&& visit, int
     rows.push_back(row);
   }
   const size_t known = rows.size();
-  const Side work = (known < ids.size() ? side_ : Side{side_.n, {}, side_.vectors})
-                        .subset(ids.data(), int64_t(ids.size()));
-  std::vector<int64_t> positions(ids.size());
-  std::iota(positions.begin(), positions.end(), 0);
-  const std::span<const int64_t> all = positions;
+  const Side work = (known < ids.size() ? side_ : Side{side_.n, {}, side_.vectors}).subset(ids);
+  const std::vector<int64_t> positions = all_ids(work.n);
+  const IdSpan all = positions;
   sweep(CachedRows(std::move(rows), side_.n, program_->n_planes(), kTileColumns, ids),
         {*program_, work, all.first(known), work, threads_}, visit,
         {.upper = true, .by_rows = true, .parts = parts});
@@ -169,15 +157,15 @@ void SharedRows::each_upper_row(std::span<const int64_t> ids, Visit&& visit, int
 }
 
 template <std::invocable<const RowView&, double*, double*> Fill>
-void SharedRows::block(std::span<const int64_t> ids, double* out, Fill&& fill) {
+void SharedRows::block(IdSpan ids, double* out, Fill&& fill) {
   const int64_t count = int64_t(ids.size());
   const std::vector<int64_t> order = cached_first(ids);
-  each_upper_row(chosen(ids.data(), order),
+  each_upper_row(gather(ids.data(), order),
                  [&](int64_t r, const RowView& view, double* stack, int64_t) {
                    fill(view, stack, out + r * count + view.j0);
                  });
   mirror_upper(out, count);
-  if (!std::is_sorted(order.begin(), order.end())) reorder(out, order.data(), count);
+  if (!std::is_sorted(order.begin(), order.end())) reorder(out, order);
 }
 
 }  // namespace kw

@@ -36,7 +36,8 @@ std::vector<double> cell_points(const SingleGrid& grid, int64_t cells, int tail,
 }
 
 // Where each of n examples stands in a list of some of them, or -1.
-std::vector<int64_t> positions(const int64_t* ids, int64_t count, int64_t n) {
+std::vector<int64_t> positions(IdSpan ids, int64_t n) {
+  const int64_t count = int64_t(ids.size());
   std::vector<int64_t> found(n, -1);
   for (int64_t k = 0; k < count; ++k) found[ids[k]] = k;
   return found;
@@ -45,15 +46,15 @@ std::vector<int64_t> positions(const int64_t* ids, int64_t count, int64_t n) {
 // Sums of the powers of places in cells over some examples, times their alphas, for each of others.
 class MomentPass {
  public:
-  MomentPass(const SingleTable& table, const int64_t* ids, int64_t count, const double* alpha,
-             const SingleGrid& grid, const int64_t* columns)
+  MomentPass(const SingleTable& table, IdSpan ids, std::span<const double> alpha,
+             const SingleGrid& grid, IdSpan columns)
       : table_(table),
-        support_(table.subset(ids, count)),
+        support_(table.subset(ids)),
         grid_(grid),
-        position_(positions(ids, count, table.n())),
+        position_(positions(ids, table.n())),
         columns_(columns) {
     weights_.assign(support_->panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
-    std::copy_n(alpha, count, weights_.begin());
+    std::copy(alpha.begin(), alpha.end(), weights_.begin());
   }
 
   // Adds to moments (width x grid.moments()) of columns [first, first + width), at most kStrip of
@@ -62,7 +63,7 @@ class MomentPass {
     UsedMoments used;
     const auto& loops = *simd().single;
     const int64_t tile = kStrip * kPanel, panels = support_->panels();
-    const SingleRows rows(table_, columns_ + first, width);
+    const SingleRows rows(table_, columns_.subspan(first, width));
     Buffer<float> s(kPanelsAtOnce * tile), sums(kApart * grid_.moments(), 0.0f);
     for (int64_t p0 = 0; p0 < panels; p0 += kPanelsAtOnce) {
       const int64_t p1 = std::min(p0 + kPanelsAtOnce, panels);
@@ -84,7 +85,7 @@ class MomentPass {
   const std::shared_ptr<const SingleTable> support_;
   const SingleGrid grid_;
   const std::vector<int64_t> position_;  // of each example among those summed over
-  const int64_t* columns_;
+  const IdSpan columns_;
   Buffer<float> weights_;
 };
 
@@ -152,9 +153,9 @@ bool SingleFamily::serves(const Program& program) const {
   return still >= kDistanceError * table_->usual_norm();
 }
 
-SingleFamily SingleFamily::subset(const int64_t* ids, int64_t count) const {
+SingleFamily SingleFamily::subset(IdSpan ids) const {
   SingleFamily smaller = *this;  // with the cells and weights of all examples
-  smaller.table_ = table_->subset(ids, count);
+  smaller.table_ = table_->subset(ids);
   return smaller;
 }
 
@@ -221,10 +222,9 @@ std::unique_ptr<SinglePasses> SinglePasses::of(const Program& program, const Sid
   return passes;
 }
 
-std::unique_ptr<SinglePasses> SinglePasses::subset(const int64_t* ids, int64_t count) const {
+std::unique_ptr<SinglePasses> SinglePasses::subset(IdSpan ids) const {
   auto smaller = std::make_unique<SinglePasses>();
-  for (const SingleFamily& family : families_)
-    smaller->families_.push_back(family.subset(ids, count));
+  for (const SingleFamily& family : families_) smaller->families_.push_back(family.subset(ids));
   return smaller;
 }
 
@@ -232,30 +232,29 @@ void SinglePasses::weigh(const Program& program, const double* weights) {
   for (SingleFamily& family : families_) family.weigh(program, weights);
 }
 
-void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, int threads,
-                       double* out) const {
+void SinglePasses::add(IdSpan ids, std::span<const double> delta, int threads, double* out) const {
   for (const SingleFamily& family : families_)
-    add(family, family.table(), ids, ids, count, delta, threads, out);
+    add(family, family.table(), ids, ids, delta, threads, out);
 }
 
-void SinglePasses::add_at(const int64_t* ids, int64_t count, const double* delta,
-                          const int64_t* columns, int64_t n_columns, int threads,
+void SinglePasses::add_at(IdSpan ids, std::span<const double> delta, IdSpan columns, int threads,
                           double* out) const {
+  const int64_t count = int64_t(ids.size());
   if (families_.empty()) return;
-  const std::vector<int64_t> position = positions(columns, n_columns, families_[0].table().n());
+  const std::vector<int64_t> position = positions(columns, families_[0].table().n());
   std::vector<int64_t> places(count);
   for (int64_t r = 0; r < count; ++r) places[r] = position[ids[r]];
   for (const SingleFamily& family : families_)
-    add(family, *family.table().subset(columns, n_columns), ids, places.data(), count, delta,
-        threads, out);
+    add(family, *family.table().subset(columns), ids, places, delta, threads, out);
 }
 
-void SinglePasses::add(const SingleFamily& family, const SingleTable& others, const int64_t* ids,
-                       const int64_t* places, int64_t count, const double* delta, int threads,
+void SinglePasses::add(const SingleFamily& family, const SingleTable& others, IdSpan ids,
+                       IdSpan places, std::span<const double> delta, int threads,
                        double* out) const {
-  const std::vector<float> factors(delta, delta + count);
+  const int64_t count = int64_t(places.size());
+  const std::vector<float> factors(delta.begin(), delta.end());
   const auto& loops = *simd().single;
-  const SingleRows rows(family.table(), ids, count);
+  const SingleRows rows(family.table(), ids);
   run_team(threads, others.panels(), [&](int64_t p, int) {
     alignas(64) float s[kStrip * kPanel];
     double sums[kPanel] = {};
@@ -274,11 +273,12 @@ void SinglePasses::add(const SingleFamily& family, const SingleTable& others, co
   });
 }
 
-void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double* out) const {
+void SinglePasses::block(IdSpan ids, int threads, double* out) const {
+  const int64_t count = int64_t(ids.size());
   const auto& loops = *simd().single;
   for (const SingleFamily& family : families_) {
-    const auto others = family.table().subset(ids, count);
-    const SingleRows rows(family.table(), ids, count);
+    const auto others = family.table().subset(ids);
+    const SingleRows rows(family.table(), ids);
     const bool adds = &family != families_.data();
     // Both halves are computed: that takes no longer than mirroring one.
     run_team(threads, (count + kStrip - 1) / kStrip, [&](int64_t strip, int) {
@@ -296,11 +296,11 @@ void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double*
   }
 }
 
-void SinglePasses::outputs(const int64_t* ids, int64_t count, const double* alpha,
-                           const int64_t* columns, int64_t n_columns, int threads,
+void SinglePasses::outputs(IdSpan ids, std::span<const double> alpha, IdSpan columns, int threads,
                            double* out) const {
+  const int64_t n_columns = int64_t(columns.size());
   for (const SingleFamily& family : families_) {
-    const MomentPass pass(family.table(), ids, count, alpha, family.grid(), columns);
+    const MomentPass pass(family.table(), ids, alpha, family.grid(), columns);
     std::vector<std::unique_ptr<KernelSums>> sums(threads);
     run_team(threads, (n_columns + kStrip - 1) / kStrip, [&](int64_t strip, int worker) {
       if (!sums[worker]) sums[worker] = std::make_unique<KernelSums>(family, pass);

@@ -23,7 +23,7 @@ class SingleFamily {
 
   // Whether cells are narrow enough for its kernels, and distances accurate enough.
   bool serves(const Program& program) const;
-  SingleFamily subset(const int64_t* ids, int64_t count) const;
+  SingleFamily subset(IdSpan ids) const;
   void weigh(const Program& program, const double* weights);
 
   const SingleTable& table() const { return *table_; }
@@ -57,24 +57,23 @@ class SinglePasses {
   // Null where kernels are of another kind, or need more digits.
   static std::unique_ptr<SinglePasses> of(const Program& program, const Side& side);
 
-  std::unique_ptr<SinglePasses> subset(const int64_t* ids, int64_t count) const;
+  std::unique_ptr<SinglePasses> subset(IdSpan ids) const;
   void weigh(const Program& program, const double* weights);
   // out[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
-  void add(const int64_t* ids, int64_t count, const double* delta, int threads, double* out) const;
+  void add(IdSpan ids, std::span<const double> delta, int threads, double* out) const;
   // The same for some examples: out[j] is that of example columns[j].
-  void add_at(const int64_t* ids, int64_t count, const double* delta, const int64_t* columns,
-              int64_t n_columns, int threads, double* out) const;
+  void add_at(IdSpan ids, std::span<const double> delta, IdSpan columns, int threads,
+              double* out) const;
   // out (count x count): the weighted sum of kernels inside a working set, symmetric.
-  void block(const int64_t* ids, int64_t count, int threads, double* out) const;
+  void block(IdSpan ids, int threads, double* out) const;
   // out (kernels x columns): sum_r alpha[r] k_m(x_ids[r], x_columns[j]).
-  void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* columns,
-               int64_t n_columns, int threads, double* out) const;
+  void outputs(IdSpan ids, std::span<const double> alpha, IdSpan columns, int threads,
+               double* out) const;
 
  private:
   // What one family adds for other examples, among which those of ids have places, or -1.
-  void add(const SingleFamily& family, const SingleTable& others, const int64_t* ids,
-           const int64_t* places, int64_t count, const double* delta, int threads,
-           double* out) const;
+  void add(const SingleFamily& family, const SingleTable& others, IdSpan ids, IdSpan places,
+           std::span<const double> delta, int threads, double* out) const;
 
   std::vector<SingleFamily> families_;
 };

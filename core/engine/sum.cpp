@@ -16,8 +16,8 @@ class SideTable : public Table {
  public:
   explicit SideTable(Side side) : side(std::move(side)) {}
 
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override {
-    return std::make_shared<SideTable>(side.subset(ids, count));
+  std::shared_ptr<const Table> subset(IdSpan ids) const override {
+    return std::make_shared<SideTable>(side.subset(ids));
   }
 
   const Side side;
@@ -26,7 +26,7 @@ class SideTable : public Table {
 const Side& side_of(const Table& table) { return table_as<SideTable>(table).side; }
 
 struct PartRows : Rows {
-  PartRows(const Program& program, const Side& a, std::span<const int64_t> rows, const Side& b)
+  PartRows(const Program& program, const Side& a, IdSpan rows, const Side& b)
       : a(a), examples(rows.begin(), rows.end()), packed(program, a, rows, b) {}
 
   const Side& a;
@@ -42,8 +42,7 @@ class Sum : public Quantity {
     parts_->check(side_of(a), side_of(b));
   }
 
-  std::unique_ptr<Rows> pack(const Table& a, std::span<const int64_t> rows,
-                             const Table& b) const override {
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override {
     return std::make_unique<PartRows>(*parts_, side_of(a), rows, side_of(b));
   }
 

@@ -5,7 +5,6 @@
 #include <concepts>
 #include <memory>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "kernels/program.h"
@@ -22,7 +21,7 @@ constexpr int64_t kStripRows = 32;                 // rows of a strip: Quantity:
 // Packed rows of all quantities of a program.
 class PackedRows {
  public:
-  PackedRows(const Program& program, const Side& a, std::span<const int64_t> rows, const Side& b)
+  PackedRows(const Program& program, const Side& a, IdSpan rows, const Side& b)
       : program_(program), b_(b) {
     for (size_t s = 0; s < program.sources().size(); ++s)
       packs_.push_back(program.sources()[s]->pack(*a.tables[s], rows, *b.tables[s]));
@@ -64,7 +63,7 @@ class Planes {
 struct Sweep {
   const Program& program;
   const Side& a;
-  std::span<const int64_t> rows;
+  IdSpan rows;
   const Side& b;
   int threads;
 };
@@ -92,15 +91,14 @@ struct TileValues {
 // Where the values of rows come from. `pack` prepares at most `pack_rows` of the rows, to which r0
 // and r1 of `tile` refer; `tile` may write into `tile_size` values of scratch memory.
 template <typename Source>
-concept RowSource =
-    requires(Source source, std::span<const int64_t> rows, int64_t at, double* out) {
-      { source.pack_rows() } -> std::same_as<int64_t>;
-      { source.tile_rows() } -> std::same_as<int64_t>;
-      { source.tile_columns() } -> std::same_as<int64_t>;
-      { source.tile_size() } -> std::same_as<int64_t>;
-      source.pack(rows);
-      { source.tile(at, at, at, at, out) } -> std::same_as<TileValues>;
-    };
+concept RowSource = requires(Source source, IdSpan rows, int64_t at, double* out) {
+  { source.pack_rows() } -> std::same_as<int64_t>;
+  { source.tile_rows() } -> std::same_as<int64_t>;
+  { source.tile_columns() } -> std::same_as<int64_t>;
+  { source.tile_size() } -> std::same_as<int64_t>;
+  source.pack(rows);
+  { source.tile(at, at, at, at, out) } -> std::same_as<TileValues>;
+};
 
 // Is called as visit(r, view, stack, part): position r of the rows, some of its columns, scratch
 // memory for Program::run, and the part. Calls for different parts may run at the same time.
@@ -127,7 +125,7 @@ class ComputedRows {
     return std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
   }
   int64_t tile_size() const { return program_.n_planes() * kTileRows * tile_columns(); }
-  void pack(std::span<const int64_t> rows) { packed_.emplace(program_, a_, rows, b_); }
+  void pack(IdSpan rows) { packed_.emplace(program_, a_, rows, b_); }
   TileValues tile(int64_t r0, int64_t r1, int64_t j0, int64_t j1, double* scratch) const {
     packed_->fill(r0, r1, j0, j1, scratch);
     return {scratch, j1 - j0, (r1 - r0) * (j1 - j0)};
@@ -151,7 +149,7 @@ void sweep(Source&& source, const Sweep& task, Visit&& visit, Pairs pairs = {}) 
   const int64_t tiles = (b.n + columns - 1) / columns, limit = source.pack_rows();
   std::vector<std::vector<double>> scratch(threads), stacks(threads);
   for (int64_t p0 = 0; p0 < count; p0 += limit) {
-    const std::span<const int64_t> packed = task.rows.subspan(p0, std::min(limit, count - p0));
+    const IdSpan packed = task.rows.subspan(p0, std::min(limit, count - p0));
     source.pack(packed);
     // Rows [from, to) of the pack and column tile t.
     const auto visit_tile = [&](int64_t t, int64_t from, int64_t to, int64_t part, int worker) {

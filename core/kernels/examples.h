@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "system/ids.h"
+
 namespace kw {
 
 template <typename T>
@@ -29,7 +31,7 @@ using Fingerprint = std::array<uint64_t, 2>;
 class Table {
  public:
   virtual ~Table() = default;
-  virtual std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const = 0;
+  virtual std::shared_ptr<const Table> subset(IdSpan ids) const = 0;
   // Mixes example i into a fingerprint. By default every example is one of its kind.
   virtual void mix(int64_t i, Fingerprint& print) const;
 };
@@ -56,7 +58,7 @@ class VectorTable : public Table {
 class DenseTable : public VectorTable {
  public:
   DenseTable(Array<double> x, int64_t n, int64_t d);
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
   void unpack(int64_t i, double* out) const override;
   void mix(int64_t i, Fingerprint& print) const override;
   bool sparse() const override { return false; }
@@ -68,7 +70,7 @@ class SparseTable : public VectorTable {
  public:
   SparseTable(Array<double> data, Array<int32_t> indices, Array<int64_t> indptr, int64_t n,
               int64_t d);
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
   void unpack(int64_t i, double* out) const override;
   void mix(int64_t i, Fingerprint& print) const override;
   bool sparse() const override { return true; }
@@ -84,7 +86,7 @@ class GivenTable : public Table {
  public:
   GivenTable(Array<double> matrix, int64_t n, int64_t columns, std::vector<int64_t> rows,
              std::vector<int64_t> ids);
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
 
   const Array<double> matrix;
   const int64_t n, columns;
@@ -97,7 +99,7 @@ struct Side {
   std::vector<std::shared_ptr<const Table>> tables;
   std::vector<Array<double>> vectors;
 
-  Side subset(const int64_t* ids, int64_t count) const;
+  Side subset(IdSpan ids) const;
   // Equal for equal examples (and, but for an accident of 1 in 2^128, only for those).
   Fingerprint fingerprint(int64_t i) const;
 };

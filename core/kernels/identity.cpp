@@ -29,9 +29,9 @@ struct IdProduct : Product {
   void quadratic(const double* v, int, double* out) const override {
     out[0] += scale * simd().dot(v, v, n);
   }
-  void outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>&, int,
+  void outputs(const double* v, IdSpan ids, const std::vector<bool>&, int,
                double* out) const override {
-    for (int64_t r = 0; r < count; ++r) out[r] += scale * v[ids[r]];
+    for (size_t r = 0; r < ids.size(); ++r) out[r] += scale * v[ids[r]];
   }
 
   const int64_t n;
@@ -87,10 +87,8 @@ class Identity : public Quantity {
 
 }  // namespace
 
-std::shared_ptr<const Table> IdTable::subset(const int64_t* chosen, int64_t count) const {
-  std::vector<int64_t> some(count);
-  for (int64_t i = 0; i < count; ++i) some[i] = ids[chosen[i]];
-  return std::make_shared<IdTable>(std::move(some));
+std::shared_ptr<const Table> IdTable::subset(IdSpan chosen) const {
+  return std::make_shared<IdTable>(gather(ids.data(), chosen));
 }
 
 std::shared_ptr<const Quantity> identity() { return std::make_shared<Identity>(); }

@@ -8,7 +8,7 @@ namespace kw {
 class IdTable : public Table {
  public:
   explicit IdTable(std::vector<int64_t> ids) : ids(std::move(ids)) {}
-  std::shared_ptr<const Table> subset(const int64_t* chosen, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan chosen) const override;
 
   const std::vector<int64_t> ids;
 };

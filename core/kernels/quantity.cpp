@@ -33,8 +33,7 @@ constexpr int64_t kDensePanel = 4096;  // columns beyond which sparse rows stay 
 // pay for many.
 int64_t panel_width(int64_t d, int64_t count) { return d <= 16384 && count > 8 ? 32 : 8; }
 
-std::unique_ptr<VectorRows> pack_vectors(const Table& a, std::span<const int64_t> rows,
-                                         const Table& b, bool panels) {
+std::unique_ptr<VectorRows> pack_vectors(const Table& a, IdSpan rows, const Table& b, bool panels) {
   const VectorTable& table = vectors(a);
   const int64_t count = int64_t(rows.size());
   auto pack = std::make_unique<VectorRows>();
@@ -62,8 +61,7 @@ class Dot : public Quantity {
  public:
   void check(const Table& a, const Table& b) const override { check_vectors(a, b); }
 
-  std::unique_ptr<Rows> pack(const Table& a, std::span<const int64_t> rows,
-                             const Table& b) const override {
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override {
     return pack_vectors(a, rows, b, vectors(b).sparse());
   }
 
@@ -167,8 +165,7 @@ class FeatureSum : public Quantity {
 
   void check(const Table& a, const Table& b) const override { check_vectors(a, b); }
 
-  std::unique_ptr<Rows> pack(const Table& a, std::span<const int64_t> rows,
-                             const Table& b) const override {
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override {
     return pack_vectors(a, rows, b, false);
   }
 

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -19,8 +18,7 @@ struct Rows {
 
 // Rows that need no preparation.
 struct ChosenRows : Rows {
-  ChosenRows(const Table& table, std::span<const int64_t> ids)
-      : table(table), ids(ids.begin(), ids.end()) {}
+  ChosenRows(const Table& table, IdSpan ids) : table(table), ids(ids.begin(), ids.end()) {}
 
   const Table& table;
   const std::vector<int64_t> ids;
@@ -46,7 +44,7 @@ struct Sums {
 
 // A sum of rows that a quantity is to prepare.
 struct SumRequest {
-  std::span<const int64_t> rows;
+  IdSpan rows;
   std::span<const double> factors;  // one per row
   int64_t columns;                  // number of examples for which it will be looked up
   int threads;
@@ -72,8 +70,8 @@ struct Product {
   virtual void quadratic(const double* v, int threads, double* out) const = 0;
   // out[p * count + r] += the sum over j of v[j] times the value of plane p for j and ids[r], of
   // all planes or at least of those that are wanted.
-  virtual void outputs(const double* v, const int64_t* ids, int64_t count,
-                       const std::vector<bool>& wanted, int threads, double* out) const = 0;
+  virtual void outputs(const double* v, IdSpan ids, const std::vector<bool>& wanted, int threads,
+                       double* out) const = 0;
 };
 
 class Quantity {
@@ -82,8 +80,7 @@ class Quantity {
   virtual int64_t planes() const { return 1; }
   // Throws where examples of a cannot be compared with examples of b. All else relies on it.
   virtual void check(const Table& a, const Table& b) const = 0;
-  virtual std::unique_ptr<Rows> pack(const Table& a, std::span<const int64_t> rows,
-                                     const Table& /*b*/) const {
+  virtual std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& /*b*/) const {
     return std::make_unique<ChosenRows>(a, rows);
   }
   // Rows [r0, r1) of the pack against examples [j0, j1) of b. r0 is a multiple of 32.

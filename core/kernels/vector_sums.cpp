@@ -37,14 +37,14 @@ class VectorSums : public Sums {
   }
 };
 
-void add_sparse(const SparseTable& a, std::span<const int64_t> rows,
-                std::span<const double> factors, std::vector<double>& w) {
+void add_sparse(const SparseTable& a, IdSpan rows, std::span<const double> factors,
+                std::vector<double>& w) {
   for (size_t r = 0; r < rows.size(); ++r)
     for (int64_t e = a.indptr[rows[r]]; e < a.indptr[rows[r] + 1]; ++e)
       w[a.indices[e]] += factors[r] * a.data[e];
 }
 
-void add_dense(const DenseTable& a, std::span<const int64_t> rows, std::span<const double> factors,
+void add_dense(const DenseTable& a, IdSpan rows, std::span<const double> factors,
                std::vector<double>& w) {
   if (a.d >= kNarrow) {
     for (size_t r = 0; r < rows.size(); ++r)
@@ -60,7 +60,7 @@ void add_dense(const DenseTable& a, std::span<const int64_t> rows, std::span<con
 
 }  // namespace
 
-std::unique_ptr<Sums> sum_vectors(const VectorTable& a, std::span<const int64_t> rows,
+std::unique_ptr<Sums> sum_vectors(const VectorTable& a, IdSpan rows,
                                   std::span<const double> factors) {
   auto sums = std::make_unique<VectorSums>(a.d);
   if (const auto* sparse = dynamic_cast<const SparseTable*>(&a))

@@ -4,7 +4,7 @@
 
 namespace kw {
 
-std::unique_ptr<Sums> sum_vectors(const VectorTable& a, std::span<const int64_t> rows,
+std::unique_ptr<Sums> sum_vectors(const VectorTable& a, IdSpan rows,
                                   std::span<const double> factors);
 
 }  // namespace kw

@@ -11,8 +11,9 @@
 
 namespace kw {
 
-bool rank_one_response(const double* hessian, const double* D, int64_t M, double slight, double* P,
+bool rank_one_response(const double* hessian, std::span<const double> D, double slight, double* P,
                        char* moved) {
+  const int64_t M = int64_t(D.size());
   std::vector<int64_t> ids;
   for (int64_t m = 0; m < M; ++m) {
     moved[m] = std::abs(D[m]) * hessian[m * M + m] > slight;
@@ -43,15 +44,16 @@ bool rank_one_response(const double* hessian, const double* D, int64_t M, double
   return true;
 }
 
-bool rank_one_model(const double* hessian, const double* s, const double* d, int64_t M,
+bool rank_one_model(const double* hessian, std::span<const double> s, std::span<const double> d,
                     double slight, double* value, double* gradient, double* bent) {
+  const int64_t M = int64_t(d.size());
   std::vector<double> D(M), factors(M);
   std::vector<char> moved(M);
   for (int64_t m = 0; m < M; ++m) D[m] = d[m] / s[m];
-  if (!rank_one_response(hessian, D.data(), M, slight, bent, moved.data())) return false;
+  if (!rank_one_response(hessian, D, slight, bent, moved.data())) return false;
   *value = 0.0;
   for (int64_t m = 0; m < M; ++m) {
-    const double u = -std::inner_product(d, d + M, bent + m * M, 0.0);
+    const double u = -std::inner_product(d.begin(), d.end(), bent + m * M, 0.0);
     const double bend = moved[m] ? u / s[m] : 0.0;
     factors[m] = 1.0 + bend;
     gradient[m] = -0.5 * (s[m] + (2.0 + bend) * u);
@@ -63,7 +65,7 @@ bool rank_one_model(const double* hessian, const double* s, const double* d, int
 }
 
 bool even_weights(const WeightModel& model, const Evenness& evenness, double* v) {
-  const int64_t k = model.k;
+  const int64_t k = int64_t(model.theta.size());
   std::vector<double> kernel(k * k), slopes(k), low(k), none(k, 0.0), most(k, model.total);
   for (int64_t i = 0; i < k; ++i) {  // in terms of weights times their costs
     low[i] = model.costs[i] * model.lower[i];
@@ -89,8 +91,8 @@ bool even_weights(const WeightModel& model, const Evenness& evenness, double* v)
   const double tolerance = std::clamp(evenness.part * apart, 0.0, evenness.most);
   const DualTerm term = {none.data(), none.data(), none.data(),
                          none.data(), low.data(),  most.data()};
-  const PairSteps found = solve_pairs(kernel.data(), k, term, tolerance,
-                                      evenness.pairs_per_weight * k, v, slopes.data());
+  const PairSteps found = solve_pairs(kernel.data(), term, tolerance, evenness.pairs_per_weight * k,
+                                      {v, size_t(k)}, slopes.data());
   for (int64_t i = 0; i < k; ++i) v[i] /= model.costs[i];
   return found.violation <= tolerance;
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kRowsOfBlock = 16;  // of pairs that are compared at a time
 
 // Positions in a list of sequences in the order of their lengths.
-std::vector<int64_t> by_length(const SequenceView& view, std::span<const int64_t> sequences) {
+std::vector<int64_t> by_length(const SequenceView& view, IdSpan sequences) {
   std::vector<int64_t> order(sequences.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
@@ -151,7 +151,7 @@ std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const SumRequest& requ
   std::shared_ptr<const Quantity> one = request.planes ? combined(request.planes) : nullptr;
   auto store = std::make_unique<HammingStore>(
       one ? static_cast<const HammingKernel&>(*one).parameters : parameters);
-  store->add(a, request.rows.data(), request.factors.data(), count);
+  store->add(a, request.rows, request.factors);
   store->close(request.threads);
   return store;
 }

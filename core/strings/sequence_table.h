@@ -9,7 +9,7 @@ class SequenceTable : public Table {
  public:
   SequenceTable(const SequenceView& view, std::shared_ptr<const void> owner)
       : view(view), owner(std::move(owner)) {}
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
 
   const SequenceView view;
   const std::shared_ptr<const void> owner;  // keeps what the view shows alive

@@ -16,7 +16,7 @@ constexpr uint64_t kDenseSpace = 4096;  // so few k-mers have a place for every 
 // Some rows, found by the k-mers that they have.
 class Group {
  public:
-  Group(const SequenceView& view, std::span<const int64_t> rows, const KmerRule& rule) {
+  Group(const SequenceView& view, IdSpan rows, const KmerRule& rule) {
     std::vector<uint64_t> kmers;
     if (rule.space() <= kDenseSpace) counts_.assign(rule.space() * kGroup, 0.0);
     for (int64_t r = 0; r < int64_t(rows.size()); ++r) {
@@ -93,8 +93,7 @@ void SpectrumKernel::check(const Table& a, const Table& b) const {
   check_alphabet(a, b, rule.letters);
 }
 
-std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, std::span<const int64_t> rows,
-                                           const Table&) const {
+std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, IdSpan rows, const Table&) const {
   auto pack = std::make_unique<SpectrumRows>();
   for (size_t r = 0; r < rows.size(); r += kGroup)
     pack->groups.emplace_back(sequences_of(a),
@@ -156,7 +155,7 @@ std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const SumRequest& req
   int64_t letters = 0;
   for (int64_t i : request.rows) letters += sequences_of(a).length_of(i);
   auto sums = make_store(store, rule, letters);
-  sums->add(a, request.rows.data(), scaled.data(), count);
+  sums->add(a, request.rows, scaled);
   sums->settle(request.threads);
   return sums;
 }

@@ -193,7 +193,7 @@ std::unique_ptr<Sums> WdKernel::sums(const Table& a, const SumRequest& request) 
   const bool cheaper = WdStore::cost(*this, planes_of(a), count, columns) < by_rows;
   if (!cheaper && parameters.store == StoreKind::kAuto) return nullptr;
   auto store = std::make_unique<WdStore>(*this, request.planes);
-  store->add(a, request.rows.data(), request.factors.data(), count);
+  store->add(a, request.rows, request.factors);
   store->settle(request.threads);
   return store;
 }
@@ -224,8 +224,7 @@ void WdKernel::check(const Table& a, const Table& b) const {
   check_planes(planes_of(a), planes_of(b));
 }
 
-std::unique_ptr<Rows> WdKernel::pack(const Table& a, std::span<const int64_t> rows,
-                                     const Table&) const {
+std::unique_ptr<Rows> WdKernel::pack(const Table& a, IdSpan rows, const Table&) const {
   const PlaneTable& table = planes_of(a);
   auto pack = std::make_unique<WdRows>();
   const int64_t letters = table.planes * table.words, row_words = letters + table.words;

@@ -42,8 +42,7 @@ class WdKernel : public Quantity {
 
   int64_t planes() const override;
   void check(const Table& a, const Table& b) const override;
-  std::unique_ptr<Rows> pack(const Table& a, std::span<const int64_t> rows,
-                             const Table& b) const override;
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override;
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
             TileOut out) const override;
   void diagonal(const Table& a, double* out) const override;

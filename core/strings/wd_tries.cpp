@@ -289,8 +289,9 @@ void WdTries::quadratic(const double* v, int threads, double* out) const {
        [&](const Trie& trie, int64_t p, double* sums) { add_quadratic(trie, p, v, sums); });
 }
 
-void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, const int64_t* ids,
-                          int64_t count, double* out) const {
+void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, IdSpan ids,
+                          double* out) const {
+  const int64_t count = int64_t(ids.size());
   thread_local Buffer<double> values;
   sum_up(trie, v, values);
   const uint32_t root = uint32_t(values.size()) - 1;
@@ -309,11 +310,11 @@ void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, const in
 }
 
 // All planes come from one walk.
-void WdTries::outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>&,
-                      int threads, double* out) const {
-  walk(threads, kernel_.planes() * count, out, [&](const Trie& trie, int64_t p, double* sums) {
-    add_outputs(trie, p, v, ids, count, sums);
-  });
+void WdTries::outputs(const double* v, IdSpan ids, const std::vector<bool>&, int threads,
+                      double* out) const {
+  const int64_t count = int64_t(ids.size());
+  walk(threads, kernel_.planes() * count, out,
+       [&](const Trie& trie, int64_t p, double* sums) { add_outputs(trie, p, v, ids, sums); });
 }
 
 }  // namespace kw

@@ -26,8 +26,8 @@ class WdTries : public Product {
   void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
   void quadratic(const double* v, int threads, double* out) const override;
-  void outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>& wanted,
-               int threads, double* out) const override;
+  void outputs(const double* v, IdSpan ids, const std::vector<bool>& wanted, int threads,
+               double* out) const override;
 
  private:
   // Nodes come after their children; the root is the last one.
@@ -47,8 +47,7 @@ class WdTries : public Product {
   // What the trie of a position adds to each result.
   void add_product(const Trie& trie, int64_t p, const double* v, double* out) const;
   void add_quadratic(const Trie& trie, int64_t p, const double* v, double* out) const;
-  void add_outputs(const Trie& trie, int64_t p, const double* v, const int64_t* ids, int64_t count,
-                   double* out) const;
+  void add_outputs(const Trie& trie, int64_t p, const double* v, IdSpan ids, double* out) const;
   // The first position in [begin, end) whose trie is kept.
   int64_t first_kept(int64_t begin, int64_t end) const;
   const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }

@@ -10,6 +10,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace kw {
@@ -33,13 +34,13 @@ class WordOperator {
   int64_t width() const { return width_; }
   // table <- A table. spectrum: by w.
   void apply(const double* spectrum, int threads, double* table) const;
-  // The same for several spectra, `count` of them, l + 1 numbers each: tables[i] <- A_i table, each
-  // of which has room for a table. Overwrites the table.
-  void apply_each(const double* spectra, int64_t count, int threads, double* table,
-                  double* const* tables, const Fill& fill = nullptr,
+  // The same for several spectra, l + 1 numbers each: tables[i] <- A_i table. Each of `tables` has
+  // room for a table. Overwrites `table`.
+  void apply_each(const double* spectra, int threads, double* table,
+                  std::span<double* const> tables, const Fill& fill = nullptr,
                   const Read& read = nullptr) const;
   // out[w], l + 1 numbers: t'A t is the sum of out[w] times the spectrum. Overwrites the table.
-  void energies(int threads, double* table, double* out, const Fill& fill = nullptr) const;
+  void squared_norms(int threads, double* table, double* out, const Fill& fill = nullptr) const;
 
  private:
   // Tables are reflected row by row, and then some columns at a time, copied side by side.
