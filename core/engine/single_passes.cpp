@@ -8,32 +8,16 @@
 namespace kw {
 namespace {
 
-// A change of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
+// Changes of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
 constexpr double kSlightSingle = 0.5, kRounding = 1e-3;
-// Rounding of a distance, relative to the norms of the two, where these are usual: what is said of
-// the others is rougher, and corrected when the double precision passes come.
+// Rounding error of a distance, relative to typical squared norms. Examples with larger norms have
+// larger errors until the next pass in double precision.
 constexpr double kDistanceError = 0x1p-20;
-constexpr int64_t kPanelsAtOnce = 8;  // before single sums are added up
+constexpr int64_t kPanelsAtOnce = 8;  // panels whose sums are floats before they become doubles
 
 const CellBasis<kNarrowTerms> kNarrowBasis(kNarrowHalf);
 const CellBasis<kWideTerms> kWideBasis(kWideHalf);
 const CellBasis<kMomentTerms> kMomentBasis(kMomentHalf);
-
-// Points of a grid at which polynomials take the values of a function: kTerms for every cell.
-template <int kTerms>
-std::vector<double> cell_points(const SingleGrid& grid, int64_t cells, int tail,
-                                const CellBasis<kTerms>& basis, double half) {
-  std::vector<double> points;
-  const uint32_t base = std::bit_cast<uint32_t>(grid.shift) >> tail;
-  for (int64_t cell = 0; cell < cells; ++cell) {
-    const double low = std::bit_cast<float>(uint32_t(base + cell) << tail);
-    const double high = std::bit_cast<float>(uint32_t(base + cell + 1) << tail);
-    for (int k = 0; k < kTerms; ++k)
-      points.push_back(low + 0.5 * (high - low) * (1.0 + basis.node(k) / half) -
-                       double(grid.shift));
-  }
-  return points;
-}
 
 // Where each of n examples stands in a list of some of them, or -1.
 std::vector<int64_t> positions(IdSpan ids, int64_t n) {
@@ -161,24 +145,20 @@ SingleFamily SingleFamily::subset(IdSpan ids) const {
 
 void SingleFamily::weigh(const Program& program, const double* weights) {
   if (grid_.wide)
-    fill(program, weights, kWideTail, kWideBasis, kWideHalf);
+    fill(program, weights, kWideTail, kWideBasis);
   else
-    fill(program, weights, kNarrowTail, kNarrowBasis, kNarrowHalf);
+    fill(program, weights, kNarrowTail, kNarrowBasis);
 }
 
 template <int kTerms>
 void SingleFamily::fill(const Program& program, const double* weights, int tail,
-                        const CellBasis<kTerms>& basis, double half) {
-  const std::vector<double> points = cell_points(grid_, kValueCells, tail, basis, half);
-  std::vector<double> values(points.size(), 0.0);
-  const auto add = [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    simd().axpy(weights[m], v, values.data() + first, n);
-  };
-  functions_.tabulate(program, points, add, weights);
+                        const CellBasis<kTerms>& basis) {
+  const std::vector<double> points = cell_points(grid_.shift, kValueCells, tail, basis);
+  const std::vector<double> found = functions_.fit(program, points, basis, weights);
   for (int64_t cell = 0; cell < kValueCells; ++cell)
     for (int d = 0; d < kTerms; ++d)
       values_[d * kValueCells + cell] = values_[kTermByTerm + cell * kCellStride + d] =
-          float(basis.coefficient(values.data() + cell * kTerms, d));
+          float(found[cell * kTerms + d]);
 }
 
 int64_t SingleFamily::padded_kernels() const {
@@ -187,23 +167,20 @@ int64_t SingleFamily::padded_kernels() const {
 
 std::vector<double> SingleFamily::tabulated_moments(const Program& program) const {
   const std::vector<double> points =
-      cell_points(grid_, grid_.moment_cells, kMomentTail, kMomentBasis, kMomentHalf);
-  std::vector<int64_t> column(program.n_kernels());
+      cell_points(grid_.shift, grid_.moment_cells, kMomentTail, kMomentBasis);
   const std::vector<int64_t> members = kernels();
-  for (size_t k = 0; k < members.size(); ++k) column[members[k]] = int64_t(k);
   const int64_t padded = padded_kernels();
+  std::vector<std::vector<double>> values(program.n_kernels());
+  for (int64_t m : members) values[m].resize(points.size());
+  functions_.tabulate(program, points, [&](int64_t m, const double* v, int64_t first, int64_t n) {
+    std::copy_n(v, n, values[m].data() + first);
+  });
   std::vector<double> weights(padded * grid_.moments(), 0.0);
-  const auto copy = [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    for (int64_t j = 0; j < n; ++j) weights[(first + j) * padded + column[m]] = v[j];
-  };
-  functions_.tabulate(program, points, copy);
-  for (int64_t cell = 0; cell < grid_.moment_cells; ++cell)
-    for (int64_t k = 0; k < padded; ++k) {
-      double* first = weights.data() + cell * kMomentTerms * padded + k;
-      double here[kMomentTerms];
-      for (int d = 0; d < kMomentTerms; ++d) here[d] = first[d * padded];
-      for (int d = 0; d < kMomentTerms; ++d) first[d * padded] = kMomentBasis.coefficient(here, d);
-    }
+  for (size_t k = 0; k < members.size(); ++k) {
+    kMomentBasis.to_coefficients(values[members[k]]);
+    for (size_t at = 0; at < points.size(); ++at)
+      weights[int64_t(at) * padded + int64_t(k)] = values[members[k]][at];
+  }
   return weights;
 }
 

@@ -1,10 +1,14 @@
 // Passes over pairs of examples in single precision, for optimisers that need no more digits.
 //
-// Where kernels are functions of the squared distance of vectors with few values, distances are
-// cheaper to compute than to keep, and a register holds twice as many single numbers. A weighted
-// sum of kernels is a polynomial in each of at most 64 cells (simd/single.h), whose coefficients
-// are found in registers. Sums over examples are double numbers. Values are within about 1e-6 of
-// the kernels' sizes; a certificate needs the mixture's own passes.
+// This is another algorithm than that of the passes in double precision (mixture.h), not the same
+// one for another scalar type. Those read cached rows, or compute them by BLAS, and look up cubic
+// polynomials in 256 cells for every factor of two, which lie in memory. Here kernels are functions
+// of the squared distance of vectors with few values: distances are recomputed in registers, and
+// the weighted sum of the kernels is a polynomial of degree 4 or 6 in each of at most 64 cells,
+// whose coefficients fit into registers. The two share the choice and the fit of the cells
+// (functions.h) and the lookup of a cell (simd/cell_math.h). Sums over examples are double numbers.
+// Values are within about 1e-6 of the kernels' sizes; a certificate needs the passes in double
+// precision.
 #pragma once
 #include <memory>
 #include <vector>
@@ -41,8 +45,8 @@ class SingleFamily {
  private:
   int64_t cells(int tail) const;  // up to the limit
   template <int kTerms>
-  void fill(const Program& program, const double* weights, int tail, const CellBasis<kTerms>& basis,
-            double half);
+  void fill(const Program& program, const double* weights, int tail,
+            const CellBasis<kTerms>& basis);
   std::vector<double> tabulated_moments(const Program& program) const;
 
   Functions functions_;
