@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <concepts>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -39,7 +40,7 @@ inline std::span<const double> span_of(const Vector& values) {
 Out make_array(std::vector<size_t> shape);
 
 // Runs work; an interrupt surfaces as the exception that the signal handler raised.
-template <typename Work>
+template <std::invocable Work>
 void interruptible(Work&& work) {
   try {
     work();
@@ -49,7 +50,7 @@ void interruptible(Work&& work) {
 }
 
 // The same without the interpreter's lock.
-template <typename Work>
+template <std::invocable Work>
 void without_lock(Work&& work) {
   interruptible([&] {
     WithoutLock unlock;

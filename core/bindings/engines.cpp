@@ -23,7 +23,17 @@ std::unique_ptr<SharedRows> rows_of(const Program& program, const Side& side, in
                                       n_jobs);
 }
 
+// What the bindings call on every engine.
 template <typename Kind>
+concept EngineKind = requires(Kind& engine, IdSpan ids, double* out) {
+  { engine.n() } -> std::same_as<int64_t>;
+  { engine.n_kernels() } -> std::same_as<int64_t>;
+  engine.blocks(ids, out);
+  engine.diagonal(out);
+  { engine.subset(ids) } -> std::same_as<std::unique_ptr<Kind>>;
+};
+
+template <EngineKind Kind>
 Out block(Kind& engine, Ids ids, Vector weights) {
   check_ids(engine.n(), ids);
   require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
@@ -32,7 +42,7 @@ Out block(Kind& engine, Ids ids, Vector weights) {
   return out;
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 Out blocks(const Kind& engine, Ids ids) {
   check_ids(engine.n(), ids);
   Out out = make_array({size_t(engine.n_kernels()), ids.shape(0), ids.shape(0)});
@@ -40,21 +50,21 @@ Out blocks(const Kind& engine, Ids ids) {
   return out;
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 void add(Kind& engine, Ids ids, Vector delta) {
   check_ids(engine.n(), ids);
   require(ids.shape(0) == delta.shape(0), "add: ids and delta differ in length");
   without_lock([&] { engine.add(span_of(ids), span_of(delta)); });
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 Out diagonal_of(const Kind& engine) {
   Out out = make_array({size_t(engine.n_kernels()), size_t(engine.n())});
   without_lock([&] { engine.diagonal(out.data()); });
   return out;
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 std::unique_ptr<Kind> subset(Kind& engine, Ids ids) {
   check_ids(engine.n(), ids);
   std::unique_ptr<Kind> smaller;
@@ -63,7 +73,7 @@ std::unique_ptr<Kind> subset(Kind& engine, Ids ids) {
 }
 
 // What all engines can do.
-template <typename Kind>
+template <EngineKind Kind>
 nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) {
   return nb::class_<Kind>(m, name, doc)
       .def_prop_ro("n", &Kind::n)
@@ -74,7 +84,7 @@ nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) 
       .def("subset", &subset<Kind>, "ids"_a);
 }
 
-template <typename Kind, typename... Arguments>
+template <EngineKind Kind, typename... Arguments>
 std::unique_ptr<Products> products_of(const Kind& engine, Arguments... arguments) {
   std::unique_ptr<Products> products;
   without_lock([&] { products = engine.products(arguments...); });

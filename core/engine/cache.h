@@ -1,6 +1,7 @@
 // Rows of shared quantities, least recently used out first.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -60,7 +61,7 @@ class RowCache {
   }
   int64_t size() const { return int64_t(order_.size()); }
 
-  template <typename Visit>
+  template <std::invocable<int64_t, const double*> Visit>
   void oldest_first(Visit&& visit) const {
     for (auto row = order_.rbegin(); row != order_.rend(); ++row)
       visit(row->example, row->values.get());

@@ -92,7 +92,7 @@ class Functions {
 
   // Calls sink(m, values, first, count) for the values of each kernel m, or of those with a weight
   // that is not zero, at points [first, first + count).
-  template <typename Sink>
+  template <std::invocable<int64_t, const double*, int64_t, int64_t> Sink>
   void tabulate(const Program& program, const std::vector<double>& points, Sink&& sink,
                 const double* weights = nullptr) const {
     const std::vector<Group> groups = weights ? used(weights) : groups_;

@@ -44,8 +44,9 @@ class Mixture {
   void combine(IdSpan ids, std::span<const double> alpha, double* out);
   // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
   void outputs(IdSpan ids, std::span<const double> alpha, IdSpan kernels, double* out) const;
-  // For each plane p, out[p] (columns x nodes): alpha, shape (n,), at the nodes next to the values
-  // of the pairs with an example. Times the values of a kernel there it gives rough outputs.
+  // For each plane p, out[p] (columns x nodes): alpha, shape (n,), spread over the nodes next to
+  // the values of the pairs with a column. Its product with the values of a kernel at the nodes is
+  // the output of that kernel, within about 1e-6.
   void spread(std::span<const double> alpha, IdSpan columns, const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }

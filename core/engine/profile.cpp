@@ -7,7 +7,8 @@
 namespace kw {
 namespace {
 
-// A change of a kernel, relative to its size: slight next to a cell, or none at rough nodes.
+// Changes of a kernel, relative to its size: from zero to the shift of the cells, and from zero to
+// the first node.
 constexpr double kSlight = 1.0 / 16, kNearlyConstant = 1e-9;
 
 double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kTail); }

@@ -88,7 +88,7 @@ class Sum : public Quantity {
   }
 
  private:
-  template <typename Visit>
+  template <std::invocable<const Quantity&, const Table&> Visit>
   void for_each_source(const Table& a, Visit&& visit) const {
     for (size_t s = 0; s < parts_->sources().size(); ++s)
       visit(*parts_->sources()[s], *side_of(a).tables[s]);

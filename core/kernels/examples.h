@@ -2,6 +2,7 @@
 // normalisation slot one vector. Arrays may belong to somebody else, who is kept alive.
 #pragma once
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -37,7 +38,7 @@ class Table {
 };
 
 // A table as the kind that a quantity reads.
-template <typename Kind>
+template <std::derived_from<Table> Kind>
 const Kind& table_as(const Table& table) {
   const auto* found = dynamic_cast<const Kind*>(&table);
   if (!found) throw std::invalid_argument("the examples are of another kind than a kernel reads");

@@ -1,6 +1,7 @@
 #include "kernels/linear.h"
 
 #include <algorithm>
+#include <concepts>
 
 #include "kernels/products.h"
 #include "system/recycled.h"
@@ -48,7 +49,7 @@ struct NoSums : Sums {
 
 // f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
 // of a store, and equally many for every thread.
-template <typename Work>
+template <std::invocable<int64_t, int64_t> Work>
 void for_columns(int64_t n, int64_t planes, int threads, Work&& work) {
   const int64_t most = std::clamp<int64_t>(kValues / planes, 1024, kColumns);
   const int64_t parts = (n + most * threads - 1) / (most * threads) * threads;

@@ -25,7 +25,7 @@ const std::vector<double>& weights_of_words(const HammingRule& rule, int64_t cou
 }
 
 // f(word, how much it counts) for the words of a sequence.
-template <typename Visit>
+template <std::invocable<uint64_t, double> Visit>
 void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Visit&& visit) {
   thread_local std::vector<uint64_t> kmers;
   kmers_of(view, i, rule.kmers, kmers);

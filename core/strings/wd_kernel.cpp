@@ -259,7 +259,7 @@ WdTile WdKernel::describe(const PlaneTable& b) const {
   return tile;
 }
 
-template <class Shifted>
+template <std::invocable<int64_t, int64_t> Shifted>
 void WdKernel::run_passes(WdTile tile, Shifted&& shifted) const {
   thread_local Buffer<uint64_t> matches;
   matches.resize(tile.words * kWdGroup);

@@ -8,6 +8,8 @@
 // where u_{k,i}(x) are the k letters of x from position i, all of them inside x, and S may depend
 // on i. Matches may also count by their position, the first one of the two if these differ.
 #pragma once
+#include <concepts>
+
 #include "kernels/quantity.h"
 #include "simd/wd.h"
 #include "stores/kmer_store.h"
@@ -71,7 +73,7 @@ class WdKernel : public Quantity {
   void shift_row(const PlaneTable& a, const uint64_t* row, int64_t s0, int64_t s1,
                  uint64_t* out) const;
   // Runs a tile, a few passes at a time: shifted(s0, s1) returns the rows under these shifts.
-  template <class Shifted>
+  template <std::invocable<int64_t, int64_t> Shifted>
   void run_passes(WdTile tile, Shifted&& shifted) const;
 
   std::vector<int64_t> passes_;   // shifts of the row: 0, 1, -1, 2, -2, ...

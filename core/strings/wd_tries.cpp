@@ -182,7 +182,7 @@ int64_t WdTries::first_kept(int64_t begin, int64_t end) const {
   return end - int64_t(kept_ * double(end - begin));
 }
 
-template <class Take>
+template <std::invocable<int64_t, WdTries::Trie> Take>
 void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
   if (begin == end) return;
   Order order(a_, degree_);
@@ -200,7 +200,7 @@ void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
   }
 }
 
-template <class Work>
+template <std::invocable<const WdTries::Trie&, int64_t, double*> Work>
 void WdTries::walk(int threads, int64_t size, double* out, Work&& work) const {
   std::vector<Buffer<double>> sums(kTrieParts);
   run_team(threads, kTrieParts, [&](int64_t part, int) {

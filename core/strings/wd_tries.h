@@ -52,11 +52,11 @@ class WdTries : public Product {
   int64_t first_kept(int64_t begin, int64_t end) const;
   const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
   // Makes the tries of positions [begin, end), the last one first, and calls take(p, trie).
-  template <class Take>
+  template <std::invocable<int64_t, Trie> Take>
   void grow(int64_t begin, int64_t end, Take&& take) const;
   // Calls work(trie, p, sums) for all positions. Parts of these have sums of their own, which are
   // added to out, shape (size,), at the end.
-  template <class Work>
+  template <std::invocable<const Trie&, int64_t, double*> Work>
   void walk(int threads, int64_t size, double* out, Work&& work) const;
 
   const PlaneTable& a_;

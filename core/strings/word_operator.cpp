@@ -105,7 +105,7 @@ void WordOperator::read_rows(int64_t i, int threads, const double* table, const 
 }
 
 // work(part, columns, first, count): columns [first, first + count) of all rows, reflected.
-template <typename Work>
+template <std::invocable<int64_t, double*, int64_t, int64_t> Work>
 void WordOperator::for_columns(int threads, const double* table, Work&& work) const {
   run_team(threads, (width_ + kColumns - 1) / kColumns, [&](int64_t part, int) {
     const int64_t first = part * kColumns, count = std::min(kColumns, width_ - first);

@@ -8,6 +8,7 @@
 // l + 1 numbers, the spectrum, are all of A. At each place a reflection that takes the constant
 // function to the first unit vector changes to that basis, and back.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -46,7 +47,7 @@ class WordOperator {
   // Tables are reflected row by row, and then some columns at a time, copied side by side.
   void reflect_row(double* row) const;
   void reflect_columns(double* columns, int64_t count) const;
-  template <typename Work>
+  template <std::invocable<int64_t, double*, int64_t, int64_t> Work>
   void for_columns(int threads, const double* table, Work&& work) const;
   // Multiplies reflected columns with the spectrum and reflects them back, into a table.
   void finish_columns(const double* spectrum, double* columns, int64_t first, int64_t count,
