@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <concepts>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -30,11 +31,16 @@ Array<T> borrow(const nanobind::ndarray<const T, Rest...>& array) {
   return {array.data(), std::make_shared<nanobind::ndarray<const T, Rest...>>(array)};
 }
 
+inline IdSpan span_of(const Ids& ids) { return {ids.data(), ids.shape(0)}; }
+inline std::span<const double> span_of(const Vector& values) {
+  return {values.data(), values.shape(0)};
+}
+
 // An array for a result, its values not set.
 Out make_array(std::vector<size_t> shape);
 
 // Runs work; an interrupt surfaces as the exception that the signal handler raised.
-template <typename Work>
+template <std::invocable Work>
 void interruptible(Work&& work) {
   try {
     work();
@@ -44,7 +50,7 @@ void interruptible(Work&& work) {
 }
 
 // The same without the interpreter's lock.
-template <typename Work>
+template <std::invocable Work>
 void without_lock(Work&& work) {
   interruptible([&] {
     WithoutLock unlock;
@@ -59,8 +65,7 @@ inline void require(bool condition, const char* message) {
 inline void check_threads(int n_jobs) { require(n_jobs >= 1, "n_jobs must be at least 1"); }
 
 inline void check_ids(int64_t n, const Ids& ids) {
-  for (size_t r = 0; r < ids.shape(0); ++r)
-    require(ids.data()[r] >= 0 && ids.data()[r] < n, "an example index is out of range");
+  for (int64_t id : span_of(ids)) require(id >= 0 && id < n, "an example index is out of range");
 }
 
 void bind_kernels(nanobind::module_& m);

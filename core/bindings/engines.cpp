@@ -23,48 +23,57 @@ std::unique_ptr<SharedRows> rows_of(const Program& program, const Side& side, in
                                       n_jobs);
 }
 
+// What the bindings call on every engine.
 template <typename Kind>
+concept EngineKind = requires(Kind& engine, IdSpan ids, double* out) {
+  { engine.n() } -> std::same_as<int64_t>;
+  { engine.n_kernels() } -> std::same_as<int64_t>;
+  engine.blocks(ids, out);
+  engine.diagonal(out);
+  { engine.subset(ids) } -> std::same_as<std::unique_ptr<Kind>>;
+};
+
+template <EngineKind Kind>
 Out block(Kind& engine, Ids ids, Vector weights) {
   check_ids(engine.n(), ids);
   require(int64_t(weights.shape(0)) == engine.n_kernels(), "block: one weight per kernel");
   Out out = make_array({ids.shape(0), ids.shape(0)});
-  without_lock(
-      [&] { engine.block(ids.data(), int64_t(ids.shape(0)), weights.data(), out.data()); });
+  without_lock([&] { engine.block(span_of(ids), weights.data(), out.data()); });
   return out;
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 Out blocks(const Kind& engine, Ids ids) {
   check_ids(engine.n(), ids);
   Out out = make_array({size_t(engine.n_kernels()), ids.shape(0), ids.shape(0)});
-  without_lock([&] { engine.blocks(ids.data(), int64_t(ids.shape(0)), out.data()); });
+  without_lock([&] { engine.blocks(span_of(ids), out.data()); });
   return out;
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 void add(Kind& engine, Ids ids, Vector delta) {
   check_ids(engine.n(), ids);
   require(ids.shape(0) == delta.shape(0), "add: ids and delta differ in length");
-  without_lock([&] { engine.add(ids.data(), int64_t(ids.shape(0)), delta.data()); });
+  without_lock([&] { engine.add(span_of(ids), span_of(delta)); });
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 Out diagonal_of(const Kind& engine) {
   Out out = make_array({size_t(engine.n_kernels()), size_t(engine.n())});
   without_lock([&] { engine.diagonal(out.data()); });
   return out;
 }
 
-template <typename Kind>
+template <EngineKind Kind>
 std::unique_ptr<Kind> subset(Kind& engine, Ids ids) {
   check_ids(engine.n(), ids);
   std::unique_ptr<Kind> smaller;
-  without_lock([&] { smaller = engine.subset(ids.data(), int64_t(ids.shape(0))); });
+  without_lock([&] { smaller = engine.subset(span_of(ids)); });
   return smaller;
 }
 
 // What all engines can do.
-template <typename Kind>
+template <EngineKind Kind>
 nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) {
   return nb::class_<Kind>(m, name, doc)
       .def_prop_ro("n", &Kind::n)
@@ -75,7 +84,7 @@ nb::class_<Kind> bind_engine(nb::module_& m, const char* name, const char* doc) 
       .def("subset", &subset<Kind>, "ids"_a);
 }
 
-template <typename Kind, typename... Arguments>
+template <EngineKind Kind, typename... Arguments>
 std::unique_ptr<Products> products_of(const Kind& engine, Arguments... arguments) {
   std::unique_ptr<Products> products;
   without_lock([&] { products = engine.products(arguments...); });
@@ -100,8 +109,7 @@ Out products_at(const Products& matrices, Vector v, Ids ids, bool weighed) {
   require(int64_t(v.shape(0)) == matrices.n(), "Products: one number per example");
   check_ids(matrices.n(), ids);
   Out out = make_array({size_t(matrices.n_kernels()), ids.shape(0)});
-  without_lock(
-      [&] { matrices.outputs(v.data(), ids.data(), int64_t(ids.shape(0)), weighed, out.data()); });
+  without_lock([&] { matrices.outputs(v.data(), span_of(ids), weighed, out.data()); });
   return out;
 }
 
@@ -205,9 +213,7 @@ Out linear_sum(const LinearEngine& engine, Ids ids, Vector delta, Vector weights
   require(int64_t(weights.shape(0)) == engine.n_kernels(), "combined: one weight per kernel");
   Out out = make_array({size_t(engine.n())});
   std::fill_n(out.data(), engine.n(), 0.0);
-  without_lock([&] {
-    engine.add(ids.data(), int64_t(ids.shape(0)), delta.data(), weights.data(), out.data());
-  });
+  without_lock([&] { engine.add(span_of(ids), span_of(delta), weights.data(), out.data()); });
   return out;
 }
 
@@ -253,8 +259,7 @@ Out quadratic_forms(Mixture& mixture, Ids ids, Vector alpha) {
   check_ids(mixture.n(), ids);
   require(ids.shape(0) == alpha.shape(0), "quadratic: ids and alpha differ in length");
   Out out = make_array({size_t(mixture.n_kernels())});
-  without_lock(
-      [&] { mixture.quadratic(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
+  without_lock([&] { mixture.quadratic(span_of(ids), span_of(alpha), out.data()); });
   return out;
 }
 
@@ -262,8 +267,7 @@ Out combine(Mixture& mixture, Ids ids, Vector alpha) {
   check_ids(mixture.n(), ids);
   require(ids.shape(0) == alpha.shape(0), "combine: ids and alpha differ in length");
   Out out = make_array({size_t(mixture.n_kernels())});
-  without_lock(
-      [&] { mixture.combine(ids.data(), int64_t(ids.shape(0)), alpha.data(), out.data()); });
+  without_lock([&] { mixture.combine(span_of(ids), span_of(alpha), out.data()); });
   return out;
 }
 
@@ -272,9 +276,7 @@ Out quadratic_forms_of_rows(const Mixture& mixture, Ids ids, int64_t rows, Vecto
   require(ids.shape(0) == alpha.shape(0), "quadratic_of_rows: ids and alpha differ in length");
   require(0 <= rows && rows <= int64_t(ids.shape(0)), "quadratic_of_rows: too many rows");
   Out out = make_array({size_t(mixture.n_kernels())});
-  without_lock([&] {
-    mixture.quadratic_of_rows(ids.data(), int64_t(ids.shape(0)), rows, alpha.data(), out.data());
-  });
+  without_lock([&] { mixture.quadratic_of_rows(span_of(ids), rows, span_of(alpha), out.data()); });
   return out;
 }
 
@@ -283,10 +285,8 @@ Out outputs_of(const Mixture& mixture, Ids ids, Vector alpha, Ids kernels) {
   check_ids(mixture.n_kernels(), kernels);
   require(ids.shape(0) == alpha.shape(0), "outputs: ids and alpha differ in length");
   Out out = make_array({kernels.shape(0), size_t(mixture.n())});
-  without_lock([&] {
-    mixture.outputs(ids.data(), int64_t(ids.shape(0)), alpha.data(), kernels.data(),
-                    int64_t(kernels.shape(0)), out.data());
-  });
+  without_lock(
+      [&] { mixture.outputs(span_of(ids), span_of(alpha), span_of(kernels), out.data()); });
   return out;
 }
 
@@ -300,39 +300,34 @@ void add_once(Mixture& mixture, Ids ids, Vector delta) {
   check_ids(mixture.n(), ids);
   require(ids.shape(0) == delta.shape(0), "add_once: ids and delta differ in length");
   const bool keeps = false;
-  without_lock([&] { mixture.add(ids.data(), int64_t(ids.shape(0)), delta.data(), keeps); });
+  without_lock([&] { mixture.add(span_of(ids), span_of(delta), keeps); });
 }
 
 Out block_single(const Mixture& mixture, Ids ids) {
   check_ids(mixture.n(), ids);
   require(mixture.has_single_passes(), "single passes do not serve these kernels and examples");
   Out out = make_array({ids.shape(0), ids.shape(0)});
-  without_lock([&] { mixture.block_single(ids.data(), int64_t(ids.shape(0)), out.data()); });
+  without_lock([&] { mixture.block_single(span_of(ids), out.data()); });
   return out;
 }
 
 void add_single(Mixture& mixture, Ids ids, Vector delta) {
   require_single(mixture, ids, delta);
-  without_lock([&] { mixture.add_single(ids.data(), int64_t(ids.shape(0)), delta.data()); });
+  without_lock([&] { mixture.add_single(span_of(ids), span_of(delta)); });
 }
 
 void add_single_at(Mixture& mixture, Ids ids, Vector delta, Ids columns) {
   require_single(mixture, ids, delta);
   check_ids(mixture.n(), columns);
-  without_lock([&] {
-    mixture.add_single_at(ids.data(), int64_t(ids.shape(0)), delta.data(), columns.data(),
-                          int64_t(columns.shape(0)));
-  });
+  without_lock([&] { mixture.add_single_at(span_of(ids), span_of(delta), span_of(columns)); });
 }
 
 Out outputs_single(const Mixture& mixture, Ids ids, Vector alpha, Ids columns) {
   require_single(mixture, ids, alpha);
   check_ids(mixture.n(), columns);
   Out out = make_array({size_t(mixture.n_kernels()), columns.shape(0)});
-  without_lock([&] {
-    mixture.outputs_single(ids.data(), int64_t(ids.shape(0)), alpha.data(), columns.data(),
-                           int64_t(columns.shape(0)), out.data());
-  });
+  without_lock(
+      [&] { mixture.outputs_single(span_of(ids), span_of(alpha), span_of(columns), out.data()); });
   return out;
 }
 
@@ -346,8 +341,7 @@ nb::list spread(Mixture& mixture, Vector alpha, Ids columns) {
     out.push_back(part.data());
     parts.append(part);
   }
-  without_lock(
-      [&] { mixture.spread(alpha.data(), columns.data(), int64_t(columns.shape(0)), out); });
+  without_lock([&] { mixture.spread(span_of(alpha), span_of(columns), out); });
   return parts;
 }
 
@@ -392,7 +386,7 @@ void bind_mixture(nb::module_& m) {
           [](Mixture& mixture, Ids ids) {
             check_ids(mixture.n(), ids);
             Out out = make_array({ids.shape(0), ids.shape(0)});
-            without_lock([&] { mixture.block(ids.data(), int64_t(ids.shape(0)), out.data()); });
+            without_lock([&] { mixture.block(span_of(ids), out.data()); });
             return out;
           },
           "ids"_a)

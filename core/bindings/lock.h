@@ -8,9 +8,11 @@
 #include <cxxabi.h>
 #include <unistd.h>
 
+#include <concepts>
+
 namespace kw {
 
-template <typename Take>
+template <std::invocable Take>
 void take_lock(Take&& take) noexcept {
 #if defined(__GLIBCXX__)
   try {

@@ -36,6 +36,9 @@ NB_MODULE(_core, m) {
   m.def(
       "use_blas", [](nb::capsule dgemm) { set_dgemm(reinterpret_cast<Dgemm>(dgemm.data())); },
       "dgemm"_a);
+  m.def(
+      "use_lapack", [](nb::capsule dgesv) { set_dgesv(reinterpret_cast<Dgesv>(dgesv.data())); },
+      "dgesv"_a);
   m.def("use_simd", [](const std::string& level) { use_simd(level.c_str()); }, "level"_a);
   m.def("simd_level", [] { return std::string(simd().name); });
   m.def("simd_levels", [] {

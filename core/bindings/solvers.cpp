@@ -30,8 +30,8 @@ nb::tuple pairs(Matrix kernel, Vector lin, Vector eps, Vector curv, Vector ent, 
   const DualTerm term = {lin.data(), eps.data(), curv.data(), ent.data(), lo.data(), hi.data()};
   PairSteps result;
   without_lock([&] {
-    result = solve_pairs(kernel.data(), int64_t(q), term, tolerance, max_steps, alpha.data(),
-                         outputs.data());
+    result =
+        solve_pairs(kernel.data(), term, tolerance, max_steps, {alpha.data(), q}, outputs.data());
   });
   return nb::make_tuple(result.steps, result.violation);
 }
@@ -46,14 +46,14 @@ nb::tuple skm(In<double, 3> values, Ids ids, Vector cost, Vector lin, Vector eps
           message);
   check_lengths(kernels, {&cost, &shift}, message);
   check_lengths(q, {&lin, &eps, &curv, &ent, &lo, &hi}, message);
-  for (size_t c = 0; c < ids.shape(0); ++c)
-    require(ids.data()[c] >= 0 && size_t(ids.data()[c]) < kernels, "solve_skm: no such kernel");
+  for (int64_t id : span_of(ids))
+    require(id >= 0 && size_t(id) < kernels, "solve_skm: no such kernel");
   const DualTerm term = {lin.data(), eps.data(), curv.data(), ent.data(), lo.data(), hi.data()};
-  const SkmKernels chosen = {values.data(), ids.data(), int64_t(ids.shape(0)), cost.data()};
+  const SkmKernels chosen = {values.data(), span_of(ids), cost.data()};
   const Smoothing smoothing = {kappa, d, shift.data()};
   PairSteps result;
   without_lock([&] {
-    result = solve_skm(chosen, int64_t(q), term, smoothing, tolerance, max_steps, alpha.data(),
+    result = solve_skm(chosen, term, smoothing, tolerance, max_steps, {alpha.data(), q},
                        outputs.data(), s.data());
   });
   return nb::make_tuple(result.steps, result.violation);
@@ -70,8 +70,7 @@ std::optional<Out> response(Matrix hessian, Vector D, double slight) {
   const size_t M = hessian.shape(0);
   Out P = make_array({M, M});
   std::vector<char> moved(M);
-  const bool found =
-      rank_one_response(hessian.data(), D.data(), int64_t(M), slight, P.data(), moved.data());
+  const bool found = rank_one_response(hessian.data(), span_of(D), slight, P.data(), moved.data());
   return found ? std::optional(P) : std::nullopt;
 }
 
@@ -81,7 +80,7 @@ std::optional<std::tuple<double, Out, Out>> model(Matrix hessian, Vector s, Vect
   const size_t M = hessian.shape(0);
   Out gradient = make_array({M}), bent = make_array({M, M});
   double value;
-  const bool found = rank_one_model(hessian.data(), s.data(), d.data(), int64_t(M), slight, &value,
+  const bool found = rank_one_model(hessian.data(), span_of(s), span_of(d), slight, &value,
                                     gradient.data(), bent.data());
   return found ? std::optional(std::tuple(value, gradient, bent)) : std::nullopt;
 }
@@ -93,8 +92,8 @@ std::optional<Out> weights(Matrix P, double ridge, Vector gradient, Vector theta
   const size_t k = P.shape(0);
   require(k > 0, "even_weights: there are no weights");
   Out v = make_array({k});
-  const WeightModel model = {P.data(),     gradient.data(), theta.data(), lower.data(),
-                             costs.data(), int64_t(k),      ridge,        total};
+  const WeightModel model = {
+      P.data(), span_of(gradient), span_of(theta), span_of(lower), span_of(costs), ridge, total};
   bool found;
   without_lock([&] { found = even_weights(model, {most, part, pairs_per_weight}, v.data()); });
   return found ? std::optional(v) : std::nullopt;

@@ -2,7 +2,6 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include "bindings/bindings.h"
 #include "bindings/strings.h"
@@ -47,9 +46,7 @@ NamedStore store_of(const Source& source, int64_t letters) {
 
 void add_sequences(NamedStore& named, const Side& side, Vector delta) {
   require(int64_t(delta.shape(0)) == side.n, "delta has a wrong size");
-  std::vector<int64_t> all(side.n);
-  std::iota(all.begin(), all.end(), 0);
-  interruptible([&] { named.store->add(named.sequences(side), all.data(), delta.data(), side.n); });
+  interruptible([&] { named.store->add(named.sequences(side), all_ids(side.n), span_of(delta)); });
 }
 
 Out lookup(NamedStore& named, const Side& side, int threads) {
@@ -90,7 +87,7 @@ Out place_weights(const Source& source, const Side& side, Vector delta, int64_t 
   without_lock([&] {
     const SequenceView& view = table_as<SequenceTable>(*side.tables[0]).view;
     std::fill_n(out.data(), out.size(), 0.0);
-    add_words(view, parameters.rule, nullptr, delta.data(), 0, side.n, false, out.data());
+    add_words(view, parameters.rule, {}, delta.data(), 0, side.n, false, out.data());
     if (parameters.rule.both_strands) add_partners(parameters.rule.kmers, threads, out.data());
     WordOperator(int64_t(parameters.rule.kmers.letters), parameters.length(), place)
         .apply(spectrum.data(), threads, out.data());

@@ -94,7 +94,7 @@ nb::dict pack_codes(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::de
                     bool planes) {
   SequenceBuilder builder(LetterTable{}, planes);
   for (size_t i = 0; i < codes.shape(0); ++i) {
-    builder.append_codes(codes.data() + i * codes.shape(1), int64_t(codes.shape(1)));
+    builder.append_codes({codes.data() + i * codes.shape(1), codes.shape(1)});
     builder.finish_record();
   }
   return packed(builder);
@@ -120,7 +120,7 @@ nb::dict rewrite(const PackedSequences& held, int64_t start, int64_t stop, bool 
     std::vector<uint8_t> part(codes.begin() + std::min<int64_t>(start, end - codes.begin()), end);
     if (backwards) std::reverse(part.begin(), part.end());
     for (uint8_t& code : part) code = map[code];
-    builder.append_codes(part.data(), int64_t(part.size()));
+    builder.append_codes(part);
     builder.finish_record();
   }
   return packed(builder);
@@ -259,7 +259,7 @@ void bind_string_kernels(nb::module_& m) {
   m.def(
       "locality_improved",
       [](int64_t half_window, int64_t degree) {
-        return Source{std::make_shared<LocalityKernel>(half_window, degree)};
+        return Source{locality_improved(half_window, degree)};
       },
       "half_window"_a, "degree"_a);
   m.attr("LONGEST_KMER") = kLongestKmer;

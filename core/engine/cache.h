@@ -1,6 +1,7 @@
 // Rows of shared quantities, least recently used out first.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <list>
 #include <memory>
@@ -26,19 +27,19 @@ class RowCache {
   bool holds(int64_t i) const { return rows_.count(i) > 0; }
 
   // Room for the row of example i, to be filled by the caller. The rows touched since the last
-  // `start_turn` are safe; null when only those are left.
+  // `start_pass` are safe; null when only those are left.
   double* insert(int64_t i) {
     if (capacity_ == 0) return nullptr;
     std::unique_ptr<double[]> values;
     if (int64_t(order_.size()) >= capacity_) {
-      if (order_.back().turn == turn_) return nullptr;
+      if (order_.back().pass == pass_) return nullptr;
       values = std::move(order_.back().values);
       rows_.erase(order_.back().example);
       order_.pop_back();
     } else {
       values.reset(new double[row_values_]);
     }
-    order_.push_front({i, turn_, std::move(values)});
+    order_.push_front({i, pass_, std::move(values)});
     rows_[i] = order_.begin();
     return order_.front().values.get();
   }
@@ -50,8 +51,8 @@ class RowCache {
     while (int64_t(order_.size()) > capacity_) drop(order_.back().example);
   }
 
-  void start_turn() { ++turn_; }
-  void keep(int64_t i) { rows_.at(i)->turn = turn_; }
+  void start_pass() { ++pass_; }
+  void keep(int64_t i) { rows_.at(i)->pass = pass_; }
   void drop(int64_t i) {
     const auto found = rows_.find(i);
     if (found == rows_.end()) return;
@@ -60,7 +61,7 @@ class RowCache {
   }
   int64_t size() const { return int64_t(order_.size()); }
 
-  template <typename Visit>
+  template <std::invocable<int64_t, const double*> Visit>
   void oldest_first(Visit&& visit) const {
     for (auto row = order_.rbegin(); row != order_.rend(); ++row)
       visit(row->example, row->values.get());
@@ -69,13 +70,13 @@ class RowCache {
  private:
   struct Row {
     int64_t example;
-    uint64_t turn;
+    uint64_t pass;
     std::unique_ptr<double[]> values;
   };
 
   const int64_t row_values_;
   int64_t capacity_;
-  uint64_t turn_ = 0;
+  uint64_t pass_ = 0;
   std::list<Row> order_;
   std::unordered_map<int64_t, std::list<Row>::iterator> rows_;
 };

@@ -1,7 +1,6 @@
 #include "engine/decision.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "engine/evaluate.h"
@@ -15,9 +14,8 @@ Decision::Decision(std::shared_ptr<const Program> program, Side a, std::vector<d
       coef_(std::move(coef)),
       weights_(std::move(weights)),
       outputs_(outputs),
-      rows_(a_.n) {
+      rows_(all_ids(a_.n)) {
   program_->check(a_);
-  std::iota(rows_.begin(), rows_.end(), 0);
 }
 
 Decision::~Decision() {
@@ -39,8 +37,8 @@ void Decision::decide(const Side& b, int threads, double* out) {
 // Row by row, the kernels of each output being one.
 bool Decision::combine(const LinearPlan& plan, int threads, int64_t n, double* out) const {
   for (int64_t c = 0; c < outputs_; ++c)
-    if (!plan.combine(rows_.data(), coef_.data() + c * a_.n, a_.n,
-                      weights_.data() + c * program_->n_kernels(), threads, out + c * n))
+    if (!plan.combine(rows_, coefficients(c), weights_.data() + c * program_->n_kernels(), threads,
+                      out + c * n))
       return false;
   return true;
 }
@@ -57,8 +55,8 @@ const Decision::Compiled* Decision::compile(const LinearPlan& plan, int threads)
   auto fresh = std::make_unique<Compiled>();
   fresh->bundles = plan.bundles();
   for (int64_t c = 0; c < outputs_; ++c) {
-    fresh->sums.push_back(plan.compile(rows_.data(), coef_.data() + c * a_.n, a_.n,
-                                       weights_.data() + c * program_->n_kernels(), threads));
+    fresh->sums.push_back(
+        plan.compile(rows_, coefficients(c), weights_.data() + c * program_->n_kernels(), threads));
     if (fresh->sums.back().empty()) return nullptr;
   }
   if (const Compiled* other = known(plan)) return other;

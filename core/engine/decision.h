@@ -30,6 +30,9 @@ class Decision {
     const Compiled* next = nullptr;
   };
 
+  std::span<const double> coefficients(int64_t output) const {
+    return std::span(coef_).subspan(output * a_.n, a_.n);
+  }
   bool combine(const LinearPlan& plan, int threads, int64_t n, double* out) const;
   const Compiled* known(const LinearPlan& plan) const;
   const Compiled* compile(const LinearPlan& plan, int threads);
@@ -38,7 +41,7 @@ class Decision {
   const Side a_;
   const std::vector<double> coef_, weights_;
   const int64_t outputs_;
-  std::vector<int64_t> rows_;
+  const std::vector<int64_t> rows_;
   std::atomic<const Compiled*> compiled_ = nullptr;  // the first one of a list
 };
 

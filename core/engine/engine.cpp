@@ -1,7 +1,5 @@
 #include "engine/engine.h"
 
-#include <numeric>
-
 #include "engine/evaluate.h"
 
 namespace kw {
@@ -11,11 +9,11 @@ Engine::Engine(std::unique_ptr<SharedRows> rows)
       outputs_(n_kernels() * n(), 0.0),
       linear_(rows_->program(), rows_->side(), rows_->side()) {}
 
-void Engine::block(const int64_t* ids, int64_t count, const double* weights, double* out) {
-  if (linear_.block(ids, count, weights, rows_->threads(), out)) return;
+void Engine::block(IdSpan ids, const double* weights, double* out) {
+  if (linear_.block(ids, weights, rows_->threads(), out)) return;
   const Program& program = rows_->program();
   const std::vector<Group> groups = program.groups_with(weights);
-  rows_->block(ids, count, out, [&](const RowView& view, double* stack, double* values) {
+  rows_->block(ids, out, [&](const RowView& view, double* stack, double* values) {
     std::fill_n(values, view.n, 0.0);
     program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
       if (weights[m] != 0.0) simd().axpy(weights[m], kernel, values, view.n);
@@ -23,15 +21,15 @@ void Engine::block(const int64_t* ids, int64_t count, const double* weights, dou
   });
 }
 
-void Engine::blocks(const int64_t* ids, int64_t count, double* out) const {
-  const Side work = rows_->side().subset(ids, count);
+void Engine::blocks(IdSpan ids, double* out) const {
+  const Side work = rows_->side().subset(ids);
   evaluate(rows_->program(), work, work, rows_->threads(), out);
 }
 
-void Engine::add(const int64_t* ids, int64_t count, const double* delta) {
-  if (linear_.add(ids, delta, count, rows_->threads(), outputs_.data())) return;
+void Engine::add(IdSpan ids, std::span<const double> delta) {
+  if (linear_.add(ids, delta, rows_->threads(), outputs_.data())) return;
   const Program& program = rows_->program();
-  rows_->each_row(ids, count, [&](int64_t r, const RowView& view, double* stack) {
+  rows_->each_row(ids, [&](int64_t r, const RowView& view, double* stack, int64_t) {
     program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
       simd().axpy(delta[r], values, outputs_.data() + m * n() + view.j0, view.n);
     });
@@ -44,16 +42,15 @@ std::unique_ptr<Products> Engine::products() const {
 }
 
 bool Engine::multiply(const double* v, double* out) const {
-  std::vector<int64_t> all(n());
-  std::iota(all.begin(), all.end(), 0);
   std::fill_n(out, n_kernels() * n(), 0.0);
-  return linear_.add(all.data(), v, n(), rows_->threads(), out);
+  return linear_.add(all_ids(n()), {v, size_t(n())}, rows_->threads(), out);
 }
 
 void Engine::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
 
-std::unique_ptr<Engine> Engine::subset(const int64_t* ids, int64_t count) {
-  auto smaller = std::make_unique<Engine>(rows_->subset(ids, count));
+std::unique_ptr<Engine> Engine::subset(IdSpan ids) {
+  const int64_t count = int64_t(ids.size());
+  auto smaller = std::make_unique<Engine>(rows_->subset(ids));
   for (int64_t m = 0; m < n_kernels(); ++m)
     for (int64_t i = 0; i < count; ++i)
       smaller->outputs_[m * count + i] = outputs_[m * n() + ids[i]];

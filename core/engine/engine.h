@@ -22,11 +22,11 @@ class Engine {
   int threads() const { return rows_->threads(); }
 
   // out (count x count): sum_m weights[m] k_m inside a working set.
-  void block(const int64_t* ids, int64_t count, const double* weights, double* out);
+  void block(IdSpan ids, const double* weights, double* out);
   // out (M x count x count): every k_m inside a working set.
-  void blocks(const int64_t* ids, int64_t count, double* out) const;
+  void blocks(IdSpan ids, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
-  void add(const int64_t* ids, int64_t count, const double* delta);
+  void add(IdSpan ids, std::span<const double> delta);
   // Whether the cache has room for all that products keep.
   bool keeps_products() const { return linear_.product_bytes() <= rows_->cache_bytes(); }
   // Whether most of the time of a product does not depend on the number of examples.
@@ -38,7 +38,7 @@ class Engine {
   bool multiply(const double* v, double* out) const;
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them; rows that were cached stay cached.
-  std::unique_ptr<Engine> subset(const int64_t* ids, int64_t count);
+  std::unique_ptr<Engine> subset(IdSpan ids);
 
  private:
   std::unique_ptr<SharedRows> rows_;

@@ -1,22 +1,10 @@
 #include "engine/evaluate.h"
 
-#include <numeric>
-
 #include "engine/sweep.h"
 #include "kernels/linear.h"
 #include "system/recycled.h"
 
 namespace kw {
-namespace {
-
-std::vector<int64_t> all_of(const Side& side) {
-  std::vector<int64_t> ids(side.n);
-  std::iota(ids.begin(), ids.end(), 0);
-  return ids;
-}
-
-}  // namespace
-
 // By way of a tile that is small and does not lie in one set of the cache, whatever n is.
 void mirror_upper(double* matrix, int64_t n) {
   constexpr int64_t kTile = 32;
@@ -31,7 +19,8 @@ void mirror_upper(double* matrix, int64_t n) {
     }
 }
 
-void reorder(double* matrix, const int64_t* order, int64_t n) {
+void reorder(double* matrix, IdSpan order) {
+  const int64_t n = int64_t(order.size());
   const Buffer<double> copy(matrix, matrix + n * n);
   for (int64_t i = 0; i < n; ++i)
     for (int64_t j = 0; j < n; ++j) matrix[order[i] * n + order[j]] = copy[i * n + j];
@@ -40,9 +29,9 @@ void reorder(double* matrix, const int64_t* order, int64_t n) {
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out) {
   program.check(a, b);
   const bool same = &a == &b;
-  const std::vector<int64_t> rows = all_of(a);
+  const std::vector<int64_t> rows = all_ids(a.n);
   sweep(
-      program, a, rows.data(), a.n, b, threads,
+      {program, a, rows, b, threads},
       [&](int64_t r, const RowView& view, double* stack, int64_t) {
         program.run(program.groups(), view, stack, [&](int64_t m, const double* values) {
           std::copy_n(values, view.n, out + (m * a.n + r) * b.n + view.j0);
@@ -72,10 +61,10 @@ void diagonal(const Program& program, const Side& a, double* out) {
 
 void quadratic(const Program& program, const Side& a, const double* coef, double* out) {
   program.check(a, a);
-  const std::vector<int64_t> rows = all_of(a);
+  const std::vector<int64_t> rows = all_ids(a.n);
   std::fill_n(out, program.n_kernels(), 0.0);
   const int threads = 1;  // all pairs add to the same sums
-  sweep(program, a, rows.data(), a.n, a, threads,
+  sweep({program, a, rows, a, threads},
         [&](int64_t r, const RowView& tile, double* stack, int64_t) {
           const int64_t n = std::min(tile.n, r + 1 - tile.j0);  // up to the diagonal
           if (n <= 0) return;
@@ -92,7 +81,7 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
             const double* weights, int64_t outputs, int threads, double* out) {
   program.check(a, b);
   const int64_t kernels = program.n_kernels();
-  const std::vector<int64_t> rows = all_of(a);
+  const std::vector<int64_t> rows = all_ids(a.n);
   std::fill_n(out, outputs * b.n, 0.0);
   std::vector<double> used(kernels, 0.0);
   std::vector<std::vector<int64_t>> readers(kernels);  // the outputs that use a kernel
@@ -103,7 +92,7 @@ void decide(const Program& program, const Side& a, const Side& b, const double* 
         readers[m].push_back(c);
       }
   const std::vector<Group> groups = program.groups_with(used.data());
-  sweep(program, a, rows.data(), a.n, b, threads,
+  sweep({program, a, rows, b, threads},
         [&](int64_t r, const RowView& view, double* stack, int64_t) {
           program.run(groups, view, stack, [&](int64_t m, const double* values) {
             for (int64_t c : readers[m]) {
@@ -118,9 +107,9 @@ void sum_each(const Program& program, const Side& a, const Side& b, const double
               double* out) {
   program.check(a, b);
   const int64_t kernels = program.n_kernels();
-  const std::vector<int64_t> rows = all_of(a);
+  const std::vector<int64_t> rows = all_ids(a.n);
   std::fill_n(out, kernels * b.n, 0.0);
-  if (LinearPlan(program, a, b).add(rows.data(), coef, a.n, threads, out)) return;
+  if (LinearPlan(program, a, b).add(rows, {coef, size_t(a.n)}, threads, out)) return;
   std::vector<double> each(kernels * kernels, 0.0), repeated;
   for (int64_t m = 0; m < kernels; ++m) {
     each[m * (kernels + 1)] = 1.0;

@@ -8,7 +8,7 @@ namespace kw {
 void mirror_upper(double* matrix, int64_t n);
 
 // Moves row and column i of a matrix (n x n) to order[i], for all i.
-void reorder(double* matrix, const int64_t* order, int64_t n);
+void reorder(double* matrix, IdSpan order);
 
 // out (M x a.n x b.n): the kernel matrices. A set against itself has each pair evaluated once.
 void evaluate(const Program& program, const Side& a, const Side& b, int threads, double* out);

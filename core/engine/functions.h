@@ -1,12 +1,80 @@
-// The kernels of one plane as functions of one number.
+// The kernels of one plane as functions of one number, and their approximation by piecewise
+// polynomials in double (profile.h) or single precision (single_passes.h).
 #pragma once
+#include <bit>
 #include <cmath>
+#include <concepts>
+#include <type_traits>
 #include <vector>
 
 #include "engine/sweep.h"
 #include "kernels/program.h"
 
 namespace kw {
+
+// Polynomials of degree kTerms - 1 on cells: from values at the Chebyshev points of a cell, whose
+// places are in [-half, half], to coefficients of the powers of the place.
+template <int kTerms>
+class CellBasis {
+ public:
+  explicit CellBasis(double half) : half_(half) {
+    for (int k = 0; k < kTerms; ++k)
+      node_[k] = half * std::cos((2.0 * double(k) + 1.0) * M_PI / (2.0 * kTerms));
+    for (int k = 0; k < kTerms; ++k) lagrange(k);
+  }
+
+  // Chebyshev point k of the cell [low, high).
+  double point(int k, double low, double high) const {
+    return low + 0.5 * (high - low) * (1.0 + node_[k] / half_);
+  }
+  // Coefficient of power d of the polynomial that is 1 at node k and 0 at the others.
+  double operator()(int k, int d) const { return c_[k][d]; }
+  // Values at the points of cells become coefficients, in place.
+  void to_coefficients(std::vector<double>& values) const {
+    for (size_t cell = 0; cell < values.size(); cell += kTerms) {
+      double here[kTerms];
+      std::copy_n(values.data() + cell, kTerms, here);
+      for (int d = 0; d < kTerms; ++d) {
+        double sum = 0.0;
+        for (int k = 0; k < kTerms; ++k) sum += c_[k][d] * here[k];
+        values[cell + d] = sum;
+      }
+    }
+  }
+
+ private:
+  void lagrange(int k) {
+    double poly[kTerms] = {1.0}, scale = 1.0;
+    int degree = 0;
+    for (int l = 0; l < kTerms; ++l) {
+      if (l == k) continue;
+      for (int d = ++degree; d > 0; --d) poly[d] = poly[d - 1] - node_[l] * poly[d];
+      poly[0] *= -node_[l];
+      scale *= node_[k] - node_[l];
+    }
+    for (int d = 0; d < kTerms; ++d) c_[k][d] = poly[d] / scale;
+  }
+
+  double half_, node_[kTerms], c_[kTerms][kTerms];
+};
+
+// Chebyshev points of the first cells of a grid, kTerms for each. Numbers s + shift of a cell have
+// the same leading bits: all but the last `tail` bits of a Scalar.
+template <std::floating_point Scalar, int kTerms>
+std::vector<double> cell_points(Scalar shift, int64_t cells, int tail,
+                                const CellBasis<kTerms>& basis) {
+  using Bits = std::conditional_t<sizeof(Scalar) == 4, uint32_t, uint64_t>;
+  const Bits base = std::bit_cast<Bits>(shift) >> tail;
+  const auto edge = [&](int64_t cell) {
+    return double(std::bit_cast<Scalar>(Bits((base + Bits(cell)) << tail)));
+  };
+  std::vector<double> points;
+  points.reserve(cells * kTerms);
+  for (int64_t cell = 0; cell < cells; ++cell)
+    for (int k = 0; k < kTerms; ++k)
+      points.push_back(basis.point(k, edge(cell), edge(cell + 1)) - double(shift));
+  return points;
+}
 
 class Functions {
  public:
@@ -24,7 +92,7 @@ class Functions {
 
   // Calls sink(m, values, first, count) for the values of each kernel m, or of those with a weight
   // that is not zero, at points [first, first + count).
-  template <typename Sink>
+  template <std::invocable<int64_t, const double*, int64_t, int64_t> Sink>
   void tabulate(const Program& program, const std::vector<double>& points, Sink&& sink,
                 const double* weights = nullptr) const {
     const std::vector<Group> groups = weights ? used(weights) : groups_;
@@ -37,6 +105,20 @@ class Functions {
       program.run(groups, view.view(none, none, 0, 0, n), stack.data(),
                   [&](int64_t m, const double* values) { sink(m, values, int64_t(first), n); });
     }
+  }
+
+  // Coefficients of sum_m weights[m] k_m on cells whose Chebyshev points are given: kTerms for
+  // each.
+  template <int kTerms>
+  std::vector<double> fit(const Program& program, const std::vector<double>& points,
+                          const CellBasis<kTerms>& basis, const double* weights) const {
+    std::vector<double> values(points.size(), 0.0);
+    const auto add = [&](int64_t m, const double* v, int64_t first, int64_t n) {
+      simd().axpy(weights[m], v, values.data() + first, n);
+    };
+    tabulate(program, points, add, weights);
+    basis.to_coefficients(values);
+    return values;
   }
 
   // The largest of end, end / 2, end / 4, ... up to which no kernel moves from its value at zero by
@@ -77,42 +159,6 @@ class Functions {
 
   int64_t planes_;
   std::vector<Group> groups_;
-};
-
-// Polynomials of degree kTerms - 1 on cells: from values at the Chebyshev points of a cell, whose
-// places are in [-half, half], to coefficients of the powers of the place.
-template <int kTerms>
-class CellBasis {
- public:
-  explicit CellBasis(double half) {
-    for (int k = 0; k < kTerms; ++k)
-      node_[k] = half * std::cos((2.0 * double(k) + 1.0) * M_PI / (2.0 * kTerms));
-    for (int k = 0; k < kTerms; ++k) lagrange(k);
-  }
-
-  double node(int k) const { return node_[k]; }
-  // Coefficient of power d of the polynomial that is 1 at node k and 0 at the others.
-  double operator()(int k, int d) const { return c_[k][d]; }
-  double coefficient(const double* values, int d) const {
-    double sum = 0.0;
-    for (int k = 0; k < kTerms; ++k) sum += c_[k][d] * values[k];
-    return sum;
-  }
-
- private:
-  void lagrange(int k) {
-    double poly[kTerms] = {1.0}, scale = 1.0;
-    int degree = 0;
-    for (int l = 0; l < kTerms; ++l) {
-      if (l == k) continue;
-      for (int d = ++degree; d > 0; --d) poly[d] = poly[d - 1] - node_[l] * poly[d];
-      poly[0] *= -node_[l];
-      scale *= node_[k] - node_[l];
-    }
-    for (int d = 0; d < kTerms; ++d) c_[k][d] = poly[d] / scale;
-  }
-
-  double node_[kTerms], c_[kTerms][kTerms];
 };
 
 }  // namespace kw

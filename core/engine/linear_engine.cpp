@@ -19,20 +19,19 @@ bool LinearEngine::serves(const Program& program, const Side& side) {
   return LinearPlan(program, side, side).multiplies();
 }
 
-void LinearEngine::block(const int64_t* ids, int64_t count, const double* weights,
-                         double* out) const {
-  if (!plan_.block(ids, count, weights, threads_, out))
+void LinearEngine::block(IdSpan ids, const double* weights, double* out) const {
+  if (!plan_.block(ids, weights, threads_, out))
     throw std::logic_error("kernels that multiply vectors can be combined");
 }
 
-void LinearEngine::blocks(const int64_t* ids, int64_t count, double* out) const {
-  const Side work = side_.subset(ids, count);
+void LinearEngine::blocks(IdSpan ids, double* out) const {
+  const Side work = side_.subset(ids);
   evaluate(*program_, work, work, threads_, out);
 }
 
-void LinearEngine::add(const int64_t* ids, int64_t count, const double* delta,
-                       const double* weights, double* out) const {
-  if (!plan_.combine(ids, delta, count, weights, threads_, out))
+void LinearEngine::add(IdSpan ids, std::span<const double> delta, const double* weights,
+                       double* out) const {
+  if (!plan_.combine(ids, delta, weights, threads_, out))
     throw std::logic_error("kernels that multiply vectors can be combined");
 }
 
@@ -43,9 +42,8 @@ std::unique_ptr<Products> LinearEngine::products(bool keep) const {
 
 void LinearEngine::diagonal(double* out) const { kw::diagonal(*program_, side_, out); }
 
-std::unique_ptr<LinearEngine> LinearEngine::subset(const int64_t* ids, int64_t count) const {
-  return std::make_unique<LinearEngine>(program_, side_.subset(ids, count), cache_bytes_ / 2,
-                                        threads_);
+std::unique_ptr<LinearEngine> LinearEngine::subset(IdSpan ids) const {
+  return std::make_unique<LinearEngine>(program_, side_.subset(ids), cache_bytes_ / 2, threads_);
 }
 
 }  // namespace kw

@@ -24,12 +24,11 @@ class LinearEngine {
   // Whether products of single kernels take no longer than those of their sum.
   bool products_are_separate() const { return plan_.products_are_separate(); }
   // out (count x count): sum_m weights[m] k_m inside a working set.
-  void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
+  void block(IdSpan ids, const double* weights, double* out) const;
   // out (M x count x count): every k_m inside a working set.
-  void blocks(const int64_t* ids, int64_t count, double* out) const;
+  void blocks(IdSpan ids, double* out) const;
   // out[i] += sum_m weights[m] sum_r delta[r] k_m(x_ids[r], x_i).
-  void add(const int64_t* ids, int64_t count, const double* delta, const double* weights,
-           double* out) const;
+  void add(IdSpan ids, std::span<const double> delta, const double* weights, double* out) const;
   // Whether the cache has room for all that products keep.
   bool keeps_products() const { return plan_.product_bytes() <= cache_bytes_; }
   // out[m]: what products of kernel m keep.
@@ -38,7 +37,7 @@ class LinearEngine {
   // for. Without `keep` each is made anew. The engine must live as long.
   std::unique_ptr<Products> products(bool keep) const;
   void diagonal(double* out) const;
-  std::unique_ptr<LinearEngine> subset(const int64_t* ids, int64_t count) const;
+  std::unique_ptr<LinearEngine> subset(IdSpan ids) const;
 
  private:
   std::shared_ptr<const Program> program_;

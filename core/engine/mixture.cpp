@@ -45,10 +45,12 @@ void Mixture::weigh(const double* weights) {
   std::fill(combined_.begin(), combined_.end(), 0.0);
 }
 
-void Mixture::add(const int64_t* ids, int64_t count, const double* delta, bool keeps) {
+void Mixture::add(IdSpan ids, std::span<const double> delta, bool keeps) {
   rows_->each_row(
-      ids, count,
-      [&](int64_t r, const RowView& view, double*) { add_row(view, delta[r], combined_.data()); },
+      ids,
+      [&](int64_t r, const RowView& view, double*, int64_t) {
+        add_row(view, delta[r], combined_.data());
+      },
       Visits{.keeps = keeps});
 }
 
@@ -58,8 +60,8 @@ void Mixture::add_row(const RowView& view, double factor, double* sums) const {
                       sums + view.j0, view.n);
 }
 
-void Mixture::block(const int64_t* ids, int64_t count, double* out) {
-  rows_->block(ids, count, out,
+void Mixture::block(IdSpan ids, double* out) {
+  rows_->block(ids, out,
                [&](const RowView& view, double*, double* values) { evaluate_row(view, values); });
 }
 
@@ -79,13 +81,13 @@ Mixture::Moments Mixture::no_moments(int64_t count) const {
 }
 
 // The pairs of row r with the columns of a view, which begin at r or after it.
-void Mixture::collect(const RowView& view, int64_t r, const double* alpha,
+void Mixture::collect(const RowView& view, int64_t r, std::span<const double> alpha,
                       std::vector<Buffer<double>>& sums) const {
   for (size_t p = 0; p < profiles_.size(); ++p) {
     const Grid& grid = profiles_[p].grid();
     // A pair off the diagonal counts twice.
     const int64_t once = view.j0 == r ? 1 : 0;
-    const double* others = alpha + view.j0;
+    const double* others = alpha.data() + view.j0;
     simd().cells->moments(view.planes[p], grid, alpha[r], others, sums[p].data(), once);
     simd().cells->moments(view.planes[p] + once, grid, 2.0 * alpha[r], others + once,
                           sums[p].data(), view.n - once);
@@ -102,28 +104,29 @@ void Mixture::integrate(Moments& moments, double* out) const {
   }
 }
 
-void Mixture::quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out) {
+void Mixture::quadratic(IdSpan ids, std::span<const double> alpha, double* out) {
+  const int64_t count = int64_t(ids.size());
   Moments moments = no_moments(count);
-  const std::vector<int64_t> order = rows_->cached_first(ids, count);
-  const std::vector<int64_t> examples = chosen(ids, order);
-  const std::vector<double> factors = chosen(alpha, order);
+  const std::vector<int64_t> order = rows_->cached_first(ids);
+  const std::vector<int64_t> examples = gather(ids.data(), order);
+  const std::vector<double> factors = gather(alpha.data(), order);
   rows_->each_upper_row(
-      examples.data(), count,
+      examples,
       [&](int64_t r, const RowView& view, double*, int64_t part) {
-        collect(view, r, factors.data(), moments[part]);
+        collect(view, r, factors, moments[part]);
       },
       int64_t(moments.size()));
   integrate(moments, out);
 }
 
-void Mixture::quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows,
-                                const double* alpha, double* out) const {
+void Mixture::quadratic_of_rows(IdSpan ids, int64_t rows, std::span<const double> alpha,
+                                double* out) const {
+  const int64_t count = int64_t(ids.size());
   Moments moments = no_moments(count);
-  const Side work = rows_->side().subset(ids, count);
-  std::vector<int64_t> first(rows);
-  std::iota(first.begin(), first.end(), 0);
+  const Side work = rows_->side().subset(ids);
+  const std::vector<int64_t> first = all_ids(rows);
   sweep(
-      rows_->program(), work, first.data(), rows, work, rows_->threads(),
+      {rows_->program(), work, first, work, rows_->threads()},
       [&](int64_t r, const RowView& view, double*, int64_t part) {
         collect(view, r, alpha, moments[part]);
       },
@@ -131,24 +134,25 @@ void Mixture::quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows,
   integrate(moments, out);
 }
 
-void Mixture::combine(const int64_t* ids, int64_t count, const double* alpha, double* out) {
+void Mixture::combine(IdSpan ids, std::span<const double> alpha, double* out) {
+  const int64_t count = int64_t(ids.size());
   const Side& side = rows_->side();
-  const Side work = side.subset(ids, count);
-  std::vector<int64_t> every(count), others;
-  std::iota(every.begin(), every.end(), 0);
+  const Side work = side.subset(ids);
+  const std::vector<int64_t> every = all_ids(count);
+  std::vector<int64_t> others;
   Moments moments = no_moments(count);
   // A column belongs to one part; what rows get from the columns after them is collected apart.
   std::vector<double> columns(count, 0.0);
   std::vector<Buffer<double>> rows(moments.size(), Buffer<double>(count, 0.0));
   sweep(
-      rows_->program(), work, every.data(), count, work, rows_->threads(),
+      {rows_->program(), work, every, work, rows_->threads()},
       [&](int64_t r, const RowView& view, double*, int64_t part) {
         alignas(64) double values[kTileColumns];
         collect(view, r, alpha, moments[part]);
         evaluate_row(view, values);
         const int64_t once = view.j0 == r ? 1 : 0;
         simd().axpy(alpha[r], values, columns.data() + view.j0, view.n);
-        rows[part][r] += simd().dot(values + once, alpha + view.j0 + once, view.n - once);
+        rows[part][r] += simd().dot(values + once, alpha.data() + view.j0 + once, view.n - once);
       },
       Pairs{.upper = true, .parts = int64_t(moments.size())});
   integrate(moments, out);
@@ -159,16 +163,18 @@ void Mixture::combine(const int64_t* ids, int64_t count, const double* alpha, do
   for (int64_t i = 0; i < n(); ++i)
     if (!given[i]) others.push_back(i);
   std::vector<double> sums(others.size(), 0.0);
-  sweep(rows_->program(), side, ids, count, side.subset(others.data(), int64_t(others.size())),
-        rows_->threads(), [&](int64_t r, const RowView& view, double*, int64_t) {
+  const Side rest = side.subset(others);
+  sweep({rows_->program(), side, ids, rest, rows_->threads()},
+        [&](int64_t r, const RowView& view, double*, int64_t) {
           add_row(view, alpha[r], sums.data());
         });
   for (int64_t k = 0; k < count; ++k) combined_[ids[k]] = columns[k];
   for (size_t j = 0; j < others.size(); ++j) combined_[others[j]] = sums[j];
 }
 
-void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
-                      const int64_t* kernels, int64_t n_chosen, double* out) const {
+void Mixture::outputs(IdSpan ids, std::span<const double> alpha, IdSpan kernels,
+                      double* out) const {
+  const int64_t n_chosen = int64_t(kernels.size());
   const Program& program = rows_->program();
   const Side& side = rows_->side();
   std::vector<double*> target(program.n_kernels(), nullptr);
@@ -179,7 +185,7 @@ void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
   }
   const std::vector<Group> groups = program.groups_with(wanted.data());
   std::fill_n(out, n_chosen * n(), 0.0);
-  sweep(program, side, ids, count, side, rows_->threads(),
+  sweep({program, side, ids, side, rows_->threads()},
         [&](int64_t r, const RowView& view, double* stack, int64_t) {
           program.run(groups, view, stack, [&](int64_t m, const double* kernel) {
             if (target[m]) simd().axpy(alpha[r], kernel, target[m] + view.j0, view.n);
@@ -187,53 +193,55 @@ void Mixture::outputs(const int64_t* ids, int64_t count, const double* alpha,
         });
 }
 
-void Mixture::spread(const double* alpha, const int64_t* columns, int64_t n_columns,
+void Mixture::spread(std::span<const double> alpha, IdSpan columns,
                      const std::vector<double*>& out) {
+  const int64_t n_columns = int64_t(columns.size());
   for (size_t p = 0; p < profiles_.size(); ++p)
     std::fill_n(out[p], n_columns * profiles_[p].nodes().count(), 0.0);
   rows_->each_row(
-      columns, n_columns,
-      [&](int64_t r, const RowView& view, double*) {
+      columns,
+      [&](int64_t r, const RowView& view, double*, int64_t) {
         for (size_t p = 0; p < profiles_.size(); ++p) {
           const Nodes& nodes = profiles_[p].nodes();
-          simd().cells->spread(view.planes[p], nodes, alpha + view.j0, out[p] + r * nodes.count(),
-                               view.n);
+          simd().cells->spread(view.planes[p], nodes, alpha.data() + view.j0,
+                               out[p] + r * nodes.count(), view.n);
         }
       },
       Visits{.by_rows = true});  // the sums of a row belong to one thread, and have one order
 }
 
-void Mixture::add_single(const int64_t* ids, int64_t count, const double* delta) {
-  single_->add(ids, count, delta, rows_->threads(), combined_.data());
+void Mixture::add_single(IdSpan ids, std::span<const double> delta) {
+  single_->add(ids, delta, rows_->threads(), combined_.data());
 }
 
-void Mixture::block_single(const int64_t* ids, int64_t count, double* out) const {
-  single_->block(ids, count, rows_->threads(), out);
+void Mixture::block_single(IdSpan ids, double* out) const {
+  single_->block(ids, rows_->threads(), out);
 }
 
-void Mixture::add_single_at(const int64_t* ids, int64_t count, const double* delta,
-                            const int64_t* columns, int64_t n_columns) {
+void Mixture::add_single_at(IdSpan ids, std::span<const double> delta, IdSpan columns) {
+  const int64_t n_columns = int64_t(columns.size());
   std::vector<double> sums(n_columns, 0.0);
-  single_->add_at(ids, count, delta, columns, n_columns, rows_->threads(), sums.data());
+  single_->add_at(ids, delta, columns, rows_->threads(), sums.data());
   for (int64_t j = 0; j < n_columns; ++j) combined_[columns[j]] += sums[j];
 }
 
-void Mixture::outputs_single(const int64_t* ids, int64_t count, const double* alpha,
-                             const int64_t* columns, int64_t n_columns, double* out) const {
-  single_->outputs(ids, count, alpha, columns, n_columns, rows_->threads(), out);
+void Mixture::outputs_single(IdSpan ids, std::span<const double> alpha, IdSpan columns,
+                             double* out) const {
+  single_->outputs(ids, alpha, columns, rows_->threads(), out);
 }
 
 void Mixture::diagonal(double* out) const { kw::diagonal(rows_->program(), rows_->side(), out); }
 
-void Mixture::blocks(const int64_t* ids, int64_t count, double* out) const {
-  const Side work = rows_->side().subset(ids, count);
+void Mixture::blocks(IdSpan ids, double* out) const {
+  const Side work = rows_->side().subset(ids);
   evaluate(rows_->program(), work, work, rows_->threads(), out);
 }
 
-std::unique_ptr<Mixture> Mixture::subset(const int64_t* ids, int64_t count) {
+std::unique_ptr<Mixture> Mixture::subset(IdSpan ids) {
+  const int64_t count = int64_t(ids.size());
   // With the bounds and weights of all examples.
-  auto smaller = std::make_unique<Mixture>(rows_->subset(ids, count), profiles_,
-                                           single_ ? single_->subset(ids, count) : nullptr);
+  auto smaller = std::make_unique<Mixture>(rows_->subset(ids), profiles_,
+                                           single_ ? single_->subset(ids) : nullptr);
   for (int64_t i = 0; i < count; ++i) smaller->combined_[i] = combined_[ids[i]];
   return smaller;
 }

@@ -31,45 +31,42 @@ class Mixture {
   void weigh(const double* weights);
   // combined[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i). Rows are cached if it
   // `keeps` them.
-  void add(const int64_t* ids, int64_t count, const double* delta, bool keeps = true);
+  void add(IdSpan ids, std::span<const double> delta, bool keeps = true);
   // out (count x count): the combined kernel inside a working set.
-  void block(const int64_t* ids, int64_t count, double* out);
+  void block(IdSpan ids, double* out);
   // out[m] = sum_rs alpha[r] alpha[s] k_m(x_ids[r], x_ids[s]); or what the first rows add to it,
   // each with itself and all after it.
-  void quadratic(const int64_t* ids, int64_t count, const double* alpha, double* out);
-  void quadratic_of_rows(const int64_t* ids, int64_t count, int64_t rows, const double* alpha,
+  void quadratic(IdSpan ids, std::span<const double> alpha, double* out);
+  void quadratic_of_rows(IdSpan ids, int64_t rows, std::span<const double> alpha,
                          double* out) const;
   // The same, and the combined outputs of alpha from nothing: pairs of ids are evaluated once for
   // both, and for both of their examples. No rows are cached.
-  void combine(const int64_t* ids, int64_t count, const double* alpha, double* out);
+  void combine(IdSpan ids, std::span<const double> alpha, double* out);
   // out (kernels x n): sum_r alpha[r] k_m(x_ids[r], x_j) for the chosen kernels m.
-  void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* kernels,
-               int64_t n_chosen, double* out) const;
-  // For each plane p, out[p] (columns x nodes): alpha, shape (n,), at the nodes next to the values
-  // of the pairs with an example. Times the values of a kernel there it gives rough outputs.
-  void spread(const double* alpha, const int64_t* columns, int64_t n_columns,
-              const std::vector<double*>& out);
+  void outputs(IdSpan ids, std::span<const double> alpha, IdSpan kernels, double* out) const;
+  // For each plane p, out[p] (columns x nodes): alpha, shape (n,), spread over the nodes next to
+  // the values of the pairs with a column. Its product with the values of a kernel at the nodes is
+  // the output of that kernel, within about 1e-6.
+  void spread(std::span<const double> alpha, IdSpan columns, const std::vector<double*>& out);
   const std::vector<Profile>& profiles() const { return profiles_; }
   const Program& program() const { return rows_->program(); }
   // The same as `add`, `block` and `outputs` in single precision (single_passes.h): outputs of all
   // kernels for some examples, out (kernels x columns); `add_single_at` leaves other examples
   // alone.
   bool has_single_passes() const { return bool(single_); }
-  void add_single(const int64_t* ids, int64_t count, const double* delta);
-  void block_single(const int64_t* ids, int64_t count, double* out) const;
-  void add_single_at(const int64_t* ids, int64_t count, const double* delta, const int64_t* columns,
-                     int64_t n_columns);
-  void outputs_single(const int64_t* ids, int64_t count, const double* alpha,
-                      const int64_t* columns, int64_t n_columns, double* out) const;
+  void add_single(IdSpan ids, std::span<const double> delta);
+  void block_single(IdSpan ids, double* out) const;
+  void add_single_at(IdSpan ids, std::span<const double> delta, IdSpan columns);
+  void outputs_single(IdSpan ids, std::span<const double> alpha, IdSpan columns, double* out) const;
   void diagonal(double* out) const;
-  void blocks(const int64_t* ids, int64_t count, double* out) const;
-  std::unique_ptr<Mixture> subset(const int64_t* ids, int64_t count);
+  void blocks(IdSpan ids, double* out) const;
+  std::unique_ptr<Mixture> subset(IdSpan ids);
 
  private:
   // Sums of pairs, collected in parts and in the cells of each plane.
   using Moments = std::vector<std::vector<Buffer<double>>>;
   Moments no_moments(int64_t count) const;
-  void collect(const RowView& view, int64_t r, const double* alpha,
+  void collect(const RowView& view, int64_t r, std::span<const double> alpha,
                std::vector<Buffer<double>>& sums) const;
   void integrate(Moments& moments, double* out) const;
   // The combined kernel of a row: sums of the columns of a view grow by a factor times it, or

@@ -7,7 +7,8 @@
 namespace kw {
 namespace {
 
-// A change of a kernel, relative to its size: slight next to a cell, or none at rough nodes.
+// Changes of a kernel, relative to its size: from zero to the shift of the cells, and from zero to
+// the first node.
 constexpr double kSlight = 1.0 / 16, kNearlyConstant = 1e-9;
 
 double number(int64_t leading) { return std::bit_cast<double>(uint64_t(leading) << kTail); }
@@ -31,28 +32,16 @@ Profile::Profile(const Program& program, int64_t plane, double bound, bool both_
   coefficients_.assign(grid_.cells() * kTerms, 0.0);
 }
 
-std::vector<double> Profile::cell_points() const {
-  std::vector<double> points(grid_.cells() * kTerms);
-  for (int64_t cell = 0; cell < grid_.half; ++cell) {
-    const double low = number(grid_.base + cell), high = number(grid_.base + cell + 1);
-    for (int64_t k = 0; k < kTerms; ++k) {
-      const double s = low + 0.5 * (high - low) * (1.0 + kBasis.node(k) / kHalfCell) - grid_.shift;
-      points[cell * kTerms + k] = s;
-      if (grid_.both_signs) points[(grid_.half + cell) * kTerms + k] = -s;
-    }
-  }
+std::vector<double> Profile::points() const {
+  std::vector<double> points = cell_points(grid_.shift, grid_.half, kTail, kBasis);
+  const size_t half = points.size();
+  for (size_t at = 0; grid_.both_signs && at < half; ++at) points.push_back(-points[at]);
   return points;
 }
 
 void Profile::weigh(const Program& program, const double* weights) {
-  std::vector<double> values(coefficients_.size(), 0.0);
-  const auto add = [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    simd().axpy(weights[m], v, values.data() + first, n);
-  };
-  functions_.tabulate(program, cell_points(), add, weights);
-  for (int64_t cell = 0; cell < grid_.cells(); ++cell)
-    for (int64_t d = 0; d < kTerms; ++d)
-      coefficients_[cell * kTerms + d] = kBasis.coefficient(values.data() + cell * kTerms, d);
+  const std::vector<double> found = functions_.fit(program, points(), kBasis, weights);
+  std::copy(found.begin(), found.end(), coefficients_.begin());
 }
 
 // A sum of interpolated values is a weighted sum over nodes: the moments give the weights.
@@ -63,10 +52,9 @@ void Profile::integrate(const Program& program, const double* moments, double* o
     for (int64_t k = 0; k < kTerms; ++k)
       for (int64_t d = 0; d < kTerms; ++d) weights[cell * kTerms + k] += kBasis(k, d) * moment[d];
   }
-  functions_.tabulate(program, cell_points(),
-                      [&](int64_t m, const double* v, int64_t first, int64_t n) {
-                        out[m] += simd().dot(v, weights.data() + first, n);
-                      });
+  functions_.tabulate(program, points(), [&](int64_t m, const double* v, int64_t first, int64_t n) {
+    out[m] += simd().dot(v, weights.data() + first, n);
+  });
 }
 
 void Profile::sample(const Program& program, double* out) const {

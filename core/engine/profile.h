@@ -34,7 +34,7 @@ class Profile {
   const double* coefficients() const { return coefficients_.data(); }
 
  private:
-  std::vector<double> cell_points() const;  // kTerms for every cell
+  std::vector<double> points() const;  // Chebyshev points, kTerms for every cell
 
   Functions functions_;
   Grid grid_;

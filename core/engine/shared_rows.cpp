@@ -28,37 +28,37 @@ double SharedRows::reads() const {
   return reads;
 }
 
-// What lies between the values that are wanted of a row is read as well, up to a cache line.
+// Gathering a value reads those up to the next one as well, up to a cache line.
 bool SharedRows::gathers(int64_t count) const {
-  constexpr double kLine = 8.0;
+  constexpr double kLine = 8.0;  // values of a cache line of 64 bytes
   const double spacing = std::min(kLine, double(side_.n) / double(std::max<int64_t>(count, 1)));
   return reads() > spacing * double(program_->n_planes());
 }
 
 bool SharedRows::keeps_rows(int64_t count) const {
-  constexpr int64_t kMany = 4096;
-  constexpr double kCheap = 4.0;
+  constexpr int64_t kMany = 4096;  // rows
+  constexpr double kCheap = 4.0;   // cost of a pair, in values read
   return count < kMany || reads() > kCheap;
 }
 
-std::vector<int64_t> SharedRows::cached_first(const int64_t* ids, int64_t count) const {
-  std::vector<int64_t> order(count);
-  std::iota(order.begin(), order.end(), 0);
-  if (gathers(count))
+std::vector<int64_t> SharedRows::cached_first(IdSpan ids) const {
+  std::vector<int64_t> order = all_ids(int64_t(ids.size()));
+  if (gathers(int64_t(ids.size())))
     std::stable_partition(order.begin(), order.end(),
                           [&](int64_t r) { return cache_.holds(ids[r]); });
   return order;
 }
 
-std::unique_ptr<SharedRows> SharedRows::subset(const int64_t* ids, int64_t count) {
+std::unique_ptr<SharedRows> SharedRows::subset(IdSpan ids) {
+  const int64_t count = int64_t(ids.size());
   cache_.limit(cache_bytes_ / 2);
   auto smaller =
-      std::make_unique<SharedRows>(program_, side_.subset(ids, count), cache_bytes_ / 2, threads_);
+      std::make_unique<SharedRows>(program_, side_.subset(ids), cache_bytes_ / 2, threads_);
   std::vector<int64_t> position(side_.n, -1);
   for (int64_t i = 0; i < count; ++i) position[ids[i]] = i;
   cache_.oldest_first([&](int64_t example, const double* row) {
     if (position[example] < 0) return;
-    smaller->cache_.start_turn();
+    smaller->cache_.start_pass();
     double* kept = smaller->cache_.insert(position[example]);
     for (int64_t p = 0; kept && p < program_->n_planes(); ++p)
       for (int64_t i = 0; i < count; ++i) kept[p * count + i] = row[p * side_.n + ids[i]];

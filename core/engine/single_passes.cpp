@@ -8,35 +8,20 @@
 namespace kw {
 namespace {
 
-// A change of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
+// Changes of a kernel, relative to its size: from zero to the shift of the cells, and by rounding.
 constexpr double kSlightSingle = 0.5, kRounding = 1e-3;
-// Rounding of a distance, relative to the norms of the two, where these are usual: what is said of
-// the others is rougher, and corrected when the double precision passes come.
+// Rounding error of a distance, relative to typical squared norms. Examples with larger norms have
+// larger errors until the next pass in double precision.
 constexpr double kDistanceError = 0x1p-20;
-constexpr int64_t kPanelsAtOnce = 8;  // before single sums are added up
+constexpr int64_t kPanelsAtOnce = 8;  // panels whose sums are floats before they become doubles
 
 const CellBasis<kNarrowTerms> kNarrowBasis(kNarrowHalf);
 const CellBasis<kWideTerms> kWideBasis(kWideHalf);
 const CellBasis<kMomentTerms> kMomentBasis(kMomentHalf);
 
-// Points of a grid at which polynomials take the values of a function: kTerms for every cell.
-template <int kTerms>
-std::vector<double> cell_points(const SingleGrid& grid, int64_t cells, int tail,
-                                const CellBasis<kTerms>& basis, double half) {
-  std::vector<double> points;
-  const uint32_t base = std::bit_cast<uint32_t>(grid.shift) >> tail;
-  for (int64_t cell = 0; cell < cells; ++cell) {
-    const double low = std::bit_cast<float>(uint32_t(base + cell) << tail);
-    const double high = std::bit_cast<float>(uint32_t(base + cell + 1) << tail);
-    for (int k = 0; k < kTerms; ++k)
-      points.push_back(low + 0.5 * (high - low) * (1.0 + basis.node(k) / half) -
-                       double(grid.shift));
-  }
-  return points;
-}
-
 // Where each of n examples stands in a list of some of them, or -1.
-std::vector<int64_t> positions(const int64_t* ids, int64_t count, int64_t n) {
+std::vector<int64_t> positions(IdSpan ids, int64_t n) {
+  const int64_t count = int64_t(ids.size());
   std::vector<int64_t> found(n, -1);
   for (int64_t k = 0; k < count; ++k) found[ids[k]] = k;
   return found;
@@ -45,15 +30,15 @@ std::vector<int64_t> positions(const int64_t* ids, int64_t count, int64_t n) {
 // Sums of the powers of places in cells over some examples, times their alphas, for each of others.
 class MomentPass {
  public:
-  MomentPass(const SingleTable& table, const int64_t* ids, int64_t count, const double* alpha,
-             const SingleGrid& grid, const int64_t* columns)
+  MomentPass(const SingleTable& table, IdSpan ids, std::span<const double> alpha,
+             const SingleGrid& grid, IdSpan columns)
       : table_(table),
-        support_(table.subset(ids, count)),
+        support_(table.subset(ids)),
         grid_(grid),
-        position_(positions(ids, count, table.n())),
+        position_(positions(ids, table.n())),
         columns_(columns) {
     weights_.assign(support_->panels() * kPanel, 0.0f);  // what fills the last panel counts nothing
-    std::copy_n(alpha, count, weights_.begin());
+    std::copy(alpha.begin(), alpha.end(), weights_.begin());
   }
 
   // Adds to moments (width x grid.moments()) of columns [first, first + width), at most kStrip of
@@ -62,7 +47,7 @@ class MomentPass {
     UsedMoments used;
     const auto& loops = *simd().single;
     const int64_t tile = kStrip * kPanel, panels = support_->panels();
-    const SingleRows rows(table_, columns_ + first, width);
+    const SingleRows rows(table_, columns_.subspan(first, width));
     Buffer<float> s(kPanelsAtOnce * tile), sums(kApart * grid_.moments(), 0.0f);
     for (int64_t p0 = 0; p0 < panels; p0 += kPanelsAtOnce) {
       const int64_t p1 = std::min(p0 + kPanelsAtOnce, panels);
@@ -84,7 +69,7 @@ class MomentPass {
   const std::shared_ptr<const SingleTable> support_;
   const SingleGrid grid_;
   const std::vector<int64_t> position_;  // of each example among those summed over
-  const int64_t* columns_;
+  const IdSpan columns_;
   Buffer<float> weights_;
 };
 
@@ -152,32 +137,28 @@ bool SingleFamily::serves(const Program& program) const {
   return still >= kDistanceError * table_->usual_norm();
 }
 
-SingleFamily SingleFamily::subset(const int64_t* ids, int64_t count) const {
+SingleFamily SingleFamily::subset(IdSpan ids) const {
   SingleFamily smaller = *this;  // with the cells and weights of all examples
-  smaller.table_ = table_->subset(ids, count);
+  smaller.table_ = table_->subset(ids);
   return smaller;
 }
 
 void SingleFamily::weigh(const Program& program, const double* weights) {
   if (grid_.wide)
-    fill(program, weights, kWideTail, kWideBasis, kWideHalf);
+    fill(program, weights, kWideTail, kWideBasis);
   else
-    fill(program, weights, kNarrowTail, kNarrowBasis, kNarrowHalf);
+    fill(program, weights, kNarrowTail, kNarrowBasis);
 }
 
 template <int kTerms>
 void SingleFamily::fill(const Program& program, const double* weights, int tail,
-                        const CellBasis<kTerms>& basis, double half) {
-  const std::vector<double> points = cell_points(grid_, kValueCells, tail, basis, half);
-  std::vector<double> values(points.size(), 0.0);
-  const auto add = [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    simd().axpy(weights[m], v, values.data() + first, n);
-  };
-  functions_.tabulate(program, points, add, weights);
+                        const CellBasis<kTerms>& basis) {
+  const std::vector<double> points = cell_points(grid_.shift, kValueCells, tail, basis);
+  const std::vector<double> found = functions_.fit(program, points, basis, weights);
   for (int64_t cell = 0; cell < kValueCells; ++cell)
     for (int d = 0; d < kTerms; ++d)
       values_[d * kValueCells + cell] = values_[kTermByTerm + cell * kCellStride + d] =
-          float(basis.coefficient(values.data() + cell * kTerms, d));
+          float(found[cell * kTerms + d]);
 }
 
 int64_t SingleFamily::padded_kernels() const {
@@ -186,23 +167,20 @@ int64_t SingleFamily::padded_kernels() const {
 
 std::vector<double> SingleFamily::tabulated_moments(const Program& program) const {
   const std::vector<double> points =
-      cell_points(grid_, grid_.moment_cells, kMomentTail, kMomentBasis, kMomentHalf);
-  std::vector<int64_t> column(program.n_kernels());
+      cell_points(grid_.shift, grid_.moment_cells, kMomentTail, kMomentBasis);
   const std::vector<int64_t> members = kernels();
-  for (size_t k = 0; k < members.size(); ++k) column[members[k]] = int64_t(k);
   const int64_t padded = padded_kernels();
+  std::vector<std::vector<double>> values(program.n_kernels());
+  for (int64_t m : members) values[m].resize(points.size());
+  functions_.tabulate(program, points, [&](int64_t m, const double* v, int64_t first, int64_t n) {
+    std::copy_n(v, n, values[m].data() + first);
+  });
   std::vector<double> weights(padded * grid_.moments(), 0.0);
-  const auto copy = [&](int64_t m, const double* v, int64_t first, int64_t n) {
-    for (int64_t j = 0; j < n; ++j) weights[(first + j) * padded + column[m]] = v[j];
-  };
-  functions_.tabulate(program, points, copy);
-  for (int64_t cell = 0; cell < grid_.moment_cells; ++cell)
-    for (int64_t k = 0; k < padded; ++k) {
-      double* first = weights.data() + cell * kMomentTerms * padded + k;
-      double here[kMomentTerms];
-      for (int d = 0; d < kMomentTerms; ++d) here[d] = first[d * padded];
-      for (int d = 0; d < kMomentTerms; ++d) first[d * padded] = kMomentBasis.coefficient(here, d);
-    }
+  for (size_t k = 0; k < members.size(); ++k) {
+    kMomentBasis.to_coefficients(values[members[k]]);
+    for (size_t at = 0; at < points.size(); ++at)
+      weights[int64_t(at) * padded + int64_t(k)] = values[members[k]][at];
+  }
   return weights;
 }
 
@@ -221,10 +199,9 @@ std::unique_ptr<SinglePasses> SinglePasses::of(const Program& program, const Sid
   return passes;
 }
 
-std::unique_ptr<SinglePasses> SinglePasses::subset(const int64_t* ids, int64_t count) const {
+std::unique_ptr<SinglePasses> SinglePasses::subset(IdSpan ids) const {
   auto smaller = std::make_unique<SinglePasses>();
-  for (const SingleFamily& family : families_)
-    smaller->families_.push_back(family.subset(ids, count));
+  for (const SingleFamily& family : families_) smaller->families_.push_back(family.subset(ids));
   return smaller;
 }
 
@@ -232,30 +209,29 @@ void SinglePasses::weigh(const Program& program, const double* weights) {
   for (SingleFamily& family : families_) family.weigh(program, weights);
 }
 
-void SinglePasses::add(const int64_t* ids, int64_t count, const double* delta, int threads,
-                       double* out) const {
+void SinglePasses::add(IdSpan ids, std::span<const double> delta, int threads, double* out) const {
   for (const SingleFamily& family : families_)
-    add(family, family.table(), ids, ids, count, delta, threads, out);
+    add(family, family.table(), ids, ids, delta, threads, out);
 }
 
-void SinglePasses::add_at(const int64_t* ids, int64_t count, const double* delta,
-                          const int64_t* columns, int64_t n_columns, int threads,
+void SinglePasses::add_at(IdSpan ids, std::span<const double> delta, IdSpan columns, int threads,
                           double* out) const {
+  const int64_t count = int64_t(ids.size());
   if (families_.empty()) return;
-  const std::vector<int64_t> position = positions(columns, n_columns, families_[0].table().n());
+  const std::vector<int64_t> position = positions(columns, families_[0].table().n());
   std::vector<int64_t> places(count);
   for (int64_t r = 0; r < count; ++r) places[r] = position[ids[r]];
   for (const SingleFamily& family : families_)
-    add(family, *family.table().subset(columns, n_columns), ids, places.data(), count, delta,
-        threads, out);
+    add(family, *family.table().subset(columns), ids, places, delta, threads, out);
 }
 
-void SinglePasses::add(const SingleFamily& family, const SingleTable& others, const int64_t* ids,
-                       const int64_t* places, int64_t count, const double* delta, int threads,
+void SinglePasses::add(const SingleFamily& family, const SingleTable& others, IdSpan ids,
+                       IdSpan places, std::span<const double> delta, int threads,
                        double* out) const {
-  const std::vector<float> factors(delta, delta + count);
+  const int64_t count = int64_t(places.size());
+  const std::vector<float> factors(delta.begin(), delta.end());
   const auto& loops = *simd().single;
-  const SingleRows rows(family.table(), ids, count);
+  const SingleRows rows(family.table(), ids);
   run_team(threads, others.panels(), [&](int64_t p, int) {
     alignas(64) float s[kStrip * kPanel];
     double sums[kPanel] = {};
@@ -274,11 +250,12 @@ void SinglePasses::add(const SingleFamily& family, const SingleTable& others, co
   });
 }
 
-void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double* out) const {
+void SinglePasses::block(IdSpan ids, int threads, double* out) const {
+  const int64_t count = int64_t(ids.size());
   const auto& loops = *simd().single;
   for (const SingleFamily& family : families_) {
-    const auto others = family.table().subset(ids, count);
-    const SingleRows rows(family.table(), ids, count);
+    const auto others = family.table().subset(ids);
+    const SingleRows rows(family.table(), ids);
     const bool adds = &family != families_.data();
     // Both halves are computed: that takes no longer than mirroring one.
     run_team(threads, (count + kStrip - 1) / kStrip, [&](int64_t strip, int) {
@@ -296,11 +273,11 @@ void SinglePasses::block(const int64_t* ids, int64_t count, int threads, double*
   }
 }
 
-void SinglePasses::outputs(const int64_t* ids, int64_t count, const double* alpha,
-                           const int64_t* columns, int64_t n_columns, int threads,
+void SinglePasses::outputs(IdSpan ids, std::span<const double> alpha, IdSpan columns, int threads,
                            double* out) const {
+  const int64_t n_columns = int64_t(columns.size());
   for (const SingleFamily& family : families_) {
-    const MomentPass pass(family.table(), ids, count, alpha, family.grid(), columns);
+    const MomentPass pass(family.table(), ids, alpha, family.grid(), columns);
     std::vector<std::unique_ptr<KernelSums>> sums(threads);
     run_team(threads, (n_columns + kStrip - 1) / kStrip, [&](int64_t strip, int worker) {
       if (!sums[worker]) sums[worker] = std::make_unique<KernelSums>(family, pass);

@@ -1,10 +1,14 @@
 // Passes over pairs of examples in single precision, for optimisers that need no more digits.
 //
-// Where kernels are functions of the squared distance of vectors with few values, distances are
-// cheaper to compute than to keep, and a register holds twice as many single numbers. A weighted
-// sum of kernels is a polynomial in each of at most 64 cells (simd/single.h), whose coefficients
-// are found in registers. Sums over examples are double numbers. Values are within about 1e-6 of
-// the kernels' sizes; a certificate needs the mixture's own passes.
+// This is another algorithm than that of the passes in double precision (mixture.h), not the same
+// one for another scalar type. Those read cached rows, or compute them by BLAS, and look up cubic
+// polynomials in 256 cells for every factor of two, which lie in memory. Here kernels are functions
+// of the squared distance of vectors with few values: distances are recomputed in registers, and
+// the weighted sum of the kernels is a polynomial of degree 4 or 6 in each of at most 64 cells,
+// whose coefficients fit into registers. The two share the choice and the fit of the cells
+// (functions.h) and the lookup of a cell (simd/cell_math.h). Sums over examples are double numbers.
+// Values are within about 1e-6 of the kernels' sizes; a certificate needs the passes in double
+// precision.
 #pragma once
 #include <memory>
 #include <vector>
@@ -23,7 +27,7 @@ class SingleFamily {
 
   // Whether cells are narrow enough for its kernels, and distances accurate enough.
   bool serves(const Program& program) const;
-  SingleFamily subset(const int64_t* ids, int64_t count) const;
+  SingleFamily subset(IdSpan ids) const;
   void weigh(const Program& program, const double* weights);
 
   const SingleTable& table() const { return *table_; }
@@ -41,8 +45,8 @@ class SingleFamily {
  private:
   int64_t cells(int tail) const;  // up to the limit
   template <int kTerms>
-  void fill(const Program& program, const double* weights, int tail, const CellBasis<kTerms>& basis,
-            double half);
+  void fill(const Program& program, const double* weights, int tail,
+            const CellBasis<kTerms>& basis);
   std::vector<double> tabulated_moments(const Program& program) const;
 
   Functions functions_;
@@ -57,24 +61,23 @@ class SinglePasses {
   // Null where kernels are of another kind, or need more digits.
   static std::unique_ptr<SinglePasses> of(const Program& program, const Side& side);
 
-  std::unique_ptr<SinglePasses> subset(const int64_t* ids, int64_t count) const;
+  std::unique_ptr<SinglePasses> subset(IdSpan ids) const;
   void weigh(const Program& program, const double* weights);
   // out[i] += sum_r delta[r] sum_m weights[m] k_m(x_ids[r], x_i).
-  void add(const int64_t* ids, int64_t count, const double* delta, int threads, double* out) const;
+  void add(IdSpan ids, std::span<const double> delta, int threads, double* out) const;
   // The same for some examples: out[j] is that of example columns[j].
-  void add_at(const int64_t* ids, int64_t count, const double* delta, const int64_t* columns,
-              int64_t n_columns, int threads, double* out) const;
+  void add_at(IdSpan ids, std::span<const double> delta, IdSpan columns, int threads,
+              double* out) const;
   // out (count x count): the weighted sum of kernels inside a working set, symmetric.
-  void block(const int64_t* ids, int64_t count, int threads, double* out) const;
+  void block(IdSpan ids, int threads, double* out) const;
   // out (kernels x columns): sum_r alpha[r] k_m(x_ids[r], x_columns[j]).
-  void outputs(const int64_t* ids, int64_t count, const double* alpha, const int64_t* columns,
-               int64_t n_columns, int threads, double* out) const;
+  void outputs(IdSpan ids, std::span<const double> alpha, IdSpan columns, int threads,
+               double* out) const;
 
  private:
   // What one family adds for other examples, among which those of ids have places, or -1.
-  void add(const SingleFamily& family, const SingleTable& others, const int64_t* ids,
-           const int64_t* places, int64_t count, const double* delta, int threads,
-           double* out) const;
+  void add(const SingleFamily& family, const SingleTable& others, IdSpan ids, IdSpan places,
+           std::span<const double> delta, int threads, double* out) const;
 
   std::vector<SingleFamily> families_;
 };

@@ -63,7 +63,8 @@ SingleTable::SingleTable(const SparseTable& table) : SingleTable(table.n, table.
   }
 }
 
-std::shared_ptr<const SingleTable> SingleTable::subset(const int64_t* ids, int64_t count) const {
+std::shared_ptr<const SingleTable> SingleTable::subset(IdSpan ids) const {
+  const int64_t count = int64_t(ids.size());
   std::shared_ptr<SingleTable> smaller(new SingleTable(count, d_, sparse()));
   for (int64_t i = 0; i < count; ++i) {
     smaller->norms_[i] = norms_[ids[i]];
@@ -97,7 +98,8 @@ double SingleTable::usual_norm() const {
   return n_ ? double(*place) : 0.0;
 }
 
-SingleRows::SingleRows(const SingleTable& table, const int64_t* ids, int64_t count) : d_(table.d_) {
+SingleRows::SingleRows(const SingleTable& table, IdSpan ids) : d_(table.d_) {
+  const int64_t count = int64_t(ids.size());
   norms_.reserve(count);
   for (int64_t r = 0; r < count; ++r) norms_.push_back(table.norms_[ids[r]]);
   if (!table.sparse()) {

@@ -16,7 +16,7 @@ class SingleTable {
  public:
   // Null where distances are cheaper to keep than to compute.
   static std::shared_ptr<const SingleTable> of(const Table& table);
-  std::shared_ptr<const SingleTable> subset(const int64_t* ids, int64_t count) const;
+  std::shared_ptr<const SingleTable> subset(IdSpan ids) const;
 
   int64_t n() const { return n_; }
   int64_t panels() const { return (n_ + kPanel - 1) / kPanel; }
@@ -52,7 +52,7 @@ class SingleTable {
 // Some examples as rows of distances: their values times -2, and their norms.
 class SingleRows {
  public:
-  SingleRows(const SingleTable& table, const int64_t* ids, int64_t count);
+  SingleRows(const SingleTable& table, IdSpan ids);
 
   // Squared distances of rows [first, first + count) and the examples of a panel of some of the
   // same vectors: out[r * kPanel + j].

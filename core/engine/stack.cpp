@@ -1,7 +1,6 @@
 #include "engine/stack.h"
 
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "engine/evaluate.h"
@@ -28,10 +27,9 @@ Stack::Stack(int64_t n, int64_t kernels, int threads)
 Stack::Stack(const Program& program, const Side& side, int threads)
     : Stack(side.n, program.n_kernels(), threads) {
   program.check(side, side);
-  std::vector<int64_t> rows(n_);
-  std::iota(rows.begin(), rows.end(), 0);
+  const std::vector<int64_t> rows = all_ids(n_);
   sweep(
-      program, side, rows.data(), n_, side, threads_,
+      {program, side, rows, side, threads_},
       [&](int64_t r, const RowView& view, double* stack, int64_t) {
         program.run(program.groups(), view, stack, [&](int64_t m, const double* row) {
           const int64_t end = view.j0 + view.n;
@@ -58,7 +56,8 @@ void Stack::mirror(int64_t tile) {
       }
 }
 
-void Stack::block(const int64_t* ids, int64_t count, const double* weights, double* out) const {
+void Stack::block(IdSpan ids, const double* weights, double* out) const {
+  const int64_t count = int64_t(ids.size());
   std::vector<int64_t> rows;
   std::vector<double> factors;
   for (int64_t m = 0; m < kernels_; ++m)
@@ -87,7 +86,8 @@ void Stack::block(const int64_t* ids, int64_t count, const double* weights, doub
   mirror_upper(out, count);
 }
 
-void Stack::blocks(const int64_t* ids, int64_t count, double* out) const {
+void Stack::blocks(IdSpan ids, double* out) const {
+  const int64_t count = int64_t(ids.size());
   run_team(threads_, count, [&](int64_t i, int) {
     for (int64_t m = 0; m < kernels_; ++m)
       for (int64_t j = 0; j < count; ++j)
@@ -95,7 +95,8 @@ void Stack::blocks(const int64_t* ids, int64_t count, double* out) const {
   });
 }
 
-void Stack::add(const int64_t* ids, int64_t count, const double* delta) {
+void Stack::add(IdSpan ids, std::span<const double> delta) {
+  const int64_t count = int64_t(ids.size());
   const int64_t total = tiles_ * kernels_, parts = (total + kPart - 1) / kPart;
   run_team(threads_, parts, [&](int64_t part, int) {
     const int64_t first = part * kPart, last = std::min(total, first + kPart);
@@ -104,7 +105,7 @@ void Stack::add(const int64_t* ids, int64_t count, const double* delta) {
     for (int64_t r = 0; r < fours; r += 4) {
       const double* const rows[] = {values(ids[r], 0, first), values(ids[r + 1], 0, first),
                                     values(ids[r + 2], 0, first), values(ids[r + 3], 0, first)};
-      simd().axpy4(delta + r, rows, sums, size);
+      simd().axpy4(delta.data() + r, rows, sums, size);
     }
     for (int64_t r = fours; r < count; ++r)
       simd().axpy(delta[r], values(ids[r], 0, first), sums, size);
@@ -121,7 +122,8 @@ void Stack::diagonal(double* out) const {
     for (int64_t m = 0; m < kernels_; ++m) out[m * n_ + i] = value(i, i, m);
 }
 
-std::unique_ptr<Stack> Stack::subset(const int64_t* ids, int64_t count) const {
+std::unique_ptr<Stack> Stack::subset(IdSpan ids) const {
+  const int64_t count = int64_t(ids.size());
   std::unique_ptr<Stack> smaller(new Stack(count, kernels_, threads_));
   for (int64_t m = 0; m < kernels_; ++m)
     for (int64_t j = 0; j < count; ++j)

@@ -23,14 +23,14 @@ class Stack {
   const double* values() const { return values_.data(); }  // n x tiles x M x 16
 
   // out (count x count): sum_m weights[m] k_m inside a working set.
-  void block(const int64_t* ids, int64_t count, const double* weights, double* out) const;
+  void block(IdSpan ids, const double* weights, double* out) const;
   // out (M x count x count): every k_m inside a working set.
-  void blocks(const int64_t* ids, int64_t count, double* out) const;
+  void blocks(IdSpan ids, double* out) const;
   // outputs[m, i] += sum_r delta[r] k_m(x_ids[r], x_i).
-  void add(const int64_t* ids, int64_t count, const double* delta);
+  void add(IdSpan ids, std::span<const double> delta);
   void diagonal(double* out) const;
   // The same examples and outputs, fewer of them.
-  std::unique_ptr<Stack> subset(const int64_t* ids, int64_t count) const;
+  std::unique_ptr<Stack> subset(IdSpan ids) const;
 
  private:
   Stack(int64_t n, int64_t kernels, int threads);

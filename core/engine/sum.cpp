@@ -16,8 +16,8 @@ class SideTable : public Table {
  public:
   explicit SideTable(Side side) : side(std::move(side)) {}
 
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override {
-    return std::make_shared<SideTable>(side.subset(ids, count));
+  std::shared_ptr<const Table> subset(IdSpan ids) const override {
+    return std::make_shared<SideTable>(side.subset(ids));
   }
 
   const Side side;
@@ -26,8 +26,8 @@ class SideTable : public Table {
 const Side& side_of(const Table& table) { return table_as<SideTable>(table).side; }
 
 struct PartRows : Rows {
-  PartRows(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b)
-      : a(a), examples(rows, rows + count), packed(program, a, rows, count, b) {}
+  PartRows(const Program& program, const Side& a, IdSpan rows, const Side& b)
+      : a(a), examples(rows.begin(), rows.end()), packed(program, a, rows, b) {}
 
   const Side& a;
   const std::vector<int64_t> examples;
@@ -42,9 +42,8 @@ class Sum : public Quantity {
     parts_->check(side_of(a), side_of(b));
   }
 
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                             const Table& b) const override {
-    return std::make_unique<PartRows>(*parts_, side_of(a), rows, count, side_of(b));
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override {
+    return std::make_unique<PartRows>(*parts_, side_of(a), rows, side_of(b));
   }
 
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
@@ -89,7 +88,7 @@ class Sum : public Quantity {
   }
 
  private:
-  template <typename Visit>
+  template <std::invocable<const Quantity&, const Table&> Visit>
   void for_each_source(const Table& a, Visit&& visit) const {
     for (size_t s = 0; s < parts_->sources().size(); ++s)
       visit(*parts_->sources()[s], *side_of(a).tables[s]);

@@ -1,8 +1,10 @@
 // The loop that every evaluation shares: some rows of one side against all examples of the other,
-// in tiles that stay in cache, with the column tiles spread over the threads.
+// in tiles that stay in cache, with column tiles or strips of rows spread over the threads.
 #pragma once
 #include <algorithm>
+#include <concepts>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernels/program.h"
@@ -10,19 +12,19 @@
 
 namespace kw {
 
-constexpr int64_t kTileColumns = 256;
-constexpr int64_t kTileRows = 64;
-constexpr int64_t kPackBytes = int64_t(64) << 20;
-constexpr int64_t kTileValues = int64_t{1} << 20;  // of a tile with many planes, about
+constexpr int64_t kTileColumns = 256;              // columns of a tile: one row takes 2 kB
+constexpr int64_t kTileRows = 64;                  // rows of a tile that is computed at once
+constexpr int64_t kPackBytes = int64_t(64) << 20;  // memory of the rows that are packed at a time
+constexpr int64_t kTileValues = int64_t{1} << 20;  // values of a tile with many planes, about
+constexpr int64_t kStripRows = 32;                 // rows of a strip: Quantity::tile needs 32
 
-// Values of all planes for some rows.
+// Packed rows of all quantities of a program.
 class PackedRows {
  public:
-  PackedRows(const Program& program, const Side& a, const int64_t* rows, int64_t count,
-             const Side& b)
+  PackedRows(const Program& program, const Side& a, IdSpan rows, const Side& b)
       : program_(program), b_(b) {
     for (size_t s = 0; s < program.sources().size(); ++s)
-      packs_.push_back(program.sources()[s]->pack(*a.tables[s], rows, count, *b.tables[s]));
+      packs_.push_back(program.sources()[s]->pack(*a.tables[s], rows, *b.tables[s]));
   }
 
   // out: planes x (r1 - r0) x (j1 - j0)
@@ -33,14 +35,6 @@ class PackedRows {
       quantity.tile(*packs_[s], r0, r1, *b_.tables[s], j0, j1, {out, n, plane});
       out += quantity.planes() * plane;
     }
-  }
-
-  // How many rows may be packed at a time.
-  static int64_t limit(const Program& program, const Side& a) {
-    int64_t bytes = 1;
-    for (size_t s = 0; s < program.sources().size(); ++s)
-      bytes += program.sources()[s]->row_bytes(*a.tables[s]);
-    return std::max(kTileRows, kPackBytes / bytes / kTileRows * kTileRows);
   }
 
  private:
@@ -65,72 +59,140 @@ class Planes {
   std::vector<const double*> pointers_;
 };
 
-// Columns of a tile: fewer where every pair has many values, so that memory does not grow with
-// them.
-inline int64_t tile_columns(int64_t planes) {
-  const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(planes, 1));
-  return std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
-}
-
-constexpr int64_t kStripRows = 32;  // of a strip that one thread visits: what a pack allows
+// Rows of `a` against all examples of `b`.
+struct Sweep {
+  const Program& program;
+  const Side& a;
+  IdSpan rows;
+  const Side& b;
+  int threads;
+};
 
 // Which pairs are visited, and in which order.
 struct Pairs {
-  bool upper = false;  // only pairs on and above the diagonal, of rows that are the first examples
+  // Only pairs on and above the diagonal; `rows` are consecutive examples of a, which is also b.
+  bool upper = false;
   bool exact = false;  // values below 1e-19 are computed too
-  // Column tiles are dealt out to so many parts, each visited in its own fixed order, whatever the
-  // number of threads; 0: a part for every tile.
-  int64_t parts = 0;
-  // Each row is visited from its first column to its last; a part is a strip of rows.
+  // Each row is visited from its first column to its last. The work is divided into strips of rows;
+  // otherwise it is divided into column tiles.
   bool by_rows = false;
+  // Strips or tiles are dealt out to so many parts, each visited in its own fixed order, whatever
+  // the number of threads; 0: a part for every strip or tile.
+  int64_t parts = 0;
 };
 
-// Calls visit(r, view, stack, part) for every position r of `rows` and every column tile; calls
-// for different parts may run at the same time.
+// The values of a tile: those of row r and plane p begin at data + p * plane_stride + r *
+// row_stride.
+struct TileValues {
+  const double* data;
+  int64_t row_stride, plane_stride;
+};
+
+// Where the values of rows come from. `pack` prepares at most `pack_rows` of the rows, to which r0
+// and r1 of `tile` refer; `tile` may write into `tile_size` values of scratch memory.
+template <typename Source>
+concept RowSource = requires(Source source, IdSpan rows, int64_t at, double* out) {
+  { source.pack_rows() } -> std::same_as<int64_t>;
+  { source.tile_rows() } -> std::same_as<int64_t>;
+  { source.tile_columns() } -> std::same_as<int64_t>;
+  { source.tile_size() } -> std::same_as<int64_t>;
+  source.pack(rows);
+  { source.tile(at, at, at, at, out) } -> std::same_as<TileValues>;
+};
+
+// Is called as visit(r, view, stack, part): position r of the rows, some of its columns, scratch
+// memory for Program::run, and the part. Calls for different parts may run at the same time.
 template <typename Visit>
-void sweep(const Program& program, const Side& a, const int64_t* rows, int64_t count, const Side& b,
-           int threads, Visit&& visit, Pairs pairs = {}) {
-  const int64_t planes = program.n_planes(), limit = PackedRows::limit(program, a);
-  const int64_t columns = tile_columns(planes), tiles = (b.n + columns - 1) / columns;
+concept RowVisitor = std::invocable<Visit&, int64_t, const RowView&, double*, int64_t>;
+
+// Rows whose values are computed.
+class ComputedRows {
+ public:
+  ComputedRows(const Program& program, const Side& a, const Side& b)
+      : program_(program), a_(a), b_(b) {}
+
+  // As many rows as fit into kPackBytes.
+  int64_t pack_rows() const {
+    int64_t bytes = 1;
+    for (size_t s = 0; s < program_.sources().size(); ++s)
+      bytes += program_.sources()[s]->row_bytes(*a_.tables[s]);
+    return std::max(kTileRows, kPackBytes / bytes / kTileRows * kTileRows);
+  }
+  int64_t tile_rows() const { return kTileRows; }
+  // Fewer columns if every pair has many values, so that memory does not grow with them.
+  int64_t tile_columns() const {
+    const int64_t fitting = kTileValues / (kTileRows * std::max<int64_t>(program_.n_planes(), 1));
+    return std::clamp<int64_t>(fitting / 16 * 16, 16, kTileColumns);
+  }
+  int64_t tile_size() const { return program_.n_planes() * kTileRows * tile_columns(); }
+  void pack(IdSpan rows) { packed_.emplace(program_, a_, rows, b_); }
+  TileValues tile(int64_t r0, int64_t r1, int64_t j0, int64_t j1, double* scratch) const {
+    packed_->fill(r0, r1, j0, j1, scratch);
+    return {scratch, j1 - j0, (r1 - r0) * (j1 - j0)};
+  }
+
+ private:
+  const Program& program_;
+  const Side &a_, &b_;
+  std::optional<PackedRows> packed_;
+};
+
+// Calls visit for every row and every column tile.
+template <RowSource Source, RowVisitor Visit>
+void sweep(Source&& source, const Sweep& task, Visit&& visit, Pairs pairs = {}) {
+  if (task.rows.empty()) return;
+  const Program& program = task.program;
+  const Side &a = task.a, &b = task.b;
+  const int threads = task.threads;
+  const int64_t planes = program.n_planes(), count = int64_t(task.rows.size());
+  const int64_t columns = source.tile_columns(), height = source.tile_rows();
+  const int64_t tiles = (b.n + columns - 1) / columns, limit = source.pack_rows();
   std::vector<std::vector<double>> scratch(threads), stacks(threads);
   for (int64_t p0 = 0; p0 < count; p0 += limit) {
-    const int64_t p1 = std::min(count, p0 + limit);
-    const PackedRows packed(program, a, rows + p0, p1 - p0, b);
+    const IdSpan packed = task.rows.subspan(p0, std::min(limit, count - p0));
+    source.pack(packed);
     // Rows [from, to) of the pack and column tile t.
     const auto visit_tile = [&](int64_t t, int64_t from, int64_t to, int64_t part, int worker) {
       std::vector<double>&tile = scratch[worker], &stack = stacks[worker];
-      tile.resize(planes * kTileRows * columns);
+      tile.resize(source.tile_size());
       stack.resize(program.stack_size() * columns);
       Planes values(planes);
-      const int64_t j0 = t * columns, n = std::min(b.n - j0, columns);
-      const int64_t end = std::min(to, pairs.upper ? j0 + n - rows[p0] : to);
-      for (int64_t r0 = from; r0 < end; r0 += kTileRows) {
-        const int64_t r1 = std::min(end, r0 + kTileRows);
-        const int64_t left = pairs.upper ? std::max(j0, rows[p0 + r0]) : j0, width = j0 + n - left;
-        packed.fill(r0, r1, left, j0 + n, tile.data());
+      const int64_t j0 = t * columns, j1 = std::min(b.n, j0 + columns);
+      const int64_t end = std::min(to, pairs.upper ? j1 - packed[0] : to);
+      for (int64_t r0 = from; r0 < end; r0 += height) {
+        const int64_t r1 = std::min(end, r0 + height);
+        const int64_t left = pairs.upper ? std::max(j0, packed[r0]) : j0;
+        const TileValues found = source.tile(r0, r1, left, j1, tile.data());
         for (int64_t r = r0; r < r1; ++r) {
-          const int64_t row = rows[p0 + r], first = pairs.upper ? std::max(left, row) : left;
+          const int64_t first = pairs.upper ? std::max(left, packed[r]) : left;
           for (int64_t p = 0; p < planes; ++p)
-            values.set(p, tile.data() + (p * (r1 - r0) + r - r0) * width + first - left);
-          visit(p0 + r, values.view(a, b, row, first, j0 + n - first, pairs.exact), stack.data(),
+            values.set(p, found.data + p * found.plane_stride + (r - r0) * found.row_stride +
+                              (first - left));
+          visit(p0 + r, values.view(a, b, packed[r], first, j1 - first, pairs.exact), stack.data(),
                 part);
         }
-        check_interrupt();
+        if (r0 % kTileRows == 0) check_interrupt();
       }
     };
-    if (pairs.by_rows) {
-      const int64_t strips = (p1 - p0 + kStripRows - 1) / kStripRows;
-      run_team(threads, strips, [&](int64_t strip, int worker) {
-        const int64_t from = strip * kStripRows, to = std::min(p1 - p0, from + kStripRows);
-        for (int64_t t = 0; t < tiles; ++t) visit_tile(t, from, to, strip, worker);
-      });
-    } else {
-      const int64_t parts = pairs.parts ? std::min(pairs.parts, tiles) : tiles;
-      run_team(threads, parts, [&](int64_t part, int worker) {
-        for (int64_t t = part; t < tiles; t += parts) visit_tile(t, 0, p1 - p0, part, worker);
-      });
-    }
+    const int64_t n = int64_t(packed.size()), strips = (n + kStripRows - 1) / kStripRows;
+    const int64_t pieces = pairs.by_rows ? strips : tiles;
+    const int64_t parts = pairs.parts ? std::min(pairs.parts, pieces) : pieces;
+    run_team(threads, parts, [&](int64_t part, int worker) {
+      for (int64_t piece = part; piece < pieces; piece += parts) {
+        const int64_t from = piece * kStripRows, to = std::min(n, from + kStripRows);
+        if (pairs.by_rows)
+          for (int64_t t = 0; t < tiles; ++t) visit_tile(t, from, to, part, worker);
+        else
+          visit_tile(piece, 0, n, part, worker);
+      }
+    });
   }
+}
+
+// The same for rows that are computed.
+template <RowVisitor Visit>
+void sweep(const Sweep& task, Visit&& visit, Pairs pairs = {}) {
+  sweep(ComputedRows(task.program, task.a, task.b), task, visit, pairs);
 }
 
 }  // namespace kw

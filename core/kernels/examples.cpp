@@ -9,13 +9,6 @@
 namespace kw {
 namespace {
 
-std::vector<int64_t> gather(const std::vector<int64_t>& values, const int64_t* ids, int64_t count) {
-  std::vector<int64_t> chosen;
-  if (!values.empty())
-    for (int64_t i = 0; i < count; ++i) chosen.push_back(values[ids[i]]);
-  return chosen;
-}
-
 // The finaliser of MurmurHash3: every bit of x reaches every bit of the result.
 uint64_t scramble(uint64_t x) {
   x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdULL;
@@ -46,7 +39,8 @@ DenseTable::DenseTable(Array<double> x, int64_t n, int64_t d) : VectorTable(n, d
   }
 }
 
-std::shared_ptr<const Table> DenseTable::subset(const int64_t* ids, int64_t count) const {
+std::shared_ptr<const Table> DenseTable::subset(IdSpan ids) const {
+  const int64_t count = int64_t(ids.size());
   std::vector<double> rows(count * d);
   for (int64_t i = 0; i < count; ++i) unpack(ids[i], rows.data() + i * d);
   return std::make_shared<DenseTable>(own(std::move(rows)), count, d);
@@ -71,18 +65,18 @@ SparseTable::SparseTable(Array<double> data, Array<int32_t> indices, Array<int64
   }
 }
 
-std::shared_ptr<const Table> SparseTable::subset(const int64_t* ids, int64_t count) const {
+std::shared_ptr<const Table> SparseTable::subset(IdSpan ids) const {
   std::vector<int64_t> starts = {0};
   std::vector<int32_t> columns;
   std::vector<double> values;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t begin = indptr[ids[i]], end = indptr[ids[i] + 1];
+  for (int64_t id : ids) {
+    const int64_t begin = indptr[id], end = indptr[id + 1];
     columns.insert(columns.end(), indices.data + begin, indices.data + end);
     values.insert(values.end(), data.data + begin, data.data + end);
     starts.push_back(int64_t(values.size()));
   }
   return std::make_shared<SparseTable>(own(std::move(values)), own(std::move(columns)),
-                                       own(std::move(starts)), count, d);
+                                       own(std::move(starts)), int64_t(ids.size()), d);
 }
 
 void SparseTable::unpack(int64_t i, double* out) const {
@@ -102,9 +96,12 @@ GivenTable::GivenTable(Array<double> matrix, int64_t n, int64_t columns, std::ve
       rows(std::move(rows)),
       ids(std::move(ids)) {}
 
-std::shared_ptr<const Table> GivenTable::subset(const int64_t* chosen, int64_t count) const {
-  return std::make_shared<GivenTable>(matrix, count, columns, gather(rows, chosen, count),
-                                      gather(ids, chosen, count));
+std::shared_ptr<const Table> GivenTable::subset(IdSpan chosen) const {
+  const auto some = [&](const std::vector<int64_t>& values) {
+    return values.empty() ? values : gather(values.data(), chosen);
+  };
+  return std::make_shared<GivenTable>(matrix, int64_t(chosen.size()), columns, some(rows),
+                                      some(ids));
 }
 
 Fingerprint Side::fingerprint(int64_t i) const {
@@ -116,15 +113,11 @@ Fingerprint Side::fingerprint(int64_t i) const {
   return print;
 }
 
-Side Side::subset(const int64_t* ids, int64_t count) const {
+Side Side::subset(IdSpan ids) const {
   Side chosen;
-  chosen.n = count;
-  for (const auto& table : tables) chosen.tables.push_back(table->subset(ids, count));
-  for (const auto& vector : vectors) {
-    std::vector<double> values(count);
-    for (int64_t i = 0; i < count; ++i) values[i] = vector[ids[i]];
-    chosen.vectors.push_back(own(std::move(values)));
-  }
+  chosen.n = int64_t(ids.size());
+  for (const auto& table : tables) chosen.tables.push_back(table->subset(ids));
+  for (const auto& vector : vectors) chosen.vectors.push_back(own(gather(vector.data, ids)));
   return chosen;
 }
 

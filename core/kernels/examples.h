@@ -2,10 +2,13 @@
 // normalisation slot one vector. Arrays may belong to somebody else, who is kept alive.
 #pragma once
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
 #include <vector>
+
+#include "system/ids.h"
 
 namespace kw {
 
@@ -29,13 +32,13 @@ using Fingerprint = std::array<uint64_t, 2>;
 class Table {
  public:
   virtual ~Table() = default;
-  virtual std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const = 0;
+  virtual std::shared_ptr<const Table> subset(IdSpan ids) const = 0;
   // Mixes example i into a fingerprint. By default every example is one of its kind.
   virtual void mix(int64_t i, Fingerprint& print) const;
 };
 
 // A table as the kind that a quantity reads.
-template <typename Kind>
+template <std::derived_from<Table> Kind>
 const Kind& table_as(const Table& table) {
   const auto* found = dynamic_cast<const Kind*>(&table);
   if (!found) throw std::invalid_argument("the examples are of another kind than a kernel reads");
@@ -56,7 +59,7 @@ class VectorTable : public Table {
 class DenseTable : public VectorTable {
  public:
   DenseTable(Array<double> x, int64_t n, int64_t d);
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
   void unpack(int64_t i, double* out) const override;
   void mix(int64_t i, Fingerprint& print) const override;
   bool sparse() const override { return false; }
@@ -68,7 +71,7 @@ class SparseTable : public VectorTable {
  public:
   SparseTable(Array<double> data, Array<int32_t> indices, Array<int64_t> indptr, int64_t n,
               int64_t d);
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
   void unpack(int64_t i, double* out) const override;
   void mix(int64_t i, Fingerprint& print) const override;
   bool sparse() const override { return true; }
@@ -84,7 +87,7 @@ class GivenTable : public Table {
  public:
   GivenTable(Array<double> matrix, int64_t n, int64_t columns, std::vector<int64_t> rows,
              std::vector<int64_t> ids);
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
 
   const Array<double> matrix;
   const int64_t n, columns;
@@ -97,7 +100,7 @@ struct Side {
   std::vector<std::shared_ptr<const Table>> tables;
   std::vector<Array<double>> vectors;
 
-  Side subset(const int64_t* ids, int64_t count) const;
+  Side subset(IdSpan ids) const;
   // Equal for equal examples (and, but for an accident of 1 in 2^128, only for those).
   Fingerprint fingerprint(int64_t i) const;
 };

@@ -1,7 +1,7 @@
 #include "kernels/linear.h"
 
 #include <algorithm>
-#include <numeric>
+#include <concepts>
 
 #include "kernels/products.h"
 #include "system/recycled.h"
@@ -49,7 +49,7 @@ struct NoSums : Sums {
 
 // f(j0, j1) for ranges of columns, in parallel: few and large ones, each of which passes over all
 // of a store, and equally many for every thread.
-template <typename Work>
+template <std::invocable<int64_t, int64_t> Work>
 void for_columns(int64_t n, int64_t planes, int threads, Work&& work) {
   const int64_t most = std::clamp<int64_t>(kValues / planes, 1024, kColumns);
   const int64_t parts = (n + most * threads - 1) / (most * threads) * threads;
@@ -127,22 +127,22 @@ std::vector<double> LinearPlan::plane_weights(const Bundle& bundle, const double
   return planes;
 }
 
-std::unique_ptr<Sums> LinearPlan::sum_up(const Bundle& bundle, const int64_t* rows,
-                                         const double* delta, int64_t count, int threads,
+std::unique_ptr<Sums> LinearPlan::sum_up(const Bundle& bundle, IdSpan rows,
+                                         std::span<const double> delta, int threads,
                                          const double* planes) const {
-  std::vector<double> factors(delta, delta + count);
+  const int64_t count = int64_t(rows.size());
+  std::vector<double> factors(delta.begin(), delta.end());
   for (int32_t slot : bundle.slots)
     for (int64_t r = 0; r < count; ++r) factors[r] *= a_.vectors[slot][rows[r]];
-  return program_.sources()[bundle.source]->sums(*a_.tables[bundle.source], rows, factors.data(),
-                                                 count, b_.n, threads, planes);
+  return program_.sources()[bundle.source]->sums(*a_.tables[bundle.source],
+                                                 {rows, factors, b_.n, threads, planes});
 }
 
-bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, int threads,
-                     double* out) const {
+bool LinearPlan::add(IdSpan rows, std::span<const double> delta, int threads, double* out) const {
   if (!linear_) return false;
   std::vector<std::unique_ptr<Sums>> sums;
   for (const Bundle& bundle : bundles_) {
-    sums.push_back(sum_up(bundle, rows, delta, count, threads, nullptr));
+    sums.push_back(sum_up(bundle, rows, delta, threads, nullptr));
     if (!sums.back()) return false;
   }
   for_columns(b_.n, program_.n_planes(), threads, [&](int64_t j0, int64_t j1) {
@@ -163,15 +163,14 @@ bool LinearPlan::add(const int64_t* rows, const double* delta, int64_t count, in
   return true;
 }
 
-std::vector<std::unique_ptr<Sums>> LinearPlan::compile(const int64_t* rows, const double* delta,
-                                                       int64_t count, const double* weights,
-                                                       int threads) const {
+std::vector<std::unique_ptr<Sums>> LinearPlan::compile(IdSpan rows, std::span<const double> delta,
+                                                       const double* weights, int threads) const {
   std::vector<std::unique_ptr<Sums>> sums;
   if (!linear_) return sums;
   for (const Bundle& bundle : bundles_) {
     const std::vector<double> planes = plane_weights(bundle, weights);
     const bool any = std::any_of(planes.begin(), planes.end(), [](double w) { return w != 0.0; });
-    sums.push_back(any ? sum_up(bundle, rows, delta, count, threads, planes.data())
+    sums.push_back(any ? sum_up(bundle, rows, delta, threads, planes.data())
                        : std::make_unique<NoSums>());
     if (!sums.back()) return {};
   }
@@ -211,38 +210,37 @@ struct LinearPlan::BlockPart {
   }
 };
 
-std::vector<double> LinearPlan::units(const Bundle& bundle, const int64_t* ids,
-                                      int64_t count) const {
+std::vector<double> LinearPlan::units(const Bundle& bundle, IdSpan ids) const {
+  const int64_t count = int64_t(ids.size());
   std::vector<double> unit(count, 1.0);
   for (int32_t slot : bundle.slots)
     for (int64_t i = 0; i < count; ++i) unit[i] *= a_.vectors[slot][ids[i]];
   return unit;
 }
 
-LinearPlan::BlockPart LinearPlan::block_part(const Bundle& bundle, const int64_t* ids,
-                                             int64_t count, const double* weights) const {
+LinearPlan::BlockPart LinearPlan::block_part(const Bundle& bundle, IdSpan ids,
+                                             const double* weights) const {
   BlockPart part;
   part.quantity =
       program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
   if (!part.quantity) return part;
-  std::vector<int64_t> all(count);
-  std::iota(all.begin(), all.end(), 0);
-  part.table = a_.tables[bundle.source]->subset(ids, count);
-  part.rows = part.quantity->pack(*part.table, all.data(), count, *part.table);
-  part.unit = units(bundle, ids, count);
+  part.table = a_.tables[bundle.source]->subset(ids);
+  part.rows = part.quantity->pack(*part.table, all_ids(int64_t(ids.size())), *part.table);
+  part.unit = units(bundle, ids);
   return part;
 }
 
-bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count,
-                               const double* weights, int threads, double* out) const {
+bool LinearPlan::block_by_sums(const Bundle& bundle, IdSpan ids, const double* weights, int threads,
+                               double* out) const {
+  const int64_t count = int64_t(ids.size());
   const std::vector<double> planes = plane_weights(bundle, weights);
-  const auto table = a_.tables[bundle.source]->subset(ids, count);
+  const auto table = a_.tables[bundle.source]->subset(ids);
   const Quantity& quantity = *program_.sources()[bundle.source];
-  const std::vector<double> unit = units(bundle, ids, count);
+  const std::vector<double> unit = units(bundle, ids);
   run_team(threads, count, [&](int64_t r, int) {
     double* row = out + r * count;
     std::fill(row + r, row + count, 0.0);
-    quantity.sums(*table, &r, &unit[r], 1, count, 1, planes.data())
+    quantity.sums(*table, {{&r, 1}, {&unit[r], 1}, count, 1, planes.data()})
         ->lookup(*table, r, count, row + r, 0);
     for (int64_t j = r; j < count; ++j) {
       row[j] *= unit[j];
@@ -252,34 +250,36 @@ bool LinearPlan::block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t
   return true;
 }
 
-bool LinearPlan::combine(const int64_t* rows, const double* delta, int64_t count,
-                         const double* weights, int threads, double* out) const {
+bool LinearPlan::combine(IdSpan rows, std::span<const double> delta, const double* weights,
+                         int threads, double* out) const {
+  const int64_t count = int64_t(rows.size());
   if (!linear_) return false;
   for (const Bundle& bundle : bundles_)
     if (!program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data()))
       return false;
   if (count == 0) return true;
-  const std::vector<std::unique_ptr<Sums>> sums = compile(rows, delta, count, weights, threads);
+  const std::vector<std::unique_ptr<Sums>> sums = compile(rows, delta, weights, threads);
   if (!sums.empty()) {
     apply(sums, threads, out);
     return true;
   }
-  for (const Bundle& bundle : bundles_) add_rows(bundle, rows, delta, count, weights, threads, out);
+  for (const Bundle& bundle : bundles_) add_rows(bundle, rows, delta, weights, threads, out);
   return true;
 }
 
 // Row by row, with the weights of the planes in one kernel.
-void LinearPlan::add_rows(const Bundle& bundle, const int64_t* rows, const double* delta,
-                          int64_t count, const double* weights, int threads, double* out) const {
+void LinearPlan::add_rows(const Bundle& bundle, IdSpan rows, std::span<const double> delta,
+                          const double* weights, int threads, double* out) const {
+  const int64_t count = int64_t(rows.size());
   const auto quantity =
       program_.sources()[bundle.source]->combined(plane_weights(bundle, weights).data());
   const Table& b = *b_.tables[bundle.source];
-  const std::vector<double> unit = units(bundle, rows, count);
+  const std::vector<double> unit = units(bundle, rows);
   const Table& a = *a_.tables[bundle.source];
   const int64_t some = std::max(kBlock, kPackBytes / (1 + quantity->row_bytes(a)));
   for (int64_t first = 0; first < count; first += some) {
     const int64_t last = std::min(count, first + some);
-    const auto packed = quantity->pack(a, rows + first, last - first, b);
+    const auto packed = quantity->pack(a, rows.subspan(first, last - first), b);
     run_team(threads, (b_.n + kBlock - 1) / kBlock, [&](int64_t tile, int) {
       const int64_t j0 = tile * kBlock, j1 = std::min(b_.n, j0 + kBlock);
       double values[kBlock * kBlock], sums[kBlock] = {};
@@ -297,16 +297,16 @@ void LinearPlan::add_rows(const Bundle& bundle, const int64_t* rows, const doubl
 }
 
 // Tiles on and above the diagonal are computed, and mirrored while they are in the cache.
-bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights, int threads,
-                       double* out) const {
+bool LinearPlan::block(IdSpan ids, const double* weights, int threads, double* out) const {
+  const int64_t count = int64_t(ids.size());
   if (!linear_) return false;
   const Bundle& first = bundles_.front();
   if (bundles_.size() == 1 &&
       program_.sources()[first.source]->rows_by_sums(*a_.tables[first.source]))
-    return block_by_sums(first, ids, count, weights, threads, out);
+    return block_by_sums(first, ids, weights, threads, out);
   std::vector<BlockPart> parts;
   for (const Bundle& bundle : bundles_) {
-    parts.push_back(block_part(bundle, ids, count, weights));
+    parts.push_back(block_part(bundle, ids, weights));
     if (!parts.back().quantity) return false;
   }
   const int64_t tiles = (count + kBlock - 1) / kBlock;
@@ -324,37 +324,35 @@ bool LinearPlan::block(const int64_t* ids, int64_t count, const double* weights,
 }
 
 bool LinearPlan::multiplies() const {
-  return linear_ && std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
-           return program_.sources()[bundle.source]->multiplies(*a_.tables[bundle.source]);
-         });
+  return linear_ && std::all_of(bundles_.begin(), bundles_.end(),
+                                [&](const Bundle& bundle) { return product_costs(bundle).cheap; });
 }
 
 bool LinearPlan::products_are_fixed() const {
-  return std::any_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
-    return program_.sources()[bundle.source]->product_is_fixed(*a_.tables[bundle.source]);
-  });
+  return std::any_of(bundles_.begin(), bundles_.end(),
+                     [&](const Bundle& bundle) { return product_costs(bundle).fixed; });
 }
 
-int64_t LinearPlan::product_bytes(const Bundle& bundle) const {
-  return program_.sources()[bundle.source]->product_bytes(*a_.tables[bundle.source]);
+ProductCosts LinearPlan::product_costs(const Bundle& bundle) const {
+  return program_.sources()[bundle.source]->product_costs(*a_.tables[bundle.source]);
 }
 
 int64_t LinearPlan::product_bytes() const {
   int64_t bytes = 0;
-  for (const Bundle& bundle : bundles_) bytes += product_bytes(bundle);
+  for (const Bundle& bundle : bundles_) bytes += product_costs(bundle).bytes;
   return bytes;
 }
 
 void LinearPlan::product_bytes(double* out) const {
   std::fill_n(out, program_.n_kernels(), 0.0);
   for (const Bundle& bundle : bundles_)
-    for (const LinearTerm& term : bundle.terms) out[term.kernel] += double(product_bytes(bundle));
+    for (const LinearTerm& term : bundle.terms)
+      out[term.kernel] += double(product_costs(bundle).bytes);
 }
 
 bool LinearPlan::keeps_parts() const {
-  return std::all_of(bundles_.begin(), bundles_.end(), [&](const Bundle& bundle) {
-    return program_.sources()[bundle.source]->keeps_parts();
-  });
+  return std::all_of(bundles_.begin(), bundles_.end(),
+                     [&](const Bundle& bundle) { return product_costs(bundle).keeps_parts; });
 }
 
 bool LinearPlan::products_are_separate() const {
@@ -376,8 +374,7 @@ std::shared_ptr<const Quantity> LinearPlan::alone_in(const Bundle& bundle) const
 
 std::unique_ptr<Products> LinearPlan::products(int64_t room, int threads) const {
   if (!multiplies()) return nullptr;
-  std::vector<int64_t> all(a_.n);
-  std::iota(all.begin(), all.end(), 0);
+  const std::vector<int64_t> all = all_ids(a_.n);
   std::vector<Products::Part> parts;
   for (Bundle bundle : bundles_) {
     std::shared_ptr<const Quantity> alone = alone_in(bundle);
@@ -386,8 +383,8 @@ std::unique_ptr<Products> LinearPlan::products(int64_t room, int threads) const 
       for (LinearTerm& term : bundle.terms) term.plane = 0;
     const Table& table = *a_.tables[bundle.source];
     auto product = quantity.product(table, room, threads);
-    room = std::max<int64_t>(0, room - quantity.product_bytes(table));
-    std::vector<double> unit = units(bundle, all.data(), a_.n);
+    room = std::max<int64_t>(0, room - quantity.product_costs(table).bytes);
+    std::vector<double> unit = units(bundle, all);
     parts.push_back({std::move(bundle), std::move(alone), std::move(product), std::move(unit),
                      std::vector<bool>(size_t(quantity.planes()), true)});
   }

@@ -38,23 +38,21 @@ class LinearPlan {
 
   // out[m * b.n + j] += sum_r delta[r] k_m(a_rows[r], b_j). False, and nothing done, where rows
   // are the cheaper or only way.
-  bool add(const int64_t* rows, const double* delta, int64_t count, int threads, double* out) const;
+  bool add(IdSpan rows, std::span<const double> delta, int threads, double* out) const;
   // What combined(...) needs of sum_m weights[m] sum_r delta[r] k_m(a_rows[r], .); empty where rows
   // are the cheaper or only way.
-  std::vector<std::unique_ptr<Sums>> compile(const int64_t* rows, const double* delta,
-                                             int64_t count, const double* weights,
-                                             int threads) const;
+  std::vector<std::unique_ptr<Sums>> compile(IdSpan rows, std::span<const double> delta,
+                                             const double* weights, int threads) const;
   // out[j] += the compiled sum for b_j.
   void apply(const std::vector<std::unique_ptr<Sums>>& sums, int threads, double* out) const;
   // What one plan has compiled can be applied by another one with equal bundles.
   const std::vector<LinearBundle>& bundles() const { return bundles_; }
   // out (count x count): sum_m weights[m] k_m inside a set of examples of a, which is also b.
-  bool block(const int64_t* ids, int64_t count, const double* weights, int threads,
-             double* out) const;
+  bool block(IdSpan ids, const double* weights, int threads, double* out) const;
   // out[j] += sum_m weights[m] sum_r delta[r] k_m(a_rows[r], b_j), by sums or by the rows of one
   // kernel. False, and nothing done, where kernels cannot be combined.
-  bool combine(const int64_t* rows, const double* delta, int64_t count, const double* weights,
-               int threads, double* out) const;
+  bool combine(IdSpan rows, std::span<const double> delta, const double* weights, int threads,
+               double* out) const;
   // Whether products with the matrices on all examples of a, which is also b, cost far less than
   // rows.
   bool multiplies() const;
@@ -74,21 +72,20 @@ class LinearPlan {
   using Bundle = LinearBundle;
   struct BlockPart;
 
-  int64_t product_bytes(const Bundle& bundle) const;
+  ProductCosts product_costs(const Bundle& bundle) const;
 
-  BlockPart block_part(const Bundle& bundle, const int64_t* ids, int64_t count,
-                       const double* weights) const;
+  BlockPart block_part(const Bundle& bundle, IdSpan ids, const double* weights) const;
   // The product of the normalisations of each example of a.
-  std::vector<double> units(const Bundle& bundle, const int64_t* ids, int64_t count) const;
-  bool block_by_sums(const Bundle& bundle, const int64_t* ids, int64_t count, const double* weights,
-                     int threads, double* out) const;
-  void add_rows(const Bundle& bundle, const int64_t* rows, const double* delta, int64_t count,
+  std::vector<double> units(const Bundle& bundle, IdSpan ids) const;
+  bool block_by_sums(const Bundle& bundle, IdSpan ids, const double* weights, int threads,
+                     double* out) const;
+  void add_rows(const Bundle& bundle, IdSpan rows, std::span<const double> delta,
                 const double* weights, int threads, double* out) const;
   // The quantity of the only plane that a bundle needs of several; null where there is none.
   std::shared_ptr<const Quantity> alone_in(const Bundle& bundle) const;
   std::vector<double> plane_weights(const Bundle& bundle, const double* weights) const;
-  std::unique_ptr<Sums> sum_up(const Bundle& bundle, const int64_t* rows, const double* delta,
-                               int64_t count, int threads, const double* planes) const;
+  std::unique_ptr<Sums> sum_up(const Bundle& bundle, IdSpan rows, std::span<const double> delta,
+                               int threads, const double* planes) const;
 
   const Program& program_;
   const Side& a_;

@@ -45,15 +45,15 @@ void Products::quadratic(const double* v, double* out) const {
   }
 }
 
-void Products::outputs(const double* v, const int64_t* ids, int64_t count, bool weighed,
-                       double* out) const {
+void Products::outputs(const double* v, IdSpan ids, bool weighed, double* out) const {
+  const int64_t count = int64_t(ids.size());
   std::fill_n(out, kernels_ * count, 0.0);
   for (const Part& part : parts_) {
     const std::vector<bool> wanted =
         weighed ? part.counts : std::vector<bool>(part.counts.size(), true);
     if (weighed && !part.any()) continue;
     std::vector<double> planes(wanted.size() * count, 0.0);
-    part.product->outputs(scaled(part, v).data(), ids, count, wanted, threads_, planes.data());
+    part.product->outputs(scaled(part, v).data(), ids, wanted, threads_, planes.data());
     for (const LinearTerm& term : part.bundle.terms)
       for (int64_t r = 0; r < count; ++r)
         out[term.kernel * count + r] +=

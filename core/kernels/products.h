@@ -33,7 +33,7 @@ class Products {
   void quadratic(const double* v, double* out) const;
   // out[m * count + r] = sum_j v[j] k_m(x_j, x_ids[r]). weighed: numbers of kernels without
   // weight may be 0, which saves time.
-  void outputs(const double* v, const int64_t* ids, int64_t count, bool weighed, double* out) const;
+  void outputs(const double* v, IdSpan ids, bool weighed, double* out) const;
 
  private:
   // v times the normalisations of a part.

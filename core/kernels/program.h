@@ -2,6 +2,7 @@
 // vector of pairs (one row example against a range of column examples), so that Python describes
 // kernels and pays nothing per pair.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -55,6 +56,10 @@ struct RowView {
 // narrow kernel is zero on most tiles, and is not computed there.
 constexpr double kNothing = 45.0;
 
+// Is called as sink(m, values) for kernel m.
+template <typename Sink>
+concept KernelSink = std::invocable<Sink&, int64_t, const double*>;
+
 class Program {
  public:
   int32_t source(const std::string& kind);  // the first of its planes
@@ -79,7 +84,7 @@ class Program {
   std::vector<Group> groups_with(const double* weights) const;
 
   // Calls sink(m, values) for every kernel m of the groups. stack: stack_size() * view.n values.
-  template <typename Sink>
+  template <KernelSink Sink>
   void run(const std::vector<Group>& groups, const RowView& view, double* stack, Sink&& sink) const;
 
  private:
@@ -92,7 +97,7 @@ class Program {
 // The time that the values of a pair take, in values that are read from a long row meanwhile.
 double reads_of(const Program& program, const Side& side);
 
-template <typename Sink>
+template <KernelSink Sink>
 void Program::run(const std::vector<Group>& groups, const RowView& view, double* stack,
                   Sink&& sink) const {
   const Simd& loops = simd();

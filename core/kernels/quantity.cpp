@@ -33,12 +33,12 @@ constexpr int64_t kDensePanel = 4096;  // columns beyond which sparse rows stay 
 // pay for many.
 int64_t panel_width(int64_t d, int64_t count) { return d <= 16384 && count > 8 ? 32 : 8; }
 
-std::unique_ptr<VectorRows> pack_vectors(const Table& a, const int64_t* rows, int64_t count,
-                                         const Table& b, bool panels) {
+std::unique_ptr<VectorRows> pack_vectors(const Table& a, IdSpan rows, const Table& b, bool panels) {
   const VectorTable& table = vectors(a);
+  const int64_t count = int64_t(rows.size());
   auto pack = std::make_unique<VectorRows>();
   pack->same = &a == &b;
-  pack->ids.assign(rows, rows + count);
+  pack->ids.assign(rows.begin(), rows.end());
   pack->norms.resize(count);
   pack->width = panels ? panel_width(table.d, count) : 0;
   const int64_t padded = panels ? (count + pack->width - 1) / pack->width * pack->width : count;
@@ -61,9 +61,8 @@ class Dot : public Quantity {
  public:
   void check(const Table& a, const Table& b) const override { check_vectors(a, b); }
 
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                             const Table& b) const override {
-    return pack_vectors(a, rows, count, b, vectors(b).sparse());
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override {
+    return pack_vectors(a, rows, b, vectors(b).sparse());
   }
 
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
@@ -104,12 +103,11 @@ class Dot : public Quantity {
     return vectors(a).sparse() && vectors(a).d > kDensePanel;
   }
 
-  std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
-                             int64_t count, int64_t, int, const double* planes) const override {
-    if (!planes) return sum_vectors(vectors(a), rows, factors, count);
-    std::vector<double> scaled(factors, factors + count);
-    for (double& factor : scaled) factor *= planes[0];
-    return sum_vectors(vectors(a), rows, scaled.data(), count);
+  std::unique_ptr<Sums> sums(const Table& a, const SumRequest& request) const override {
+    if (!request.planes) return sum_vectors(vectors(a), request.rows, request.factors);
+    std::vector<double> scaled(request.factors.begin(), request.factors.end());
+    for (double& factor : scaled) factor *= request.planes[0];
+    return sum_vectors(vectors(a), request.rows, scaled);
   }
 
  private:
@@ -152,8 +150,7 @@ class SquaredDistance : public Dot {
   bool both_signs() const override { return false; }
   bool is_squared_distance() const override { return true; }
 
-  std::unique_ptr<Sums> sums(const Table&, const int64_t*, const double*, int64_t, int64_t, int,
-                             const double*) const override {
+  std::unique_ptr<Sums> sums(const Table&, const SumRequest&) const override {
     return nullptr;  // a distance is not linear in its second argument
   }
   bool rows_by_sums(const Table&) const override { return false; }
@@ -168,9 +165,8 @@ class FeatureSum : public Quantity {
 
   void check(const Table& a, const Table& b) const override { check_vectors(a, b); }
 
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                             const Table& b) const override {
-    return pack_vectors(a, rows, count, b, false);
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override {
+    return pack_vectors(a, rows, b, false);
   }
 
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
@@ -217,11 +213,6 @@ class FeatureSum : public Quantity {
   const Kind kind_;
 };
 
-struct GivenRows : Rows {
-  const GivenTable* table;
-  std::vector<int64_t> ids;
-};
-
 bool lie_below(const std::vector<int64_t>& ids, int64_t end) {
   return std::all_of(ids.begin(), ids.end(), [&](int64_t id) { return id >= 0 && id < end; });
 }
@@ -237,18 +228,10 @@ class Given : public Quantity {
       throw std::invalid_argument("the given similarities are not those of the training examples");
   }
 
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                             const Table&) const override {
-    auto pack = std::make_unique<GivenRows>();
-    pack->table = &table_as<GivenTable>(a);
-    pack->ids.assign(rows, rows + count);
-    return pack;
-  }
-
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& columns, int64_t j0, int64_t j1,
             TileOut out) const override {
-    const auto& pack = static_cast<const GivenRows&>(rows);
-    const GivenTable& a = *pack.table;
+    const auto& pack = static_cast<const ChosenRows&>(rows);
+    const auto& a = table_as<GivenTable>(pack.table);
     const auto& b = table_as<GivenTable>(columns);
     // Training matrices are symmetric: there a row is read along its length.
     const bool symmetric = a.matrix.data == b.matrix.data;
@@ -271,7 +254,6 @@ class Given : public Quantity {
       out[i] = table.matrix[table.rows[i] * table.columns + table.ids[i]];
   }
 
-  int64_t row_bytes(const Table&) const override { return int64_t(sizeof(int64_t)); }
   double reads(const Table&) const override { return 0.0; }
 };
 
@@ -284,7 +266,7 @@ std::shared_ptr<const Quantity> make_quantity(const std::string& kind) {
   if (kind == "chi2") return std::make_shared<FeatureSum>(FeatureSum::kChi2);
   if (kind == "min") return std::make_shared<FeatureSum>(FeatureSum::kMinimum);
   if (kind == "given") return std::make_shared<Given>();
-  if (kind == "identity") return std::make_shared<Identity>();
+  if (kind == "identity") return identity();
   throw std::invalid_argument("unknown shared quantity: " + kind);
 }
 

@@ -16,6 +16,14 @@ struct Rows {
   virtual ~Rows() = default;
 };
 
+// Rows that need no preparation.
+struct ChosenRows : Rows {
+  ChosenRows(const Table& table, IdSpan ids) : table(table), ids(ids.begin(), ids.end()) {}
+
+  const Table& table;
+  const std::vector<int64_t> ids;
+};
+
 // Where the values of a tile go: row r (counted from the first row of the tile) of plane p starts
 // at data + p * plane_stride + r * row_stride.
 struct TileOut {
@@ -34,8 +42,24 @@ struct Sums {
                       int64_t stride) const = 0;
 };
 
-// All values of some examples with each other: a matrix for each plane, as what it makes of
-// vectors.
+// A sum of rows that a quantity is to prepare.
+struct SumRequest {
+  IdSpan rows;
+  std::span<const double> factors;  // one per row
+  int64_t columns;                  // number of examples for which it will be looked up
+  int threads;
+  const double* planes = nullptr;  // weights that combine all planes into one, or null
+};
+
+// What products with the matrix of all examples cost.
+struct ProductCosts {
+  bool cheap = false;        // a product costs about as much as reading the examples
+  int64_t bytes = 0;         // memory that products keep
+  bool fixed = false;        // most of the time does not depend on the number of examples
+  bool keeps_parts = false;  // they may keep a part of the memory and compute the rest every time
+};
+
+// The matrix of all examples for each plane, as an operator on vectors.
 struct Product {
   virtual ~Product() = default;
   // Sets the weights of the planes in the matrix that `add` multiplies with.
@@ -46,8 +70,8 @@ struct Product {
   virtual void quadratic(const double* v, int threads, double* out) const = 0;
   // out[p * count + r] += the sum over j of v[j] times the value of plane p for j and ids[r], of
   // all planes or at least of those that are wanted.
-  virtual void outputs(const double* v, const int64_t* ids, int64_t count,
-                       const std::vector<bool>& wanted, int threads, double* out) const = 0;
+  virtual void outputs(const double* v, IdSpan ids, const std::vector<bool>& wanted, int threads,
+                       double* out) const = 0;
 };
 
 class Quantity {
@@ -56,15 +80,16 @@ class Quantity {
   virtual int64_t planes() const { return 1; }
   // Throws where examples of a cannot be compared with examples of b. All else relies on it.
   virtual void check(const Table& a, const Table& b) const = 0;
-  virtual std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                                     const Table& b) const = 0;
+  virtual std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& /*b*/) const {
+    return std::make_unique<ChosenRows>(a, rows);
+  }
   // Rows [r0, r1) of the pack against examples [j0, j1) of b. r0 is a multiple of 32.
   virtual void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
                     int64_t j1, TileOut out) const = 0;
   virtual void diagonal(const Table& a, double* out) const = 0;
   // Bytes of one packed row; a caller packs so few rows at a time that they fit in memory.
-  virtual int64_t row_bytes(const Table& a) const = 0;
-  // The time that a value takes, in values that are read from a long row meanwhile.
+  virtual int64_t row_bytes(const Table& /*a*/) const { return int64_t(sizeof(int64_t)); }
+  // Cost of a value, in units of reading one value from a long row.
   virtual double reads(const Table& a) const = 0;
   // Whether `bound` tells how large values can become in size.
   virtual bool bounded() const { return false; }
@@ -78,26 +103,16 @@ class Quantity {
   }
   // Whether single rows inside a small set are cheapest as sums of one row each.
   virtual bool rows_by_sums(const Table& /*a*/) const { return false; }
-  // The sum of factors[r] times row rows[r], for `columns` examples to come, where that is cheaper
-  // than row by row; null otherwise. planes: weights that combine all planes into one, or null.
-  virtual std::unique_ptr<Sums> sums(const Table& /*a*/, const int64_t* /*rows*/,
-                                     const double* /*factors*/, int64_t /*count*/,
-                                     int64_t /*columns*/, int /*threads*/,
-                                     const double* /*planes*/) const {
+  // The sum of rows times their factors, or null if evaluating row by row is cheaper.
+  virtual std::unique_ptr<Sums> sums(const Table& /*a*/, const SumRequest& /*request*/) const {
     return nullptr;
   }
-  // Normalisations at most with which sums are cheaper than rows: each costs sums of its own.
+  // Largest number of normalisations with which sums are cheaper than rows: each needs its own
+  // sums.
   virtual int64_t most_normalisations() const { return 4; }
-  // Whether products with the values of all examples cost about as much as reading the examples.
-  virtual bool multiplies(const Table& /*a*/) const { return false; }
-  // What such products keep in memory.
-  virtual int64_t product_bytes(const Table& /*a*/) const { return 0; }
-  // Whether most of the time of a product does not depend on the number of examples.
-  virtual bool product_is_fixed(const Table& /*a*/) const { return false; }
-  // Whether they may keep a part of that, and make the rest anew for every product.
-  virtual bool keeps_parts() const { return false; }
-  // These products; null where they do not. Where there is room for a part they read the table
-  // again, which must live as long.
+  virtual ProductCosts product_costs(const Table& /*a*/) const { return {}; }
+  // Products with the matrix of all examples, or null if they are not cheap. If `room` bytes are
+  // enough for a part only, they read the table again: it must outlive them.
   virtual std::unique_ptr<Product> product(const Table& /*a*/, int64_t /*room*/,
                                            int /*threads*/) const {
     return nullptr;

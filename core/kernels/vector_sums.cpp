@@ -37,36 +37,36 @@ class VectorSums : public Sums {
   }
 };
 
-void add_sparse(const SparseTable& a, const int64_t* rows, const double* factors, int64_t count,
+void add_sparse(const SparseTable& a, IdSpan rows, std::span<const double> factors,
                 std::vector<double>& w) {
-  for (int64_t r = 0; r < count; ++r)
+  for (size_t r = 0; r < rows.size(); ++r)
     for (int64_t e = a.indptr[rows[r]]; e < a.indptr[rows[r] + 1]; ++e)
       w[a.indices[e]] += factors[r] * a.data[e];
 }
 
-void add_dense(const DenseTable& a, const int64_t* rows, const double* factors, int64_t count,
+void add_dense(const DenseTable& a, IdSpan rows, std::span<const double> factors,
                std::vector<double>& w) {
   if (a.d >= kNarrow) {
-    for (int64_t r = 0; r < count; ++r)
+    for (size_t r = 0; r < rows.size(); ++r)
       simd().axpy(factors[r], a.x.data + rows[r] * a.d, w.data(), a.d);
     return;
   }
   for (int64_t k = 0; k < a.d; ++k) {
     double sum = 0.0;
-    for (int64_t r = 0; r < count; ++r) sum += factors[r] * a.x.data[rows[r] * a.d + k];
+    for (size_t r = 0; r < rows.size(); ++r) sum += factors[r] * a.x.data[rows[r] * a.d + k];
     w[k] = sum;
   }
 }
 
 }  // namespace
 
-std::unique_ptr<Sums> sum_vectors(const VectorTable& a, const int64_t* rows, const double* factors,
-                                  int64_t count) {
+std::unique_ptr<Sums> sum_vectors(const VectorTable& a, IdSpan rows,
+                                  std::span<const double> factors) {
   auto sums = std::make_unique<VectorSums>(a.d);
   if (const auto* sparse = dynamic_cast<const SparseTable*>(&a))
-    add_sparse(*sparse, rows, factors, count, sums->w);
+    add_sparse(*sparse, rows, factors, sums->w);
   else
-    add_dense(dynamic_cast<const DenseTable&>(a), rows, factors, count, sums->w);
+    add_dense(dynamic_cast<const DenseTable&>(a), rows, factors, sums->w);
   return sums;
 }
 

@@ -4,7 +4,7 @@
 
 namespace kw {
 
-std::unique_ptr<Sums> sum_vectors(const VectorTable& a, const int64_t* rows, const double* factors,
-                                  int64_t count);
+std::unique_ptr<Sums> sum_vectors(const VectorTable& a, IdSpan rows,
+                                  std::span<const double> factors);
 
 }  // namespace kw

@@ -1,51 +1,32 @@
 // Compiled once per SIMD level; see level.h for what that forbids.
 #include "simd/cells.h"
 
-#include "simd/level.h"
+#include "simd/cell_math.h"
 
 namespace kw {
 namespace {
 
 // Four cells at a time, whatever the width of registers: a cell has four coefficients.
-typedef double Four __attribute__((vector_size(32)));
-typedef uint64_t FourInts __attribute__((vector_size(32)));
+using Four = FourOf<double>;
+using FourInts = Vectors<double, 4>::Words;
 
-struct Places {
+struct CellPlaces {
   FourInts first;  // number of the first coefficient of the cell
   Four t;          // place in the cell
 };
 
-inline Places locate(Four s, const Grid& grid) {
-  Four size = (Four)((FourInts)s & 0x7fffffffffffffff);
-  size = size < grid.limit ? size : grid.limit - Four{};
-  const FourInts bits = (FourInts)(size + grid.shift);
-  FourInts cell = (bits >> kTail) - uint64_t(grid.base);
-  if (grid.both_signs) cell += -((FourInts)s >> 63) & uint64_t(grid.half);
-  const FourInts tail = bits & ((uint64_t(1) << kTail) - 1);
-  return {cell * kTerms, (Four)(tail | 0x3ff0000000000000) - (1.0 + kHalfCell)};
-}
-
-struct FourRows {
-  Four row[4];
-};
-
-inline FourRows transpose(Four a, Four b, Four c, Four d) {
-  typedef int64_t Lanes __attribute__((vector_size(32)));
-  const Four ab0 = __builtin_shuffle(a, b, Lanes{0, 4, 2, 6});
-  const Four ab1 = __builtin_shuffle(a, b, Lanes{1, 5, 3, 7});
-  const Four cd0 = __builtin_shuffle(c, d, Lanes{0, 4, 2, 6});
-  const Four cd1 = __builtin_shuffle(c, d, Lanes{1, 5, 3, 7});
-  return {__builtin_shuffle(ab0, cd0, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab1, cd1, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab0, cd0, Lanes{2, 3, 6, 7}),
-          __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
+inline CellPlaces locate_both_signs(Four s, const Grid& grid) {
+  const Four size = (Four)((FourInts)s & 0x7fffffffffffffff);
+  auto at = locate<kTail, double, 4>(size, grid, uint64_t(grid.base), kHalfCell);
+  if (grid.both_signs) at.cell += -((FourInts)s >> 63) & uint64_t(grid.half);
+  return {at.cell * kTerms, at.t};
 }
 
 inline Four cubic(Four s, const Grid& grid, const double* coefficients) {
-  const Places at = locate(s, grid);
-  const FourRows c =
-      transpose(load<Four>(coefficients + at.first[0]), load<Four>(coefficients + at.first[1]),
-                load<Four>(coefficients + at.first[2]), load<Four>(coefficients + at.first[3]));
+  const CellPlaces at = locate_both_signs(s, grid);
+  const FourRows<double> c = transpose<double>(
+      load<Four>(coefficients + at.first[0]), load<Four>(coefficients + at.first[1]),
+      load<Four>(coefficients + at.first[2]), load<Four>(coefficients + at.first[3]));
   return c.row[0] + at.t * (c.row[1] + at.t * (c.row[2] + at.t * c.row[3]));
 }
 
@@ -67,9 +48,9 @@ void values_tile(const double* s, const Grid& given, const double* coefficients,
 }
 
 inline void grow(Four s, const Grid& grid, Four weight, double* moments) {
-  const Places at = locate(s, grid);
+  const CellPlaces at = locate_both_signs(s, grid);
   const Four linear = weight * at.t, square = linear * at.t;
-  const FourRows more = transpose(weight, linear, square, square * at.t);
+  const FourRows<double> more = transpose<double>(weight, linear, square, square * at.t);
   for (int64_t l = 0; l < 4; ++l) {
     double* moment = moments + at.first[l];
     const Four v = load<Four>(moment) + more.row[l];

@@ -21,8 +21,8 @@ struct Grid {
   int64_t cells() const { return both_signs ? 2 * half : half; }
 };
 
-// Nodes of a rougher function, cubic between four of them: 32 for every factor of two. Those of
-// s >= 0 come first; `base` is what the leading bits of the first one are.
+// Nodes of a less accurate function, cubic between four of them: 32 for every factor of two. Those
+// of s >= 0 come first; `base` is what the leading bits of the first one are.
 constexpr int64_t kNodes = 32;
 constexpr int kNodeShift = 47;
 

@@ -1,7 +1,7 @@
 // Compiled once per SIMD level; see level.h for what that forbids.
 #include "simd/single.h"
 
-#include "simd/level.h"
+#include "simd/cell_math.h"
 
 namespace kw {
 namespace {
@@ -9,9 +9,10 @@ namespace {
 constexpr int64_t kFloats = 2 * kLanes;  // in a register
 constexpr int64_t kRowsAtOnce = kLanes == 8 ? 4 : 2;
 constexpr int64_t kVectors = 4;  // of columns at once
-typedef float Vec __attribute__((vector_size(kFloats * sizeof(float))));
-typedef uint32_t Ints __attribute__((vector_size(kFloats * sizeof(uint32_t))));
-typedef float Four __attribute__((vector_size(16)));
+using Vec = Vectors<float, kFloats>::Numbers;
+using Ints = Vectors<float, kFloats>::Words;
+using Four = FourOf<float>;
+using FloatPlaces = Places<float, kFloats>;
 
 template <int64_t kRows>
 inline void distances_of(const float* rows, const float* row_norms, const float* panel,
@@ -62,40 +63,11 @@ void sparse_distances_tile(const float* values, const int32_t* columns, const in
     }
 }
 
-struct Places {
-  Ints cell;
-  Vec t;
-};
-
-template <int kTail>
-inline Places locate(Vec s, const SingleGrid& grid, uint32_t base, float half) {
-  s = s < grid.limit ? s : grid.limit - Vec{};
-  const Ints bits = (Ints)(s + grid.shift);
-  const Ints tail = bits & ((uint32_t(1) << kTail) - 1);
-  return {(bits >> kTail) - base, (Vec)(tail | 0x3f800000) - (1.0f + half)};
-}
-
 template <int kTail>
 inline uint32_t first_cell(const SingleGrid& grid) {
   uint32_t bits;
   memcpy(&bits, &grid.shift, sizeof bits);
   return bits >> kTail;
-}
-
-struct FourRows {
-  Four row[4];
-};
-
-inline FourRows transpose(Four a, Four b, Four c, Four d) {
-  typedef int32_t Lanes __attribute__((vector_size(16)));
-  const Four ab0 = __builtin_shuffle(a, b, Lanes{0, 4, 1, 5});
-  const Four ab1 = __builtin_shuffle(a, b, Lanes{2, 6, 3, 7});
-  const Four cd0 = __builtin_shuffle(c, d, Lanes{0, 4, 1, 5});
-  const Four cd1 = __builtin_shuffle(c, d, Lanes{2, 6, 3, 7});
-  return {__builtin_shuffle(ab0, cd0, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab0, cd0, Lanes{2, 3, 6, 7}),
-          __builtin_shuffle(ab1, cd1, Lanes{0, 1, 4, 5}),
-          __builtin_shuffle(ab1, cd1, Lanes{2, 3, 6, 7})};
 }
 
 // Polynomials of a shape: two cells for every factor of two, or twice as many of a lower degree.
@@ -136,7 +108,7 @@ struct Tables {
 };
 
 template <typename Shape>
-inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
+inline Vec value_at(const FloatPlaces& at, const Tables<Shape>& tables) {
   Vec f = tables(Shape::kTerms - 1, at.cell);
   for (int64_t k = Shape::kTerms - 2; k >= 0; --k) f = tables(k, at.cell) + at.t * f;
   return f;
@@ -151,15 +123,15 @@ struct Tables {
 };
 
 template <typename Shape>
-inline Vec value_at(const Places& at, const Tables<Shape>& tables) {
+inline Vec value_at(const FloatPlaces& at, const Tables<Shape>& tables) {
   Vec values;
   for (int64_t part = 0; part < kFloats; part += 4) {
     const float* cell[4];
     for (int64_t l = 0; l < 4; ++l) cell[l] = tables.cells + at.cell[part + l] * kCellStride;
-    const FourRows low = transpose(load<Four>(cell[0]), load<Four>(cell[1]), load<Four>(cell[2]),
-                                   load<Four>(cell[3]));
-    const FourRows high = transpose(load<Four>(cell[0] + 4), load<Four>(cell[1] + 4),
-                                    load<Four>(cell[2] + 4), load<Four>(cell[3] + 4));
+    const FourRows<float> low = transpose<float>(load<Four>(cell[0]), load<Four>(cell[1]),
+                                                 load<Four>(cell[2]), load<Four>(cell[3]));
+    const FourRows<float> high = transpose<float>(load<Four>(cell[0] + 4), load<Four>(cell[1] + 4),
+                                                  load<Four>(cell[2] + 4), load<Four>(cell[3] + 4));
     const auto term = [&](int64_t k) { return k < 4 ? low.row[k] : high.row[k - 4]; };
     Four t;
     memcpy(&t, reinterpret_cast<const float*>(&at.t) + part, sizeof t);
@@ -182,7 +154,8 @@ void add_values(const float* s, int64_t count, const SingleGrid& given, const fl
     for (int64_t r = 0; r < count; ++r)
       for (int64_t v = 0; v < kVectors; ++v) {
         const Vec values = load<Vec>(s + r * kPanel + c + v * kFloats);
-        const Places at = locate<Shape::kTail>(values, grid, base, Shape::kHalf);
+        const FloatPlaces at =
+            locate<Shape::kTail, float, kFloats>(values, grid, base, Shape::kHalf);
         sum[v] += factors[r] * value_at(at, tables);
       }
     for (int64_t v = 0; v < kVectors; ++v)
@@ -206,7 +179,8 @@ void set_values(const float* s, int64_t count, int64_t width, const SingleGrid& 
   for (int64_t r = 0; r < count; ++r)
     for (int64_t c = 0; c < width; c += kFloats) {
       const Vec distances = load<Vec>(s + r * kPanel + c);
-      const Places at = locate<Shape::kTail>(distances, grid, base, Shape::kHalf);
+      const FloatPlaces at =
+          locate<Shape::kTail, float, kFloats>(distances, grid, base, Shape::kHalf);
       Doubles values = __builtin_convertvector(value_at(at, tables), Doubles);
       double* row = out + r * stride + c;
       const int64_t n = width - c < kFloats ? width - c : kFloats;
@@ -234,7 +208,8 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
   uint32_t first[kPanel];
   float power[kMomentTerms][kPanel];
   for (int64_t j = 0; j < kPanel; j += kFloats) {
-    const Places at = locate<kMomentTail>(load<Vec>(s + j), grid, base, kMomentHalf);
+    const FloatPlaces at =
+        locate<kMomentTail, float, kFloats>(load<Vec>(s + j), grid, base, kMomentHalf);
     const Ints cell = at.cell * uint32_t(kMomentTerms);
     const Ints beyond = cell - uint32_t(kMomentTerms);
     used.low = beyond < used.low ? beyond : used.low;
@@ -244,8 +219,9 @@ inline void moments_of(const float* s, const SingleGrid& grid, uint32_t base, co
     for (int64_t k = 0; k < kMomentTerms; ++k, w *= at.t) memcpy(power[k] + j, &w, sizeof w);
   }
   for (int64_t j = 0; j < kPanel; j += 4) {
-    const FourRows more = transpose(load<Four>(power[0] + j), load<Four>(power[1] + j),
-                                    load<Four>(power[2] + j), load<Four>(power[3] + j));
+    const FourRows<float> more =
+        transpose<float>(load<Four>(power[0] + j), load<Four>(power[1] + j),
+                         load<Four>(power[2] + j), load<Four>(power[3] + j));
     for (int64_t l = 0; l < kApart; ++l) {
       float* sum = sums + l * size + first[j + l];
       const Four v = load<Four>(sum) + more.row[l];

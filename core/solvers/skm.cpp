@@ -56,22 +56,23 @@ class Threshold {
   int64_t active_ = 0;
 };
 
-// The machine at one alpha, and the derivatives of its objective along a pair.
-class Machine {
+// The smoothed SVM at one alpha, and the derivatives of its objective along a pair.
+class SmoothedSvm {
  public:
-  Machine(const SkmKernels& kernels, int64_t q, const Smoothing& smoothing, double* outputs,
-          double* s)
+  SmoothedSvm(const SkmKernels& kernels, int64_t q, const Smoothing& smoothing, double* outputs,
+              double* s)
       : k_(kernels),
+        count_(int64_t(kernels.ids.size())),
         q_(q),
         smooth_(smoothing.kappa, smoothing.d),
         shift_(smoothing.shift),
         outputs_(outputs),
         s_(s),
-        mu_(k_.count),
-        lifted_(k_.count),
-        eta_(k_.count),
-        rise_(k_.count),
-        bend_(k_.count),
+        mu_(count_),
+        lifted_(count_),
+        eta_(count_),
+        rise_(count_),
+        bend_(count_),
         shared_(q),
         F(q),
         row(q),
@@ -85,10 +86,10 @@ class Machine {
 
   // mu, eta, and with them the gradient F and the diagonal of the combined kernel.
   void refresh() {
-    for (int64_t c = 0; c < k_.count; ++c) set_size(c, s_[k_.ids[c]]);
+    for (int64_t c = 0; c < count_; ++c) set_size(c, s_[k_.ids[c]]);
     smooth_.set(lifted_);
     std::fill(F.begin(), F.end(), 0.0);
-    for (int64_t c = 0; c < k_.count; ++c) {
+    for (int64_t c = 0; c < count_; ++c) {
       eta_[c] = smooth_.eta(mu_[c], lifted_[c]) / k_.cost[k_.ids[c]];
       if (eta_[c] > 0.0) simd().axpy(eta_[c], outputs_ + k_.ids[c] * q_, F.data(), q_);
     }
@@ -100,7 +101,7 @@ class Machine {
     std::fill(row.begin(), row.end(), 0.0);
     std::fill(shared_.begin(), shared_.end(), 0.0);
     bend = diagonal;
-    for (int64_t c = 0; c < k_.count; ++c) {
+    for (int64_t c = 0; c < count_; ++c) {
       if (eta_[c] == 0.0) continue;
       simd().axpy(eta_[c], kernel_row(c, i), row.data(), q_);
       if (mu_[c] == 0.0) continue;
@@ -120,12 +121,12 @@ class Machine {
   void combine_diagonal() {
     for (int64_t i = 0; i < q_; ++i) {
       diagonal[i] = 0.0;
-      for (int64_t c = 0; c < k_.count; ++c) diagonal[i] += eta_[c] * kernel_row(c, i)[i];
+      for (int64_t c = 0; c < count_; ++c) diagonal[i] += eta_[c] * kernel_row(c, i)[i];
     }
   }
 
   void aim(int64_t i, int64_t j) {
-    for (int64_t c = 0; c < k_.count; ++c) {
+    for (int64_t c = 0; c < count_; ++c) {
       const double *at_i = kernel_row(c, i), *at_j = kernel_row(c, j);
       const double* g = outputs_ + k_.ids[c] * q_;
       rise_[c] = g[i] - g[j];
@@ -135,11 +136,11 @@ class Machine {
 
   // The derivative of R when alpha_i has risen and alpha_j fallen by t, and its own derivative.
   double slope(double t, double* curvature) {
-    for (int64_t c = 0; c < k_.count; ++c)
+    for (int64_t c = 0; c < count_; ++c)
       set_size(c, s_[k_.ids[c]] + t * (2.0 * rise_[c] + t * bend_[c]));
     smooth_.set(lifted_);
     double sum = 0.0, second = 0.0, shared = 0.0;
-    for (int64_t c = 0; c < k_.count; ++c) {
+    for (int64_t c = 0; c < count_; ++c) {
       const double eta = smooth_.eta(mu_[c], lifted_[c]), cost = k_.cost[k_.ids[c]];
       if (eta == 0.0) continue;
       const double change = (rise_[c] + t * bend_[c]) / cost;  // mu mu'
@@ -153,7 +154,7 @@ class Machine {
   }
 
   void move(int64_t i, int64_t j, double step) {
-    for (int64_t c = 0; c < k_.count; ++c) {
+    for (int64_t c = 0; c < count_; ++c) {
       const int64_t m = k_.ids[c];
       simd().move(kernel_row(c, i), kernel_row(c, j), step, outputs_ + m * q_, q_);
       s_[m] = std::max(0.0, s_[m] + step * (2.0 * rise_[c] + step * bend_[c]));
@@ -168,7 +169,7 @@ class Machine {
   }
 
   const SkmKernels& k_;
-  const int64_t q_;
+  const int64_t count_, q_;
   Threshold smooth_;
   const double* shift_;
   double *outputs_, *s_;
@@ -196,18 +197,18 @@ struct PairMove {
 };
 
 // The derivative along the pair grows from below zero: its root, or the limit.
-double best_step(const Conjugates& conj, Machine& machine, const PairMove& p) {
+double best_step(const Conjugates& conj, SmoothedSvm& svm, const PairMove& p) {
   const double kinks = (p.alpha_i >= 0.0 ? 1.0 : -1.0) * conj.term().eps[p.i] -
                        (p.alpha_j > 0.0 ? 1.0 : -1.0) * conj.term().eps[p.j];
   double low = 0.0, high = p.limit, t = 0.0, curvature;
   const auto slope_at = [&](double t) {
-    const double slope = machine.slope(t, &curvature);
+    const double slope = svm.slope(t, &curvature);
     curvature += conj.curvature(p.i, p.alpha_i + t) + conj.curvature(p.j, p.alpha_j - t);
     return slope + kinks + conj.smooth_slope(p.i, p.alpha_i + t) -
            conj.smooth_slope(p.j, p.alpha_j - t);
   };
   double slope = slope_at(0.0);
-  bool open = true;  // nothing is known of the far end
+  bool open = true;  // the sign of the slope at `high` is not known
   for (int round = 0; round < 60; ++round) {
     double next = t - slope / std::max(curvature, 1e-300);
     if (std::abs(next - t) <= 1e-13 * t) return t;
@@ -225,11 +226,12 @@ double best_step(const Conjugates& conj, Machine& machine, const PairMove& p) {
 
 }  // namespace
 
-PairSteps solve_skm(const SkmKernels& kernels, int64_t q, const DualTerm& term,
-                    const Smoothing& smoothing, double tolerance, int64_t max_steps, double* alpha,
-                    double* outputs, double* s) {
+PairSteps solve_skm(const SkmKernels& kernels, const DualTerm& term, const Smoothing& smoothing,
+                    double tolerance, int64_t max_steps, std::span<double> alpha, double* outputs,
+                    double* s) {
+  const int64_t q = int64_t(alpha.size());
   const Conjugates conj(term);
-  Machine machine(kernels, q, smoothing, outputs, s);
+  SmoothedSvm svm(kernels, q, smoothing, outputs, s);
   std::vector<double> up(q), down(q), curvature(q);
   const auto refresh = [&](int64_t i) {
     up[i] = conj.slope_up(i, alpha[i]);
@@ -239,24 +241,24 @@ PairSteps solve_skm(const SkmKernels& kernels, int64_t q, const DualTerm& term,
   for (int64_t i = 0; i < q; ++i) refresh(i);
   PairSteps result = {0, 0.0};
   while (true) {
-    const PairChoice choice = simd().choose(machine.F.data(), up.data(), down.data(), q);
+    const PairChoice choice = simd().choose(svm.F.data(), up.data(), down.data(), q);
     result.violation = choice.max_down - choice.min_up;
     if (!(result.violation > tolerance) || result.steps >= max_steps) return result;
-    if (result.steps % 64 == 0) machine.combine_diagonal();  // only steers the choice of j
+    if (result.steps % 64 == 0) svm.combine_diagonal();  // only steers the choice of j
     const int64_t i = choice.argmin_up;
-    machine.steer(i);
+    svm.steer(i);
     const int64_t j =
-        simd().partner(machine.F.data(), down.data(), curvature.data(), machine.bend.data(),
-                       machine.row.data(), choice.min_up, curvature[i] + machine.diagonal[i], q);
+        simd().partner(svm.F.data(), down.data(), curvature.data(), svm.bend.data(), svm.row.data(),
+                       choice.min_up, curvature[i] + svm.diagonal[i], q);
     const double from_i = alpha[i], to_i = top(conj, i, from_i);
     const double from_j = alpha[j], to_j = bottom(conj, j, from_j);
-    machine.aim(i, j);
+    svm.aim(i, j);
     const double step =
-        best_step(conj, machine, {i, j, from_i, from_j, std::min(to_i - from_i, from_j - to_j)});
+        best_step(conj, svm, {i, j, from_i, from_j, std::min(to_i - from_i, from_j - to_j)});
     // A step that ends at a bound or at zero ends there exactly.
     alpha[i] = step >= to_i - from_i ? to_i : from_i + step;
     alpha[j] = step >= from_j - to_j ? to_j : from_j - step;
-    machine.move(i, j, step);
+    svm.move(i, j, step);
     refresh(i);
     refresh(j);
     if (++result.steps % 256 == 0) check_interrupt();

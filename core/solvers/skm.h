@@ -5,7 +5,7 @@
 //                                 gamma^2 / 2 + sum_m (mu_m + shift_m - d gamma)_+^2 / (2 kappa^2)
 //   subject to            sum_i alpha_i = sum_i start_i,    lo_i <= alpha_i <= hi_i
 //
-// with s_m = alpha' K_m alpha over all examples. With d = 0 it is one machine on the sum of the
+// with s_m = alpha' K_m alpha over all examples. With d = 0 it is one SVM on the sum of the
 // kernels; with d = 1, R comes to be max_m mu_m^2 / 2, the dual term of p = 1, as kappa falls to 0,
 // or with the right shifts at any kappa. R is differentiable: its gradient in alpha is sum_m eta_m
 // / cost_m K_m alpha with eta_m = (mu_m + shift_m - d gamma)_+ / (kappa^2 mu_m). So pairs of
@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "solvers/subproblem.h"
+#include "system/ids.h"
 
 namespace kw {
 
@@ -25,14 +26,13 @@ struct Smoothing {
 
 struct SkmKernels {
   const double* values;  // kernels x q x q
-  const int64_t* ids;    // the kernels to work on; all others have eta = 0 and are left alone
-  int64_t count;
-  const double* cost;  // of every kernel
+  IdSpan ids;            // the kernels to work on; all others have eta = 0 and do not change
+  const double* cost;    // of every kernel
 };
 
 // alpha (q values), outputs (kernels x q) and s (one value per kernel) are changed in place.
-PairSteps solve_skm(const SkmKernels& kernels, int64_t q, const DualTerm& term,
-                    const Smoothing& smoothing, double tolerance, int64_t max_steps, double* alpha,
-                    double* outputs, double* s);
+PairSteps solve_skm(const SkmKernels& kernels, const DualTerm& term, const Smoothing& smoothing,
+                    double tolerance, int64_t max_steps, std::span<double> alpha, double* outputs,
+                    double* s);
 
 }  // namespace kw

@@ -68,8 +68,9 @@ double best_step(const Conjugates& conj, const Pair& p) {
 
 }  // namespace
 
-PairSteps solve_pairs(const double* kernel, int64_t q, const DualTerm& term, double tolerance,
-                      int64_t max_steps, double* alpha, double* outputs) {
+PairSteps solve_pairs(const double* kernel, const DualTerm& term, double tolerance,
+                      int64_t max_steps, std::span<double> alpha, double* outputs) {
+  const int64_t q = int64_t(alpha.size());
   const Simd& loops = simd();
   const Conjugates conj(term);
   std::vector<double> up(q), down(q), curvature(q), diagonal(q);

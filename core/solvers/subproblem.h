@@ -15,6 +15,7 @@
 // exactly.
 #pragma once
 #include <cstdint>
+#include <span>
 
 namespace kw {
 
@@ -27,9 +28,9 @@ struct PairSteps {
   double violation;  // largest down minus smallest up at the end
 };
 
-// alpha and outputs (q values each) are changed in place. Stops when the violation is at most
-// `tolerance`, or after `max_steps`.
-PairSteps solve_pairs(const double* kernel, int64_t q, const DualTerm& term, double tolerance,
-                      int64_t max_steps, double* alpha, double* outputs);
+// alpha and outputs (q values each) are changed in place; kernel: q x q. Stops when the violation
+// is at most `tolerance`, or after `max_steps`.
+PairSteps solve_pairs(const double* kernel, const DualTerm& term, double tolerance,
+                      int64_t max_steps, std::span<double> alpha, double* outputs);
 
 }  // namespace kw

@@ -5,70 +5,55 @@
 #include <numeric>
 #include <vector>
 
-#include "simd/simd.h"
 #include "solvers/conjugates.h"
 #include "solvers/subproblem.h"
+#include "system/blas.h"
 
 namespace kw {
-namespace {
 
-// Solves A Z = right for k rows of A and right, which stand side by side in `rows`, each of `width`
-// numbers: right becomes Z. Gaussian elimination with row pivots; false where a pivot is 0.
-bool eliminate(std::vector<double>& rows, int64_t k, int64_t width) {
-  const Simd& loops = simd();
-  const auto row = [&](int64_t i) { return rows.data() + i * width; };
-  for (int64_t c = 0; c < k; ++c) {
-    int64_t pivot = c;
-    for (int64_t i = c + 1; i < k; ++i)
-      if (std::abs(row(i)[c]) > std::abs(row(pivot)[c])) pivot = i;
-    if (!(std::abs(row(pivot)[c]) > 0.0)) return false;
-    if (pivot != c) std::swap_ranges(row(c) + c, row(c) + width, row(pivot) + c);
-    loops.scale(1.0 / row(c)[c], row(c) + c, width - c);
-    for (int64_t i = c + 1; i < k; ++i)
-      if (row(i)[c] != 0.0) loops.axpy(-row(i)[c], row(c) + c, row(i) + c, width - c);
-  }
-  for (int64_t c = k - 1; c > 0; --c)
-    for (int64_t i = 0; i < c; ++i) loops.axpy(-row(i)[c], row(c) + k, row(i) + k, width - k);
-  return true;
-}
-
-}  // namespace
-
-bool rank_one_response(const double* hessian, const double* D, int64_t M, double slight, double* P,
+bool rank_one_response(const double* hessian, std::span<const double> D, double slight, double* P,
                        char* moved) {
+  const int64_t M = int64_t(D.size());
   std::vector<int64_t> ids;
   for (int64_t m = 0; m < M; ++m) {
     moved[m] = std::abs(D[m]) * hessian[m * M + m] > slight;
     if (moved[m]) ids.push_back(m);
   }
-  std::copy_n(hessian, M * M, P);
-  const int64_t k = int64_t(ids.size()), width = k + M;
-  std::vector<double> rows(k * width);  // I + H D, and H, of the kernels that have moved
+  const int64_t k = int64_t(ids.size());
+  if (k == 0) {
+    std::copy_n(hessian, M * M, P);
+    return true;
+  }
+  std::vector<double> A(k * k),
+      Z(k * M);                   // column-major: I + H D, and H, rows of the moved kernels
+  std::vector<double> HD(M * k);  // row-major: the columns of the moved kernels of H D
   for (int64_t a = 0; a < k; ++a) {
     const double* own = hessian + ids[a] * M;
-    for (int64_t b = 0; b < k; ++b) rows[a * width + b] = own[ids[b]] * D[ids[b]];
-    rows[a * width + a] += 1.0;
-    std::copy_n(own, M, rows.data() + a * width + k);
+    for (int64_t b = 0; b < k; ++b) A[b * k + a] = own[ids[b]] * D[ids[b]];
+    A[a * k + a] += 1.0;
+    for (int64_t j = 0; j < M; ++j) Z[j * k + a] = own[j];
+    for (int64_t i = 0; i < M; ++i) HD[i * k + a] = hessian[i * M + ids[a]] * D[ids[a]];
   }
-  if (!eliminate(rows, k, width)) return false;
-  for (int64_t i = 0; i < M && k; ++i)
-    for (int64_t a = 0; a < k; ++a)
-      simd().axpy(-hessian[i * M + ids[a]] * D[ids[a]], rows.data() + a * width + k, P + i * M, M);
-  for (int64_t i = 0; i < M && k; ++i)
-    for (int64_t j = 0; j < i; ++j)
-      P[i * M + j] = P[j * M + i] = 0.5 * (P[i * M + j] + P[j * M + i]);
+  if (!solve_linear(A, Z, k)) return false;
+  // P = H - H D Z is symmetric up to rounding.
+  dot_products(HD.data(), Z.data(), M, M, k, P, M);
+  for (int64_t i = 0; i < M; ++i)
+    for (int64_t j = 0; j <= i; ++j)
+      P[i * M + j] = P[j * M + i] =
+          0.5 * ((hessian[i * M + j] - P[i * M + j]) + (hessian[j * M + i] - P[j * M + i]));
   return true;
 }
 
-bool rank_one_model(const double* hessian, const double* s, const double* d, int64_t M,
+bool rank_one_model(const double* hessian, std::span<const double> s, std::span<const double> d,
                     double slight, double* value, double* gradient, double* bent) {
+  const int64_t M = int64_t(d.size());
   std::vector<double> D(M), factors(M);
   std::vector<char> moved(M);
   for (int64_t m = 0; m < M; ++m) D[m] = d[m] / s[m];
-  if (!rank_one_response(hessian, D.data(), M, slight, bent, moved.data())) return false;
+  if (!rank_one_response(hessian, D, slight, bent, moved.data())) return false;
   *value = 0.0;
   for (int64_t m = 0; m < M; ++m) {
-    const double u = -std::inner_product(d, d + M, bent + m * M, 0.0);
+    const double u = -std::inner_product(d.begin(), d.end(), bent + m * M, 0.0);
     const double bend = moved[m] ? u / s[m] : 0.0;
     factors[m] = 1.0 + bend;
     gradient[m] = -0.5 * (s[m] + (2.0 + bend) * u);
@@ -80,7 +65,7 @@ bool rank_one_model(const double* hessian, const double* s, const double* d, int
 }
 
 bool even_weights(const WeightModel& model, const Evenness& evenness, double* v) {
-  const int64_t k = model.k;
+  const int64_t k = int64_t(model.theta.size());
   std::vector<double> kernel(k * k), slopes(k), low(k), none(k, 0.0), most(k, model.total);
   for (int64_t i = 0; i < k; ++i) {  // in terms of weights times their costs
     low[i] = model.costs[i] * model.lower[i];
@@ -106,8 +91,8 @@ bool even_weights(const WeightModel& model, const Evenness& evenness, double* v)
   const double tolerance = std::clamp(evenness.part * apart, 0.0, evenness.most);
   const DualTerm term = {none.data(), none.data(), none.data(),
                          none.data(), low.data(),  most.data()};
-  const PairSteps found = solve_pairs(kernel.data(), k, term, tolerance,
-                                      evenness.pairs_per_weight * k, v, slopes.data());
+  const PairSteps found = solve_pairs(kernel.data(), term, tolerance, evenness.pairs_per_weight * k,
+                                      {v, size_t(k)}, slopes.data());
   for (int64_t i = 0; i < k; ++i) v[i] /= model.costs[i];
   return found.violation <= tolerance;
 }

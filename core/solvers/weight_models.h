@@ -4,17 +4,18 @@
 // H becomes (1 + u / s) P (1 + u / s) with P = (I + H D)^-1 H, D = diag(d / s) and u = -P d.
 #pragma once
 #include <cstdint>
+#include <span>
 
 namespace kw {
 
-// P (M x M) and which of D (M values) are not slight: |D_m| H_mm above `slight`. The others count
-// as 0. Returns whether I + H D can be solved.
-bool rank_one_response(const double* hessian, const double* D, int64_t M, double slight, double* P,
+// Sets P (M x M), and moved[m] if |D_m| H_mm is above `slight`; otherwise D_m counts as 0. Returns
+// false if I + H D is singular.
+bool rank_one_response(const double* hessian, std::span<const double> D, double slight, double* P,
                        char* moved);
 
-// What J has changed by where weights have moved by d, its gradient (M) and its Hessian (M x M).
-// Returns whether they exist.
-bool rank_one_model(const double* hessian, const double* s, const double* d, int64_t M,
+// Sets the change of J when the weights move by d, its gradient (M) and its Hessian (M x M) there.
+// Returns false if they do not exist.
+bool rank_one_model(const double* hessian, std::span<const double> s, std::span<const double> d,
                     double slight, double* value, double* gradient, double* bent);
 
 // A quadratic model over weights whose products with their costs have a fixed sum.
@@ -22,8 +23,8 @@ bool rank_one_model(const double* hessian, const double* s, const double* d, int
 //   minimise over v   gradient . (v - theta) + 1/2 (v - theta)' (P + ridge I) (v - theta)
 //   subject to        v >= lower,   costs . v = total
 struct WeightModel {
-  const double *P, *gradient, *theta, *lower, *costs;
-  int64_t k;
+  const double* P;
+  std::span<const double> gradient, theta, lower, costs;
   double ridge, total;
 };
 

@@ -25,7 +25,7 @@ const std::vector<double>& weights_of_words(const HammingRule& rule, int64_t cou
 }
 
 // f(word, how much it counts) for the words of a sequence.
-template <typename Visit>
+template <std::invocable<uint64_t, double> Visit>
 void each_word(const SequenceView& view, const HammingRule& rule, int64_t i, Visit&& visit) {
   thread_local std::vector<uint64_t> kmers;
   kmers_of(view, i, rule.kmers, kmers);
@@ -75,12 +75,12 @@ void visit_words(const SequenceView& view, const HammingRule& rule, int64_t i,
   each_word(view, rule, i, visit);
 }
 
-void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,
+void add_words(const SequenceView& view, const HammingRule& rule, IdSpan rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table) {
   for (int64_t r = begin; r < end; ++r) {
     const double factor = factors[r];
     if (factor != 0.0)
-      each_word(view, rule, rows ? rows[r] : r, [&](uint64_t kmer, double weight) {
+      each_word(view, rule, rows.empty() ? r : rows[r], [&](uint64_t kmer, double weight) {
         table[kmer] += factor * weight;
         if (partners) table[rule.kmers.reverse_complement(kmer, rule.kmers.k)] += factor * weight;
       });
@@ -137,8 +137,9 @@ void HammingStore::clear() {
   weights_.clear();
 }
 
-void HammingStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
-  add_words(sequences_of(a), parameters_->rule, rows, delta, 0, count, false, words_.data());
+void HammingStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
+  add_words(sequences_of(a), parameters_->rule, rows, delta.data(), 0, int64_t(rows.size()), false,
+            words_.data());
   weights_.clear();
 }
 
@@ -169,8 +170,7 @@ std::vector<Buffer<double>> HammingStore::weights_of(Buffer<double>& words, int 
   for (Buffer<double>& table : weights) table.resize(words.size());
   weights.push_back(std::move(words));  // the last one is made in place
   for (Buffer<double>& table : weights) tables.push_back(table.data());
-  operator_.apply_each(parameters_->spectra.data(), parameters_->members(), threads,
-                       weights.back().data(), tables.data());
+  operator_.apply_each(parameters_->spectra.data(), threads, weights.back().data(), tables);
   if (parameters_->rule.both_strands)
     for (double* table : tables) add_partners(parameters_->rule.kmers, threads, table);
   return weights;

@@ -18,9 +18,9 @@ struct HammingParameters;
 // visit(word, how much it counts) for the words of sequence i.
 void visit_words(const SequenceView& view, const HammingRule& rule, int64_t i,
                  const std::function<void(uint64_t, double)>& visit);
-// Adds factors[r] times the words of sequences rows[r] (r itself where rows is null) to a table,
-// and those of the other strand if wanted.
-void add_words(const SequenceView& view, const HammingRule& rule, const int64_t* rows,
+// Adds factors[r] times the words of sequences rows[r] (or r, if there are no rows) to a table, for
+// r in [begin, end), and those of the other strand if `partners`.
+void add_words(const SequenceView& view, const HammingRule& rule, IdSpan rows,
                const double* factors, int64_t begin, int64_t end, bool partners, double* table);
 // The sum of the numbers of the words of a sequence.
 double sum_words(const SequenceView& view, const HammingRule& rule, int64_t i, const double* table);
@@ -33,7 +33,7 @@ class HammingStore : public Store {
   ~HammingStore() override;
 
   void clear() override;
-  void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) override;
+  void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
   void settle(int threads) override;
   // Settles a store that nothing will be added to: it takes half of the memory.

@@ -25,7 +25,8 @@ StoreKind store_kind(const std::string& name) {
 
 const char* store_name(StoreKind kind) { return kNames[int(kind)]; }
 
-void KmerStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
+void KmerStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
+  const int64_t count = int64_t(rows.size());
   for (int64_t r = 0; r < count; ++r) {
     put_sequence(sequences_of(a), rows[r], delta[r]);
     if (r % kSequencesBetweenLooks == 0) check_interrupt();

@@ -16,7 +16,7 @@ class KmerStore : public Store {
  public:
   explicit KmerStore(const KmerRule& rule) : rule(rule) {}
 
-  void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) final;
+  void add(const Table& a, IdSpan rows, std::span<const double> delta) final;
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const final;
   void merge(const Store& other) final;
   void items(const VisitWord& visit) const final;

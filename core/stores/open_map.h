@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -35,7 +36,7 @@ class OpenMap {
     return slot->key == key ? &slot->value : nullptr;
   }
 
-  template <class Visit>
+  template <std::invocable<uint64_t, const T&> Visit>
   void each(Visit&& visit) const {
     for (const Slot& slot : slots_)
       if (slot.key != kNone) visit(slot.key, slot.value);

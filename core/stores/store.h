@@ -20,7 +20,7 @@ class Store : public Sums {
  public:
   virtual void clear() = 0;
   // w += sum_r delta[r] Phi(example rows[r] of a)
-  virtual void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) = 0;
+  virtual void add(const Table& a, IdSpan rows, std::span<const double> delta) = 0;
   // w += the weights of another store of the same kernel.
   virtual void merge(const Store& other) = 0;
   virtual void settle(int /*threads*/) {}

@@ -69,12 +69,12 @@ void WdStore::expect(int64_t planes) {
   tail_ = degree_ > letters_of_word(planes) ? planes : 0;
 }
 
-void WdStore::add(const Table& a, const int64_t* rows, const double* delta, int64_t count) {
+void WdStore::add(const Table& a, IdSpan rows, std::span<const double> delta) {
   if (table_as<PlaneTable>(a).length != length_)
     throw std::invalid_argument("a store of the weighted degree kernel holds one length only");
-  auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows, count));
+  auto table = std::dynamic_pointer_cast<const PlaneTable>(a.subset(rows));
   expect(table->planes);
-  batches_.push_back({std::move(table), std::vector<double>(delta, delta + count)});
+  batches_.push_back({std::move(table), std::vector<double>(delta.begin(), delta.end())});
   settled_ = false;
 }
 

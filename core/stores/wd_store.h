@@ -24,7 +24,7 @@ class WdStore : public Store {
   WdStore(const WdKernel& kernel, const double* planes);
 
   void clear() override;
-  void add(const Table& a, const int64_t* rows, const double* delta, int64_t count) override;
+  void add(const Table& a, IdSpan rows, std::span<const double> delta) override;
   void merge(const Store& other) override;
   void settle(int threads) override;
   void lookup(const Table& b, int64_t j0, int64_t j1, double* out, int64_t stride) const override;

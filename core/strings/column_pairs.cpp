@@ -47,7 +47,8 @@ int flipped_bits(const KmerRule& kmers) {
 
 }  // namespace
 
-void Columns::fill(const SequenceView& view, const int64_t* sequences, int64_t count) {
+void Columns::fill(const SequenceView& view, IdSpan sequences) {
+  const int64_t count = int64_t(sequences.size());
   const ColumnLoops& loops = *simd().column_pairs;
   const int64_t lanes = loops.lanes;
   const int planes = rule_.planes();
@@ -167,8 +168,8 @@ void ColumnPairs::count_alone(const SequenceView& a, const SequenceView& b,
 void ColumnPairs::count_block(const SequenceView& a, const SequenceView& b,
                               const SequencePairs& pairs, const Visit& visit) {
   const int64_t count = int64_t(pairs.rows.size());
-  x_.fill(a, pairs.rows.data(), count);
-  y_.fill(b, pairs.columns.data(), count);
+  x_.fill(a, pairs.rows);
+  y_.fill(b, pairs.columns);
   start(x_, y_, 0);
   const int64_t m = x_.places(), n = y_.places();
   for (int64_t shift = 1 - m; shift < n && m > 0; ++shift) {
@@ -194,7 +195,7 @@ void ColumnPairs::count_own(const SequenceView& view, std::vector<int64_t> seque
   for (int64_t i = 0, end = 0; i < n;) {
     for (; end < std::min(n, i + width()); ++end) together += work(end);
     if (pays(together / work(i), length(i))) {
-      count_own_block(view, sequences.data() + i, end - i, visit);
+      count_own_block(view, IdSpan(sequences).subspan(i, end - i), visit);
       i = end;
       together = 0.0;
     } else {
@@ -207,9 +208,9 @@ void ColumnPairs::count_own(const SequenceView& view, std::vector<int64_t> seque
 
 // h(u, v) = h(v, u), and h(u, partner of v) = h(v, partner of u): pairs at a <= b are met, and
 // count twice.
-void ColumnPairs::count_own_block(const SequenceView& view, const int64_t* sequences, int64_t count,
-                                  const Visit& visit) {
-  x_.fill(view, sequences, count);
+void ColumnPairs::count_own_block(const SequenceView& view, IdSpan sequences, const Visit& visit) {
+  const int64_t count = int64_t(sequences.size());
+  x_.fill(view, sequences);
   start(x_, x_, 1);
   const int64_t places = x_.places();
   for (int64_t p = 0; p < places; ++p)  // words and themselves

@@ -16,7 +16,7 @@ class Columns {
   explicit Columns(const HammingRule& rule) : rule_(rule) {}
 
   // At most as many as a vector has bits; some may be the same.
-  void fill(const SequenceView& view, const int64_t* sequences, int64_t count);
+  void fill(const SequenceView& view, IdSpan sequences);
   // Where words of the longest one may begin.
   int64_t places() const { return places_; }
   ColumnStrand strand() const;
@@ -58,8 +58,7 @@ class ColumnPairs {
                    const Visit& visit);
   void count_alone(const SequenceView& a, const SequenceView& b, const SequencePairs& pairs,
                    const Visit& visit);
-  void count_own_block(const SequenceView& view, const int64_t* sequences, int64_t count,
-                       const Visit& visit);
+  void count_own_block(const SequenceView& view, IdSpan sequences, const Visit& visit);
   void start(const Columns& x, const Columns& y, int64_t first_digit);
   void compare(const ColumnDiagonal& diagonal);
   // visit(i, found) for each of so many pairs.

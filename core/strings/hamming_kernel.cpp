@@ -13,16 +13,11 @@
 namespace kw {
 namespace {
 
-struct SequenceRows : Rows {
-  SequenceView view;
-  std::vector<int64_t> rows;
-};
-
 constexpr int64_t kRowsOfBlock = 16;  // of pairs that are compared at a time
 
 // Positions in a list of sequences in the order of their lengths.
-std::vector<int64_t> by_length(const SequenceView& view, const int64_t* sequences, int64_t count) {
-  std::vector<int64_t> order(static_cast<size_t>(count));
+std::vector<int64_t> by_length(const SequenceView& view, IdSpan sequences) {
+  std::vector<int64_t> order(sequences.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
     return view.length_of(sequences[i]) < view.length_of(sequences[j]);
@@ -55,17 +50,7 @@ int64_t HammingParameters::classes() const {
 }
 
 void HammingKernel::check(const Table& a, const Table& b) const {
-  for (const Table* table : {&a, &b})
-    if (uint64_t(sequences_of(*table).letters) != parameters.rule.kmers.letters)
-      throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
-}
-
-std::unique_ptr<Rows> HammingKernel::pack(const Table& a, const int64_t* rows, int64_t count,
-                                          const Table&) const {
-  auto pack = std::make_unique<SequenceRows>();
-  pack->view = sequences_of(a);
-  pack->rows.assign(rows, rows + count);
-  return pack;
+  check_alphabet(a, b, parameters.rule.kmers.letters);
 }
 
 double HammingKernel::value(const std::vector<double>& found, int64_t plane) const {
@@ -77,12 +62,12 @@ double HammingKernel::value(const std::vector<double>& found, int64_t plane) con
 
 void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
                          int64_t j1, TileOut out) const {
-  const auto& packed = static_cast<const SequenceRows&>(rows);
-  const SequenceView &x = packed.view, &y = sequences_of(b);
-  const std::vector<int64_t> own = by_length(x, packed.rows.data() + r0, r1 - r0);
+  const auto& packed = static_cast<const ChosenRows&>(rows);
+  const SequenceView &x = sequences_of(packed.table), &y = sequences_of(b);
+  const std::vector<int64_t> own = by_length(x, std::span(packed.ids).subspan(r0, r1 - r0));
   std::vector<int64_t> columns(size_t(j1 - j0));
   std::iota(columns.begin(), columns.end(), j0);
-  const std::vector<int64_t> others = by_length(y, columns.data(), j1 - j0);
+  const std::vector<int64_t> others = by_length(y, columns);
   ColumnPairs together(parameters.rule, classes_);
   const int64_t tall = std::min(r1 - r0, kRowsOfBlock), wide = together.width() / tall;
   for (size_t r = 0; r < own.size(); r += tall)
@@ -92,7 +77,7 @@ void HammingKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& 
       SequencePairs pairs;
       for (size_t row = r; row < r_end; ++row)
         for (size_t column = j; column < j_end; ++column) {
-          pairs.rows.push_back(packed.rows[r0 + own[row]]);
+          pairs.rows.push_back(packed.ids[r0 + own[row]]);
           pairs.columns.push_back(j0 + others[column]);
         }
       const int64_t width = int64_t(j_end - j);
@@ -151,46 +136,40 @@ bool HammingKernel::has_table() const {
   return parameters.store != StoreKind::kRows && parameters.rule.kmers.space() <= kMostWords;
 }
 
-std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const int64_t* rows,
-                                          const double* factors, int64_t count, int64_t columns,
-                                          int threads, const double* planes) const {
+std::unique_ptr<Sums> HammingKernel::sums(const Table& a, const SumRequest& request) const {
   if (!has_table()) return nullptr;
+  const int64_t count = int64_t(request.rows.size()), columns = request.columns;
   const SequenceView& view = sequences_of(a);
   const double length = typical_length(view), strands = parameters.rule.both_strands ? 2.0 : 1.0;
-  const int64_t tables = planes ? 1 : this->planes();
+  const int64_t tables = request.planes ? 1 : planes();
   const uint64_t places = parameters.rule.kmers.space();
   const double by_table =
       double(tables) * (places > kSmallTable ? kPlaceOfLarge : kPlace) * double(places) +
       kWord * length * double(count + tables * columns);
   const double by_pairs = strands * kPair * length * length * double(count) * double(columns);
   if (parameters.store != StoreKind::kTable && by_pairs < by_table) return nullptr;
-  std::shared_ptr<const Quantity> one = planes ? combined(planes) : nullptr;
+  std::shared_ptr<const Quantity> one = request.planes ? combined(request.planes) : nullptr;
   auto store = std::make_unique<HammingStore>(
       one ? static_cast<const HammingKernel&>(*one).parameters : parameters);
-  store->add(a, rows, factors, count);
-  store->close(threads);
+  store->add(a, request.rows, request.factors);
+  store->close(request.threads);
   return store;
 }
 
-bool HammingKernel::multiplies(const Table&) const {
-  const bool small = parameters.rule.kmers.space() <= kSmallTable;
-  return has_table() && (small || parameters.store == StoreKind::kTable);
-}
-
-int64_t HammingKernel::product_bytes(const Table& a) const {
-  return HammingProduct::bytes(parameters, sequences_of(a));
-}
-
-bool HammingKernel::product_is_fixed(const Table& a) const {
+ProductCosts HammingKernel::product_costs(const Table& a) const {
   const SequenceView& view = sequences_of(a);
+  const bool small = parameters.rule.kmers.space() <= kSmallTable;
   const double words = 2.0 * kWord * typical_length(view) * double(view.n);
-  return words < kPlace * double(parameters.rule.kmers.space());
+  return {.cheap = has_table() && (small || parameters.store == StoreKind::kTable),
+          .bytes = HammingProduct::bytes(parameters, view),
+          .fixed = words < kPlace * double(parameters.rule.kmers.space())};
 }
 
 std::unique_ptr<Product> HammingKernel::product(const Table& a, int64_t room, int) const {
-  if (!multiplies(a)) return nullptr;
+  const ProductCosts costs = product_costs(a);
+  if (!costs.cheap) return nullptr;
   return std::make_unique<HammingProduct>(parameters, table_as<SequenceTable>(a),
-                                          product_bytes(a) <= room);
+                                          costs.bytes <= room);
 }
 
 }  // namespace kw

@@ -31,21 +31,15 @@ class HammingKernel : public Quantity {
 
   int64_t planes() const override { return parameters.members(); }
   void check(const Table& a, const Table& b) const override;
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                             const Table& b) const override;
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
             TileOut out) const override;
   void diagonal(const Table& a, double* out) const override;
   int64_t row_bytes(const Table& a) const override;
   double reads(const Table& a) const override;
   std::shared_ptr<const Quantity> combined(const double* planes) const override;
-  std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
-                             int64_t count, int64_t columns, int threads,
-                             const double* planes) const override;
+  std::unique_ptr<Sums> sums(const Table& a, const SumRequest& request) const override;
   int64_t most_normalisations() const override { return 32; }
-  bool multiplies(const Table& a) const override;
-  int64_t product_bytes(const Table& a) const override;
-  bool product_is_fixed(const Table& a) const override;
+  ProductCosts product_costs(const Table& a) const override;
   std::unique_ptr<Product> product(const Table& a, int64_t room, int threads) const override;
 
   const HammingParameters parameters;

@@ -58,9 +58,9 @@ int64_t HammingProduct::bytes(const HammingParameters& parameters, const Sequenc
   return parts_of(view) * int64_t(rule.kmers.space() * sizeof(double)) + rows;
 }
 
-void HammingProduct::multiply(const double* spectra, int64_t count, const double* v, int threads,
+void HammingProduct::multiply(std::span<const double> spectra, const double* v, int threads,
                               double* out) const {
-  const int64_t n = view_.n;
+  const int64_t n = view_.n, count = int64_t(spectra.size()) / (parameters_.length() + 1);
   std::vector<Buffer<double>> tables(static_cast<size_t>(count));
   std::vector<double*> places;
   for (Buffer<double>& table : tables) {
@@ -72,7 +72,7 @@ void HammingProduct::multiply(const double* spectra, int64_t count, const double
     return sums.data() + (p * WordOperator::kParts + part) * n;
   };
   operator_.apply_each(
-      spectra, count, threads, places.back(), places.data(),
+      spectra.data(), threads, places.back(), places,
       [&](int64_t row, double* numbers) { rows_->fill(row, v, numbers); },
       [&](int64_t p, int64_t part, int64_t row, const double* numbers) {
         rows_->read(row, numbers, of(p, part));
@@ -89,7 +89,7 @@ Buffer<double> HammingProduct::words(const double* v, int threads) const {
   std::vector<Buffer<double>> tables(parts);
   run_team(threads, parts, [&](int64_t part, int) {
     tables[part].assign(size_t(operator_.size()), 0.0);
-    add_words(view_, parameters_.rule, nullptr, v, n * part / parts, n * (part + 1) / parts,
+    add_words(view_, parameters_.rule, {}, v, n * part / parts, n * (part + 1) / parts,
               strands && few, tables[part].data());
   });
   for (int64_t part = 1; part < parts; ++part)
@@ -99,7 +99,7 @@ Buffer<double> HammingProduct::words(const double* v, int threads) const {
 }
 
 void HammingProduct::add(const double* v, int threads, double* out) const {
-  if (rows_) return multiply(spectrum_.data(), 1, v, threads, out);
+  if (rows_) return multiply(spectrum_, v, threads, out);
   Buffer<double> table = words(v, threads);
   operator_.apply(spectrum_.data(), threads, table.data());
   run_team(threads, (view_.n + kSequences - 1) / kSequences, [&](int64_t part, int) {
@@ -112,18 +112,18 @@ void HammingProduct::add(const double* v, int threads, double* out) const {
 // v'K v = t'A t, t being the words of one strand; of both, those of both strands and half of it.
 void HammingProduct::quadratic(const double* v, int threads, double* out) const {
   const int64_t size = parameters_.length() + 1;
-  std::vector<double> energies(size);
+  std::vector<double> squared_norms(size);
   if (rows_) {
     Buffer<double> table(static_cast<size_t>(operator_.size()));
-    operator_.energies(threads, table.data(), energies.data(),
-                       [&](int64_t row, double* numbers) { rows_->fill(row, v, numbers); });
+    operator_.squared_norms(threads, table.data(), squared_norms.data(),
+                            [&](int64_t row, double* numbers) { rows_->fill(row, v, numbers); });
   } else {
-    operator_.energies(threads, words(v, threads).data(), energies.data());
+    operator_.squared_norms(threads, words(v, threads).data(), squared_norms.data());
   }
   const double share = parameters_.rule.both_strands ? 0.5 : 1.0;
   for (int64_t p = 0; p < parameters_.members(); ++p)
     for (int64_t w = 0; w < size; ++w)
-      out[p] += share * energies[w] * parameters_.spectra[p * size + w];
+      out[p] += share * squared_norms[w] * parameters_.spectra[p * size + w];
 }
 
 std::vector<double> HammingProduct::spectra(const std::vector<int64_t>& members) const {
@@ -135,19 +135,21 @@ std::vector<double> HammingProduct::spectra(const std::vector<int64_t>& members)
   return found;
 }
 
-void HammingProduct::outputs_by_rows(const double* v, const int64_t* ids, int64_t count,
+void HammingProduct::outputs_by_rows(const double* v, IdSpan ids,
                                      const std::vector<int64_t>& members, int threads,
                                      double* out) const {
+  const int64_t count = int64_t(ids.size());
   std::vector<double> sums(members.size() * size_t(view_.n), 0.0);
-  multiply(spectra(members).data(), int64_t(members.size()), v, threads, sums.data());
+  multiply(spectra(members), v, threads, sums.data());
   for (size_t p = 0; p < members.size(); ++p)
     for (int64_t r = 0; r < count; ++r)
       out[members[p] * count + r] += sums[p * size_t(view_.n) + size_t(ids[r])];
 }
 
-void HammingProduct::outputs_by_words(Buffer<double> all, const int64_t* ids, int64_t count,
+void HammingProduct::outputs_by_words(Buffer<double> all, IdSpan ids,
                                       const std::vector<int64_t>& members, int threads,
                                       double* out) const {
+  const int64_t count = int64_t(ids.size());
   std::vector<Buffer<double>> tables(members.size() - 1);
   std::vector<double*> places;
   for (Buffer<double>& table : tables) {
@@ -155,16 +157,15 @@ void HammingProduct::outputs_by_words(Buffer<double> all, const int64_t* ids, in
     places.push_back(table.data());
   }
   places.push_back(all.data());
-  operator_.apply_each(spectra(members).data(), int64_t(members.size()), threads, all.data(),
-                       places.data());
+  operator_.apply_each(spectra(members).data(), threads, all.data(), places);
   run_team(threads, int64_t(members.size()), [&](int64_t p, int) {
     for (int64_t r = 0; r < count; ++r)
       out[members[p] * count + r] += sum_words(view_, parameters_.rule, ids[r], places[p]);
   });
 }
 
-void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count,
-                             const std::vector<bool>& wanted, int threads, double* out) const {
+void HammingProduct::outputs(const double* v, IdSpan ids, const std::vector<bool>& wanted,
+                             int threads, double* out) const {
   std::vector<int64_t> members;
   for (int64_t p = 0; p < parameters_.members(); ++p)
     if (wanted[p]) members.push_back(p);
@@ -174,10 +175,9 @@ void HammingProduct::outputs(const double* v, const int64_t* ids, int64_t count,
     const size_t last = std::min(members.size(), first + kTables);
     const std::vector<int64_t> some(members.begin() + first, members.begin() + last);
     if (rows_)
-      outputs_by_rows(v, ids, count, some, threads, out);
+      outputs_by_rows(v, ids, some, threads, out);
     else
-      outputs_by_words(last < members.size() ? all : std::move(all), ids, count, some, threads,
-                       out);
+      outputs_by_words(last < members.size() ? all : std::move(all), ids, some, threads, out);
   }
 }
 

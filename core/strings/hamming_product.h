@@ -21,20 +21,19 @@ class HammingProduct : public Product {
   void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
   void quadratic(const double* v, int threads, double* out) const override;
-  void outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>& wanted,
-               int threads, double* out) const override;
+  void outputs(const double* v, IdSpan ids, const std::vector<bool>& wanted, int threads,
+               double* out) const override;
 
  private:
   // The words of all sequences, times v.
   Buffer<double> words(const double* v, int threads) const;
-  // out[p * n + i] += what spectrum p, of `count`, makes of v for sequence i; by rows.
-  void multiply(const double* spectra, int64_t count, const double* v, int threads,
-                double* out) const;
+  // out[p * n + i] += what spectrum p makes of v for sequence i; by rows.
+  void multiply(std::span<const double> spectra, const double* v, int threads, double* out) const;
   // What `outputs` adds for a few members; by rows, or from the table of `words`.
-  void outputs_by_rows(const double* v, const int64_t* ids, int64_t count,
-                       const std::vector<int64_t>& members, int threads, double* out) const;
-  void outputs_by_words(Buffer<double> all, const int64_t* ids, int64_t count,
-                        const std::vector<int64_t>& members, int threads, double* out) const;
+  void outputs_by_rows(const double* v, IdSpan ids, const std::vector<int64_t>& members,
+                       int threads, double* out) const;
+  void outputs_by_words(Buffer<double> all, IdSpan ids, const std::vector<int64_t>& members,
+                        int threads, double* out) const;
   std::vector<double> spectra(const std::vector<int64_t>& members) const;
 
   const HammingParameters parameters_;

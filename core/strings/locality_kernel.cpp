@@ -5,15 +5,11 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "strings/plane_table.h"
 #include "system/team.h"
 
 namespace kw {
 namespace {
-
-struct LocalityRows : Rows {
-  const PlaneTable* table;
-  std::vector<int64_t> ids;
-};
 
 // Letters of word w that agree and are known.
 uint64_t matches(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j, int64_t w) {
@@ -25,59 +21,67 @@ uint64_t matches(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j,
   return ~differ;
 }
 
+constexpr int64_t kMaxWindow = 63;  // letters of a window: they are bits of a word
+
+class LocalityKernel : public Quantity {
+ public:
+  LocalityKernel(int64_t half_window, int64_t degree) : window_(2 * half_window + 1) {
+    if (half_window < 0 || window_ > kMaxWindow || degree < 1)
+      throw std::invalid_argument(
+          "windows of 1 to 63 letters and degrees of at least 1 are accepted");
+    for (int64_t count = 0; count <= window_; ++count)
+      powers_.push_back(std::pow(double(count) / double(window_), double(degree)));
+  }
+
+  void check(const Table& a, const Table& b) const override {
+    if (planes_of(a).length != planes_of(b).length)
+      throw std::invalid_argument("the locality-improved kernel needs sequences of one length");
+    check_planes(planes_of(a), planes_of(b));
+  }
+
+  void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
+            TileOut out) const override {
+    const auto& pack = static_cast<const ChosenRows&>(rows);
+    const PlaneTable &own = planes_of(pack.table), &others = planes_of(b);
+    for (int64_t r = r0; r < r1; ++r) {
+      for (int64_t j = j0; j < j1; ++j)
+        out.row(r - r0)[j - j0] = value(own, pack.ids[r], others, j);
+      check_interrupt();
+    }
+  }
+
+  void diagonal(const Table& a, double* out) const override {
+    for (int64_t i = 0; i < planes_of(a).n; ++i) {
+      out[i] = value(planes_of(a), i, planes_of(a), i);
+      check_interrupt();
+    }
+  }
+
+  double reads(const Table&) const override { return 100.0; }
+
+ private:
+  double value(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j) const {
+    const uint64_t mask = (uint64_t{1} << window_) - 1;
+    double sum = 0.0;
+    uint64_t next = matches(a, i, b, j, 0);
+    for (int64_t w = 0; w < a.words; ++w) {
+      const uint64_t here = next;
+      next = w + 1 < a.words ? matches(a, i, b, j, w + 1) : 0;
+      const int64_t last = std::min<int64_t>(64, a.length - window_ + 1 - 64 * w);
+      for (int64_t bit = 0; bit < last; ++bit)
+        sum += powers_[size_t(std::popcount((here >> bit | (next << 1) << (63 - bit)) & mask))];
+    }
+    return sum;
+  }
+
+  const int64_t window_;
+  std::vector<double> powers_;  // of the share of matches in a window
+};
+
 }  // namespace
 
-LocalityKernel::LocalityKernel(int64_t half_window, int64_t degree) : window_(2 * half_window + 1) {
-  if (half_window < 0 || window_ > kMaxWindow || degree < 1)
-    throw std::invalid_argument(
-        "windows of 1 to 63 letters and degrees of at least 1 are accepted");
-  for (int64_t count = 0; count <= window_; ++count)
-    powers_.push_back(std::pow(double(count) / double(window_), double(degree)));
-}
-
-double LocalityKernel::value(const PlaneTable& a, int64_t i, const PlaneTable& b, int64_t j) const {
-  const uint64_t mask = (uint64_t{1} << window_) - 1;
-  double sum = 0.0;
-  uint64_t next = matches(a, i, b, j, 0);
-  for (int64_t w = 0; w < a.words; ++w) {
-    const uint64_t here = next;
-    next = w + 1 < a.words ? matches(a, i, b, j, w + 1) : 0;
-    const int64_t last = std::min<int64_t>(64, a.length - window_ + 1 - 64 * w);
-    for (int64_t bit = 0; bit < last; ++bit)
-      sum += powers_[size_t(std::popcount((here >> bit | (next << 1) << (63 - bit)) & mask))];
-  }
-  return sum;
-}
-
-void LocalityKernel::check(const Table& a, const Table& b) const {
-  if (planes_of(a).length != planes_of(b).length)
-    throw std::invalid_argument("the locality-improved kernel needs sequences of one length");
-  check_planes(planes_of(a), planes_of(b));
-}
-
-std::unique_ptr<Rows> LocalityKernel::pack(const Table& a, const int64_t* rows, int64_t count,
-                                           const Table&) const {
-  auto pack = std::make_unique<LocalityRows>();
-  pack->table = &planes_of(a);
-  pack->ids.assign(rows, rows + count);
-  return pack;
-}
-
-void LocalityKernel::tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0,
-                          int64_t j1, TileOut out) const {
-  const auto& pack = static_cast<const LocalityRows&>(rows);
-  for (int64_t r = r0; r < r1; ++r) {
-    for (int64_t j = j0; j < j1; ++j)
-      out.row(r - r0)[j - j0] = value(*pack.table, pack.ids[r], planes_of(b), j);
-    check_interrupt();
-  }
-}
-
-void LocalityKernel::diagonal(const Table& a, double* out) const {
-  for (int64_t i = 0; i < planes_of(a).n; ++i) {
-    out[i] = value(planes_of(a), i, planes_of(a), i);
-    check_interrupt();
-  }
+std::shared_ptr<const Quantity> locality_improved(int64_t half_window, int64_t degree) {
+  return std::make_shared<LocalityKernel>(half_window, degree);
 }
 
 }  // namespace kw

@@ -58,7 +58,8 @@ PlaneTable::PlaneTable(Array<uint64_t> data, Array<uint64_t> hidden, int64_t n, 
       data(std::move(data)),
       hidden(std::move(hidden)) {}
 
-std::shared_ptr<const Table> PlaneTable::subset(const int64_t* ids, int64_t count) const {
+std::shared_ptr<const Table> PlaneTable::subset(IdSpan ids) const {
+  const int64_t count = int64_t(ids.size());
   std::vector<uint64_t> chosen(static_cast<size_t>(count * planes * words));
   std::vector<uint64_t> mask(masked ? static_cast<size_t>(count * words) : 0);
   for (int64_t i = 0; i < count; ++i) {

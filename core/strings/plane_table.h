@@ -12,7 +12,7 @@ class PlaneTable : public Table {
   PlaneTable(const SequenceView& view, std::shared_ptr<const void> owner);
   PlaneTable(Array<uint64_t> data, Array<uint64_t> hidden, int64_t n, int64_t length,
              int64_t planes);
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
 
   const uint64_t* letters(int64_t i) const { return data.data + i * planes * words; }
   const uint64_t* unknown(int64_t i) const {

@@ -18,7 +18,8 @@ void append(std::vector<T>& to, const T* from, int64_t count) {
 
 }  // namespace
 
-std::shared_ptr<const Table> SequenceTable::subset(const int64_t* ids, int64_t count) const {
+std::shared_ptr<const Table> SequenceTable::subset(IdSpan ids) const {
+  const int64_t count = int64_t(ids.size());
   auto held = std::make_shared<Copied>();
   for (int64_t r = 0; r < count; ++r) {
     const int64_t start = view.start_of(ids[r]), length = view.length_of(ids[r]);
@@ -43,6 +44,12 @@ std::shared_ptr<const Table> SequenceTable::subset(const int64_t* ids, int64_t c
     chosen.lengths = held->lengths.data();
   }
   return std::make_shared<SequenceTable>(chosen, held);
+}
+
+void check_alphabet(const Table& a, const Table& b, uint64_t letters) {
+  for (const Table* table : {&a, &b})
+    if (uint64_t(sequences_of(*table).letters) != letters)
+      throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
 }
 
 }  // namespace kw

@@ -9,7 +9,7 @@ class SequenceTable : public Table {
  public:
   SequenceTable(const SequenceView& view, std::shared_ptr<const void> owner)
       : view(view), owner(std::move(owner)) {}
-  std::shared_ptr<const Table> subset(const int64_t* ids, int64_t count) const override;
+  std::shared_ptr<const Table> subset(IdSpan ids) const override;
 
   const SequenceView view;
   const std::shared_ptr<const void> owner;  // keeps what the view shows alive
@@ -18,5 +18,8 @@ class SequenceTable : public Table {
 inline const SequenceView& sequences_of(const Table& table) {
   return table_as<SequenceTable>(table).view;
 }
+
+// Throws if sequences of a or b are of another alphabet than one of so many letters.
+void check_alphabet(const Table& a, const Table& b, uint64_t letters);
 
 }  // namespace kw

@@ -139,8 +139,8 @@ int64_t SequenceBuilder::append(std::string_view letters, bool unknown_is_error)
   return -1;
 }
 
-void SequenceBuilder::append_codes(const uint8_t* codes, int64_t count) {
-  codes_.insert(codes_.end(), codes, codes + count);
+void SequenceBuilder::append_codes(std::span<const uint8_t> codes) {
+  codes_.insert(codes_.end(), codes.begin(), codes.end());
 }
 
 void SequenceBuilder::pack_planes() {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "system/grow.h"
+#include "system/ids.h"
 
 namespace kw {
 
@@ -63,7 +64,7 @@ class SequenceBuilder {
   // Adds letters to the open record; returns the offset of the first letter that is not allowed, or
   // -1.
   int64_t append(std::string_view letters, bool unknown_is_error);
-  void append_codes(const uint8_t* codes, int64_t count);
+  void append_codes(std::span<const uint8_t> codes);
   // Forgets the finished records, whose arrays have been handed over.
   void restart() { n_ = length_ = 0; }
   int64_t open_length() const { return static_cast<int64_t>(codes_.size()); }

@@ -1,7 +1,6 @@
 #include "strings/spectrum_kernel.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include "stores/open_map.h"
 #include "strings/sequence_table.h"
@@ -17,10 +16,10 @@ constexpr uint64_t kDenseSpace = 4096;  // so few k-mers have a place for every 
 // Some rows, found by the k-mers that they have.
 class Group {
  public:
-  Group(const SequenceView& view, const int64_t* rows, int64_t count, const KmerRule& rule) {
+  Group(const SequenceView& view, IdSpan rows, const KmerRule& rule) {
     std::vector<uint64_t> kmers;
     if (rule.space() <= kDenseSpace) counts_.assign(rule.space() * kGroup, 0.0);
-    for (int64_t r = 0; r < count; ++r) {
+    for (int64_t r = 0; r < int64_t(rows.size()); ++r) {
       kmers_of(view, rows[r], rule, kmers);
       for (uint64_t kmer : kmers) counts_.empty() ? link(kmer, r) : count_one(kmer, r);
       check_interrupt();
@@ -91,16 +90,14 @@ int64_t typical_length(const Table& a) {
 }  // namespace
 
 void SpectrumKernel::check(const Table& a, const Table& b) const {
-  for (const Table* table : {&a, &b})
-    if (uint64_t(sequences_of(*table).letters) != rule.letters)
-      throw std::invalid_argument("the sequences are of another alphabet than the kernel's");
+  check_alphabet(a, b, rule.letters);
 }
 
-std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, const int64_t* rows, int64_t count,
-                                           const Table&) const {
+std::unique_ptr<Rows> SpectrumKernel::pack(const Table& a, IdSpan rows, const Table&) const {
   auto pack = std::make_unique<SpectrumRows>();
-  for (int64_t r = 0; r < count; r += kGroup)
-    pack->groups.emplace_back(sequences_of(a), rows + r, std::min(kGroup, count - r), rule);
+  for (size_t r = 0; r < rows.size(); r += kGroup)
+    pack->groups.emplace_back(sequences_of(a),
+                              rows.subspan(r, std::min<size_t>(kGroup, rows.size() - r)), rule);
   return pack;
 }
 
@@ -149,18 +146,17 @@ bool SpectrumKernel::worth_a_store(const Table& a, int64_t count, int64_t column
   return by_store < 15.0 * letters * groups * double(columns);
 }
 
-std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const int64_t* rows,
-                                           const double* factors, int64_t count, int64_t columns,
-                                           int threads, const double* planes) const {
+std::unique_ptr<Sums> SpectrumKernel::sums(const Table& a, const SumRequest& request) const {
+  const int64_t count = int64_t(request.rows.size());
   if (store == StoreKind::kRows) return nullptr;
-  if (store == StoreKind::kAuto && !worth_a_store(a, count, columns)) return nullptr;
-  std::vector<double> scaled(factors, factors + count);
-  for (double& factor : scaled) factor *= scale_ * (planes ? planes[0] : 1.0);
+  if (store == StoreKind::kAuto && !worth_a_store(a, count, request.columns)) return nullptr;
+  std::vector<double> scaled(request.factors.begin(), request.factors.end());
+  for (double& factor : scaled) factor *= scale_ * (request.planes ? request.planes[0] : 1.0);
   int64_t letters = 0;
-  for (int64_t r = 0; r < count; ++r) letters += sequences_of(a).length_of(rows[r]);
+  for (int64_t i : request.rows) letters += sequences_of(a).length_of(i);
   auto sums = make_store(store, rule, letters);
-  sums->add(a, rows, scaled.data(), count);
-  sums->settle(threads);
+  sums->add(a, request.rows, scaled);
+  sums->settle(request.threads);
   return sums;
 }
 

@@ -12,17 +12,14 @@ class SpectrumKernel : public Quantity {
       : rule(rule), store(store), scale_(scale) {}
 
   void check(const Table& a, const Table& b) const override;
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                             const Table& b) const override;
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override;
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
             TileOut out) const override;
   void diagonal(const Table& a, double* out) const override;
   int64_t row_bytes(const Table& a) const override;
   double reads(const Table&) const override { return 0.0; }
   std::shared_ptr<const Quantity> combined(const double* planes) const override;
-  std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
-                             int64_t count, int64_t columns, int threads,
-                             const double* planes) const override;
+  std::unique_ptr<Sums> sums(const Table& a, const SumRequest& request) const override;
 
   const KmerRule rule;
   const StoreKind store;

@@ -181,32 +181,31 @@ std::shared_ptr<const Quantity> WdKernel::combined(const double* planes) const {
   return std::make_shared<WdKernel>(std::move(sum), length);
 }
 
-std::unique_ptr<Sums> WdKernel::sums(const Table& a, const int64_t* rows, const double* factors,
-                                     int64_t count, int64_t columns, int threads,
-                                     const double* planes) const {
+std::unique_ptr<Sums> WdKernel::sums(const Table& a, const SumRequest& request) const {
+  const int64_t count = int64_t(request.rows.size()), columns = request.columns;
   if (parameters.degree() > WdStore::kMaxDegree || parameters.store == StoreKind::kRows)
     return nullptr;
   const bool apart = parameters.value == WdValue::kPositions || parameters.value == WdValue::kBoth;
   // A store has the shifted sequences of a position together, whatever their matches count for.
   if (n_passes() > 1 && (positional() || apart)) return nullptr;
-  if (!parameters.groups.empty() && !planes) return nullptr;
+  if (!parameters.groups.empty() && !request.planes) return nullptr;
   const double by_rows = pair_cost() * double(n_passes()) * double(count) * double(columns);
   const bool cheaper = WdStore::cost(*this, planes_of(a), count, columns) < by_rows;
   if (!cheaper && parameters.store == StoreKind::kAuto) return nullptr;
-  auto store = std::make_unique<WdStore>(*this, planes);
-  store->add(a, rows, factors, count);
-  store->settle(threads);
+  auto store = std::make_unique<WdStore>(*this, request.planes);
+  store->add(a, request.rows, request.factors);
+  store->settle(request.threads);
   return store;
 }
 
-bool WdKernel::multiplies(const Table& a) const {
-  return parameters.store != StoreKind::kRows && WdTries::serves(*this, planes_of(a));
+ProductCosts WdKernel::product_costs(const Table& a) const {
+  return {.cheap = parameters.store != StoreKind::kRows && WdTries::serves(*this, planes_of(a)),
+          .bytes = WdTries::bytes(planes_of(a)),
+          .keeps_parts = true};
 }
 
-int64_t WdKernel::product_bytes(const Table& a) const { return WdTries::bytes(planes_of(a)); }
-
 std::unique_ptr<Product> WdKernel::product(const Table& a, int64_t room, int threads) const {
-  if (!multiplies(a)) return nullptr;
+  if (!product_costs(a).cheap) return nullptr;
   return std::make_unique<WdTries>(*this, planes_of(a), room, threads);
 }
 
@@ -225,13 +224,12 @@ void WdKernel::check(const Table& a, const Table& b) const {
   check_planes(planes_of(a), planes_of(b));
 }
 
-std::unique_ptr<Rows> WdKernel::pack(const Table& a, const int64_t* rows, int64_t count,
-                                     const Table&) const {
+std::unique_ptr<Rows> WdKernel::pack(const Table& a, IdSpan rows, const Table&) const {
   const PlaneTable& table = planes_of(a);
   auto pack = std::make_unique<WdRows>();
   const int64_t letters = table.planes * table.words, row_words = letters + table.words;
-  pack->words.resize(count * row_words);
-  for (int64_t r = 0; r < count; ++r) {
+  pack->words.resize(rows.size() * row_words);
+  for (size_t r = 0; r < rows.size(); ++r) {
     uint64_t* row = pack->words.data() + r * row_words;
     std::copy_n(table.letters(rows[r]), letters, row);
     known_letters(table, rows[r], row + letters);
@@ -261,7 +259,7 @@ WdTile WdKernel::describe(const PlaneTable& b) const {
   return tile;
 }
 
-template <class Shifted>
+template <std::invocable<int64_t, int64_t> Shifted>
 void WdKernel::run_passes(WdTile tile, Shifted&& shifted) const {
   thread_local Buffer<uint64_t> matches;
   matches.resize(tile.words * kWdGroup);
@@ -329,7 +327,7 @@ void WdKernel::diagonal_of_sum(const PlaneTable& a, double* out) const {
     tile.n_rows = tile.n_columns = std::min(a.n - i, kWdGroup);
     std::array<int64_t, kWdGroup> ids;
     std::iota(ids.begin(), ids.end(), i);
-    const auto packed = pack(a, ids.data(), tile.n_rows, a);
+    const auto packed = pack(a, {ids.data(), size_t(tile.n_rows)}, a);
     const uint64_t* words = static_cast<const WdRows&>(*packed).words.data();
     pack_columns(a, i, i + tile.n_columns, columns);
     tile.columns = columns.data();
@@ -356,7 +354,7 @@ void WdKernel::diagonal(const Table& a, double* out) const {
     if (same && i > 0)
       for (int64_t p = 0; p < planes(); ++p) out[p * table.n + i] = out[p * table.n];
     else
-      tile(*pack(a, &i, 1, a), 0, 1, a, i, i + 1, {out + i, 1, table.n});
+      tile(*pack(a, {&i, 1}, a), 0, 1, a, i, i + 1, {out + i, 1, table.n});
   }
 }
 

@@ -8,6 +8,8 @@
 // where u_{k,i}(x) are the k letters of x from position i, all of them inside x, and S may depend
 // on i. Matches may also count by their position, the first one of the two if these differ.
 #pragma once
+#include <concepts>
+
 #include "kernels/quantity.h"
 #include "simd/wd.h"
 #include "stores/kmer_store.h"
@@ -42,20 +44,15 @@ class WdKernel : public Quantity {
 
   int64_t planes() const override;
   void check(const Table& a, const Table& b) const override;
-  std::unique_ptr<Rows> pack(const Table& a, const int64_t* rows, int64_t count,
-                             const Table& b) const override;
+  std::unique_ptr<Rows> pack(const Table& a, IdSpan rows, const Table& b) const override;
   void tile(const Rows& rows, int64_t r0, int64_t r1, const Table& b, int64_t j0, int64_t j1,
             TileOut out) const override;
   void diagonal(const Table& a, double* out) const override;
   int64_t row_bytes(const Table& a) const override;
   double reads(const Table& a) const override;
   std::shared_ptr<const Quantity> combined(const double* planes) const override;
-  std::unique_ptr<Sums> sums(const Table& a, const int64_t* rows, const double* factors,
-                             int64_t count, int64_t columns, int threads,
-                             const double* planes) const override;
-  bool multiplies(const Table& a) const override;
-  int64_t product_bytes(const Table& a) const override;
-  bool keeps_parts() const override { return true; }
+  std::unique_ptr<Sums> sums(const Table& a, const SumRequest& request) const override;
+  ProductCosts product_costs(const Table& a) const override;
   std::unique_ptr<Product> product(const Table& a, int64_t room, int threads) const override;
 
   int64_t n_passes() const { return int64_t(passes_.size()); }
@@ -76,7 +73,7 @@ class WdKernel : public Quantity {
   void shift_row(const PlaneTable& a, const uint64_t* row, int64_t s0, int64_t s1,
                  uint64_t* out) const;
   // Runs a tile, a few passes at a time: shifted(s0, s1) returns the rows under these shifts.
-  template <class Shifted>
+  template <std::invocable<int64_t, int64_t> Shifted>
   void run_passes(WdTile tile, Shifted&& shifted) const;
 
   std::vector<int64_t> passes_;   // shifts of the row: 0, 1, -1, 2, -2, ...

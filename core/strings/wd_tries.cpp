@@ -182,7 +182,7 @@ int64_t WdTries::first_kept(int64_t begin, int64_t end) const {
   return end - int64_t(kept_ * double(end - begin));
 }
 
-template <class Take>
+template <std::invocable<int64_t, WdTries::Trie> Take>
 void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
   if (begin == end) return;
   Order order(a_, degree_);
@@ -200,7 +200,7 @@ void WdTries::grow(int64_t begin, int64_t end, Take&& take) const {
   }
 }
 
-template <class Work>
+template <std::invocable<const WdTries::Trie&, int64_t, double*> Work>
 void WdTries::walk(int threads, int64_t size, double* out, Work&& work) const {
   std::vector<Buffer<double>> sums(kTrieParts);
   run_team(threads, kTrieParts, [&](int64_t part, int) {
@@ -289,8 +289,9 @@ void WdTries::quadratic(const double* v, int threads, double* out) const {
        [&](const Trie& trie, int64_t p, double* sums) { add_quadratic(trie, p, v, sums); });
 }
 
-void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, const int64_t* ids,
-                          int64_t count, double* out) const {
+void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, IdSpan ids,
+                          double* out) const {
+  const int64_t count = int64_t(ids.size());
   thread_local Buffer<double> values;
   sum_up(trie, v, values);
   const uint32_t root = uint32_t(values.size()) - 1;
@@ -309,11 +310,11 @@ void WdTries::add_outputs(const Trie& trie, int64_t p, const double* v, const in
 }
 
 // All planes come from one walk.
-void WdTries::outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>&,
-                      int threads, double* out) const {
-  walk(threads, kernel_.planes() * count, out, [&](const Trie& trie, int64_t p, double* sums) {
-    add_outputs(trie, p, v, ids, count, sums);
-  });
+void WdTries::outputs(const double* v, IdSpan ids, const std::vector<bool>&, int threads,
+                      double* out) const {
+  const int64_t count = int64_t(ids.size());
+  walk(threads, kernel_.planes() * count, out,
+       [&](const Trie& trie, int64_t p, double* sums) { add_outputs(trie, p, v, ids, sums); });
 }
 
 }  // namespace kw

@@ -26,8 +26,8 @@ class WdTries : public Product {
   void weigh(const double* planes, int threads) override;
   void add(const double* v, int threads, double* out) const override;
   void quadratic(const double* v, int threads, double* out) const override;
-  void outputs(const double* v, const int64_t* ids, int64_t count, const std::vector<bool>& wanted,
-               int threads, double* out) const override;
+  void outputs(const double* v, IdSpan ids, const std::vector<bool>& wanted, int threads,
+               double* out) const override;
 
  private:
   // Nodes come after their children; the root is the last one.
@@ -47,17 +47,16 @@ class WdTries : public Product {
   // What the trie of a position adds to each result.
   void add_product(const Trie& trie, int64_t p, const double* v, double* out) const;
   void add_quadratic(const Trie& trie, int64_t p, const double* v, double* out) const;
-  void add_outputs(const Trie& trie, int64_t p, const double* v, const int64_t* ids, int64_t count,
-                   double* out) const;
+  void add_outputs(const Trie& trie, int64_t p, const double* v, IdSpan ids, double* out) const;
   // The first position in [begin, end) whose trie is kept.
   int64_t first_kept(int64_t begin, int64_t end) const;
   const double* reach(int64_t p) const { return reach_.data() + p * (degree_ + 1); }
   // Makes the tries of positions [begin, end), the last one first, and calls take(p, trie).
-  template <class Take>
+  template <std::invocable<int64_t, Trie> Take>
   void grow(int64_t begin, int64_t end, Take&& take) const;
   // Calls work(trie, p, sums) for all positions. Parts of these have sums of their own, which are
   // added to out, shape (size,), at the end.
-  template <class Work>
+  template <std::invocable<const Trie&, int64_t, double*> Work>
   void walk(int threads, int64_t size, double* out, Work&& work) const;
 
   const PlaneTable& a_;

@@ -105,7 +105,7 @@ void WordOperator::read_rows(int64_t i, int threads, const double* table, const 
 }
 
 // work(part, columns, first, count): columns [first, first + count) of all rows, reflected.
-template <typename Work>
+template <std::invocable<int64_t, double*, int64_t, int64_t> Work>
 void WordOperator::for_columns(int threads, const double* table, Work&& work) const {
   run_team(threads, (width_ + kColumns - 1) / kColumns, [&](int64_t part, int) {
     const int64_t first = part * kColumns, count = std::min(kColumns, width_ - first);
@@ -139,11 +139,13 @@ void WordOperator::finish_columns(const double* spectrum, double* columns, int64
 }
 
 void WordOperator::apply(const double* spectrum, int threads, double* table) const {
-  apply_each(spectrum, 1, threads, table, &table);
+  apply_each(spectrum, threads, table, {&table, 1});
 }
 
-void WordOperator::apply_each(const double* spectra, int64_t count, int threads, double* table,
-                              double* const* tables, const Fill& fill, const Read& read) const {
+void WordOperator::apply_each(const double* spectra, int threads, double* table,
+                              std::span<double* const> tables, const Fill& fill,
+                              const Read& read) const {
+  const int64_t count = int64_t(tables.size());
   reflect_rows(threads, table, fill);
   for_columns(threads, table, [&](int64_t, double* columns, int64_t first, int64_t width) {
     Buffer<double> copy;
@@ -160,7 +162,7 @@ void WordOperator::apply_each(const double* spectra, int64_t count, int threads,
       reflect_rows(threads, tables[i], nullptr);
 }
 
-void WordOperator::energies(int threads, double* table, double* out, const Fill& fill) const {
+void WordOperator::squared_norms(int threads, double* table, double* out, const Fill& fill) const {
   reflect_rows(threads, table, fill);
   const int64_t parts = (width_ + kColumns - 1) / kColumns;
   std::vector<std::vector<double>> sums(parts, std::vector<double>(length_ + 1, 0.0));

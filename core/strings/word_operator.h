@@ -8,8 +8,10 @@
 // l + 1 numbers, the spectrum, are all of A. At each place a reflection that takes the constant
 // function to the first unit vector changes to that basis, and back.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 namespace kw {
@@ -33,19 +35,19 @@ class WordOperator {
   int64_t width() const { return width_; }
   // table <- A table. spectrum: by w.
   void apply(const double* spectrum, int threads, double* table) const;
-  // The same for several spectra, `count` of them, l + 1 numbers each: tables[i] <- A_i table, each
-  // of which has room for a table. Overwrites the table.
-  void apply_each(const double* spectra, int64_t count, int threads, double* table,
-                  double* const* tables, const Fill& fill = nullptr,
+  // The same for several spectra, l + 1 numbers each: tables[i] <- A_i table. Each of `tables` has
+  // room for a table. Overwrites `table`.
+  void apply_each(const double* spectra, int threads, double* table,
+                  std::span<double* const> tables, const Fill& fill = nullptr,
                   const Read& read = nullptr) const;
   // out[w], l + 1 numbers: t'A t is the sum of out[w] times the spectrum. Overwrites the table.
-  void energies(int threads, double* table, double* out, const Fill& fill = nullptr) const;
+  void squared_norms(int threads, double* table, double* out, const Fill& fill = nullptr) const;
 
  private:
   // Tables are reflected row by row, and then some columns at a time, copied side by side.
   void reflect_row(double* row) const;
   void reflect_columns(double* columns, int64_t count) const;
-  template <typename Work>
+  template <std::invocable<int64_t, double*, int64_t, int64_t> Work>
   void for_columns(int threads, const double* table, Work&& work) const;
   // Multiplies reflected columns with the spectrum and reflects them back, into a table.
   void finish_columns(const double* spectrum, double* columns, int64_t first, int64_t count,

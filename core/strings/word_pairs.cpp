@@ -181,7 +181,7 @@ void WordPairs::leave_out_partners(const Strand& x, const Strand& y) {
   for (size_t m = 0; m < found_.size(); ++m) found_[m] -= double(met[m]);
 }
 
-template <typename VisitPair>
+template <std::invocable<const PairFound&> VisitPair>
 void WordPairs::list(PairTask task, const PairRange& range, VisitPair&& visit) {
   listed_.resize(size_t(64 * (kListed + kMostLanes)));
   task.n_ranges = 1;

@@ -1,5 +1,6 @@
 // All words of one sequence against all words of another one, counted by their mismatches.
 #pragma once
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -82,7 +83,7 @@ class WordPairs {
   void compare_weighted(const Strand& x, const Strand& y);
   void leave_out_partners(const Strand& x, const Strand& y);
   // visit(pair) for the pairs that count of a range.
-  template <typename VisitPair>
+  template <std::invocable<const PairFound&> VisitPair>
   void list(PairTask task, const PairRange& range, VisitPair&& visit);
 
   const HammingRule& rule_;

@@ -35,7 +35,7 @@ int64_t WordRows::bytes(const HammingRule& rule, int64_t letters) {
   return letters * (rule.both_strands ? 2 : 1) * int64_t(word);
 }
 
-template <typename Visit>
+template <std::invocable<const WordRows::Place&, double> Visit>
 void WordRows::each(int64_t first, int64_t last, Visit&& visit) const {
   if (weights_.empty())
     for (int64_t at = first; at < last; ++at) visit(places_[at], 1.0);

@@ -2,6 +2,8 @@
 // is filled and read while it is in the nearest cache, where words in the order of their sequences
 // would wait for memory one by one.
 #pragma once
+#include <concepts>
+
 #include "strings/word_pairs.h"
 #include "system/recycled.h"
 
@@ -25,7 +27,7 @@ class WordRows {
   };
 
   // visit(place, weight) for words [first, last).
-  template <typename Visit>
+  template <std::invocable<const Place&, double> Visit>
   void each(int64_t first, int64_t last, Visit&& visit) const;
 
   const int64_t width_;

@@ -12,13 +12,14 @@ from functools import cache
 from typing import Any
 
 import threadpoolctl
-from scipy.linalg import cython_blas
+from scipy.linalg import cython_blas, cython_lapack
 
 from .. import _core
 
 __all__ = ["Work", "_core", "single_threaded_blas"]
 
 _core.use_blas(cython_blas.__pyx_capi__["dgemm"])
+_core.use_lapack(cython_lapack.__pyx_capi__["dgesv"])
 if level := os.environ.get("KERNELWEAVE_SIMD"):
     _core.use_simd(level)
 
