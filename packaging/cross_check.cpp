@@ -66,7 +66,7 @@ bool sequences(std::mt19937& random) {
   const kw::WdKernel kernel(parameters, length);
   std::vector<int64_t> ids(n);
   for (int64_t i = 0; i < n; ++i) ids[i] = i;
-  const auto rows = kernel.pack(*data, ids.data(), n, *data);
+  const auto rows = kernel.pack(*data, ids, *data);
   std::vector<double> values(n * n);
   kw::run_team(4, 2, [&](int64_t part, int) {
     const int64_t begin = 32 * part, end = part ? n : 32;
