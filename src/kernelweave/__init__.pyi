@@ -10,7 +10,7 @@ from .display.logo import LogoDisplay
 from .display.reports import report
 from .display.sequence_displays import ImportanceDisplay, KmerDisplay, PositionWeightsDisplay
 from .display.stability import StabilityDisplay
-from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
+from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from .estimators.comparison import compare
 from .estimators.selection import MKLClassifierCV, MKLRegressorCV
 from .inspection.alignment import kernel_alignment
@@ -33,6 +33,7 @@ __all__ = [
     "MKLOneClass",
     "MKLRegressor",
     "MKLRegressorCV",
+    "MKLSurvival",
     "PositionWeightsDisplay",
     "StabilityDisplay",
     "Verification",

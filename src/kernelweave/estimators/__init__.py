@@ -3,5 +3,6 @@
 from .classifier import MKLClassifier
 from .one_class import MKLOneClass
 from .regressor import MKLRegressor
+from .survival import MKLSurvival
 
-__all__ = ["MKLClassifier", "MKLOneClass", "MKLRegressor"]
+__all__ = ["MKLClassifier", "MKLOneClass", "MKLRegressor", "MKLSurvival"]

@@ -1,0 +1,155 @@
+"""Censored times: targets, step functions and the concordance index."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+ACCEPTED = (
+    "a structured array with a boolean field (event) and a number (time), as scikit-survival "
+    "uses, or a DataFrame with two such columns"
+)
+
+
+def as_survival(y: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return events, shape (n,), and times, shape (n,), of survival targets.
+
+    Parameters
+    ----------
+    y : structured array of shape (n,), or DataFrame with two columns
+
+    Returns
+    -------
+    event : ndarray of bool, shape (n,)
+    time : ndarray of float, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If y has another form, or if times are negative or not finite.
+    """
+    if hasattr(y, "to_records") and getattr(y, "ndim", 0) == 2:  # a pandas DataFrame
+        y = y.to_records(index=False)
+    y = np.asarray(y)
+    names = y.dtype.names
+    if names is None or len(names) != 2 or y.ndim != 1:
+        kind = f"an array of shape {y.shape} and type {y.dtype}"
+        raise ValueError(f"y must be {ACCEPTED}; got {kind}")
+    fields = [y[name] for name in names]
+    if fields[0].dtype != bool and fields[1].dtype == bool:
+        fields, names = fields[::-1], names[::-1]
+    event, time = fields
+    if event.dtype != bool:
+        values = set(np.unique(event).tolist()) if event.dtype.kind in "iuf" else {"?"}
+        if not values <= {0, 1}:
+            raise ValueError(
+                f"y: the event {names[0]!r} must be boolean, True for an observed event, "
+                f"got type {event.dtype}"
+            )
+        event = event.astype(bool)
+    if time.dtype.kind not in "iuf":
+        raise ValueError(f"y: the time {names[1]!r} must be a number, got type {time.dtype}")
+    time = time.astype(float)
+    wrong = np.flatnonzero(~(np.isfinite(time) & (time >= 0)))
+    if len(wrong):
+        raise ValueError(
+            f"y: times must be finite and not negative, got {time[wrong[0]]} at row {wrong[0]}"
+        )
+    if not len(time):
+        raise ValueError("y must have at least one example, got none")
+    return event, time
+
+
+@dataclass(frozen=True, eq=False)
+class StepFunction:
+    """A right-continuous step function, as scikit-survival's.
+
+    Attributes
+    ----------
+    x : ndarray of shape (K,)
+        Where the function jumps, ascending.
+    y : ndarray of shape (K,)
+        Values from each jump on.
+    before : float
+        Value before the first jump.
+    """
+
+    x: np.ndarray
+    y: np.ndarray
+    before: float = 0.0
+
+    def __call__(self, x: Any) -> Any:
+        """Return the values at times x, of the same shape."""
+        values = np.concatenate([[self.before], self.y])
+        found = values[np.searchsorted(self.x, x, side="right")]
+        return float(found) if np.ndim(x) == 0 else found
+
+    @property
+    def domain(self) -> tuple[float, float]:
+        """First and last time with a jump."""
+        return float(self.x[0]), float(self.x[-1])
+
+
+def concordance(event: np.ndarray, time: np.ndarray, risk: np.ndarray) -> float:
+    """Return Harrell's concordance index.
+
+    A pair is comparable if the earlier time is an event. It is concordant if the earlier event has
+    the higher risk; equal risks count half. O(n log n) by counting in a Fenwick tree.
+
+    Parameters
+    ----------
+    event, time, risk : ndarrays of shape (n,)
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If no pair is comparable.
+    """
+    ranks = np.unique(risk, return_inverse=True)[1]
+    tree = np.zeros(int(ranks.max(initial=0)) + 2, dtype=np.int64)
+    order = np.lexsort((event, -time))  # from late to early; censored first among equal times
+    concordant, comparable, later = 0.0, 0, 0
+    start = 0
+    while start < len(order):
+        end = start
+        while end < len(order) and time[order[end]] == time[order[start]]:
+            end += 1
+        block = order[start:end]
+        censored, events = block[~event[block]], block[event[block]]
+        for i in censored:  # a censored time equal to an event's is later
+            _add(tree, int(ranks[i]))
+            later += 1
+        for i in events:
+            below, upto = _count(tree, int(ranks[i])), _count(tree, int(ranks[i]) + 1)
+            concordant += below + 0.5 * (upto - below)
+            comparable += later
+        for i in events:
+            _add(tree, int(ranks[i]))
+            later += 1
+        start = end
+    if comparable == 0:
+        raise ValueError("y has no comparable pair: no event is earlier than another time")
+    return concordant / comparable
+
+
+def _add(tree: np.ndarray, rank: int) -> None:
+    """Count one more value of a rank."""
+    at = rank + 1
+    while at < len(tree):
+        tree[at] += 1
+        at += at & -at
+
+
+def _count(tree: np.ndarray, rank: int) -> int:
+    """Return the number of values below a rank."""
+    total, at = 0, rank
+    while at > 0:
+        total += int(tree[at])
+        at -= at & -at
+    return total
