@@ -4,6 +4,7 @@ from .bootstrap import BootstrapWeights, bootstrap_weights
 from .importance import Importance, importance
 from .kmers import KmerWeights, kmer_weights, poim, top_kmers
 from .letter_scores import LetterScores, letter_scores
+from .shapley import ShapleyValues, shapley
 from .variant_effects import VariantEffects, variant_effects
 
 __all__ = [
@@ -11,12 +12,14 @@ __all__ = [
     "Importance",
     "KmerWeights",
     "LetterScores",
+    "ShapleyValues",
     "VariantEffects",
     "bootstrap_weights",
     "importance",
     "kmer_weights",
     "letter_scores",
     "poim",
+    "shapley",
     "top_kmers",
     "variant_effects",
 ]
