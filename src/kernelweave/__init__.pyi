@@ -9,6 +9,7 @@ from .display.displays import (
 from .display.logo import LogoDisplay
 from .display.reports import report
 from .display.sequence_displays import ImportanceDisplay, KmerDisplay, PositionWeightsDisplay
+from .display.shapley import BeeswarmDisplay, WaterfallDisplay
 from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor
 from .estimators.comparison import compare
@@ -21,6 +22,7 @@ from .optimization.methods.alignment import kernel_alignment
 
 __all__ = [
     "AlignmentDisplay",
+    "BeeswarmDisplay",
     "ComparisonDisplay",
     "ConvergenceDisplay",
     "Grams",
@@ -37,6 +39,7 @@ __all__ = [
     "StabilityDisplay",
     "Verification",
     "Views",
+    "WaterfallDisplay",
     "WeightsDisplay",
     "compare",
     "datasets",
