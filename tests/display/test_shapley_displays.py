@@ -1,5 +1,7 @@
 """Displays of Shapley values draw the numbers that they were given."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -9,8 +11,6 @@ from kernelweave.kernels import RBF
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
-
-import itertools
 
 import matplotlib.pyplot as plt  # noqa: E402
 

@@ -260,6 +260,8 @@ class MKLEstimator(FittedEstimator):
             self._model = Model.of(compiled, examples, results, shares, n_jobs, prepared.engine)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
+        if merged:
+            self._support_rows = merged.rows_of(self.support_, alpha)
 
     def _store(self, results: list[Result], alpha: np.ndarray) -> None:
         """Set the public attributes; alpha has shape (outputs, n)."""
@@ -288,7 +290,8 @@ class MKLEstimator(FittedEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
+        learned = ("_model", "_support_rows")
+        for name in [name for name in vars(self) if name.endswith("_") or name in learned]:
             delattr(self, name)
 
     def __sklearn_tags__(self) -> Any:
