@@ -146,6 +146,12 @@ class MKLEstimator(FittedEstimator):
                 for file in kept:
                     file.remove()
         self._learn(prepared, results, merged)
+        self._cross_fit(prepared, problems, engine, results)
+
+    def _cross_fit(
+        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+    ) -> None:
+        """Learn from decision values of held-out examples, if the parameters ask for it."""
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
         """Return a context with what shows progress, if anything does."""
