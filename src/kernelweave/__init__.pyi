@@ -7,6 +7,7 @@ from .display.displays import (
     WeightsDisplay,
 )
 from .display.logo import LogoDisplay
+from .display.reliability import ReliabilityDisplay
 from .display.reports import report
 from .display.sequence_displays import ImportanceDisplay, KmerDisplay, PositionWeightsDisplay
 from .display.shapley import BeeswarmDisplay, WaterfallDisplay
@@ -36,6 +37,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "PositionWeightsDisplay",
+    "ReliabilityDisplay",
     "StabilityDisplay",
     "Verification",
     "Views",
