@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from ..common.core import single_threaded_blas
 from ..engines import Engine
+from ..kernels.compile.examples import Examples
 from ..optimization.history import Result
 from ..optimization.path import at_cost
 from ..problem.problem import Problem
@@ -50,6 +51,10 @@ def cross_fitted(
     -------
     Array of shape (outputs, n).
     """
+    if not isinstance(prepared.examples, Examples):
+        raise ValueError(
+            "calibrate must be None for examples on other machines; calibrate the model on a sample"
+        )
     n = prepared.examples.n
     loose = copy(estimator)
     loose.tol = FOLD_TOL * estimator.tol
