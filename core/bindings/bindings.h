@@ -71,5 +71,6 @@ inline void check_ids(int64_t n, const Ids& ids) {
 void bind_kernels(nanobind::module_& m);
 void bind_engines(nanobind::module_& m);
 void bind_solvers(nanobind::module_& m);
+void bind_explain(nanobind::module_& m);
 
 }  // namespace kw

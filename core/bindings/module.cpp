@@ -50,4 +50,5 @@ NB_MODULE(_core, m) {
   bind_engines(m);
   bind_solvers(m);
   bind_strings(m);
+  bind_explain(m);
 }

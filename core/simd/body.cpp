@@ -304,6 +304,7 @@ extern const WdLoops KW_JOIN(wd_, KW_LEVEL);
 extern const WordLoops KW_JOIN(words_, KW_LEVEL);
 extern const PairLoops KW_JOIN(pairs_, KW_LEVEL);
 extern const ColumnLoops KW_JOIN(column_pairs_, KW_LEVEL);
+extern const GameLoops KW_JOIN(games_, KW_LEVEL);
 extern const Simd KW_JOIN(simd_, KW_LEVEL);
 const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .name = KW_NAME(KW_LEVEL),
@@ -334,6 +335,7 @@ const Simd KW_JOIN(simd_, KW_LEVEL) = {
     .words = &KW_JOIN(words_, KW_LEVEL),
     .pairs = &KW_JOIN(pairs_, KW_LEVEL),
     .column_pairs = &KW_JOIN(column_pairs_, KW_LEVEL),
+    .games = &KW_JOIN(games_, KW_LEVEL),
 };
 
 }  // namespace kw

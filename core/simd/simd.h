@@ -12,6 +12,7 @@ struct WdLoops;
 struct WordLoops;
 struct PairLoops;
 struct ColumnLoops;
+struct GameLoops;
 
 struct PairChoice {
   double min_up;    // smallest one-sided derivative upwards
@@ -71,6 +72,7 @@ struct Simd {
   const WordLoops* words;           // tables of words, words.h
   const PairLoops* pairs;           // words against words, pairs.h
   const ColumnLoops* column_pairs;  // words of many pairs of sequences, column_pairs.h
+  const GameLoops* games;           // Shapley values of products, games.h
 };
 
 // The level in use. Throws std::invalid_argument for a level that is unknown or that this machine

@@ -7,8 +7,10 @@ from .display.displays import (
     WeightsDisplay,
 )
 from .display.logo import LogoDisplay
+from .display.reliability import ReliabilityDisplay
 from .display.reports import report
 from .display.sequence_displays import ImportanceDisplay, KmerDisplay, PositionWeightsDisplay
+from .display.shapley import BeeswarmDisplay, WaterfallDisplay
 from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from .estimators.comparison import compare
@@ -21,6 +23,7 @@ from .model.verification import Verification, verify
 
 __all__ = [
     "AlignmentDisplay",
+    "BeeswarmDisplay",
     "ComparisonDisplay",
     "ConvergenceDisplay",
     "Grams",
@@ -35,9 +38,11 @@ __all__ = [
     "MKLRegressorCV",
     "MKLSurvival",
     "PositionWeightsDisplay",
+    "ReliabilityDisplay",
     "StabilityDisplay",
     "Verification",
     "Views",
+    "WaterfallDisplay",
     "WeightsDisplay",
     "compare",
     "datasets",

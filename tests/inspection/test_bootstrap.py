@@ -133,7 +133,7 @@ def test_other_estimators_and_matrices(data):
     assert found.permuted.shape == (2, 2)
     found = bootstrap_weights(MKLOneClass([RBF(1.0), Linear()]), X, n=2)
     assert found.permuted.shape == (0, 2)
-    with pytest.raises(ValueError, match="no permutations"):
+    with pytest.raises(ValueError, match="requires fits on permuted targets"):
         found.p_values()
     several = MKLClassifier([RBF(1.0), Linear()])
     assert bootstrap_weights(several, X, np.arange(40) % 3, n=2).mean.shape == (3, 2)
@@ -167,7 +167,7 @@ def test_selection_is_binomial(rng):
     [
         ({"n": 0}, "n must be an integer >= 1"),
         ({"n_permutations": -1}, "n_permutations must be"),
-        ({"y": None, "n_permutations": 3}, "needs targets"),
+        ({"y": None, "n_permutations": 3}, "requires targets"),
     ],
 )
 def test_bad_numbers(change, message, data):

@@ -1,4 +1,4 @@
-"""Axes of pictures: their size, their sides, and the names along them."""
+"""Helpers for matplotlib axes: figure size, spines and tick labels."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-LONGEST_NAME = 48  # letters
-LINE = 13 / 72  # height of a tick label with the space around it, in inches
-LETTER = 6 / 72  # width of a letter of a tick label, in inches
+LONGEST_NAME = 48  # letters of a tick label
+LINE = 13 / 72  # line height of tick labels, in inches
+LETTER = 6 / 72  # mean width of a letter of a tick label, in inches
 
 
 def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
@@ -25,12 +25,12 @@ def axes_of(ax: Axes | None, width: float, height: float) -> Axes:
 
 
 def open_sides(ax: Axes) -> None:
-    """Take away the lines above and to the right of a curve."""
+    """Hide the top and right spines."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
 def name_ticks(axis: Axis, names: Sequence[str]) -> None:
-    """Write as many of the names along an axis as it has room for, evenly spaced."""
+    """Label an axis with evenly spaced names, as many as fit."""
     extent = axis.axes.get_window_extent().transformed(axis.figure.dpi_scale_trans.inverted())
     slanted = axis is axis.axes.xaxis
     room = extent.width / (1.2 * LINE) if slanted else extent.height / LINE
@@ -42,11 +42,11 @@ def name_ticks(axis: Axis, names: Sequence[str]) -> None:
 
 
 def names_width(names: Sequence[str]) -> float:
-    """Return how much room the longest of the names needs, in inches."""
+    """Return the width of the longest tick label, in inches."""
     return LETTER * max(len(short_name(name)) for name in names)
 
 
 def short_name(name: str) -> str:
-    """Leave out the middle of a long name."""
+    """Return a name with its middle replaced by an ellipsis if it is too long."""
     half = LONGEST_NAME // 2
     return name if len(name) <= LONGEST_NAME else f"{name[: half - 1]}…{name[-half:]}"

@@ -1,8 +1,7 @@
-"""Pictures of models on sequences: where which words matter.
+"""Displays of models on sequences: weights of k-mers by position.
 
-Displays follow `kernelweave.plots`. Numbers of one sign are shades of one colour, darker where they
-are larger; numbers of both signs go from blue over white, which is zero, to red. Both can be told
-apart by colour-blind people.
+Non-negative numbers are drawn in shades of blue, signed numbers from blue (negative) over white
+(zero) to red (positive). Both colour maps suit colour-blind readers.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from .axes import LINE, axes_of, name_ticks
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_WORDS = 64  # rows of a map of k-mers, above which only the largest are shown
+MOST_WORDS = 64  # rows of a heat map of k-mers; of more, those with the largest weights
 
 
 class PositionWeightsDisplay:
@@ -29,8 +28,9 @@ class PositionWeightsDisplay:
     Parameters
     ----------
     weights : array of shape (lengths, positions)
-        NaN where there is no kernel.
-    labels : what the rows are called.
+        NaN for places without a kernel.
+    labels : sequence of strings
+        Names of the rows.
 
     Attributes
     ----------
@@ -57,7 +57,14 @@ class PositionWeightsDisplay:
     def from_estimator(
         cls, estimator: Any, *, target: Any = None, ax: Axes | None = None
     ) -> PositionWeightsDisplay:
-        """Draw the weights of a fitted family of weighted degree kernels."""
+        """Draw the weights of a fitted family of weighted degree kernels.
+
+        Parameters
+        ----------
+        estimator : fitted estimator.
+        target : the class whose weights are drawn, if there are several.
+        ax : matplotlib Axes to draw on, or None for a new figure.
+        """
         weights, labels = weights_by_place(estimator, target)
         return cls(weights, labels).plot(ax)
 
@@ -81,7 +88,8 @@ class ImportanceDisplay:
     Parameters
     ----------
     S : array of shape (max_k, length)
-    label : what the numbers are.
+    label : str
+        Label of the colour bar.
 
     Attributes
     ----------
@@ -117,8 +125,11 @@ class ImportanceDisplay:
 
         Parameters
         ----------
-        gain : whether to draw what k-mers say beyond the shorter words in them.
-        **parameters : go to `inspection.importance`.
+        estimator : fitted estimator.
+        max_k : length of the longest k-mers.
+        gain : whether to draw the gain over shorter k-mers, `Importance.gain`.
+        ax : matplotlib Axes to draw on, or None for a new figure.
+        **parameters : passed to `inspection.importance`.
         """
         found = importance(estimator, max_k, **parameters)
         if gain:
@@ -143,8 +154,10 @@ class KmerDisplay:
     Parameters
     ----------
     W : array of shape (k-mers, positions)
-    kmers : what the rows are.
-    positions : (positions,) where they start.
+    kmers : sequence of strings
+        The k-mers of the rows.
+    positions : array of shape (positions,)
+        Start of the k-mers in each column.
 
     Attributes
     ----------
@@ -182,10 +195,13 @@ class KmerDisplay:
 
         Parameters
         ----------
-        corrected : whether to draw the positional oligomer importance matrix, see
-            `inspection.poim`.
-        most : of more k-mers, the rows with the largest weights (of either sign) are drawn.
-        **parameters : go to `inspection.kmer_weights`.
+        estimator : fitted estimator.
+        k : length of the k-mers.
+        corrected : whether to draw positional oligomer importance (`inspection.poim`).
+        most : largest number of rows; of more k-mers those with the largest absolute weights are
+            drawn.
+        ax : matplotlib Axes to draw on, or None for a new figure.
+        **parameters : passed to `inspection.kmer_weights`.
         """
         found = (poim if corrected else kmer_weights)(estimator, k, **parameters)
         largest = np.sort(np.argsort(-np.abs(found.W).max(axis=1), kind="stable")[:most])
@@ -210,12 +226,12 @@ class KmerDisplay:
 
 
 def _map_width(positions: int) -> float:
-    """Return the width of a map of so many positions, in inches."""
+    """Return the width of a heat map with `positions` columns, in inches."""
     return min(14.0, max(5.0, 2.0 + 0.09 * positions))
 
 
 def weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
-    """Return the weights of a family by match length and position, and names of the rows."""
+    """Return weights of a kernel family, shape (lengths, positions), and names of the rows."""
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = model.compiled.listing.layout.sources.items()
     found = [(q, first) for (q, _), first in sources if isinstance(q, WdQuantity) and q.split]
@@ -235,12 +251,12 @@ def weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]
 
 def _laid_out(quantity: WdQuantity, planes: np.ndarray) -> tuple[np.ndarray, list[str]]:
     degree, length = len(quantity.weights), quantity.length
-    told_apart = quantity.split in ("degree", "both")
-    lengths = range(degree) if told_apart else range(1)
+    by_length = quantity.split in ("degree", "both")
+    lengths = range(degree) if by_length else range(1)
     weights = np.full((len(lengths), length), np.nan)
     for row in lengths:
         for position in range(length - row):
             plane = quantity.plane(position, row)
             if plane is not None:
                 weights[row, position] = planes[plane]
-    return weights, [str(k + 1) for k in lengths] if told_apart else [""]
+    return weights, [str(k + 1) for k in lengths] if by_length else [""]

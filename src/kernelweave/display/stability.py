@@ -1,4 +1,4 @@
-"""Kernel weights with their intervals, with the conventions of `kernelweave.plots`."""
+"""Display of kernel weights with bootstrap intervals."""
 
 from __future__ import annotations
 
@@ -21,16 +21,19 @@ class StabilityDisplay:
 
     Parameters
     ----------
-    result : what `inspection.bootstrap_weights` returned, for one set of weights.
-    interval : (low, high), the quantiles that a line spans.
-    level : p-value up to which a weight is marked as significant.
-    correction : how p-values are corrected, as in `BootstrapWeights.p_values`.
+    result : BootstrapWeights
+        Result of `inspection.bootstrap_weights` for one decision function.
+    interval : (low, high)
+        Quantiles at the ends of each line.
+    level : float
+        Weights with a p-value of at most `level` are drawn as filled points.
+    correction : correction for multiple tests, as in `BootstrapWeights.p_values`
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     intervals_ : LineCollection, one line for each kernel
-    means_ : PathCollection of the mean weights; filled where they are significant
+    means_ : PathCollection of the mean weights; significant ones are filled
 
     Examples
     --------
@@ -53,7 +56,9 @@ class StabilityDisplay:
         correction: str | None = "max",
     ):
         if result.weights.ndim != 1:
-            raise ValueError("result has weights for several classes: draw one of them at a time")
+            raise ValueError(
+                f"result has weights of {len(result.weights)} classes; draw one class at a time"
+            )
         self.result = result
         self.interval = interval
         self.level = level
@@ -70,11 +75,18 @@ class StabilityDisplay:
         ax: Axes | None = None,
         **parameters: Any,
     ) -> StabilityDisplay:
-        """Fit an estimator n times and draw its weights; parameters go to `bootstrap_weights`."""
+        """Fit an estimator on bootstrap samples and draw its weights.
+
+        Parameters
+        ----------
+        estimator, X, y, n : as for `inspection.bootstrap_weights`.
+        ax : matplotlib Axes to draw on, or None for a new figure.
+        **parameters : passed to `inspection.bootstrap_weights`.
+        """
         return cls(bootstrap_weights(estimator, X, y, n, **parameters)).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> StabilityDisplay:
-        """Draw on `ax`, or on a new figure that has room for the names."""
+        """Draw on `ax`, or on a new figure with room for the names."""
         names, M = self.result.kernel_names, len(self.result.kernel_names)
         room = LINE * 1.3 * min(M, MOST_NAMES)
         self.ax_ = axes_of(ax, 4.5 + names_width(names), 0.9 + room)

@@ -154,6 +154,12 @@ class MKLEstimator(FittedEstimator):
                 for file in kept:
                     file.remove()
         self._learn(prepared, results, merged)
+        self._cross_fit(prepared, problems, engine, results)
+
+    def _cross_fit(
+        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+    ) -> None:
+        """Learn from decision values of held-out examples, if the parameters ask for it."""
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
         """Return a context with what shows progress, if anything does."""
@@ -276,6 +282,8 @@ class MKLEstimator(FittedEstimator):
             self._model = Model.of(compiled, examples, results, shares, n_jobs, prepared.engine)
         alpha = alphas(results, examples.n)
         self._store(results, merged.expand(alpha) if merged else alpha)
+        if merged:
+            self._support_rows = merged.rows_of(self.support_, alpha)
 
     def _store(self, results: list[Result], alpha: np.ndarray) -> None:
         """Set the public attributes; alpha has shape (outputs, n)."""
@@ -304,7 +312,8 @@ class MKLEstimator(FittedEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
+        learned = ("_model", "_support_rows")
+        for name in [name for name in vars(self) if name.endswith("_") or name in learned]:
             delattr(self, name)
 
     def __sklearn_tags__(self) -> Any:

@@ -16,23 +16,34 @@ from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
+from ..engines import Engine
 from ..model.files.registry import stored
+from ..optimization.history import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from .base import MKLEstimator
+from .base import MKLEstimator, Prepared
+from .calibration import calibrators, probabilities
+from .conformal import checked_alpha, class_scores, threshold
+from .cross_fit import cross_fitted
 from .parameters import check_parameters
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
 
-def _is_logistic(model: Any) -> bool:
-    """Return whether decision values are logarithms of odds; say what to do where they are not."""
-    if isinstance(losses.get(model.loss, "classifier"), losses.Logistic):
+def _has_probabilities(model: Any) -> bool:
+    """Return whether decision values can be turned into probabilities; raise if they cannot."""
+    if isinstance(losses.get(model.loss, "classifier"), losses.Logistic) or model.calibrate:
         return True
     raise AttributeError(
-        f"predict_proba needs loss='logistic', whose likelihood it is, not {model.loss!r}; "
-        "sklearn.calibration.CalibratedClassifierCV turns the decision values of any loss into "
-        "probabilities"
+        f"predict_proba requires loss='logistic', or calibrate='sigmoid' (or 'isotonic') for "
+        f"loss={model.loss!r}"
     )
+
+
+def _has_sets(model: Any) -> bool:
+    """Return whether there are scores of held-out examples; raise if there are none."""
+    if model.calibrate:
+        return True
+    raise AttributeError("predict_set requires calibrate='sigmoid' or calibrate='isotonic'")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -42,6 +53,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     loss: str | losses.Loss = "hinge"
     class_weight: dict[Any, float] | str | None = None
     share_weights: bool = False
+    calibrate: str | None = None
 
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
 
@@ -107,9 +119,13 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         labels: np.ndarray = self.classes_[index]
         return labels
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of the classes that the logistic loss is the likelihood of.
+        """Return the probabilities of the classes.
+
+        With ``calibrate=`` a sigmoid or isotonic function, fitted to cross-fitted decision values,
+        turns decision values into probabilities. Without it the logistic loss gives
+        1 / (1 + exp(-f)). Either refers to class frequencies after `class_weight`.
 
         Parameters
         ----------
@@ -117,18 +133,64 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
         Returns
         -------
-        Array of shape (n, classes): 1 / (1 + exp(-f)) of the decision values. One against the rest
-        has such a number for each class, which are divided by their sum; several labels have one
-        each.
+        Array of shape (n, classes). One against the rest has a number for each class, which are
+        divided by their sum; several labels have one each.
         """
-        values = expit(self._decide(X))
-        if getattr(self, "multilabel_", False):
-            return np.asarray(values)
-        if values.shape[1] == 1:
-            return np.hstack([1.0 - values, values])
-        return np.asarray(values / values.sum(axis=1, keepdims=True))
+        return self._probabilities(self._decide(X))
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    def _probabilities(self, values: np.ndarray) -> np.ndarray:
+        """Return the probabilities of decision values, shape (n, outputs)."""
+        found = getattr(self, "calibrators_", None)
+        each = [expit] * values.shape[1] if found is None else found
+        columns = [one(column) for one, column in zip(each, values.T, strict=True)]
+        multilabel = getattr(self, "multilabel_", False)
+        return probabilities(np.column_stack(columns), multilabel=multilabel)
+
+    @available_if(_has_sets)  # type: ignore[untyped-decorator]
+    def predict_set(self, X: Any, alpha: float = 0.05) -> np.ndarray:
+        """Return sets of classes that contain the true one with probability 1 - alpha.
+
+        The probability is over training and new examples, which must be exchangeable.
+
+        Parameters
+        ----------
+        X : n examples.
+        alpha : accepted rate of errors, between 0 and 1.
+
+        Returns
+        -------
+        Boolean array of shape (n, classes); columns follow ``classes_``. A set may be empty, for an
+        example unlike all others, or hold several classes.
+        """
+        if getattr(self, "multilabel_", False):
+            raise ValueError("predict_set is defined for one label per example, not for several")
+        limit = threshold(self.conformity_, checked_alpha(alpha))
+        sets: np.ndarray = 1.0 - self._probabilities(self._decide(X)) <= limit + 1e-12
+        return sets
+
+    def _cross_fit(
+        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+    ) -> None:
+        """Fit calibrators and conformity scores to decision values of held-out examples."""
+        if self.calibrate is None:
+            return
+        if any(isinstance(one, HardMarginProblem) for one in problems):
+            raise ValueError("calibrate must be None for a hard margin, C=inf")
+        labels = np.concatenate([one.y.reshape(one.n_outputs, -1) for one in problems]) > 0
+        costs = np.mean([one.C.reshape(one.n_outputs, -1).mean(axis=0) for one in problems], axis=0)
+        strata = np.unique(labels, axis=1, return_inverse=True)[1].ravel()
+        values = cross_fitted(self, prepared, problems, engine, results, strata)
+        weights = costs / costs[costs > 0].mean()
+        known = weights > 0
+        self.calibrators_ = calibrators(
+            self.calibrate, values[:, known], labels[:, known], weights[known]
+        )
+        each = labels.sum(axis=0)
+        if len(labels) == 1 or (each == 1).all():
+            codes = labels[0].astype(int) if len(labels) == 1 else labels.argmax(axis=0)
+            self.conformity_ = class_scores(self._probabilities(values.T), codes)
+
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (n, classes)."""
         return np.asarray(np.log(self.predict_proba(X)))
@@ -163,6 +225,10 @@ class MKLClassifier(BaseClassifier):
         than the margin, weights of examples only say whether they count, and classes that cannot be
         separated are an error.
     loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
+    calibrate : {"sigmoid", "isotonic"} or None
+        How `predict_proba` and `predict_set` turn decision values into probabilities. The function
+        is fitted to decision values of 5-fold cross-fitting, for which all folds use the kernel
+        values of the fit. "sigmoid" suits small data, "isotonic" thousands of examples.
     solver : str
         "auto", or a solver by name.
     interleaved : bool

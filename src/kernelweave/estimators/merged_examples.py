@@ -144,3 +144,14 @@ class MergedExamples:
         """
         expanded: np.ndarray = alpha[..., self.kind] * self.shares
         return expanded
+
+    def rows_of(self, support: np.ndarray, alpha: np.ndarray) -> np.ndarray:
+        """Return the position of each support example among the merged support examples.
+
+        Parameters
+        ----------
+        support : positions of support examples among all examples, shape (n_support,).
+        alpha : dual variables of the merged examples, shape (outputs, k).
+        """
+        rows: np.ndarray = (np.cumsum(alpha.any(axis=0)) - 1)[self.kind[support]]
+        return rows

@@ -34,6 +34,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "cache_mb": (not_negative, "a number of at least 0"),
         "class_weight": (_class_weight, 'None, "balanced" or a dict from classes to factors'),
         "normalize": (lambda how: how in NORMALIZATIONS, f"one of {NORMALIZATIONS}"),
+        "calibrate": _calibrations(estimator),
         "checkpoint": (lambda path: path is None or isinstance(path, str | os.PathLike), "a path"),
         "n_jobs": (is_thread_count, THREAD_COUNTS),
         "interleaved": (_yes_or_no, "True or False"),
@@ -47,6 +48,12 @@ def check_parameters(estimator: BaseEstimator) -> None:
     for name, (accepts, accepted) in rules.items():
         if name in given and not accepts(given[name]):
             raise ValueError(f"{name} must be {accepted}, got {given[name]!r}")
+
+
+def _calibrations(estimator: BaseEstimator) -> tuple[Callable[[Any], bool], str]:
+    """Return the rule for ``calibrate=`` and what it accepts."""
+    known = ("residuals", None) if is_regressor(estimator) else ("sigmoid", "isotonic", None)
+    return lambda how: how is None or (isinstance(how, str) and how in known), f"one of {known}"
 
 
 def _or_scale(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:

@@ -8,16 +8,28 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
+from sklearn.utils.metaestimators import available_if
 
 from .. import losses, norms
+from ..engines import Engine
 from ..kernels.data.standardized import moments
 from ..model.files.registry import stored
+from ..optimization.history import Result
 from ..problem.problem import Problem
-from .base import MKLEstimator
+from .base import MKLEstimator, Prepared
+from .conformal import checked_alpha, threshold
+from .cross_fit import cross_fitted
 from .parameters import check_parameters
 from .validation import check_targets, check_weights, one_number, weighed
 
 EPSILON = 0.1  # of "scale", at a spread of 1
+
+
+def _has_intervals(model: Any) -> bool:
+    """Return whether there are residuals of held-out examples; raise if there are none."""
+    if model.calibrate:
+        return True
+    raise AttributeError("predict_interval requires calibrate='residuals'")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -26,6 +38,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
 
     loss: str | losses.Loss = "epsilon_insensitive"
     epsilon: float | str = "scale"
+    calibrate: str | None = None
 
     def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
         """Return the epsilon of these targets, and the unit that C is then measured in.
@@ -70,6 +83,39 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         values = self._decide(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
+    @available_if(_has_intervals)  # type: ignore[untyped-decorator]
+    def predict_interval(self, X: Any, alpha: float = 0.05) -> np.ndarray:
+        """Return intervals that contain the target with probability 1 - alpha.
+
+        The probability is over training and new examples, which must be exchangeable. All
+        intervals of a target have the same width.
+
+        Parameters
+        ----------
+        X : n examples.
+        alpha : accepted rate of errors, between 0 and 1.
+
+        Returns
+        -------
+        Array of shape (n, 2), or (n, outputs, 2): lower and upper end. Infinite if there are fewer
+        training examples than 1 / alpha - 1.
+        """
+        half = threshold(self.conformity_, checked_alpha(alpha))
+        values = self._decide(X)
+        ends = np.stack([values - half, values + half], axis=-1)
+        return ends[:, 0] if values.shape[1] == 1 else ends
+
+    def _cross_fit(
+        self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
+    ) -> None:
+        """Keep the absolute residuals of held-out examples, shape (outputs, n)."""
+        if self.calibrate is None:
+            return
+        values = cross_fitted(self, prepared, problems, engine, results)
+        each = [one for problem in problems for one in problem.per_output]
+        targets = np.stack([one.y + one.centre for one in each])
+        self.conformity_ = np.abs(targets - values)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
@@ -94,6 +140,8 @@ class MKLRegressor(BaseRegressor):
     epsilon : float or "scale"
         Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
         tenth of the spread of y.
+    calibrate : {"residuals"} or None
+        "residuals" keeps the residuals of 5-fold cross-fitting, for `predict_interval`.
     share_weights : bool
         With several targets: whether all of them use the same kernel weights, as one problem with
         one duality gap.

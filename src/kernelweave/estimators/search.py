@@ -147,8 +147,10 @@ class Search(MKLEstimator):
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
             problems = problems_of(everyone, self.C_, grid.norms[best[0]])
-            results = self._solve_all(prepared, *prepared.suited(problems, shared=shared))
+            problems, engine = prepared.suited(problems, shared=shared)
+            results = self._solve_all(prepared, problems, engine)
         self._learn(prepared, results)
+        self._cross_fit(prepared, problems, engine, results)
 
     def _solve_all(
         self, prepared: Prepared, problems: list[Problem], engine: Engine

@@ -88,7 +88,7 @@ class MKLSurvival(MKLEstimator):
         check_parameters(self)
         loss = losses.Cox(self.ties)
         event, time = as_survival(y)
-        X = self._checked(X, time)
+        X = self._checked(X, reset=True)
         weights = check_weights(sample_weight, len(time))
         if not (event & (weights > 0)).any():
             raise ValueError(
@@ -96,7 +96,8 @@ class MKLSurvival(MKLEstimator):
             )
         norm = norms.as_norm(self.norm)
         risk = CoxRisk(loss, time, self.C * weights, event=event, ties=self.ties)
-        self._train(X, [Problem(risk, norm)], time)
+        # Equal rows are not merged: their times may differ.
+        self._train(X, [Problem(risk, norm)], np.arange(len(time)))
         self._estimate_baseline(self._decide(X)[:, 0], time, event, weights)
         return self
 

@@ -1,8 +1,8 @@
-"""How sure kernel weights are: fits on bootstrap samples, and on permuted targets.
+"""Uncertainty of kernel weights: fits on bootstrap samples and on permuted targets.
 
-A sample of n examples, drawn with replacement, gives every example the weight of how often it was
-drawn. So any data can be drawn from: arrays, tables, sequences, views. Fits on permuted targets
-say which weights chance alone produces.
+A bootstrap sample is a vector of sample weights: how often each example was drawn. It applies to
+arrays, tables, sequences and views alike. Fits on permuted targets give the distribution of weights
+under the null hypothesis that the targets are independent of the examples.
 """
 
 from __future__ import annotations
@@ -22,21 +22,24 @@ from sklearn.utils.validation import has_fit_parameter
 
 from ..common.numbers import is_whole, thread_count
 from ..optimization.progress import progress_bar
-from .kept_fits import Fit, KeptFits
+from .saved_fits import Fit, SavedFits
 
 CORRECTIONS = ("benjamini-hochberg", "bonferroni", "max", None)
 
 
 @dataclass(frozen=True, eq=False)
 class BootstrapWeights:
-    """Kernel weights of many fits.
+    """Kernel weights of fits on all examples, bootstrap samples and permuted targets.
 
     Attributes
     ----------
-    kernel_names : names of the M kernels.
-    weights : (M,), or (classes, M), of the fit on all examples.
-    samples : (n, *weights.shape), of the fits on bootstrap samples.
-    permuted : (n_permutations, *weights.shape), of the fits on permuted targets.
+    kernel_names : tuple of M strings
+    weights : array of shape (M,), or (classes, M)
+        Weights of the fit on all examples.
+    samples : array of shape (n, *weights.shape)
+        Weights of the fits on bootstrap samples.
+    permuted : array of shape (n_permutations, *weights.shape)
+        Weights of the fits on permuted targets.
 
     Examples
     --------
@@ -77,21 +80,25 @@ class BootstrapWeights:
         return quantiles
 
     def p_values(self, correction: str | None = "benjamini-hochberg") -> np.ndarray:
-        """Return the chance of so large a weight where targets say nothing, shape of `weights`.
+        """Return permutation p-values of the weights, shape of `weights`.
 
-        The weight on all examples is compared with those on permuted targets: p = (1 + how many of
-        these are at least as large) / (1 + n_permutations).
+        p = (1 + number of fits on permuted targets with at least this weight) /
+        (1 + n_permutations).
 
         Parameters
         ----------
         correction : {"benjamini-hochberg", "bonferroni", "max", None}
-            For the number of kernels. The first one bounds the rate of false discoveries, the
-            others the chance of any. "max" compares with the largest of all weights on permuted
-            targets (Westfall and Young, 1993), so that few permutations do for many kernels: the
-            others need about M / level of them.
+            Correction for multiple tests. "benjamini-hochberg" controls the false discovery rate,
+            the others the family-wise error rate. "max" compares with the largest weight of each
+            fit on permuted targets (Westfall and Young, 1993) and needs few permutations; the
+            others need about M / level permutations.
+
+        Raises
+        ------
+        ValueError : if there were no permutations, or for an unknown correction.
         """
         if not len(self.permuted):
-            raise ValueError("there were no permutations: give n_permutations >= 1")
+            raise ValueError("p_values requires fits on permuted targets: pass n_permutations >= 1")
         permuted = self.permuted
         if correction == "max":
             permuted, correction = permuted.max(axis=-1, keepdims=True), None
@@ -99,15 +106,16 @@ class BootstrapWeights:
         return corrected((1 + reached) / (1 + len(self.permuted)), correction)
 
     def selection_p_values(self, correction: str | None = "bonferroni") -> np.ndarray:
-        """Return the chance of being above the mean weight so often, shape of `weights`.
+        """Return p-values of how often each weight is above the mean weight, shape of `weights`.
 
-        No permutations are needed: if every kernel were as likely as any other to have a weight
-        above the mean of all, the number of samples in which it does would have a binomial
-        distribution.
+        This requires no permutations. If all kernels had the same probability of a weight above
+        the mean over all kernels, the number of bootstrap samples with such a weight would be
+        binomially distributed.
 
         Parameters
         ----------
-        correction : {"benjamini-hochberg", "bonferroni", None}, for the number of kernels.
+        correction : {"benjamini-hochberg", "bonferroni", None}
+            Correction for multiple tests.
         """
         from scipy.stats import binom  # takes long to import
 
@@ -118,13 +126,19 @@ class BootstrapWeights:
     def significant(
         self, level: float = 0.05, correction: str | None = "benjamini-hochberg"
     ) -> list[str]:
-        """Return the names of kernels whose p-value is at most `level`, for any class."""
+        """Return the names of kernels with a p-value of at most `level` for some class.
+
+        Parameters
+        ----------
+        level : significance level.
+        correction : as for `p_values`.
+        """
         least = np.atleast_2d(self.p_values(correction)).min(axis=0)
         return [name for name, p in zip(self.kernel_names, least, strict=True) if p <= level]
 
 
 def corrected(p_values: np.ndarray, correction: str | None) -> np.ndarray:
-    """Return p-values corrected for their number, those of each class apart."""
+    """Return p-values corrected for multiple tests, separately for each class."""
     if correction not in CORRECTIONS or correction == "max":
         raise ValueError(f"correction must be one of {list(CORRECTIONS)}, not {correction!r}")
     if correction is None:
@@ -151,21 +165,32 @@ def bootstrap_weights(
     verbose: int = 0,
     random_state: int = 0,
 ) -> BootstrapWeights:
-    """Fit an estimator on bootstrap samples and on permuted targets, and return its weights.
+    """Return kernel weights of fits on bootstrap samples and on permuted targets.
 
     Parameters
     ----------
-    estimator : an estimator with `weights_` once fitted; it is cloned, not changed.
-    X, y : the examples and their targets, as the estimator takes them.
-    n : number of bootstrap samples.
-    n_permutations : number of fits on permuted targets; n by default, 0 where there are none.
-    sample_weight : (n_examples,) weights of the examples in all fits.
-    n_jobs : number of fits at a time, each in a process of its own; None is one, -1 all processors.
-    checkpoint : a folder for the weights of each fit, which is made. A run that was killed goes on
-        from there; weights of another estimator or other data are refused.
-    verbose : whether to show how many fits are done, and the time left.
-    random_state : where the random numbers start. Every fit has its own, so that neither threads
-        nor interruptions change the result.
+    estimator : estimator whose `weights_` are read after `fit`; it is cloned
+    X, y : examples and their targets
+    n : int
+        Number of bootstrap samples.
+    n_permutations : int, optional
+        Number of fits on permuted targets; n by default, 0 without targets.
+    sample_weight : array of shape (n_examples,), optional
+        Sample weights in all fits.
+    n_jobs : int or None
+        Number of parallel processes; None is one, -1 all processors.
+    checkpoint : str or path, optional
+        Folder in which the weights of each fit are saved. An interrupted run continues from it;
+        results of another estimator or other data are refused.
+    verbose : int
+        Whether to display a progress bar.
+    random_state : int
+        Seed. Each fit derives its own seed from it, so that the result depends neither on `n_jobs`
+        nor on interruptions.
+
+    Returns
+    -------
+    BootstrapWeights
 
     Examples
     --------
@@ -183,16 +208,20 @@ def bootstrap_weights(
         if value is not None and (not is_whole(value) or value < least):
             raise ValueError(f"{name} must be an integer >= {least}, not {value!r}")
     if not has_fit_parameter(estimator, "sample_weight"):
-        raise TypeError(f"{type(estimator).__name__}.fit must take sample_weight")
+        raise TypeError(
+            f"{type(estimator).__name__}.fit must accept sample_weight; pass an estimator that does"
+        )
     if n_permutations is None:
         n_permutations = 0 if y is None else n
     if n_permutations and y is None:
-        raise ValueError("n_permutations needs targets y")
+        raise ValueError(
+            f"n_permutations={n_permutations} requires targets: pass y, or n_permutations=0"
+        )
     runs = Runs(estimator, X, y, sample_weight, int(random_state))
     kinds = ["all", *["sample"] * n, *["permuted"] * n_permutations]
     numbers = [0, *range(n), *range(n_permutations)]
     tasks = list(zip(kinds, numbers, strict=True))
-    folder = None if checkpoint is None else KeptFits(Path(checkpoint), runs.key)
+    folder = None if checkpoint is None else SavedFits(Path(checkpoint), runs.key)
     fits = _run(runs, tasks, folder, thread_count(n_jobs), verbose)
     weights = [fit.weights for fit in fits]
     shape = weights[0].shape
@@ -206,7 +235,7 @@ def bootstrap_weights(
 
 @dataclass(eq=False)
 class Runs:
-    """The fits: an estimator, data, and where random numbers start."""
+    """Estimator, data and seed of all fits."""
 
     estimator: BaseEstimator
     X: Any
@@ -222,18 +251,23 @@ class Runs:
 
     @property
     def key(self) -> str:
-        """What tells these fits from others."""
+        """Digest of estimator, data and seed, which identifies saved results."""
         settings = {
             name: repr(value)
             for name, value in self.estimator.get_params(deep=False).items()
             if name not in ("n_jobs", "verbose", "checkpoint", "cache_mb")
         }
-        told = [type(self.estimator).__name__, settings, self.random_state, self.sample_weight]
-        parts = [digest_of(part) for part in (told, self.X, self.y)]
+        settings_and_seed = [
+            type(self.estimator).__name__,
+            settings,
+            self.random_state,
+            self.sample_weight,
+        ]
+        parts = [digest_of(part) for part in (settings_and_seed, self.X, self.y)]
         return hashlib.sha256(" ".join(parts).encode()).hexdigest()
 
     def fit(self, kind: str, number: int) -> Fit:
-        """Return what comes of one fit."""
+        """Return the weights of one fit."""
         numbers = {"all": 0, "sample": 1, "permuted": 2}
         rng = np.random.default_rng([self.random_state, numbers[kind], number])
         weights = np.ones(self.size) if self.sample_weight is None else self.sample_weight
@@ -246,7 +280,7 @@ class Runs:
         return Fit(fitted.weights_, tuple(fitted.kernel_names_))
 
     def _counts(self, rng: np.random.Generator) -> np.ndarray:
-        """Return how often each example is drawn, those of each class as often as there are."""
+        """Return how often each example is drawn; the size of each class is preserved."""
         counts = np.zeros(self.size)
         for members in self._strata():
             drawn = rng.choice(members, size=len(members))
@@ -261,9 +295,9 @@ class Runs:
 
 
 def _run(
-    runs: Runs, tasks: list[tuple[str, int]], folder: KeptFits | None, n_jobs: int, verbose: int
+    runs: Runs, tasks: list[tuple[str, int]], folder: SavedFits | None, n_jobs: int, verbose: int
 ) -> list[Fit]:
-    """Return what comes of all fits, those that were kept from an earlier run included."""
+    """Return the weights of all fits, saved ones included."""
     found = {task: None if folder is None else folder.load(*task) for task in tasks}
     left = [task for task, fit in found.items() if fit is None]
     with progress_bar("bootstrap", len(tasks), verbose) as done:
@@ -272,7 +306,7 @@ def _run(
         for task, fit in _fits(runs, left, n_jobs):
             found[task] = fit
             if folder is not None:
-                folder.keep(*task, fit)
+                folder.save(*task, fit)
             done()
     return [fit for fit in found.values() if fit is not None]
 
@@ -280,7 +314,7 @@ def _run(
 def _fits(
     runs: Runs, tasks: list[tuple[str, int]], n_jobs: int
 ) -> Iterator[tuple[tuple[str, int], Fit]]:
-    """Give what comes of fits, as it comes."""
+    """Yield tasks and their weights as they finish."""
     if n_jobs == 1:
         yield from (_fit(runs, task) for task in tasks)
         return

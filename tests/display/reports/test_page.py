@@ -82,8 +82,8 @@ def test_all_sections_of_a_classifier(two_classes, tmp_path):
     assert outline.open == []
     assert outline.headings == [
         "Kernelweave report", "Data", "Certificate", "Weights", "Contributions",
-        "Likeness of kernels", "Held-out examples", "Is learning the weights worth it?",
-        "How it was made",
+        "Shapley values", "Kernel alignment", "Held-out examples",
+        "Is learning the weights worth it?", "How it was made",
     ]  # fmt: skip
     assert "make it" in page
     scores = cross_val_predict(model, X, y, cv=folds, method="decision_function")
@@ -202,7 +202,7 @@ def test_weights_have_intervals_where_they_were_bootstrapped(two_classes, tmp_pa
     assert [row[2:] for row in section["rows"][1:]] == [
         [f"{a:.4f}", f"{b:.4f}"] for a, b in zip(low, high, strict=True)
     ]
-    with pytest.raises(ValueError, match="bootstrap needs the examples"):
+    with pytest.raises(ValueError, match="bootstrap=3 requires examples"):
         report(model, tmp_path / "r.html", bootstrap=3)
 
 
@@ -228,7 +228,7 @@ def test_a_page_is_drawn_again_from_its_numbers(two_classes, tmp_path):
     redraw(tmp_path / "r.html", tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == page
     (tmp_path / "other.html").write_text("<p>hello</p>")
-    with pytest.raises(ValueError, match=r"other\.html: is no report"):
+    with pytest.raises(ValueError, match=r"other\.html' is no report"):
         redraw(tmp_path / "other.html", tmp_path / "again.html")
 
 
@@ -255,3 +255,29 @@ def test_a_browser_shows_it_without_complaints(two_classes, tmp_path):
     found = subprocess.run(call, capture_output=True, text=True, timeout=120, check=True)
     assert "Held-out examples" in found.stdout
     assert "CONSOLE" not in found.stderr
+
+
+def test_shapley_values_are_means_over_the_examples(two_classes, tmp_path):
+    model, X, _ = two_classes
+    found = embedded(written(tmp_path / "r.html", model, X))["Shapley values"]["mean_abs"]
+    values = inspection.shapley(model, X, X, n_background=30).values
+    assert list(found.values()) == pytest.approx(np.abs(values).mean(axis=0), rel=1e-4)
+
+
+def test_kernels_without_shapley_values_have_no_such_section(two_classes, tmp_path):
+    _, X, y = two_classes
+    model = MKLClassifier(Linear(), normalize="unit").fit(X, y)
+    assert "Shapley values" not in embedded(written(tmp_path / "r.html", model, X))
+
+
+@pytest.mark.parametrize("Estimator", [MKLClassifier, MKLRegressor])
+def test_coverage_of_calibrated_models_is_that_of_held_out_folds(Estimator, tmp_path, rng):
+    X = rng.normal(size=(120, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=120)
+    how, y = ("residuals", y) if Estimator is MKLRegressor else ("sigmoid", (y > 0).astype(int))
+    model = Estimator(RBF(0.3), calibrate=how).fit(X, y)
+    found = embedded(written(tmp_path / "r.html", model, X, y, cv=2))["Coverage"]
+    assert found["levels"] == [0.8, 0.9, 0.95]
+    assert np.all(np.abs(np.array(found["coverage"]) - found["levels"]) < 0.15)
+    plain = Estimator(RBF(0.3)).fit(X, y)
+    assert "Coverage" not in embedded(written(tmp_path / "r.html", plain, X, y, cv=2))

@@ -1,4 +1,4 @@
-"""Reports: one page that says what a model is, what it learned, and how good it is."""
+"""HTML reports: one page with certificate, weights, explanations and held-out scores of a model."""
 
 from .page import redraw, report
 

@@ -1,4 +1,4 @@
-"""What the data of a report are."""
+"""Report section on the data: examples, columns, targets and groups."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from ...kernels.data.views import Views
 from ...sequences import Sequences
 from .section import Section
 
-MOST_NAMES = 30  # columns and classes that are listed
+MOST_NAMES = 30  # largest number of columns or classes that are listed by name
 
 
 def about(X: Any, y: np.ndarray | None, groups: Any) -> Section:
-    """Return what is known of examples and their targets."""
+    """Return the numbers of examples, columns, targets and groups."""
     rows = [["", "value"], ["examples", f"{len(X):,}"], *_columns(X)]
     if y is not None:
         rows += _targets(np.asarray(y))
     if groups is not None:
         names = np.unique(np.asarray(groups)).tolist()
-        rows.append([f"{len(names)} groups, kept whole by folds", _listed(names)])
+        rows.append([f"{len(names)} groups, never split by folds", _listed(names)])
     return Section("Data", "", rows, [], {"examples": len(X)})
 
 

@@ -1,4 +1,4 @@
-"""Figures of a report: each kind is a function that draws plain values on axes."""
+"""Figures of a report: each kind is a function that draws JSON values on matplotlib axes."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ import numpy as np
 from ..displays import AlignmentDisplay, ConvergenceDisplay
 from .section import Figure
 
-INK = "#000000"  # of axes and texts: the page gives them the colour of its own text
-COLOURS = ("#1f77b4", "#d1730a", "#2a9d5c", "#a65fb0")  # readable on light and dark paper
-LONGEST_NAME = 48  # letters of the name of a bar
+INK = "#000000"  # of axes and texts; the page replaces it with its own text colour
+COLOURS = ("#1f77b4", "#d1730a", "#2a9d5c", "#a65fb0")  # legible in light and dark mode
+LONGEST_NAME = 48  # letters of the label of a bar
 
 
 def svg(figure: Figure) -> str:
     """Return a figure as SVG.
 
-    Texts stay texts. What is black takes the colour of the page's text, and the paper is
-    transparent, so that a figure fits light and dark pages.
+    Texts are not converted to paths. Black becomes the text colour of the page and the background
+    is transparent, so that the figure suits light and dark mode.
     """
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 
     style: dict[Any, Any] = {
         "svg.fonttype": "none",
-        "svg.hashsalt": f"kernelweave {figure.caption}",  # names in one page must differ
+        "svg.hashsalt": f"kernelweave {figure.caption}",  # element ids must be unique within a page
         "font.family": "sans-serif",
         "text.color": INK,
         "axes.edgecolor": INK,
@@ -56,7 +56,7 @@ def bars(
     low: list[float] | None = None,
     high: list[float] | None = None,
 ) -> None:
-    """Draw a bar for each name, with an interval around its end where there are any."""
+    """Draw a horizontal bar for each name, and its interval if `low` and `high` are given."""
     places = np.arange(len(names))
     ax.barh(places, values, color=COLOURS[0])
     if low is not None and high is not None:
@@ -79,7 +79,7 @@ def curve(
     chance: list[float],
     marked: bool = False,
 ) -> None:
-    """Draw a curve between 0 and 1, and dashed what chance would give, from left to right."""
+    """Draw a curve in the unit square; a dashed line joins the values of a random classifier."""
     ax.plot([0, 1], chance, color="grey", linestyle="--", linewidth=1)
     ax.plot(x, y, marker="o" if marked else None, markersize=4)
     ax.set(xlabel=across, ylabel=up, xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
@@ -87,7 +87,7 @@ def curve(
 
 
 def histograms(ax: Any, edges: list[float], heights: list[list[float]], names: list[str]) -> None:
-    """Draw how values of several kinds are spread."""
+    """Draw a histogram for each class."""
     for values, name, colour in zip(heights, names, (COLOURS[1], COLOURS[0]), strict=True):
         ax.stairs(values, edges, fill=True, alpha=0.6, color=colour, label=name)
     ax.set(xlabel="held-out decision value", ylabel="density")
@@ -117,7 +117,7 @@ def convergence(
 
 
 def alignments(ax: Any, matrix: list[list[float]], names: list[str]) -> None:
-    """Draw how alike kernels are."""
+    """Draw the alignment of each pair of kernels."""
     AlignmentDisplay(_array(matrix), names).plot(ax)
 
 
@@ -136,7 +136,7 @@ def kmers(ax: Any, W: list[list[float]], words: list[str], positions: list[float
 
 
 def logo(ax: Any, heights: list[list[float]], letters: str, positions: list[float]) -> None:
-    """Draw letters as high as their weights."""
+    """Draw a sequence logo whose letter heights are weights."""
     from ..logo import LogoDisplay
 
     LogoDisplay(_array(heights), letters, _array(positions)).plot(ax)
@@ -150,7 +150,7 @@ def places(ax: Any, weights: list[list[float | None]], labels: list[str]) -> Non
 
 
 def _array(values: Any) -> np.ndarray:
-    """Return numbers as an array, NaN where there is none."""
+    """Return numbers as an array; None becomes NaN."""
     return np.array(values, dtype=float)
 
 

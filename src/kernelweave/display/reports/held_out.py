@@ -1,4 +1,4 @@
-"""How good a model is on examples that it has not seen: everything here is computed on folds."""
+"""Report section on predictive performance, computed by cross-validation."""
 
 from __future__ import annotations
 
@@ -23,20 +23,21 @@ from sklearn.model_selection import cross_val_predict
 
 from .section import Figure, Section, plain
 
-BINS = 10  # of a calibration curve
-BARS = 30  # of histograms
-MOST_POINTS = 400  # of a curve, or of a cloud of points
-MOST_SCORES = 20_000  # examples up to which their scores are kept as numbers
-SMALL = (4.2, 3.6)  # inches
+BINS = 10  # of a reliability diagram
+BARS = 30  # of a histogram
+MOST_POINTS = 400  # of a curve or scatter plot
+MOST_SCORES = 20_000  # largest number of examples whose scores are embedded in the page
+SMALL = (4.2, 3.6)  # size of a figure, in inches
 
 
 def held_out(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
-    """Return scores on held-out folds, with the curves that belong to them.
+    """Return cross-validated scores and their figures.
 
     Parameters
     ----------
-    model : its parameters are taken; it is fitted anew on each fold.
-    folds : pairs of training and test examples.
+    model : fitted estimator; a clone of it is fitted on each fold.
+    X, y : examples and their targets.
+    folds : pairs of training and test positions.
     """
     fresh = clone(model).set_params(verbose=0, checkpoint=None)
     if not is_classifier(model):
@@ -68,8 +69,8 @@ def _two_classes(
     ]
     text = (
         f"Each example was scored by a model that was trained without its fold ({len(folds)} "
-        "folds). Calibration: a logistic curve from scores to probabilities, itself fitted on "
-        "other folds."
+        "folds). Calibrated probabilities are a logistic function of these scores, fitted by "
+        "cross-validation."
     )
     data: dict[str, Any] = {"auROC": auroc, "auPRC": auprc}
     if len(scores) <= MOST_SCORES:
@@ -78,7 +79,7 @@ def _two_classes(
 
 
 def _spread(score: Any, scores: np.ndarray, positive: np.ndarray, folds: list[Any]) -> str:
-    """Return the standard deviation of a score over folds that hold both classes."""
+    """Return the standard deviation of a score over the folds with both classes."""
     tests = [test for _, test in folds if 0 < positive[test].sum() < len(test)]
     values = [score(positive[test], scores[test]) for test in tests]
     return f"{np.std(values):.4f}" if len(values) > 1 else ""
@@ -103,7 +104,7 @@ def _precision(scores: np.ndarray, positive: np.ndarray, average: float) -> Figu
 
 
 def _thin(x: np.ndarray, y: np.ndarray) -> dict[str, Any]:
-    """Return a curve at no more points than can be seen, at even distances along it."""
+    """Return a curve at no more than MOST_POINTS points, evenly spaced along it."""
     if len(x) > MOST_POINTS:
         way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(x)) + np.abs(np.diff(y)))])
         wanted = np.linspace(0.0, way[-1], MOST_POINTS)
@@ -122,7 +123,7 @@ def _histograms(scores: np.ndarray, positive: np.ndarray, classes: Any) -> Figur
 
 
 def _probabilities(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
-    """Return the probability of the second class, by a logistic curve fitted on other folds."""
+    """Return cross-fitted probabilities of the second class: a logistic function of the scores."""
     fewest = int(min(positive.sum(), (~positive).sum()))
     given = {"method": "predict_proba", "cv": max(2, min(5, fewest))}
     chances: np.ndarray = cross_val_predict(
@@ -132,10 +133,10 @@ def _probabilities(scores: np.ndarray, positive: np.ndarray) -> np.ndarray:
 
 
 def _calibration(chances: np.ndarray, positive: np.ndarray) -> Figure:
-    truth, said = calibration_curve(positive, chances, n_bins=BINS, strategy="quantile")
-    drawn = {"x": plain(said), "y": plain(truth), "marked": True, "chance": [0.0, 1.0]}
-    drawn |= {"across": "predicted probability", "up": "share that is positive"}
-    return Figure("Calibration", "curve", drawn, SMALL)
+    observed, predicted = calibration_curve(positive, chances, n_bins=BINS, strategy="quantile")
+    drawn = {"x": plain(predicted), "y": plain(observed), "marked": True, "chance": [0.0, 1.0]}
+    drawn |= {"across": "predicted probability", "up": "observed frequency"}
+    return Figure("Reliability diagram", "curve", drawn, SMALL)
 
 
 def _classes(predicted: np.ndarray, y: np.ndarray, classes: Any, folds: int) -> Section:

@@ -1,4 +1,4 @@
-"""What a model is and what it learned: certificate, weights, contributions, likeness of kernels."""
+"""Report sections on a fitted model: certificate, weights, contributions, kernel alignment."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .section import Figure, Section, plain
 if TYPE_CHECKING:
     from ...inspection import BootstrapWeights
 
-MOST_BARS = 20  # kernels of which weights are drawn; the rest is summed up
-MOST_ALIGNED = 30  # kernels of which alignments are drawn
-MOST_TURNS = 500  # of which gaps are drawn
-INTERVAL = (0.05, 0.95)  # of bootstrapped weights
+MOST_BARS = 20  # bars of a figure; the remaining values are summed up in one more
+MOST_ALIGNED = 30  # largest number of kernels for which alignments are drawn
+MOST_ITERATIONS = 500  # iterations whose duality gaps are drawn
+INTERVAL = (0.05, 0.95)  # quantiles of bootstrapped weights
 
 
 def certificate(model: Any) -> Section:
-    """Return what is proven of a model, and how long it took."""
+    """Return the duality gap, the objective values and their convergence."""
     gap, tol = float(np.max(model.duality_gap_)), float(model.tol)
     verdict = "is within" if gap <= tol else "has NOT reached"
     text = (
@@ -34,7 +34,7 @@ def certificate(model: Any) -> Section:
     rows += [["support examples", f"{len(model.support_):,}"], ["plan", repr(model.plan_)]]
     figures = []
     if len(getattr(model, "history_", [])):
-        caption = "The duality gap over time, falling to the tolerance"
+        caption = "Relative duality gap over time"
         figures.append(Figure(caption, "convergence", _convergence(model)))
     return Section("Certificate", text, rows, figures, {"duality_gap": gap, "tol": tol})
 
@@ -45,23 +45,25 @@ def _convergence(model: Any) -> dict[str, Any]:
     drawn: dict[str, Any] = {"tol": float(model.tol)}
     drawn["classes"] = None if single else [str(name) for name in model.classes_]
     for name, key in (("seconds", "seconds"), ("gaps", "gap")):
-        drawn[name] = [plain([turn[key] for turn in _some(history)]) for history in histories]
+        drawn[name] = [
+            plain([record[key] for record in _thinned(history)]) for history in histories
+        ]
     return drawn
 
 
-def _some(history: list[Any]) -> list[Any]:
-    """Return the turns of a long history at even distances, the first and the last among them."""
-    chosen = np.linspace(0, len(history) - 1, min(len(history), MOST_TURNS)).astype(int)
-    return [history[turn] for turn in chosen]
+def _thinned(history: list[Any]) -> list[Any]:
+    """Return evenly spaced iterations of a long history, the first and the last included."""
+    chosen = np.linspace(0, len(history) - 1, min(len(history), MOST_ITERATIONS)).astype(int)
+    return [history[iteration] for iteration in chosen]
 
 
 def weights(model: Any, bootstrap: BootstrapWeights | None = None) -> Section:
-    """Return the weights of the kernels, the heaviest first, with intervals where there are any."""
+    """Return the kernel weights, largest first, with bootstrap intervals if there are any."""
     values = np.atleast_2d(model.weights_).mean(axis=0)
-    order, names, shown = _heaviest(list(model.kernel_names_), values)
+    order, names, shown = heaviest(list(model.kernel_names_), values)
     text = f"{np.count_nonzero(model.weights_)} weights are not zero."
     if np.ndim(model.weights_) == 2:
-        text = "Means over the classes, each of which has weights of its own."
+        text = "Means over the classes; each class has its own weights."
     rows = [["kernel", "weight"], *([n, f"{v:.4f}"] for n, v in zip(names, shown, strict=True))]
     drawn: dict[str, Any] = {"names": names, "values": plain(shown), "label": "weight"}
     data: dict[str, Any] = {
@@ -80,12 +82,12 @@ def weights(model: Any, bootstrap: BootstrapWeights | None = None) -> Section:
         for row, *ends in zip(rows[1:], low, high, strict=True):
             row += [f"{end:.4f}" for end in ends]
         data["bootstrap"] = bootstrap.samples.tolist()
-    figure = Figure("The weight of each kernel", "bars", drawn, _bars_size(names))
+    figure = Figure("The weight of each kernel", "bars", drawn, bars_size(names))
     return Section("Weights", text, rows, [figure], data)
 
 
 def _intervals(samples: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Return quantiles of the heaviest kernels, and of the sum of all others, shape (2, bars)."""
+    """Return quantiles of the largest weights and of the sum of the others, shape (2, bars)."""
     first, rest = order[:MOST_BARS], order[MOST_BARS:]
     kept = samples[:, first]
     if len(rest):
@@ -95,11 +97,11 @@ def _intervals(samples: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 
 def contributions(model: Any, X: Any) -> Section:
-    """Return how much each kernel, and each view, moves the decisions on some examples."""
+    """Return the share of each kernel, and of each view, in the variation of decision values."""
     values = model.contributions(X)
     text = (
-        "The standard deviation of what each kernel adds to the decision value, as a share of "
-        "their sum. A kernel with a small weight may matter much, and the other way round."
+        "The standard deviation of each kernel's contribution to the decision value, divided by "
+        "the sum over kernels. A kernel with a small weight may have a large share, and vice versa."
     )
     names, figure = _shares(list(model.kernel_names_), values, "The share of each kernel")
     figures, data = [figure], {"shares": dict(zip(names, figure.data["values"], strict=True))}
@@ -114,16 +116,16 @@ def contributions(model: Any, X: Any) -> Section:
 
 
 def _shares(names: list[str], values: np.ndarray, caption: str) -> tuple[list[str], Figure]:
-    """Return a figure of the spread of values, shape (n, ..., M), as parts of their sum."""
+    """Return the standard deviations of values, shape (n, ..., M), divided by their sum."""
     spread = values.reshape(-1, values.shape[-1]).std(axis=0)
     share = spread / max(float(spread.sum()), np.finfo(float).tiny)
-    _, shown, share = _heaviest(names, share)
+    _, shown, share = heaviest(names, share)
     drawn = {"names": shown, "values": plain(share), "label": "share"}
-    return shown, Figure(caption, "bars", drawn, _bars_size(shown))
+    return shown, Figure(caption, "bars", drawn, bars_size(shown))
 
 
-def likeness(model: Any, X: Any) -> Section | None:
-    """Return how alike the kernels are on some examples; None where there are too many or one."""
+def alignment(model: Any, X: Any) -> Section | None:
+    """Return the alignment of each pair of kernels; None for one kernel or too many."""
     from ...inspection.alignment import kernel_alignment
 
     compiled: CompiledKernels = model._model.compiled
@@ -133,13 +135,13 @@ def likeness(model: Any, X: Any) -> Section | None:
     cells, names = 0.45 * compiled.n_kernels, 0.08 * max(map(len, compiled.names))
     drawn = {"matrix": plain(matrix), "names": list(compiled.names)}
     size = cells + names + 1.5, cells + 0.75 * names + 0.4
-    text = "Kernels that are alike (near 1) can stand for each other, and share their weights."
+    text = "Kernels with an alignment near 1 carry the same information and share their weight."
     figure = Figure("Alignments of pairs of kernels", "alignments", drawn, size)
-    return Section("Likeness of kernels", text, [], [figure])
+    return Section("Kernel alignment", text, [], [figure])
 
 
-def _heaviest(names: list[str], values: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
-    """Return the order, and the largest values with names, the sum of all others as the last."""
+def heaviest(names: list[str], values: np.ndarray) -> tuple[np.ndarray, list[str], np.ndarray]:
+    """Return the descending order, and names and values of the bars, the sum of the rest last."""
     order = np.argsort(-values, kind="stable")
     first, rest = order[:MOST_BARS], order[MOST_BARS:]
     kept, shown = [names[m] for m in first], values[first]
@@ -148,7 +150,8 @@ def _heaviest(names: list[str], values: np.ndarray) -> tuple[np.ndarray, list[st
     return order, kept, shown
 
 
-def _bars_size(names: list[str]) -> tuple[float, float]:
+def bars_size(names: list[str]) -> tuple[float, float]:
+    """Return width and height of a figure of bars, in inches."""
     return 7.0, 0.8 + 0.26 * len(names)
 
 

@@ -1,4 +1,4 @@
-"""One page about a model: HTML without a network, light and dark, for screens, phones and paper."""
+"""HTML report of a model: one self-contained page, for screen and print."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ import kernelweave
 from ...model.files.atomic_write import whole_file
 from . import learned
 from .about import about
+from .explained import coverage, shapley_values
 from .figures import svg
 from .held_out import held_out
 from .section import Section
 from .words import words
 
-MOST_EXAMPLES = 300  # on which alignments and contributions are computed
+MOST_EXAMPLES = 300  # examples on which alignments and contributions are computed
 EMBEDDED = re.compile(r'<script type="application/json" id="report-data">(.*?)</script>', re.DOTALL)
 
 
@@ -42,20 +43,28 @@ def report(
     title: str = "Kernelweave report",
     command: str | None = None,
 ) -> None:
-    """Write a page about a fitted model, with all that is drawn on it as JSON inside.
+    """Write an HTML report of a fitted model, which embeds all its numbers as JSON.
 
     Parameters
     ----------
-    model : a fitted estimator.
-    path : the HTML file; it is there whole or not at all.
-    X : n examples, for contributions and the likeness of kernels.
-    y : their targets, for held-out scores. The model is fitted anew on each fold.
-    cv, groups : folds, as in scikit-learn.
-    compare : whether to compare with the plain sum and the best single kernel, which takes many
-        fits.
-    bootstrap : number of fits on bootstrap samples, for the intervals of weights.
-    title : of the page.
-    command : what to run to get the page again.
+    model : fitted estimator
+    path : str or path
+        The HTML file; it is written atomically.
+    X : n examples, optional
+        For contributions, Shapley values and alignments of kernels.
+    y : n targets, optional
+        For cross-validated scores; a clone of the model is fitted on each fold. With
+        ``calibrate=`` also for the coverage of prediction sets or intervals.
+    cv, groups : folds, as in scikit-learn
+    compare : bool
+        Whether to compare with the unweighted sum of kernels and the best single kernel. This
+        takes many fits.
+    bootstrap : int
+        Number of fits on bootstrap samples, for intervals of the weights.
+    title : str
+        Title of the page.
+    command : str, optional
+        Command that reproduces the page, which is shown on it.
 
     Examples
     --------
@@ -70,39 +79,43 @@ def report(
     True
     """
     if bootstrap and X is None:
-        raise ValueError("bootstrap needs the examples X")
+        raise ValueError(f"bootstrap={bootstrap} requires examples: pass X")
     sampled = _bootstrapped(model, X, y, bootstrap) if bootstrap else None
     sections: list[Section | None] = [learned.certificate(model), learned.weights(model, sampled)]
     if X is not None:
         some = _safe_indexing(X, _evenly(len(X)))
         sections.insert(0, about(X, y, groups))
-        sections += [learned.contributions(model, some), learned.likeness(model, some)]
+        sections += [learned.contributions(model, some), shapley_values(model, X)]
+        sections.append(learned.alignment(model, some))
     sections += words(model)
     if X is not None and y is not None:
         y = np.asarray(y)
         splitter = check_cv(cv, y, classifier=is_classifier(model))
         folds = list(splitter.split(X, y, groups))
-        sections.append(held_out(model, X, y, folds))
+        sections += [held_out(model, X, y, folds), coverage(model, X, y, folds)]
         if compare:
             sections.append(_comparison(model, X, y, folds))
     _write(path, _document(model, [one for one in sections if one is not None], title, command))
 
 
 def redraw(page: str | os.PathLike[str], path: str | os.PathLike[str]) -> None:
-    """Write the page that another page holds as JSON, drawn anew.
+    """Render a page again from the JSON that it embeds.
 
     Raises
     ------
-    ValueError : where it is no page of `report`.
+    ValueError : if the file is no page of `report`.
     """
     found = EMBEDDED.search(Path(page).read_text("utf-8"))
     if found is None:
-        raise ValueError(f"{os.fspath(page)}: is no report; it holds no data")
+        raise ValueError(
+            f"page {os.fspath(page)!r} is no report, as it embeds no data: pass a file that "
+            "`report` has written"
+        )
     _write(path, json.loads(found[1]))
 
 
 def _evenly(n: int) -> np.ndarray:
-    """Return at most so many examples as a report looks at."""
+    """Return at most MOST_EXAMPLES evenly spaced positions among n."""
     return np.unique(np.linspace(0, n - 1, MOST_EXAMPLES).astype(np.int64))
 
 
@@ -128,7 +141,7 @@ def _comparison(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
 def _document(
     model: Any, sections: list[Section], title: str, command: str | None
 ) -> dict[str, Any]:
-    """Return all that a page is made of, as JSON knows it."""
+    """Return the contents of a page as JSON values."""
     parameters = model.get_params(deep=False).items()
     return {
         "title": title,

@@ -1,6 +1,6 @@
-"""What a report says, as plain values: sections with texts, tables and figures.
+"""Contents of a report as JSON values: sections with text, tables and figures.
 
-A page is drawn from these alone, and holds them as JSON, so that it can be drawn again.
+A page is rendered from these values only and embeds them, so that `redraw` can render it again.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 
-DIGITS = 6  # of numbers that are drawn
+DIGITS = 6  # significant digits of embedded numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A picture, as what is needed to draw it.
+    """A figure, described by the values that it draws.
 
     Attributes
     ----------
-    caption : what it shows, also for those who do not see it.
+    caption : caption, also the alternative text for screen readers.
     kind : one of the names in `figures.KINDS`.
-    data : what is drawn, as JSON knows it.
+    data : arguments of the drawing function, as JSON values.
     size : width and height in inches.
     """
 
@@ -36,15 +36,15 @@ class Figure:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """What one heading of a report holds.
+    """A section of a report.
 
     Attributes
     ----------
     title : the heading.
-    text : what it says, in sentences.
-    rows : a table, the first row its head; may be empty.
-    figures : pictures.
-    data : further numbers for other programs, as JSON knows them.
+    text : introductory text.
+    rows : a table whose first row is the header; may be empty.
+    figures : the figures.
+    data : further numbers for other programs, as JSON values.
     """
 
     title: str
@@ -55,22 +55,22 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """What links to the section are called."""
+        """Fragment identifier of links to the section."""
         return re.sub(r"[^a-z]+", "-", self.title.lower()).strip("-")
 
     def as_json(self) -> dict[str, Any]:
-        """Return the section as JSON knows it."""
+        """Return the section as JSON values."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Section:
-        """Return the section that `as_json` has written."""
+        """Return the section of a result of `as_json`."""
         figures = [Figure(**{**one, "size": tuple(one["size"])}) for one in found["figures"]]
         return cls(**{**found, "figures": figures})
 
 
 def plain(values: Any) -> Any:
-    """Return numbers as JSON knows them: with six digits, None where there is none."""
+    """Return numbers as JSON values with six significant digits; None if they are not finite."""
     found = np.asarray(values, dtype=float)
     if found.ndim:
         return [plain(value) for value in found]

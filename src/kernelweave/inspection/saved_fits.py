@@ -1,4 +1,4 @@
-"""Weights of many fits in a folder, so that a run that was killed goes on."""
+"""Weights of many fits in a folder, from which an interrupted run continues."""
 
 from __future__ import annotations
 
@@ -12,24 +12,35 @@ from ..model.files.atomic_write import whole_file
 
 
 class Fit(NamedTuple):
-    """The weights of a fit, shape (M,) or (classes, M), and the names of its kernels."""
+    """Weights of a fit, shape (M,) or (classes, M), and the names of its kernels."""
 
     weights: np.ndarray
     names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class KeptFits:
-    """Where the weights of fits are kept, a file for each."""
+class SavedFits:
+    """Folder with one file per fit.
+
+    Attributes
+    ----------
+    path : the folder; it is created when the first fit is saved.
+    key : digest of estimator, data and seed, which must match that of saved fits.
+    """
 
     path: Path
     key: str
 
     def load(self, kind: str, number: int) -> Fit | None:
-        """Return what came of a fit in an earlier run, or None."""
+        """Return the saved fit of a task, or None.
+
+        Raises
+        ------
+        ValueError : if the file is damaged or belongs to another run.
+        """
         try:
-            with np.load(self._file(kind, number), allow_pickle=False) as kept:
-                key, fit = str(kept["key"]), Fit(kept["weights"], tuple(kept["names"].tolist()))
+            with np.load(self._file(kind, number), allow_pickle=False) as saved:
+                key, fit = str(saved["key"]), Fit(saved["weights"], tuple(saved["names"].tolist()))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, EOFError) as error:
@@ -39,12 +50,12 @@ class KeptFits:
         if key != self.key:
             raise ValueError(
                 f"checkpoint {self.path} belongs to other data or another estimator; remove it, or "
-                "give another path"
+                "pass another path"
             )
         return fit
 
-    def keep(self, kind: str, number: int, fit: Fit) -> None:
-        """Write what came of a fit."""
+    def save(self, kind: str, number: int, fit: Fit) -> None:
+        """Write the weights of a fit; the write is atomic."""
         self.path.mkdir(parents=True, exist_ok=True)
         with whole_file(self._file(kind, number)) as file:
             np.savez(file, key=self.key, weights=fit.weights, names=np.array(fit.names))

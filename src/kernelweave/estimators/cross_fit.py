@@ -1,0 +1,106 @@
+"""Cross-fitted decision values: each example is decided by a model that was trained without it.
+
+All folds are trained on the engine of the fit. An example that is held out has cost 0, so that its
+dual variable is 0 and the engine's output is its decision value. Each fold starts from the solution
+on all examples.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from ..common.core import single_threaded_blas
+from ..engines import Engine
+from ..kernels.compile.examples import Examples
+from ..optimization.history import Result
+from ..optimization.path import at_cost
+from ..problem.problem import Problem
+
+if TYPE_CHECKING:
+    from .base import MKLEstimator, Prepared
+
+FOLDS = 5
+FOLD_TOL = 10.0  # tolerance of the folds, as a multiple of that of the fit
+
+
+def cross_fitted(
+    estimator: MKLEstimator,
+    prepared: Prepared,
+    problems: list[Problem],
+    engine: Engine,
+    results: list[Result],
+    strata: np.ndarray | None = None,
+) -> np.ndarray:
+    """Return decision values of models trained without the fold of each example.
+
+    Parameters
+    ----------
+    estimator : solves the problems, with its parameters.
+    prepared : kernels and engine of the fit.
+    problems : those of the fit, one per output, or one of outputs that share their weights.
+    engine : the engine of the problems.
+    results : their solutions.
+    strata : (n,) labels that every fold has in equal parts, or None.
+
+    Returns
+    -------
+    Array of shape (outputs, n).
+    """
+    if not isinstance(prepared.examples, Examples):
+        raise ValueError(
+            "calibrate must be None for examples on other machines; calibrate the model on a sample"
+        )
+    n = prepared.examples.n
+    loose = copy(estimator)
+    loose.tol = FOLD_TOL * estimator.tol
+    loose.verbose = 0
+    values = [np.empty((one.n_outputs, n)) for one in problems]
+    with single_threaded_blas():
+        for problem, result, found in zip(problems, results, values, strict=True):
+            for test in folds(n, strata):
+                here = _without(problem, test)
+                weights = _start(here, engine, result)
+                until = estimator._deadline()
+                fold = loose._solve(here, engine, prepared, weights, deadline=until, confirm=False)
+                outputs = engine.combined(fold.weights).reshape(problem.n_outputs, -1)
+                found[:, test] = outputs[:, test] + np.reshape(fold.bias, (-1, 1))
+    return np.concatenate(values)
+
+
+def folds(n: int, strata: np.ndarray | None) -> list[np.ndarray]:
+    """Return the positions that each fold holds out, shuffled and stratified."""
+    if n < 2:
+        raise ValueError(f"calibrate needs at least 2 different training examples, got {n}")
+    rarest = n if strata is None else int(np.unique(strata, return_counts=True)[1].min())
+    if strata is None or rarest < 2:
+        splitter = KFold(min(FOLDS, n), shuffle=True, random_state=0)
+        return [test for _, test in splitter.split(np.arange(n))]
+    splitter = StratifiedKFold(min(FOLDS, rarest), shuffle=True, random_state=0)
+    return [test for _, test in splitter.split(np.arange(n), strata)]
+
+
+def _without(problem: Problem, test: np.ndarray) -> Problem:
+    """Return a problem whose held-out examples have cost 0, for each of its outputs."""
+    costs = problem.C.reshape(problem.n_outputs, -1).copy()
+    costs[:, test] = 0.0
+    return replace(problem, C=costs.ravel())
+
+
+def _start(problem: Problem, engine: Engine, result: Result) -> np.ndarray:
+    """Move the engine to a feasible start near a solution on all examples; return its weights."""
+    alpha = np.where(problem.C > 0, result.alpha.ravel(), 0.0)
+    for part in alpha.reshape(problem.n_outputs, -1):
+        # The sum of each output's dual variables is 0: the larger side is scaled down.
+        up, down = part[part > 0].sum(), -part[part < 0].sum()
+        if min(up, down) > 0:
+            part[part > 0] *= min(up, down) / up
+            part[part < 0] *= min(up, down) / down
+        else:
+            part[:] = 0.0
+    engine.move_to(alpha)
+    return at_cost(problem, engine, result.weights)

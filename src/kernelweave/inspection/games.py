@@ -1,0 +1,380 @@
+"""Kernels as games over columns: sums of products of one factor per player.
+
+The expression of a kernel (see `kernelweave.kernels.compile.program`) is expanded into terms
+
+    factor * prod_e exp(-gamma_e q_e(x, s)) * prod_f (gamma_f q_f(x, s) + coef0_f)
+
+whose quantities q are sums over the columns of x and s: squared and absolute differences, dot
+products, minima. Each exponential is then a product of one factor per column, and each form a sum
+of one number per column.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import product
+from math import factorial
+from typing import Any
+
+import numpy as np
+
+from ..common.core import _core
+from ..kernels.compile.examples import Examples
+from ..kernels.compile.program import Expression
+from ..model.model import Model
+from .players import Players, vectors
+
+DISTANCES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "sqdist": lambda x, s: (x - s) ** 2,
+    "l1": lambda x, s: np.abs(x - s),
+    "chi2": lambda x, s: (x - s) ** 2 / np.where(x + s > 0, x + s, 1.0),
+}
+SUMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "dot": lambda x, s: x * s,
+    "min": np.minimum,
+}
+BALANCED = 1e-9  # |sum of coefficients| over their absolute sum, below which centring is no change
+MOST_POLARIZED = 4  # different forms in a product: 2^(forms - 1) powers
+BLOCK_BYTES = 2**26  # of the factors that are held at a time
+
+
+class NotAProductGame(ValueError):
+    """A kernel whose value is not a sum of products of one factor per column."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """gamma * q(x, s) + coef0 of a source of sums."""
+
+    source: int
+    gamma: float
+    coef0: float
+
+
+@dataclass(frozen=True)
+class Term:
+    """A product of exponentials and forms.
+
+    Attributes
+    ----------
+    factor : constant factor.
+    exponents : (source, gamma) of each exponential.
+    forms : the forms, each as often as it is multiplied.
+    slots : slots of the support vectors' own factors (extrapolation of absent views).
+    centred : whether the kernel is centred; this adds a constant if the coefficients sum to 0.
+    """
+
+    factor: float = 1.0
+    exponents: tuple[tuple[int, float], ...] = ()
+    forms: tuple[Form, ...] = ()
+    slots: tuple[int, ...] = ()
+    centred: bool = False
+
+    def times(self, other: Term) -> Term:
+        """Return the product with another term."""
+        if self.centred or other.centred or self.slots or other.slots:
+            raise NotAProductGame("a product of centred kernels")
+        return Term(
+            self.factor * other.factor,
+            self.exponents + other.exponents,
+            self.forms + other.forms,
+        )
+
+
+def terms_of(expression: Expression, sources: list[tuple[int, Any]]) -> list[Term]:
+    """Return the terms of a kernel.
+
+    Parameters
+    ----------
+    expression : instructions in postfix order.
+    sources : (number, kind) of the source of each plane.
+
+    Raises
+    ------
+    NotAProductGame : for kernels that are no sums of products.
+    """
+    stack: list[list[Term]] = []
+    for name, *arguments in expression:
+        if name in ("copy", "power", "exp"):
+            number, kind = sources[arguments[0]]
+            stack.append(_read(name, number, kind, arguments[1:]))
+        elif name == "scale":
+            stack[-1] = [replace(t, factor=t.factor * arguments[0]) for t in stack[-1]]
+        elif name == "add":
+            top = stack.pop()
+            stack[-1] = stack[-1] + top
+        elif name == "mul":
+            top = stack.pop()
+            stack[-1] = [one.times(other) for one, other in product(stack[-1], top)]
+        elif name == "unit":
+            stack[-1] = _unit(stack[-1])
+        elif name == "center":
+            stack[-1] = [replace(t, centred=True) for t in stack[-1]]
+        elif name == "multiply":
+            if any(t.centred for t in stack[-1]):
+                raise NotAProductGame("a centred kernel of views that are absent in training")
+            stack[-1] = [replace(t, slots=(*t.slots, arguments[0])) for t in stack[-1]]
+        else:
+            raise NotAProductGame(f"a kernel with {_what(name)}")
+    return [term for term in stack[0] if term.factor != 0.0]
+
+
+def _read(name: str, number: int, kind: Any, arguments: list[Any]) -> list[Term]:
+    if kind == "identity":
+        return []  # 0 for every new example
+    if name == "exp" and kind in DISTANCES:
+        return [Term(exponents=((number, float(arguments[0])),))]
+    if name == "copy" and kind in SUMS:
+        return [Term(forms=(Form(number, 1.0, 0.0),))]
+    if name == "power" and kind in SUMS:
+        gamma, coef0, degree = arguments
+        if degree > _core.MAX_GAME_DEGREE:
+            raise NotAProductGame(f"a polynomial of degree above {_core.MAX_GAME_DEGREE}")
+        return [Term(forms=(Form(number, gamma, coef0),) * degree)]
+    raise NotAProductGame("a kernel of given similarities, a function, strings or texts")
+
+
+def _unit(terms: list[Term]) -> list[Term]:
+    """Return terms over sqrt(k(x, x) k(s, s)), where k(x, x) is the same for all x."""
+    if any(t.forms or t.slots or t.centred for t in terms):
+        raise NotAProductGame("unit normalisation of a kernel whose k(x, x) is not constant")
+    constant = sum(t.factor for t in terms)
+    return [replace(t, factor=t.factor / constant) for t in terms] if constant else []
+
+
+def _what(name: str) -> str:
+    return {
+        "exponential": "an exponential of its cosine",
+        "absent": "views that may be absent",
+    }.get(name, f"the instruction {name!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Games:
+    """Shapley values of a model's kernels over players.
+
+    Attributes
+    ----------
+    model : the model.
+    players : the P players.
+    new : the n examples to explain.
+    background : B examples; a column that is not in a coalition takes its value from these.
+    weights : (B,) weights of the background examples; their sum is 1.
+    n_jobs : number of threads.
+    """
+
+    model: Model
+    players: Players
+    new: Examples
+    background: Examples
+    weights: np.ndarray
+    n_jobs: int
+
+    def values(self) -> np.ndarray:
+        """Return the Shapley values of the decision functions, shape (n, outputs, P)."""
+        model = self.model
+        found = np.zeros((self.new.n, len(model.intercept), len(self.players.names)))
+        whole: dict[int, np.ndarray] = {}  # weights of kernels that read one player only
+        for m in np.flatnonzero(model.weights.any(axis=0)).tolist():
+            player = self._only_player(m)
+            if player is not None:
+                mask = whole.setdefault(player, np.zeros_like(model.weights))
+                mask[:, m] = model.weights[:, m]
+            else:
+                self._add_terms(m, found)
+        for player, weights in whole.items():
+            found[:, :, player] += self._gain(weights)
+        return found
+
+    def _only_player(self, m: int) -> int | None:
+        """Return the one player that a kernel reads, or None if it reads several."""
+        part = self.model.compiled.listing.part(np.array([m]))
+        each = [self.players.reading(view) for _, view in part.layout.sources]
+        read = set().union(*(one for one in each if one is not None))
+        return read.pop() if len(read) == 1 and None not in each else None
+
+    def _gain(self, weights: np.ndarray) -> np.ndarray:
+        """Return what some kernels add for x minus its mean over the background, (n, outputs)."""
+        part = replace(self.model, weights=weights)
+        mean = self.weights @ part.added(self.background, self.n_jobs).sum(axis=2)
+        gain: np.ndarray = part.added(self.new, self.n_jobs).sum(axis=2) - mean
+        return gain
+
+    def _add_terms(self, m: int, found: np.ndarray) -> None:
+        """Add the values of kernel m to `found`, shape (n, outputs, P)."""
+        model, listing = self.model, self.model.compiled.listing
+        kinds = [kind for kind, _ in listing.layout.sources]
+        counts = np.diff([*listing.layout.sources.values(), listing.layout.n_planes])
+        planes = [(k, kind) for k, kind in enumerate(kinds) for _ in range(counts[k])]
+        try:
+            for term in terms_of(listing.expressions[m], planes):
+                coef = model.weights[:, m, None] * model.coef * term.factor
+                coef = coef * model.examples.vectors[list(term.slots)].prod(axis=0)
+                self._check(term, coef)
+                self._add_term(term, coef, found)
+        except NotAProductGame as error:
+            raise ValueError(
+                f"kernel {model.compiled.names[m]!r} has no Shapley values over columns: it "
+                f'contains {error}; use by="kernel" or by="view", or group all columns that it '
+                "reads into one player with groups="
+            ) from error
+
+    def _check(self, term: Term, coef: np.ndarray) -> None:
+        for slot in term.slots:
+            if any((side.vectors[slot] != 1.0).any() for side in (self.new, self.background)):
+                raise NotAProductGame("views that are absent for an example or background row")
+        sums, sizes = np.abs(coef.sum(axis=1)), np.abs(coef).sum(axis=1)
+        if term.centred and (sums > BALANCED * sizes).any():
+            raise NotAProductGame("centring, which matters as the coefficients do not sum to 0")
+
+    def _add_term(self, term: Term, coef: np.ndarray, found: np.ndarray) -> None:
+        """Add the values of a term; `coef` has shape (outputs, n_support)."""
+        distinct = Counter(term.forms)
+        if not term.exponents and len(term.forms) == 1:
+            form = term.forms[0]
+            self._add_sum(form, coef, found)
+        elif len(distinct) <= 1:
+            constant = sum(form.coef0 for form in distinct)
+            game = PowerGame(term.exponents, tuple(distinct), len(term.forms), constant)
+            self._add_game(game, coef, found)
+        else:
+            for factor, game in polarized(term):
+                self._add_game(game, factor * coef, found)
+
+    def _owners(self, source: int) -> np.ndarray:
+        (_, view) = list(self.model.compiled.listing.layout.sources)[source]
+        owners = self.players.owners(view)
+        if owners is None:
+            raise NotAProductGame("several columns of texts that are read as one")
+        return owners
+
+    def _add_sum(self, form: Form, coef: np.ndarray, found: np.ndarray) -> None:
+        """Add the values of a sum over columns, an additive game."""
+        kind: Any = list(self.model.compiled.listing.layout.sources)[form.source][0]
+        owners = self._owners(form.source)
+        X, Z, S = self._sides(form.source)
+        if kind == "dot":
+            gains = (X - self.weights @ Z)[:, None] * (form.gamma * (coef @ S))
+        else:
+            gains = np.empty((len(X), len(coef), X.shape[1]))
+            for f in range(X.shape[1]):
+                at_x = form.gamma * SUMS[kind](X[:, f, None], S[:, f]) @ coef.T
+                at_z = form.gamma * SUMS[kind](Z[:, f, None], S[:, f]) @ coef.T
+                gains[:, :, f] = at_x - self.weights @ at_z
+        for f in range(X.shape[1]):
+            found[:, :, owners[f % len(owners)]] += gains[:, :, f]
+
+    def _sides(self, source: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the vectors of examples, background and support vectors, each (rows, d)."""
+        sides = [vectors(side, source) for side in (self.new, self.background, self.model.examples)]
+        if any(side is None for side in sides):
+            raise NotAProductGame("a table without vectors")
+        return sides[0], sides[1], sides[2]  # type: ignore[return-value]
+
+    def _add_game(self, game: PowerGame, coef: np.ndarray, found: np.ndarray) -> None:
+        """Add the values of a product game, some support vectors and examples at a time."""
+        sources = [source for source, _ in game.exponents] + [form.source for form in game.forms]
+        used = np.unique(np.concatenate([self._owners(source) for source in sources]))
+        kinds = [kind for kind, _ in self.model.compiled.listing.layout.sources]
+        fill = _Fill({source: kinds[source] for source in sources}, used, self._owners)
+        sides = {source: self._sides(source) for source in set(sources)}
+        n, background = self.new.n, self.background.n
+        for support in _blocks(coef.shape[1], BLOCK_BYTES // (8 * len(used) * background), 16):
+            at_z = fill(game, {k: (Z, S[support]) for k, (_, Z, S) in sides.items()})
+            weights = np.ascontiguousarray(coef[:, support])
+            width = weights.shape[1]
+            for rows in _blocks(n, BLOCK_BYTES // (8 * len(used) * width), 1):
+                at_x = fill(game, {k: (X[rows], S[support]) for k, (X, _, S) in sides.items()})
+                values = _core.product_games(
+                    at_x[0],
+                    at_z[0],
+                    self.weights,
+                    weights,
+                    at_x[1],
+                    at_z[1],
+                    game.constant,
+                    game.degree,
+                    not game.exponents,
+                    self.n_jobs,
+                )
+                found[rows][:, :, used] += values  # a slice is a view of the array
+
+
+@dataclass(frozen=True)
+class PowerGame:
+    """prod_e exp(-gamma_e q_e) * (constant + sum of forms without their coef0)^degree."""
+
+    exponents: tuple[tuple[int, float], ...]
+    forms: tuple[Form, ...]
+    degree: int
+    constant: float
+
+
+def polarized(term: Term) -> Iterator[tuple[float, PowerGame]]:
+    """Give factors and games whose weighted sum is a product of different forms.
+
+    y_1 ... y_m = sum over signs e_2, ..., e_m of (prod e_i) (y_1 + sum e_i y_i)^m / (2^(m-1) m!).
+    """
+    first, *others = term.forms
+    m = len(term.forms)
+    if m > MOST_POLARIZED:
+        raise NotAProductGame(f"a product of more than {MOST_POLARIZED} linear kernels")
+    for signs in product((1.0, -1.0), repeat=m - 1):
+        forms = [first] + [
+            Form(form.source, sign * form.gamma, sign * form.coef0)
+            for sign, form in zip(signs, others, strict=True)
+        ]
+        constant = sum(form.coef0 for form in forms)
+        factor = float(np.prod(signs)) / (2.0 ** (m - 1) * factorial(m))
+        yield factor, PowerGame(term.exponents, tuple(forms), m, constant)
+
+
+@dataclass(frozen=True, eq=False)
+class _Fill:
+    """Factors and sums of each player, for pairs of rows and support vectors."""
+
+    kinds: dict[int, Any]
+    used: np.ndarray
+    owners: Callable[[int], np.ndarray]
+
+    def __call__(
+        self, game: PowerGame, tables: dict[int, tuple[np.ndarray, np.ndarray]]
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return factors, and sums if there are forms, each (players, rows, support)."""
+        rows, support = next(iter(tables.values()))
+        shape = (len(self.used), len(rows), len(support))
+        exponents = np.zeros(shape)
+        for source, gamma in game.exponents:
+            self._add(exponents, tables[source], source, DISTANCES, -gamma)
+        factors = np.exp(exponents, out=exponents)
+        if not game.degree:
+            return factors, None
+        sums = np.zeros(shape)
+        for form in game.forms:
+            self._add(sums, tables[form.source], form.source, SUMS, form.gamma)
+        return factors, sums
+
+    def _add(
+        self,
+        to: np.ndarray,
+        tables: tuple[np.ndarray, np.ndarray],
+        source: int,
+        functions: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]],
+        gamma: float,
+    ) -> None:
+        """Add gamma times a quantity of each feature to the player that owns it."""
+        X, S = tables
+        owners = np.searchsorted(self.used, self.owners(source))
+        for f in range(X.shape[1]):
+            to[owners[f % len(owners)]] += gamma * functions[self.kinds[source]](
+                X[:, f, None], S[:, f]
+            )
+
+
+def _blocks(count: int, most: int, least: int) -> Iterator[slice]:
+    """Give slices of at most about `most` of `count` numbers, and at least `least`."""
+    step = max(least, most // least * least)
+    for first in range(0, count, step):
+        yield slice(first, min(count, first + step))

@@ -1,0 +1,166 @@
+"""Training examples that a decision value comes from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..common.core import _core, single_threaded_blas
+from ..engines import TrainingSet
+from ..estimators.parameters import is_whole, thread_count
+from ..estimators.validation import check_examples
+from ..kernels.compile.examples import Examples, Reading
+from ..kernels.data.absent import absent_of_all, is_extrapolated
+from ..model.model import Model
+from .words import fitted_model, output_of
+
+BLOCK_VALUES = 2**24  # kernel values that are held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class InfluentialExamples:
+    """Training examples with the largest parts of n decision values.
+
+    The decision value of x is the sum of ``alpha_i k(x_i, x)`` over the support examples x_i, plus
+    the intercept, where k is the learned combination of kernels.
+
+    Attributes
+    ----------
+    indices : array of shape (n, k)
+        Positions in the training data, those with the largest absolute parts first; -1 where
+        there are fewer support examples.
+    contributions : array of shape (n, k)
+        The part ``alpha_i k(x_i, x)`` of each; 0 where there is no example.
+    rest : array of shape (n,)
+        Sum of the parts of all other support examples.
+    intercept : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.inspection import influential_examples
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = MKLClassifier().fit(X, y == 1)
+    >>> found = influential_examples(model, X[:4], k=3)
+    >>> found.indices.shape
+    (4, 3)
+    >>> total = found.contributions.sum(axis=1) + found.rest + found.intercept
+    >>> np.allclose(total, model.decision_function(X[:4]))
+    True
+    """
+
+    indices: np.ndarray
+    contributions: np.ndarray
+    rest: np.ndarray
+    intercept: float
+
+
+def influential_examples(
+    model: Any, X: Any, k: int = 10, *, target: Any = None, n_jobs: int | None = None
+) -> InfluentialExamples:
+    """Return the training examples with the largest parts of each decision value.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : n examples
+    k : int
+        Number of training examples for each of them.
+    target : the class whose decision function is read, if there are several.
+    n_jobs : number of threads; None is one, -1 all processors.
+
+    Returns
+    -------
+    InfluentialExamples
+        Exact: contributions, rest and intercept sum to the decision value.
+
+    Raises
+    ------
+    ValueError
+        If a view is absent for an example and the kernels have no value for it.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from kernelweave import MKLRegressor
+    >>> from kernelweave.inspection import influential_examples
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = MKLRegressor().fit(X, y)
+    >>> influential_examples(model, X[:3], k=5).contributions.shape
+    (3, 5)
+    """
+    if not is_whole(k) or k < 1:
+        raise ValueError(f"k must be an integer >= 1, not {k!r}")
+    fitted, output = fitted_model(model), output_of(model, target)
+    estimator = getattr(model, "best_estimator_", model)
+    X = check_examples(estimator, X, reset=False)
+    rows = _rows_of_support(estimator, fitted)
+    threads = thread_count(n_jobs)
+    with single_threaded_blas():
+        reading = Reading(X, training=False, n_jobs=threads)
+        absent = absent_of_all(fitted.compiled, reading)
+        if absent is not None and not is_extrapolated(fitted.compiled):
+            raise ValueError(
+                "X: a view is absent for some examples, whose decision values have a part that "
+                "belongs to no training example; leave these out"
+            )
+        parts = _parts(fitted, output, fitted.compiled.read(reading), threads)
+    merged = fitted.coef[output, rows]
+    share = np.divide(  # of the merged example's coefficient
+        estimator.dual_coef_[output], merged, out=np.zeros(len(rows)), where=merged != 0
+    )
+    intercept = float(fitted.intercept[output])
+    return _largest(parts[:, rows] * share, estimator.support_, int(k), intercept)
+
+
+def _parts(model: Model, output: int, new: Examples, n_jobs: int) -> np.ndarray:
+    """Return alpha_i k(x_i, x) of all pairs, shape (n, n_support)."""
+    weights = model.weights[output]
+    used = np.flatnonzero(weights)
+    parts = np.zeros((new.n, model.examples.n))
+    if not len(used):
+        return parts
+    old = TrainingSet(model.compiled.listing, model.examples).part(used)
+    fresh = TrainingSet(model.compiled.listing, new).part(used)
+    step = max(1, BLOCK_VALUES // (len(used) * model.examples.n))
+    for first in range(0, new.n, step):
+        some = fresh.examples.take(np.arange(first, min(new.n, first + step)))
+        values = _core.evaluate(old.kernels.program, old.examples.side, some.side, n_jobs)
+        parts[first : first + step] = np.einsum("m,msi->is", weights[used], values)
+    found: np.ndarray = parts * model.coef[output]
+    return found
+
+
+def _rows_of_support(estimator: Any, model: Model) -> np.ndarray:
+    """Return the model's example that each support example of an estimator is, shape (n_support,).
+
+    A fit merges equal training examples, of which the estimator lists each.
+    """
+    rows: np.ndarray | None = getattr(estimator, "_support_rows", None)
+    if rows is not None:
+        return rows
+    if not np.array_equal(estimator.dual_coef_, model.coef):
+        raise ValueError(
+            "model was read from a file, which does not say which of several equal training "
+            "examples are support examples; use the estimator as it was fitted, or a pickle of it"
+        )
+    return np.arange(model.examples.n)
+
+
+def _largest(
+    parts: np.ndarray, positions: np.ndarray, k: int, intercept: float
+) -> InfluentialExamples:
+    """Return the k largest parts of each row."""
+    n = len(parts)
+    order = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :k]
+    contributions = np.zeros((n, k))
+    contributions[:, : order.shape[1]] = np.take_along_axis(parts, order, axis=1)
+    indices = np.full((n, k), -1, dtype=np.int64)
+    indices[:, : order.shape[1]] = positions[order]
+    return InfluentialExamples(
+        indices, contributions, parts.sum(axis=1) - contributions.sum(axis=1), intercept
+    )
