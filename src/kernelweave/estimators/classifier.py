@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_consistent_length
 from .. import losses, norms
 from ..engines import Engine
 from ..model.files.registry import stored
-from ..optimization.history import Result
+from ..optimization.result import Result
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared

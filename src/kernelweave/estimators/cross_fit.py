@@ -17,8 +17,8 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from ..common.core import single_threaded_blas
 from ..engines import Engine
 from ..kernels.compile.examples import Examples
-from ..optimization.history import Result
 from ..optimization.path import at_cost
+from ..optimization.result import Result
 from ..problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _without(problem: Problem, test: np.ndarray) -> Problem:
     """Return a problem whose held-out examples have cost 0, for each of its outputs."""
     costs = problem.C.reshape(problem.n_outputs, -1).copy()
     costs[:, test] = 0.0
-    return replace(problem, C=costs.ravel())
+    return replace(problem, risk=replace(problem.risk, C=costs.ravel()))
 
 
 def _start(problem: Problem, engine: Engine, result: Result) -> np.ndarray:

@@ -14,7 +14,7 @@ from .. import losses, norms
 from ..engines import Engine
 from ..kernels.data.standardized import moments
 from ..model.files.registry import stored
-from ..optimization.history import Result
+from ..optimization.result import Result
 from ..problem.problem import Problem
 from .base import MKLEstimator, Prepared
 from .conformal import checked_alpha, threshold
