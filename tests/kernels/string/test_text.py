@@ -89,7 +89,7 @@ def test_names():
 def test_bad_texts():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": TEXTS, "x": [1, 2, 3, 4]})
-    with pytest.raises(ValueError, match="columns must select .* X has 2 columns"):
+    with pytest.raises(ValueError, match=r"columns must select .* X has 2 columns"):
         BagOfWords()(frame)
     with pytest.raises(ValueError, match="column 'x' must contain texts, but row 0 is 1"):
         BagOfWords(columns="x")(frame)
