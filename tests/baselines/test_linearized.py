@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from kernelweave import MKLClassifier, kernels
-from kernelweave.baselines.feature_maps import Fourier, Nystroem
+from kernelweave.baselines.feature_maps import Fourier, Nystroem, Sampling
 from kernelweave.baselines.linearized import LinearizedMKL
 
 FAMILY = [kernels.RBF(gamma=[0.1, 1.0]), kernels.Linear(), kernels.per_feature(kernels.RBF(0.5))]
@@ -29,9 +29,9 @@ def data(rng, n=80):
 
 def test_all_landmarks_give_the_kernels_back(rng):
     X, _ = data(rng, 30)
-    features = Nystroem.of(FAMILY, "variance", X, 30, np.random.RandomState(0), 1)
+    features = Nystroem.of(FAMILY, "variance", X, Sampling(30, np.random.RandomState(0), 1))
     parts = np.split(features(X, 1), np.cumsum(features.sizes)[:-1], axis=1)
-    exact = Nystroem.of(FAMILY, "variance", X, 30, np.random.RandomState(1), 1).compiled
+    exact = Nystroem.of(FAMILY, "variance", X, Sampling(30, np.random.RandomState(1), 1)).compiled
     names, stack = exact.names, [part @ part.T for part in parts]
     for kernel, value in zip(exact.kernels, grouped(stack, exact), strict=True):
         np.testing.assert_allclose(value, kernel(X), atol=1e-6)
@@ -48,7 +48,7 @@ def grouped(stack, compiled):
 
 def test_fourier_features_approach_the_kernels(rng):
     X, _ = data(rng, 30)
-    features = Fourier.of(WIDTHS, None, X, 20_000, np.random.RandomState(0))
+    features = Fourier.of(WIDTHS, None, X, Sampling(20_000, np.random.RandomState(0), 1))
     first, second = np.split(features(X, 1), 2, axis=1)
     np.testing.assert_allclose(first @ first.T, rbf_kernel(X, gamma=0.1), atol=0.05)
     np.testing.assert_allclose(second @ second.T, rbf_kernel(X, gamma=1.0), atol=0.05)
@@ -113,10 +113,10 @@ def test_learns(features, rng):
     ("arguments", "message"),
     [
         ({"features": "wavelets"}, "features must be one of"),
-        ({"n_components": 0}, "n_components must be an integer of at least 1"),
+        ({"n_components": 0}, "n_components must be an integer >= 1"),
         ({"loss": "logistic"}, "loss must be 'hinge' or 'squared_hinge'"),
         ({"features": "fourier"}, "normalize must be 'unit' or None"),
-        ({"features": "fourier", "normalize": None}, r"needs RBF kernels, not 'Linear'"),
+        ({"features": "fourier", "normalize": None}, r"requires RBF kernels, not 'Linear'"),
         ({"C": -1.0}, "C must be a finite number above 0"),
     ],
 )

@@ -70,7 +70,7 @@ def test_bad_data(rng):
     X, y = texts(rng, 10), np.tile([0, 1], 5)
     with pytest.raises(ValueError, match="two classes"):
         MarkovChain().fit(X, np.zeros(10))
-    with pytest.raises(ValueError, match="one length"):
+    with pytest.raises(ValueError, match="equal length"):
         MarkovChain().fit(np.append(X, "ACG"), np.append(y, 1))
-    with pytest.raises(ValueError, match="have 5 letters"):
+    with pytest.raises(ValueError, match=r"must have 9 letters.*got 5"):
         MarkovChain().fit(X, y).decision_function(texts(rng, 3, 5))

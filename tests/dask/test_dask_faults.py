@@ -39,7 +39,7 @@ def processes():
         n_workers=3, threads_per_worker=1, dashboard_address=":0", silence_logs=50
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kernelweave.dask.cluster.ANSWER", 100.0)
+        patch.setattr("kernelweave.dask.cluster.RESPONSE_SECONDS", 100.0)
         yield cluster
     with suppress(KeyError):  # of a worker that was killed before the cluster had heard of it
         cluster.close()
@@ -145,7 +145,7 @@ def of_two():
         Client(cluster) as client,
         pytest.MonkeyPatch.context() as patch,
     ):
-        patch.setattr("kernelweave.dask.cluster.ANSWER", 100.0)
+        patch.setattr("kernelweave.dask.cluster.RESPONSE_SECONDS", 100.0)
         patch.setattr(sharded, "NEAR", 100)  # parts stay on workers, too
         yield client
 
@@ -217,7 +217,7 @@ def scheduler():
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP], ids=["killed", "stopped"])
 @pytest.mark.parametrize("moment", np.linspace(0.7, 2.0, 10 if MANY else 1))
 def test_a_scheduler_that_is_gone_is_an_error(moment, how, scheduler, monkeypatch):
-    monkeypatch.setattr("kernelweave.dask.cluster.ANSWER", 7.5)
+    monkeypatch.setattr("kernelweave.dask.cluster.RESPONSE_SECONDS", 7.5)
     process, address = scheduler
     with Client(address, timeout=5) as client:
         threading.Timer(moment, process.send_signal, (how,)).start()
@@ -232,8 +232,8 @@ def test_a_scheduler_that_is_gone_is_an_error(moment, how, scheduler, monkeypatc
 
 def test_a_scheduler_that_closes_its_connection_is_gone(scheduler, monkeypatch):
     """A question to a scheduler that was killed may fail before its client says so."""
-    monkeypatch.setattr("kernelweave.dask.cluster.LOOK", 0.01)
-    monkeypatch.setattr("kernelweave.dask.cluster.ASK", 0.0)
+    monkeypatch.setattr("kernelweave.dask.cluster.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("kernelweave.dask.cluster.CHECK_SECONDS", 0.0)
 
     async def closed(self):
         raise CommClosedError("in <TCP (closed) ConnectionPool.ncores>: reset by peer")
@@ -242,7 +242,7 @@ def test_a_scheduler_that_closes_its_connection_is_gone(scheduler, monkeypatch):
     with Client(address, timeout=5) as client:
         cluster = Cluster(client)
         monkeypatch.setattr(type(client.scheduler), "ncores", closed, raising=False)
-        with pytest.raises(ClusterError, match=r"the scheduler at tcp.* is gone: .*closed") as told:
+        with pytest.raises(ClusterError, match=r"the scheduler at tcp.* is lost: .*closed") as told:
             cluster.gather([cluster.submit("wait", time.sleep, 60)])
         assert not isinstance(told.value, Lost)  # it is not asked again
         assert client.status == "running"
@@ -251,7 +251,7 @@ def test_a_scheduler_that_closes_its_connection_is_gone(scheduler, monkeypatch):
 
 def test_without_any_worker_a_checkpoint_is_left(tmp_path, monkeypatch):
     """All workers go away for good: an error, and a new cluster goes on from the checkpoint."""
-    monkeypatch.setattr("kernelweave.dask.cluster.WORKERS", 1.0)
+    monkeypatch.setattr("kernelweave.dask.cluster.WORKER_SECONDS", 1.0)
     monkeypatch.setattr("kernelweave.model.files.checkpoint.SECONDS", 0.0)
     X, y = problem()
 
@@ -268,7 +268,7 @@ def test_without_any_worker_a_checkpoint_is_left(tmp_path, monkeypatch):
             one.scale(0)
 
         threading.Thread(target=leave).start()
-        with pytest.raises(ClusterError, match=r"no worker .* checkpoint"):
+        with pytest.raises(ClusterError, match=r"no workers .* checkpoint"):
             go_on(client, 1e-12)
     assert (tmp_path / "c.0").exists()
     with LocalCluster(n_workers=1, **quiet) as one, Client(one, set_as_default=False) as client:

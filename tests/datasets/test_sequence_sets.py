@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from kernelweave import datasets
-from kernelweave import sequences as datasets_strings
+from kernelweave.datasets import sequences as datasets_strings
 
 
 def test_splice_sites_have_their_consensus():
@@ -18,7 +18,7 @@ def test_splice_sites_have_their_consensus():
 
 
 def test_pieces_do_not_depend_on_the_size(monkeypatch):
-    monkeypatch.setattr(datasets_strings, "PIECE", 100)
+    monkeypatch.setattr(datasets_strings, "BLOCK", 100)
     few, labels = datasets.make_splice(100)
     many, more = datasets.make_splice(350)
     assert list(many[:100]) == list(few)
@@ -64,5 +64,5 @@ def test_shifted_motifs_are_planted():
     ],
 )
 def test_bad_sizes_are_refused(make):
-    with pytest.raises(ValueError, match=r"need|at least"):
+    with pytest.raises(ValueError, match=r"must be"):
         make()

@@ -1,4 +1,4 @@
-"""Simpler ways to combine kernels and to score sequences, to be compared with."""
+"""Baselines: simpler models to compare with."""
 
 from .linearized import LinearizedMKL
 from .markov_chain import MarkovChain

@@ -1,4 +1,4 @@
-"""Explicit features of kernels: by landmarks (Nystroem), or by random cosines (Fourier)."""
+"""Explicit feature maps that approximate kernels: Nystroem and random Fourier features."""
 
 from __future__ import annotations
 
@@ -12,20 +12,44 @@ import scipy.sparse as sp
 from ..common.core import _core, single_threaded_blas
 from ..kernels import RBF, Kernel
 from ..kernels.compile.examples import Examples
-from ..kernels.compile.normalize import prepare
+from ..kernels.compile.normalize import Kernels, prepare
 from ..kernels.compile.program import CompiledKernels
 from ..kernels.compose.per_feature import Stack
+from ..kernels.data.columns import found
+from ..kernels.data.encoding import Encoded
 
-RANK = 1e-10  # eigenvalues below this part of the largest one are dropped
+RANK = 1e-10  # smallest eigenvalue that is inverted, relative to the largest
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the random parts of a feature map are drawn.
+
+    Attributes
+    ----------
+    count : int
+        Largest number of features of a kernel.
+    random : RandomState
+    n_jobs : int
+        Number of threads.
+    """
+
+    count: int
+    random: np.random.RandomState
+    n_jobs: int
 
 
 @dataclass(frozen=True, eq=False)
 class Nystroem:
-    """Features k_m(x, landmarks) K_m^(-1/2) of each kernel.
+    """Nystroem features k_m(x, landmarks) K_m^(-1/2) of M kernels (Williams and Seeger, 2001).
 
     Attributes
     ----------
-    roots : for each kernel an (s, rank) matrix
+    compiled : CompiledKernels
+    landmarks : Examples
+        s training examples.
+    roots : tuple of M arrays of shape (s, rank_m)
+        K_m^(-1/2) for the kernel matrices of the landmarks.
     """
 
     compiled: CompiledKernels
@@ -34,12 +58,26 @@ class Nystroem:
 
     @classmethod
     def of(
-        cls, kernels: Any, how: str | None, X: Any, count: int, random: Any, n_jobs: int
+        cls,
+        kernels: Kernels,
+        how: str | None,
+        X: Any,
+        sampling: Sampling,
     ) -> Nystroem:
-        """Choose landmarks among the training examples X."""
+        """Return the features with landmarks drawn from the training examples.
+
+        Parameters
+        ----------
+        kernels : as in `prepare`
+        how : str or None
+            The normalisation.
+        X : n training examples
+        sampling : Sampling
+        """
+        n_jobs = sampling.n_jobs
         with single_threaded_blas():
             compiled, examples = prepare(kernels, how, X, n_jobs=n_jobs)
-            chosen = np.sort(random.permutation(examples.n)[:count])
+            chosen = np.sort(sampling.random.permutation(examples.n)[: sampling.count])
             inside = examples.take(chosen).side
             squares = _core.evaluate(compiled.program, inside, inside, n_jobs)
             roots = tuple(_inverse_root(square) for square in squares)
@@ -56,14 +94,14 @@ class Nystroem:
         return [root.shape[1] for root in self.roots]
 
     def __call__(self, X: Any, n_jobs: int) -> np.ndarray:
-        """Return the features of new examples, shape (n, sum of sizes)."""
+        """Return the features of the n examples of X, shape (n, sum of sizes)."""
         new = self.compiled.examples(X, n_jobs=n_jobs).side
         values = _core.evaluate(self.compiled.program, self.landmarks.side, new, n_jobs)
         return np.hstack([v.T @ root for v, root in zip(values, self.roots, strict=True)])
 
 
 def _inverse_root(square: np.ndarray) -> np.ndarray:
-    """Return R, shape (s, rank), with R R' the pseudo-inverse of a matrix."""
+    """Return R of shape (s, rank) such that R R' is the pseudo-inverse of a matrix, (s, s)."""
     values, vectors = np.linalg.eigh(square)
     keep = values > RANK * values[-1]
     root: np.ndarray = vectors[:, keep] / np.sqrt(values[keep])
@@ -72,18 +110,38 @@ def _inverse_root(square: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Fourier:
-    """Features sqrt(2 / D) cos(omega . x + phase) of each RBF kernel."""
+    """Random Fourier features of M RBF kernels (Rahimi and Recht, 2007).
+
+    The features are sqrt(2 / D) cos(omega . x + phase) for D random frequencies and phases.
+
+    Attributes
+    ----------
+    names : tuple of M strings
+    columns : tuple of M `Encoded` columns
+    frequencies : tuple of M arrays of shape (d_m, D)
+    phases : tuple of M arrays of shape (D,)
+    """
 
     names: tuple[str, ...]
-    columns: tuple[Any, ...]
+    columns: tuple[Encoded, ...]
     frequencies: tuple[np.ndarray, ...]
     phases: tuple[np.ndarray, ...]
 
     @classmethod
-    def of(cls, kernels: Any, how: str | None, X: Any, count: int, random: Any) -> Fourier:
-        """Draw frequencies from the spectrum of each kernel."""
+    def of(cls, kernels: Kernels, how: str | None, X: Any, sampling: Sampling) -> Fourier:
+        """Return the features with frequencies drawn from the spectral density of each kernel.
+
+        Parameters
+        ----------
+        kernels : as in `prepare`; RBF kernels and families
+        how : {"unit", None}
+            The normalisation, which does not change RBF kernels.
+        X : n training examples
+        sampling : Sampling
+        """
         if how not in ("unit", None):
             raise ValueError(f"normalize must be 'unit' or None for Fourier features, got {how!r}")
+        count, random = sampling.count, sampling.random
         compiled, _ = prepare(kernels, None, X)
         members = [one for kernel in _flat(compiled.kernels) for one in _members(kernel)]
         columns = tuple(view for view, _ in members)
@@ -100,12 +158,12 @@ class Fourier:
         return [len(phase) for phase in self.phases]
 
     def __call__(self, X: Any, n_jobs: int) -> np.ndarray:
-        """Return the features of new examples, shape (n, sum of sizes)."""
+        """Return the features of the n examples of X, shape (n, sum of sizes)."""
         parts = zip(self.columns, self.frequencies, self.phases, strict=True)
         return np.hstack([_cosines(view.values(X), omega, phase) for view, omega, phase in parts])
 
 
-def _cosines(values: Any, omega: np.ndarray, phase: np.ndarray) -> np.ndarray:
+def _cosines(values: np.ndarray | sp.csr_array, omega: np.ndarray, phase: np.ndarray) -> np.ndarray:
     product = values @ omega if sp.issparse(values) else np.asarray(values) @ omega
     cosines: np.ndarray = np.sqrt(2.0 / len(phase)) * np.cos(product + phase)
     return cosines
@@ -119,11 +177,11 @@ def _flat(kernels: Sequence[Kernel]) -> list[Kernel]:
     ]
 
 
-def _members(kernel: Kernel) -> list[tuple[Any, float]]:
-    """Return the columns and the gamma of each member of an RBF kernel or family."""
+def _members(kernel: Kernel) -> list[tuple[Encoded, float]]:
+    """Return the columns and the gamma of each member of a resolved RBF kernel or family."""
     if not isinstance(kernel, RBF):
         raise ValueError(
-            f"features='fourier' needs RBF kernels, not {kernel.names[0]!r}; "
-            "features='nystroem' takes all kernels"
+            f"features='fourier' requires RBF kernels, not {kernel.names[0]!r}; "
+            "features='nystroem' accepts all kernels"
         )
-    return [(kernel.columns, member["gamma"]) for member in kernel.members]
+    return [(found(kernel, Encoded), member["gamma"]) for member in kernel.members]

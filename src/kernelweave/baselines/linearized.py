@@ -1,13 +1,13 @@
-"""A linear baseline: explicit features for every kernel, side by side, and LIBLINEAR on them.
+"""A linear SVM (LIBLINEAR) on concatenated approximate features of several kernels.
 
-Moeller et al. (2018) compare with it under the name LIBLINEAR+. It solves
+Moeller et al. (2018) call this baseline LIBLINEAR+. It solves
 
     min  C sum_i V(f(x_i), y_i) + 1/2 sum_m ||w_m||^2,     f(x) = sum_m <w_m, z_m(x)> + b,
 
-z_m being features with <z_m(x), z_m(y)> about k_m(x, y): the problem of `MKLClassifier(norm=inf)`,
-but for the approximation and for b, which LIBLINEAR regularises. Features are centred first: b then
-has less to do, and a kernel whose values are all large no longer hides how they differ from the
-solver. Memory is O(n M n_components).
+where the features z_m satisfy <z_m(x), z_m(y)> ~ k_m(x, y). Apart from this approximation and the
+regularisation of b by LIBLINEAR it is the problem of `MKLClassifier(norm=inf)`. Features are
+centred first, which makes b small and the problem better conditioned. Memory is
+O(n M n_components).
 """
 
 from __future__ import annotations
@@ -27,45 +27,48 @@ from ..estimators.documentation import Documented
 from ..estimators.parameters import check_parameters
 from ..estimators.validation import check_examples, check_targets
 from ..kernels.default_of_views import default_of_views
-from .feature_maps import Fourier, Nystroem
+from .feature_maps import Fourier, Nystroem, Sampling
 
 FEATURES = ("nystroem", "fourier")
 
 
 class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
-    """Classification on approximate features of several kernels.
+    """Linear classifier on approximate features of several kernels.
 
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
         As for `MKLClassifier`.
     features : {"nystroem", "fourier"}
-        Similarities to some training examples (Williams and Seeger, 2001), for any kernel, or
-        random cosines (Rahimi and Recht, 2007), for RBF kernels.
+        Nystroem features (Williams and Seeger, 2001), for all kernels, or random Fourier features
+        (Rahimi and Recht, 2007), for RBF kernels.
     n_components : int
-        Number of features for each kernel, at most.
+        Largest number of features of each kernel.
     C : float
-        Cost of a loss.
+        Cost of the loss, as in scikit-learn's LinearSVC.
     loss : {"squared_hinge", "hinge"}
     normalize : {"variance", "unit", "trace", "center", None}
-        How kernels are made comparable; "unit" or None for Fourier features.
+        Normalisation of the kernels; "unit" or None for Fourier features.
     tol : float
         Tolerance of LIBLINEAR.
     max_iter : int
-        Bound on its iterations.
+        Maximum number of iterations of LIBLINEAR.
     n_jobs : int or None
-        Threads for the evaluation of kernels.
+        Number of threads for the evaluation of kernels. None means 1, -1 all processors.
     class_weight : dict, "balanced" or None
+        Factors of C for each class, as in scikit-learn.
     random_state : int, RandomState or None
-        For the choice of examples or frequencies.
+        Seed of the choice of landmarks or frequencies.
 
     Attributes
     ----------
     weights_ : array of shape (M,), or (classes, M)
-        Norms ||w_m|| of each kernel's part of the model, scaled to add up to 1.
+        Norms ||w_m|| of the part of each kernel, scaled to sum to 1.
     kernel_names_ : tuple of M strings
-    coef_, intercept_ : the linear model on the concatenated features
-    classes_ : array
+    coef_ : array of shape (1, features), or (classes, features)
+        Coefficients of the concatenated features.
+    intercept_ : array of shape (1,), or (classes,)
+    classes_ : array of class labels
 
     Examples
     --------
@@ -109,7 +112,18 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> LinearizedMKL:
-        """Learn from n examples X with labels y, shape (n,)."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : n training examples
+        y : array of shape (n,)
+            Class labels.
+
+        Returns
+        -------
+        self
+        """
         check_parameters(self)
         self._check_features()
         X = check_examples(self, X, reset=True)
@@ -135,9 +149,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         if self.features not in FEATURES:
             raise ValueError(f"features must be one of {list(FEATURES)}, got {self.features!r}")
         if not (is_whole(self.n_components) and self.n_components >= 1):
-            raise ValueError(
-                f"n_components must be an integer of at least 1, got {self.n_components!r}"
-            )
+            raise ValueError(f"n_components must be an integer >= 1, got {self.n_components!r}")
         if not (is_whole(self.max_iter) and 1 <= self.max_iter < 2**31):
             raise ValueError(
                 f"max_iter must be an integer from 1 to {2**31 - 1}, got {self.max_iter!r}"
@@ -146,11 +158,10 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
             raise ValueError(f"loss must be 'hinge' or 'squared_hinge', got {self.loss!r}")
 
     def _dual(self) -> bool:
-        """Whether to solve the dual: where the loss has no gradient.
+        """Whether LIBLINEAR solves the dual problem, as it must for the hinge loss.
 
-        Coordinates of features that are alike are slow: on sonar with 720 kernels the dual of the
-        squared hinge was a hundred times its optimum after 1,000 rounds, and Newton's method in
-        the primal there after 68.
+        Its dual coordinate descent converges slowly on nearly collinear features. The squared hinge
+        loss is differentiable, and Newton's method in the primal is much faster.
         """
         return self.loss == "hinge"
 
@@ -158,10 +169,9 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         kernels = self.kernels
         if kernels is None:
             kernels = default_of_views(X, np.ones(X.shape[0]))
-        if self.features == "fourier":
-            return Fourier.of(kernels, self.normalize, X, self.n_components, random)
-        n_jobs = thread_count(self.n_jobs)
-        return Nystroem.of(kernels, self.normalize, X, self.n_components, random, n_jobs)
+        kind = Fourier if self.features == "fourier" else Nystroem
+        sampling = Sampling(self.n_components, random, thread_count(self.n_jobs))
+        return kind.of(kernels, self.normalize, X, sampling)
 
     def _features(self, X: Any) -> np.ndarray:
         with single_threaded_blas():
@@ -177,14 +187,32 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         return shares
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return decision values, shape (n,), or (n, classes) with more than two classes."""
+        """Return the decision values.
+
+        Parameters
+        ----------
+        X : n examples
+
+        Returns
+        -------
+        array of shape (n,), or (n, classes) for more than two classes
+        """
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
         values: np.ndarray = self._features(X) @ self.coef_.T + self.intercept_
         return values[:, 0] if len(self.coef_) == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, shape (n,)."""
+        """Return the predicted class labels.
+
+        Parameters
+        ----------
+        X : n examples
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         values = self.decision_function(X)
         index = (values > 0).astype(int) if values.ndim == 1 else values.argmax(axis=1)
         labels: np.ndarray = self.classes_[index]

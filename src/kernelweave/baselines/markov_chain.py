@@ -1,4 +1,4 @@
-"""Markov chains along sequences of one length, one for each class."""
+"""A classifier of sequences by two inhomogeneous Markov chains."""
 
 from __future__ import annotations
 
@@ -13,28 +13,34 @@ from ..estimators.documentation import REFERENCE, Documented
 from ..sequences import Sequences, as_sequences
 from ..sequences.alphabets import as_alphabet
 
-UNKNOWN = 255
+UNKNOWN = 255  # code of letters outside the alphabet
+MOST_CONTEXTS = 10**7  # 320 MB per position for an alphabet of four letters
 
 
 class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
-    """Two inhomogeneous Markov chains: how likely is a sequence in either class?
+    """Classifier of sequences of equal length by two inhomogeneous Markov chains.
 
-    The chance of the letter at a position depends on the `order` letters before it and on the
-    position. Scores are log-odds, log P(x | positive) - log P(x | negative). This is the baseline
-    that string kernels are compared with in the splice site literature.
+    The probability of a letter depends on its position and on the `order` preceding letters.
+    Decision values are log-odds, log P(x | second class) - log P(x | first class). This is a common
+    baseline for string kernels in the splice site literature.
 
     Parameters
     ----------
-    order : number of letters that the next one depends on; at the beginning of a sequence there
-        are fewer.
-    pseudocount : added to the number of times each letter was seen in each context.
-    alphabet : "dna", "rna", "protein" or letters. An unknown letter counts in no context.
+    order : int >= 0
+        Number of preceding letters (fewer at the start of a sequence).
+    pseudocount : float > 0
+        Added to the count of each letter in each context.
+    alphabet : {"dna", "rna", "protein"} or a string of letters
+        Other letters, and letters preceded by them, are ignored.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
+        Class labels.
+    length_ : int
+        Length of the sequences.
     log_odds_ : array of shape (length, letters ** order, letters)
-        What a letter adds to the score at a position, after the letters before it.
+        Contribution of a letter to the decision value, by position and preceding letters.
 
     Examples
     --------
@@ -54,40 +60,60 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         self.alphabet = alphabet
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MarkovChain:
-        """Count letters in their contexts, for either class.
+        """Fit the two chains.
 
         Parameters
         ----------
-        X : n sequences of one length: `Sequences`, a list, or an array of strings.
-        y : (n,) two classes.
-        sample_weight : (n,) how much each sequence counts.
+        X : `Sequences`, list or array of n strings of equal length
+        y : array of shape (n,)
+            Labels of two classes.
+        sample_weight : array of shape (n,), optional
+            Weight of each sequence; 1 by default.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If there are not two classes, or if the lengths of the sequences differ.
         """
         self._check_parameters()
         codes, y = self._codes(X), np.asarray(y)
         self.classes_ = np.unique(y)
         if len(self.classes_) != 2 or y.shape != (len(codes),):
             raise ValueError(
-                f"y must hold two classes, one value for each of {len(codes)} sequences, not "
-                f"{len(self.classes_)} classes in shape {y.shape}"
+                f"y must contain two classes, one label for each of {len(codes)} sequences, got "
+                f"{len(self.classes_)} classes in an array of shape {y.shape}"
             )
         weights = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, float)
         self.length_ = codes.shape[1]
         known, contexts = self._contexts(codes)
         negative, positive = (
-            self._log_chances(codes, contexts, known & (y == value)[:, None], weights)
+            self._log_probabilities(codes, contexts, known & (y == value)[:, None], weights)
             for value in self.classes_
         )
         self.log_odds_ = positive - negative
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return log P(x | second class) - log P(x | first class), shape (n,)."""
+        """Return log P(x | second class) - log P(x | first class).
+
+        Parameters
+        ----------
+        X : n sequences of the length of the training sequences
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         check_is_fitted(self)
         codes = self._codes(X)
         if codes.shape[1] != self.length_:
             raise ValueError(
-                f"X: sequences have {codes.shape[1]} letters, those of the training data "
-                f"{self.length_}"
+                f"X: sequences must have {self.length_} letters, as in the training data, got "
+                f"{codes.shape[1]}"
             )
         known, contexts = self._contexts(codes)
         letters = np.where(known, codes, 0)
@@ -96,19 +122,29 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         return scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the more likely class of n sequences, shape (n,)."""
+        """Return the class with the larger likelihood.
+
+        Parameters
+        ----------
+        X : n sequences of the length of the training sequences
+
+        Returns
+        -------
+        array of shape (n,)
+        """
         positive = self.decision_function(X) > 0
         labels: np.ndarray = self.classes_[positive.astype(int)]
         return labels
 
     def _check_parameters(self) -> None:
         letters = len(as_alphabet(self.alphabet).letters)
-        if not is_whole(self.order) or self.order < 0 or letters**self.order > 10**7:
+        if not is_whole(self.order) or self.order < 0 or letters**self.order > MOST_CONTEXTS:
             raise ValueError(
-                f"order must be an integer >= 0 with at most 10^7 contexts, not {self.order!r}"
+                f"order must be an integer >= 0 with at most {MOST_CONTEXTS:,} contexts "
+                f"(letters ** order), got {self.order!r}"
             )
         if not 0 < self.pseudocount < np.inf:
-            raise ValueError(f"pseudocount must be a number > 0, not {self.pseudocount!r}")
+            raise ValueError(f"pseudocount must be a finite number > 0, got {self.pseudocount!r}")
 
     def _codes(self, X: Any) -> np.ndarray:
         """Return the codes of the letters, shape (n, length)."""
@@ -116,12 +152,15 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
         sequences = X if isinstance(X, Sequences) else as_sequences(np.asarray(X), alphabet)
         sequences = as_sequences(sequences, alphabet)
         if np.ptp(sequences.lengths) > 0:
-            raise ValueError("X: a Markov chain by position needs sequences of one length")
+            raise ValueError(
+                "X: MarkovChain requires sequences of equal length, got lengths from "
+                f"{sequences.lengths.min()} to {sequences.lengths.max()}"
+            )
         packed = [sequences.packed.codes(i) for i in range(len(sequences))]
         return np.frombuffer(b"".join(packed), dtype=np.uint8).reshape(len(packed), -1)
 
     def _contexts(self, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return which letters count, and the number of the letters before each, (n, length)."""
+        """Return a mask of the letters that count, and the code of their contexts, (n, length)."""
         letters = len(as_alphabet(self.alphabet).letters)
         known = codes != UNKNOWN
         counted, contexts = known.copy(), np.zeros(codes.shape, dtype=np.int64)
@@ -131,14 +170,14 @@ class MarkovChain(ClassifierMixin, Documented, BaseEstimator):
             counted[:, back:] &= known[:, :-back]
         return counted, contexts
 
-    def _log_chances(
+    def _log_probabilities(
         self, codes: np.ndarray, contexts: np.ndarray, counted: np.ndarray, weights: np.ndarray
     ) -> np.ndarray:
-        """Return log P(letter | position, letters before), shape (length, contexts, letters)."""
+        """Return log P(letter | position, context), shape (length, contexts, letters)."""
         letters = len(as_alphabet(self.alphabet).letters)
         counts = np.full((self.length_, letters**self.order, letters), float(self.pseudocount))
         rows, positions = np.nonzero(counted)
         where = positions, contexts[rows, positions], codes[rows, positions]
         np.add.at(counts, where, weights[rows])
-        chances: np.ndarray = np.log(counts / counts.sum(axis=2, keepdims=True))
-        return chances
+        logarithms: np.ndarray = np.log(counts / counts.sum(axis=2, keepdims=True))
+        return logarithms

@@ -1,4 +1,4 @@
-"""Learning on a Dask cluster: examples stay where they are, and the model is an ordinary one."""
+"""Estimators for Dask clusters: examples stay on the workers, and the fitted model is local."""
 
 from .cluster import ClusterError
 from .collections import SequenceBlocks

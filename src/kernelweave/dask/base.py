@@ -1,4 +1,4 @@
-"""What the estimators on a cluster share: the same problems, solved on an engine of shards."""
+"""The base classes of the Dask estimators, which train on an engine of shards."""
 
 from __future__ import annotations
 
@@ -27,15 +27,23 @@ from ..optimization.time_left import TimeLeft
 from .cluster import Cluster
 from .collections import is_collection
 from .data import Data
-from .failing_partition import blamed
+from .failing_partition import naming_partition
 from .lazy import lazily, local
-from .preparation import far_prepared
+from .preparation import ShardOptions, prepared_shards
 from .resolution import resolved
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DaskEstimator(MKLEstimator):
-    """What the estimators on a cluster share: the parameters of the plain ones, and a client."""
+    """An estimator whose training examples are in a Dask collection.
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The cluster; None for the current client.
+    **parameters
+        As for the local estimator, `plain`.
+    """
 
     plain: ClassVar[type[MKLEstimator]]
 
@@ -44,33 +52,36 @@ class DaskEstimator(MKLEstimator):
     _doc_link_template = f"{REFERENCE}/kernelweave.dask.{{estimator_name}}.html"
 
     def _checked(self, X: Data, *, reset: bool) -> Data:
-        with blamed(self._readers(X), X):
+        with naming_partition(self._readers(X), X):
             check_examples(self, X.sample, reset=reset)
         return X
 
     @staticmethod
     def _resolve(kernels: Any, X: Data) -> list[Kernel]:
-        with blamed(listed(kernels), X):
+        with naming_partition(listed(kernels), X):
             return resolved(listed(kernels), X)
 
     def _default_kernels(self, X: Data, costs: np.ndarray) -> list[Kernel]:
         return super()._default_kernels(X.sample, costs[X.chosen])
 
     def _readers(self, X: Data) -> list[Kernel]:
-        """Return kernels that read all that is learned from."""
+        """Return kernels that read all columns used for training."""
         if self.kernels is not None:
             return listed(self.kernels)
         return [Linear()] if is_numeric_array(X.sample) else []
 
-    def _told(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, Any]:
-        """Return the examples of a fit, looked at, and their targets and weights, fetched.
+    def _gathered(self, X: Any, y: Any, sample_weight: Any) -> tuple[Data, Any, Any]:
+        """Return the inspected partitions, and the targets and weights as local arrays.
 
-        A search that would copy them is refused.
+        Raises
+        ------
+        TypeError
+            If scikit-learn's search calls `fit`, which would copy the examples.
         """
         if any(frame.function == "_fit_and_score" for frame in inspect.stack(0)):
             raise TypeError(
-                f"{type(self).__name__} in a search of scikit-learn would copy X for every fold; "
-                "DaskMKLClassifierCV searches over norms and C on the examples where they are"
+                f"{type(self).__name__} cannot be used in a search of scikit-learn, which would "
+                "copy X for every fold; use DaskMKLClassifierCV to search over norms and C"
             )
         data = Data.of(X, Cluster(self.client))
         return data, local(y, data.cluster), local(sample_weight, data.cluster)
@@ -86,8 +97,8 @@ class DaskEstimator(MKLEstimator):
         shared: bool,
         fits: int,
     ) -> Prepared:
-        """Normalise kernels on a sample, and give them an engine of shards."""
-        with blamed(kernels, X):
+        """Normalise kernels on a sample, and return them with an engine of shards."""
+        with naming_partition(kernels, X):
             compiled, sample = prepare(
                 kernels,
                 self.normalize,
@@ -98,29 +109,26 @@ class DaskEstimator(MKLEstimator):
             )
         if "given" in compiled.kinds:
             raise ValueError(
-                f"kernels: {compiled.names[0]!r} and others like it are similarities to all "
-                "training examples, which no partition holds; matrices and functions are for "
-                "plain estimators"
+                f"kernels: {compiled.names[0]!r} needs the similarities to all training examples, "
+                "which no partition contains; use a local estimator for precomputed matrices and "
+                "functions"
             )
         if not all(method.far for method in methods):
             raise ValueError(
-                f"solver={self.solver!r} needs the outputs of every kernel in one place; on a "
-                'cluster take "auto", "mwu", or another one with weight steps'
+                f"solver={self.solver!r} needs the outputs of every kernel on one machine; on a "
+                'cluster use "auto", "mwu", or another solver with weight steps'
             )
         keyed = getattr(self, "checkpoint", None) is not None
-        return far_prepared(
-            compiled,
-            X,
-            sample,
-            costs,
+        options = ShardOptions(
             cache_mb=self.cache_mb,
             n_jobs=thread_count(self.n_jobs),
             keyed=keyed,
             combines=all(method.combines for method in methods),
         )
+        return prepared_shards(compiled, X, sample, costs, options)
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
-        """Return a context with what shows progress, bytes and the time left, if anything does."""
+        """Return a context that displays progress, bytes sent and remaining time if verbose."""
         if not self.verbose or X is None:
             return super()._live_line()
         clock = TimeLeft(self.tol)
@@ -131,7 +139,13 @@ class DaskEstimator(MKLEstimator):
         return live_line(type(self).__name__, more)
 
     def as_plain(self) -> MKLEstimator:
-        """Return the fitted estimator as one that knows nothing of Dask."""
+        """Return the fitted estimator as a local one, which does not need Dask.
+
+        Returns
+        -------
+        MKLEstimator
+            Such as an `MKLClassifier` with the same parameters and fitted attributes.
+        """
         parameters = self.get_params(deep=False)
         del parameters["client"]
         plain = self.plain(**parameters)
@@ -141,26 +155,52 @@ class DaskEstimator(MKLEstimator):
         return plain
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file, from which a plain one is loaded."""
+        """Save the fitted estimator; `kernelweave.load` returns a local one.
+
+        Parameters
+        ----------
+        path : str or path
+            The file to write.
+        """
         self.as_plain().save(path)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
-        return state | {"client": None}  # which is of no use elsewhere
+        return state | {"client": None}  # connections cannot be pickled
 
     def predict(self, X: Any) -> Any:
-        """Return what the plain estimator predicts, lazily for a Dask collection."""
-        return self._ask("predict", X)
+        """Return predictions.
+
+        Parameters
+        ----------
+        X : n examples, local or in a Dask collection
+
+        Returns
+        -------
+        array of shape (n,) or (n, outputs)
+            A Dask array if X is a Dask collection.
+        """
+        return self._apply("predict", X)
 
     def contributions(self, X: Any) -> Any:
-        """Return what each kernel adds to the decision values, lazily for a Dask collection."""
-        return self._ask("contributions", X)
+        """Return the contribution of each kernel to the decision values.
 
-    def _ask(self, what: str, X: Any) -> Any:
-        """Return what a method of the plain estimator says of X."""
+        Parameters
+        ----------
+        X : n examples, local or in a Dask collection
+
+        Returns
+        -------
+        array of shape (n, M) or (n, outputs, M)
+            A Dask array if X is a Dask collection.
+        """
+        return self._apply("contributions", X)
+
+    def _apply(self, name: str, X: Any) -> Any:
+        """Return the result of a method of the local estimator, lazily for a Dask collection."""
         if is_collection(X):
-            return lazily(self.as_plain(), what, X)
-        method: Callable[[Any], Any] = getattr(super(), what)
+            return lazily(self.as_plain(), name, X)
+        method: Callable[[Any], Any] = getattr(super(), name)
         return method(X)
 
 
@@ -168,9 +208,22 @@ class DaskSearch(DaskEstimator):
     """A search over norms and costs on a cluster."""
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> DaskSearch:
-        """Learn from a collection X with targets y; `groups`, an array, are for the splitter."""
-        super().fit(*self._told(X, y, sample_weight), groups=groups)
+        """Search over norms and costs by cross-validation, and fit the best model.
+
+        Parameters
+        ----------
+        X : Dask collection of n examples
+        y : array or Dask collection of n targets
+        sample_weight : array or Dask collection of n weights, optional
+        groups : array of shape (n,), optional
+            Groups of examples for the splitter ``cv``.
+
+        Returns
+        -------
+        self
+        """
+        super().fit(*self._gathered(X, y, sample_weight), groups=groups)
         return self
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> Any:
-        return super()._splits(np.zeros((len(y), 1)), y, groups)  # which splitters only count
+        return super()._splits(np.zeros((len(y), 1)), y, groups)  # splitters use only its length

@@ -1,8 +1,8 @@
-"""A cluster as one fit sees it: named tasks, answers that are waited for, bytes that are counted.
+"""Named tasks on a Dask cluster, with error detection and counts of transferred bytes.
 
-Tasks are pure functions of what is in Dask's graph. A worker that dies takes with it what Dask
-computes again elsewhere. What Dask cannot mend is an error here and never a wait without end:
-while an answer is waited for, the scheduler is asked whether it is there, and who works.
+Tasks are pure functions of values in Dask's graph, so that Dask recomputes the results of a worker
+that dies. Failures from which Dask cannot recover raise `ClusterError` instead of blocking: while
+waiting for a result, the client checks that the scheduler responds and that there are workers.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import time
 import warnings
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
-from concurrent.futures import TimeoutError as Unanswered  # the built-in one from 3.11 on
+from concurrent.futures import TimeoutError as FutureTimeout  # TimeoutError from 3.11 on
 from contextlib import contextmanager
 from secrets import token_hex
 from typing import Any
@@ -21,15 +21,17 @@ from typing import Any
 from distributed import Client, Future, KilledWorker, get_client
 from distributed.client import ClosedClientError
 
-LOOK = 0.5  # seconds for which an answer is waited for before the clock is looked at,
-ASK = 1.0  # between two questions to the scheduler,
-ANSWER, SLOWER = 7.5, 10.0  # in which it has to answer one, or so many times its slowest answer:
-# on a busy machine all take long,
-WORKERS = 60.0  # and without any worker
+POLL_SECONDS = 0.5  # seconds between two checks for a result
+CHECK_SECONDS = 1.0  # seconds between two checks of the scheduler
+# The scheduler must respond within RESPONSE_SECONDS, or within RESPONSE_FACTOR times its slowest
+# response so far: on a busy machine all responses are slow.
+RESPONSE_SECONDS = 7.5
+RESPONSE_FACTOR = 10.0
+WORKER_SECONDS = 60.0  # seconds without any worker after which a fit fails
 
 
 class ClusterError(RuntimeError):
-    """The cluster cannot go on: its scheduler is gone, or its workers are.
+    """Raised if the scheduler or all workers of a cluster are lost.
 
     Examples
     --------
@@ -40,7 +42,7 @@ class ClusterError(RuntimeError):
 
 
 class Lost(ClusterError):
-    """A message was lost with the only worker that had it; what was asked can be asked again."""
+    """Raised if a message was lost with the only worker that had it; the task can be repeated."""
 
 
 class Cluster:
@@ -48,13 +50,15 @@ class Cluster:
 
     Parameters
     ----------
-    client : a client of Dask; None for the current one.
+    client : distributed.Client or None
+        None for the current client.
 
     Attributes
     ----------
-    sent, received : int
-        Bytes that went to workers, each shared message once for every task that it is for, and
-        that came back.
+    sent : int
+        Bytes sent to workers; a shared message counts once for every task that uses it.
+    received : int
+        Bytes received from workers.
     """
 
     def __init__(self, client: Client | None):
@@ -62,26 +66,41 @@ class Cluster:
         self.sent, self.received = 0, 0
         self._token, self._count = token_hex(4), 0
         self._loop = self.client.loop.asyncio_loop
-        self._slowest = 0.0  # answer of the scheduler, in seconds
+        self._slowest = 0.0  # slowest response of the scheduler, in seconds
 
     def submit(self, name: str, function: Callable[..., Any], *arguments: Any) -> Future:
-        """Start a task, which the dashboard shows under a name; arguments may be futures."""
+        """Start a task and return its future.
+
+        Parameters
+        ----------
+        name : str
+            Name of the task in the dashboard.
+        function : callable
+        *arguments
+            Arguments of the function; futures are replaced by their results.
+        """
         self._count += 1
         key = f"kernelweave-{name}-{self._token}-{self._count}"
         with self._explained(), warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Sending large graph")  # they are data, sent once
+            warnings.filterwarnings("ignore", "Sending large graph")  # data, which is sent once
             return self.client.submit(function, *arguments, key=key, pure=False)
 
     def compute(self, parts: Sequence[Any]) -> list[Future]:
-        """Start what is delayed."""
+        """Start the computation of delayed values and return their futures."""
         with self._explained():
             return list(self.client.compute(list(parts)))
 
     def share(self, message: Any, tasks: int, *, lasting: bool = True) -> Future:
-        """Return a message to several tasks, which is sent once and passed on by workers.
+        """Return a pickled message for several tasks, which workers pass on to each other.
 
-        One that lasts is in Dask's graph, and outlives the workers that have it. Others are quicker
-        to send, and may be `Lost`.
+        Parameters
+        ----------
+        message : any picklable object
+        tasks : int
+            Number of tasks that use it, for the count of bytes.
+        lasting : bool
+            Whether the message is part of Dask's graph, so that it survives the loss of workers.
+            Otherwise it is sent faster, and gathering its tasks may raise `Lost`.
         """
         packed = pickle.dumps(message, protocol=5)
         self.sent += tasks * len(packed)
@@ -95,67 +114,69 @@ class Cluster:
 
         Raises
         ------
-        ClusterError : where the scheduler or all workers are gone.
+        ClusterError
+            If the scheduler or all workers are lost.
         """
         with self._explained():
             found = self._awaited(lambda: self.client.gather(list(futures), asynchronous=True))
         return list(found)
 
     def _awaited(self, work: Callable[[], Awaitable[Any]]) -> Any:
-        """Return what work in the client's loop gives, as long as the cluster is there."""
+        """Return the result of a coroutine in the client's loop; check the cluster meanwhile."""
 
         async def done() -> Any:
             return await work()
 
         waiting = asyncio.run_coroutine_threadsafe(done(), self._loop)
-        asked = idle_since = time.monotonic()
+        checked = idle_since = time.monotonic()
         while True:
             try:
-                return waiting.result(timeout=LOOK)
-            except Unanswered:
-                if waiting.done():  # the task itself ran out of time
+                return waiting.result(timeout=POLL_SECONDS)
+            except FutureTimeout:
+                if waiting.done():  # the task itself raised a timeout
                     raise
-            if time.monotonic() - asked < ASK:
+            if time.monotonic() - checked < CHECK_SECONDS:
                 continue
             if self._workers():
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since > WORKERS:
+            elif time.monotonic() - idle_since > WORKER_SECONDS:
                 raise ClusterError(
-                    f"no worker has been there for {WORKERS:g} seconds; start workers, and go on "
-                    "from a checkpoint (checkpoint=) if there is one"
+                    f"the cluster has had no workers for {WORKER_SECONDS:g} seconds; start workers "
+                    "and fit again, from a checkpoint (checkpoint=) if there is one"
                 )
-            asked = time.monotonic()
+            checked = time.monotonic()
 
     def _workers(self) -> dict[str, int]:
-        """Return the workers and their threads, as the scheduler knows them."""
+        """Return the number of threads of each worker, by its address."""
 
-        async def ask() -> dict[str, int]:
+        async def query() -> dict[str, int]:
             workers: dict[str, int] = await self.client.scheduler.ncores()
             return workers
 
-        question, asked = asyncio.run_coroutine_threadsafe(ask(), self._loop), time.monotonic()
-        patience = max(ANSWER, SLOWER * self._slowest)
+        future, started = asyncio.run_coroutine_threadsafe(query(), self._loop), time.monotonic()
+        limit = max(RESPONSE_SECONDS, RESPONSE_FACTOR * self._slowest)
         try:
-            workers = question.result(timeout=patience)
-        except Unanswered:
-            question.cancel()
+            workers = future.result(timeout=limit)
+        except FutureTimeout:
+            future.cancel()
             raise ClusterError(
-                f"the scheduler at {self._address} has not answered for {patience:.1f} seconds"
+                f"the scheduler at {self._address} has not responded for {limit:.1f} seconds; "
+                "check that it is running, and fit again (from a checkpoint, if there is one)"
             ) from None
-        except OSError as error:  # before the client itself has noticed it
-            raise ClusterError(f"the scheduler at {self._address} is gone: {error}") from error
-        self._slowest = max(self._slowest, time.monotonic() - asked)
+        except OSError as error:  # before the client has noticed the failure
+            raise ClusterError(f"the scheduler at {self._address} is lost: {error}") from error
+        self._slowest = max(self._slowest, time.monotonic() - started)
         return workers
 
     @property
     def threads(self) -> int:
-        """Number of threads of all workers."""
+        """Total number of threads of all workers."""
         with self._explained():
             return sum(self._workers().values())
 
     @property
     def memory(self) -> float:
-        """The bytes that a worker may use, the least of all; infinity without a limit."""
+        """Smallest memory limit of a worker, in bytes; infinity if there is none."""
         with self._explained():
             workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
         return min((one["memory_limit"] or float("inf") for one in workers), default=float("inf"))
@@ -163,26 +184,26 @@ class Cluster:
     @property
     def _address(self) -> str:
         scheduler = self.client.scheduler
-        return str(scheduler.address) if scheduler is not None else "an address that is unknown"
+        return str(scheduler.address) if scheduler is not None else "an unknown address"
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Turn what Dask says of a cluster that is gone into one kind of error."""
+        """Return a context that converts Dask's errors about lost clusters to `ClusterError`."""
         try:
             yield
         except (CancelledError, asyncio.CancelledError, ClosedClientError, OSError) as error:
             running = self.client.status == "running"
-            theirs = type(error).__module__.split(".")[0] == "distributed"
-            if isinstance(error, OSError) and running and not theirs:
-                raise  # such as a file that a partition is read from
+            from_dask = type(error).__module__.split(".")[0] == "distributed"
+            if isinstance(error, OSError) and running and not from_dask:
+                raise  # such as a missing file of a partition
             if running:
                 raise Lost(f"tasks of this fit were cancelled: {error}") from error
             raise ClusterError(
-                f"the scheduler at {self._address} is gone, or the client was closed: {error}"
+                f"the scheduler at {self._address} is lost, or the client was closed: {error}"
             ) from error
         except KilledWorker as error:
             raise ClusterError(
-                f"workers died again and again at one task, for want of memory as a rule: {error} "
+                f"workers died repeatedly in the same task, usually for lack of memory: {error} "
                 "Give workers more memory, or make partitions smaller (rechunk, repartition)"
             ) from error
 
@@ -193,13 +214,13 @@ def _running(client: Client | None) -> Client:
             client = get_client()
         except ValueError:
             raise ValueError(
-                "there is no client of Dask: start one, such as distributed.Client() for this "
-                "machine or Client('tcp://address:8786') for a cluster, or give client="
+                "client: there is no current Dask client; start one, such as distributed.Client() "
+                "for this machine or Client('tcp://address:8786') for a cluster, or pass client="
             ) from None
     if not isinstance(client, Client):
         raise ValueError(f"client must be a distributed.Client, not a {type(client).__name__}")
     if client.asynchronous:
-        raise ValueError("client must not be asynchronous")
+        raise ValueError("client must be synchronous, got Client(asynchronous=True)")
     if client.status != "running":
-        raise ClusterError(f"client is {client.status}: it must be running")
+        raise ClusterError(f"client must be running, but is {client.status}; start a new one")
     return client

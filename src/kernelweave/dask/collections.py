@@ -1,4 +1,4 @@
-"""What X may be on a cluster, as partitions: each is a part of the examples, in Dask's graph."""
+"""Accepted Dask collections, and their partitions."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ ACCEPTED = (
 
 @dataclass(frozen=True, eq=False)
 class SequenceBlocks:
-    """Packed sequences in blocks that are read when they are needed.
+    """Sequences in blocks that workers read on demand; the result of `read_sequences`.
 
-    Attributes
+    Parameters
     ----------
-    blocks : the blocks, each a delayed `Sequences`.
-    labels : what messages call them.
+    blocks : tuple of delayed `Sequences`
+    labels : tuple of str
+        Names of the blocks in messages.
 
     Examples
     --------
@@ -57,7 +58,7 @@ class SequenceBlocks:
 
 
 def is_collection(X: Any) -> bool:
-    """Return whether X is spread over partitions."""
+    """Return whether X is a Dask collection, or a dict that contains one."""
     if isinstance(X, Mapping):
         return any(is_collection(table) for table in X.values())
     return isinstance(X, SequenceBlocks) or is_dask_collection(X)
@@ -66,9 +67,16 @@ def is_collection(X: Any) -> bool:
 def partitions(X: Any, name: str = "X") -> list[Delayed]:
     """Return the partitions of a collection.
 
+    Parameters
+    ----------
+    X : Dask collection, or dict of them
+    name : str
+        Name of the argument, for error messages.
+
     Raises
     ------
-    ValueError : where X is none, or is cut in a way in which no partition holds whole examples.
+    ValueError
+        If X is not a Dask collection, or is split along its columns.
     """
     if isinstance(X, SequenceBlocks):
         return list(X.blocks)
@@ -80,13 +88,13 @@ def partitions(X: Any, name: str = "X") -> list[Delayed]:
     if isinstance(X, Bag) or hasattr(X, "to_delayed"):  # bags, frames and series
         return list(X.to_delayed())
     raise ValueError(
-        f"{name} must be {ACCEPTED}, not a {type(X).__name__}; what is in the memory of one "
-        "machine is for the plain estimators, such as MKLClassifier"
+        f"{name} must be {ACCEPTED}, not a {type(X).__name__}; for data in local memory use the "
+        "local estimators, such as MKLClassifier"
     )
 
 
 def labels_of(X: Any, count: int) -> list[str]:
-    """Return what messages call the partitions of X."""
+    """Return the names of the partitions of X in messages."""
     known = X.labels if isinstance(X, SequenceBlocks) else ()
     return [f"partition {k}" + (f" ({known[k]})" if known else "") for k in range(count)]
 
@@ -97,11 +105,11 @@ def _check_chunks(X: Array, name: str) -> None:
     if X.ndim == 2 and X.numblocks[1] > 1:
         raise ValueError(
             f"{name} is split along its columns into {X.numblocks[1]} chunks, but a partition must "
-            f"hold whole rows: {name}.rechunk({{1: -1}})"
+            f"contain whole rows; call {name}.rechunk({{1: -1}})"
         )
     if np.isnan(X.chunks[0]).any():
         raise ValueError(
-            f"{name} has chunks of unknown sizes: call {name}.compute_chunk_sizes() first"
+            f"{name} has chunks of unknown sizes; call {name}.compute_chunk_sizes() first"
         )
 
 
@@ -110,14 +118,15 @@ def _partitions_of_views(X: Mapping[str, Any]) -> list[Delayed]:
     counts = {view: len(each) for view, each in parts.items()}
     if len(set(counts.values())) != 1:
         raise ValueError(
-            f"X: views must have equal partitions, but have different numbers {counts}"
+            f"X: views must have the same partitions, but their numbers differ: {counts}; "
+            "repartition them"
         )
     tables = zip(*parts.values(), strict=True)
     return [delayed(Views)(dict(zip(parts, each, strict=True))) for each in tables]
 
 
 def known_bytes(X: Any) -> int:
-    """Return the size of the largest partition, as far as it is known before it is there."""
+    """Return the size of the largest partition in bytes, or 0 if it is unknown."""
     if isinstance(X, Mapping):
         return max((known_bytes(table) for table in X.values()), default=0)
     if not isinstance(X, Array) or np.isnan(X.chunks[0]).any():
@@ -126,7 +135,7 @@ def known_bytes(X: Any) -> int:
 
 
 def concatenated(parts: Sequence[Any]) -> Any:
-    """Return the rows of several partitions, one after the other."""
+    """Return the concatenation of several partitions."""
     first = parts[0]
     if len(parts) == 1:
         return first

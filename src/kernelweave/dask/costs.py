@@ -1,7 +1,8 @@
-"""What a pass over all shards costs: bytes and seconds, by sizes, machines and network.
+"""A model of the cost of a pass over all shards, in bytes and seconds.
 
-A pass tells every worker q examples and their alphas, and brings back a number for each of n. It is
-what a fit on a cluster mostly waits for; docs/scale.md has measured constants and plans.
+A pass sends q examples and their dual variables to every worker and returns one number for each of
+n examples. Passes take most of the time of a fit on a cluster; docs/scale.md has measured
+constants.
 """
 
 from __future__ import annotations
@@ -9,19 +10,25 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-PER_MESSAGE, PER_ANSWER = 600, 130  # bytes around numbers
+MESSAGE_OVERHEAD = 600  # bytes of a pickled message apart from its numbers
+ANSWER_OVERHEAD = 130  # bytes of a pickled answer apart from its numbers
+CLIENT_ARRAYS = 20  # arrays of n numbers on the client: alpha, outputs, targets, costs, bounds, ...
+FETCHED_COPIES = 4  # allowance for caches and buffers, in copies of each fetched example
 
 
 @dataclass(frozen=True)
 class Machines:
-    """Workers and their network.
+    """The workers of a cluster and their network.
 
     Attributes
     ----------
-    workers : number of them.
-    threads : of each worker.
-    bandwidth : bytes per second between two machines.
-    latency : seconds that a question and its answer take, however short they are.
+    workers : int
+    threads : int
+        Threads of each worker.
+    bandwidth : float
+        Bytes per second between two machines.
+    latency : float
+        Seconds of a round trip.
     """
 
     workers: int
@@ -36,11 +43,16 @@ class Pass:
 
     Attributes
     ----------
-    n : number of examples.
-    q : number of examples whose alphas are told.
-    example_bytes : of one example, as kernels read it: 8 for a number, 16 for 64 letters of DNA.
-    pair_seconds : of one kernel value in one thread; 0 where `lookup_seconds` says it all.
-    lookup_seconds : of one example of a shard, whatever q is: string kernels look words up.
+    n : float
+        Number of examples.
+    q : float
+        Number of examples that are sent to all workers.
+    example_bytes : float
+        Size of an example in the form that kernels read: 8 per number, 16 per 64 letters of DNA.
+    pair_seconds : float
+        Time of one kernel evaluation in one thread.
+    lookup_seconds : float
+        Time per example that does not depend on q, such as the k-mer lookups of string kernels.
     """
 
     n: float
@@ -50,18 +62,17 @@ class Pass:
     lookup_seconds: float = 0.0
 
     def sent(self, shards: int) -> float:
-        """Return the bytes that all shards are told: examples, alphas, and what wraps them."""
-        return shards * (self.q * (self.example_bytes + 8) + PER_MESSAGE)
+        """Return the bytes sent to all shards: examples, dual variables and overhead."""
+        return shards * (self.q * (self.example_bytes + 8) + MESSAGE_OVERHEAD)
 
     def received(self, shards: int) -> float:
-        """Return the bytes of all answers."""
-        return 8 * self.n + shards * PER_ANSWER
+        """Return the bytes received from all shards."""
+        return 8 * self.n + shards * ANSWER_OVERHEAD
 
     def seconds(self, machines: Machines) -> float:
-        """Return how long the pass takes.
+        """Return the duration of the pass.
 
-        The message goes from worker to worker, twice as many at each step; answers share the way
-        to the client.
+        Workers pass the message on in a binary tree; answers share the bandwidth of the client.
         """
         steps = 1 + math.ceil(math.log2(machines.workers)) if machines.workers > 1 else 1
         message = self.sent(1) / machines.bandwidth * steps
@@ -72,8 +83,15 @@ class Pass:
 
 
 def client_bytes(n: float, support: float, example_bytes: float) -> float:
-    """Return the memory of the client: numbers of all examples, and the examples it has fetched.
+    """Return the memory of the client in bytes.
 
-    Alpha, outputs, targets, costs, bounds and what is made of them meanwhile are some 20 arrays.
+    Parameters
+    ----------
+    n : float
+        Number of examples.
+    support : float
+        Number of support vectors, which the client fetches.
+    example_bytes : float
+        Size of an example.
     """
-    return 20 * 8 * n + 4 * support * (example_bytes + 8)
+    return CLIENT_ARRAYS * 8 * n + FETCHED_COPIES * support * (example_bytes + 8)

@@ -1,4 +1,4 @@
-"""The estimators on a cluster."""
+"""Estimators for Dask clusters."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from .base import DaskEstimator, DaskSearch
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLClassifier(DaskEstimator, MKLClassifier):
-    """`MKLClassifier` on the examples of a Dask cluster.
+    """`MKLClassifier` for training examples in a Dask collection.
 
-    Parameters and attributes are those of `MKLClassifier`, and:
+    It has the parameters and attributes of `MKLClassifier`, and these:
 
     Parameters
     ----------
     client : distributed.Client or None
         The cluster; None for the current client.
     n_jobs : int or None
-        Threads of this process; workers use those that they have.
+        Number of threads of the local process. Workers use all their threads.
 
     Examples
     --------
@@ -43,18 +43,48 @@ class DaskMKLClassifier(DaskEstimator, MKLClassifier):
     plain = MKLClassifier
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLClassifier:
-        """Learn from a collection X with labels y, a collection or an array, shape (n,)."""
-        super().fit(*self._told(X, y, sample_weight))
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Dask collection of n examples
+        y : array or Dask collection of n class labels
+        sample_weight : array or Dask collection of n weights, optional
+
+        Returns
+        -------
+        self
+        """
+        super().fit(*self._gathered(X, y, sample_weight))
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """Return decision values, lazily for a Dask collection."""
-        return self._ask("decision_function", X)
+        """Return decision values.
+
+        Parameters
+        ----------
+        X : n examples, local or in a Dask collection
+
+        Returns
+        -------
+        array of shape (n,), or (n, classes) for more than two classes
+            A Dask array if X is a Dask collection.
+        """
+        return self._apply("decision_function", X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLRegressor(DaskEstimator, MKLRegressor):
-    """`MKLRegressor` on the examples of a Dask cluster; see `DaskMKLClassifier`.
+    """`MKLRegressor` for training examples in a Dask collection.
+
+    It has the parameters and attributes of `MKLRegressor`, and these:
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The cluster; None for the current client.
+    n_jobs : int or None
+        Number of threads of the local process. Workers use all their threads.
 
     Examples
     --------
@@ -73,14 +103,34 @@ class DaskMKLRegressor(DaskEstimator, MKLRegressor):
     plain = MKLRegressor
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DaskMKLRegressor:
-        """Learn from a collection X with targets y, shape (n,) or (n, outputs)."""
-        super().fit(*self._told(X, y, sample_weight))
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Dask collection of n examples
+        y : array or Dask collection of shape (n,) or (n, outputs)
+        sample_weight : array or Dask collection of n weights, optional
+
+        Returns
+        -------
+        self
+        """
+        super().fit(*self._gathered(X, y, sample_weight))
         return self
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLOneClass(DaskEstimator, MKLOneClass):
-    """`MKLOneClass` on the examples of a Dask cluster; see `DaskMKLClassifier`.
+    """`MKLOneClass` for training examples in a Dask collection.
+
+    It has the parameters and attributes of `MKLOneClass`, and these:
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The cluster; None for the current client.
+    n_jobs : int or None
+        Number of threads of the local process. Workers use all their threads.
 
     Examples
     --------
@@ -98,21 +148,49 @@ class DaskMKLOneClass(DaskEstimator, MKLOneClass):
     plain = MKLOneClass
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> DaskMKLOneClass:
-        """Learn the region of a collection X; y is ignored."""
-        super().fit(*self._told(X, None, sample_weight))
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Dask collection of n examples
+        y : ignored
+        sample_weight : array or Dask collection of n weights, optional
+
+        Returns
+        -------
+        self
+        """
+        super().fit(*self._gathered(X, None, sample_weight))
         return self
 
     def decision_function(self, X: Any) -> Any:
-        """Return how far inside the region examples lie, lazily for a Dask collection."""
-        return self._ask("decision_function", X)
+        """Return decision values, which are positive for inliers.
+
+        Parameters
+        ----------
+        X : n examples, local or in a Dask collection
+
+        Returns
+        -------
+        array of shape (n,)
+            A Dask array if X is a Dask collection.
+        """
+        return self._apply("decision_function", X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
-    """`MKLClassifierCV` on the examples of a Dask cluster; see `DaskMKLClassifier`.
+    """`MKLClassifierCV` for training examples in a Dask collection.
 
-    Folds are positions among all examples: those that a fold holds out have cost 0, and stay where
-    they are.
+    The test examples of a fold get cost 0 and are not moved. It has the parameters and attributes
+    of `MKLClassifierCV`, and these:
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The cluster; None for the current client.
+    n_jobs : int or None
+        Number of threads of the local process. Workers use all their threads.
 
     Examples
     --------
@@ -131,13 +209,32 @@ class DaskMKLClassifierCV(DaskSearch, MKLClassifierCV):
     plain = MKLClassifierCV
 
     def decision_function(self, X: Any) -> Any:
-        """Return decision values, lazily for a Dask collection."""
-        return self._ask("decision_function", X)
+        """Return decision values.
+
+        Parameters
+        ----------
+        X : n examples, local or in a Dask collection
+
+        Returns
+        -------
+        array of shape (n,), or (n, classes) for more than two classes
+            A Dask array if X is a Dask collection.
+        """
+        return self._apply("decision_function", X)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class DaskMKLRegressorCV(DaskSearch, MKLRegressorCV):
-    """`MKLRegressorCV` on the examples of a Dask cluster; see `DaskMKLClassifierCV`.
+    """`MKLRegressorCV` for training examples in a Dask collection.
+
+    It has the parameters and attributes of `MKLRegressorCV`, and these:
+
+    Parameters
+    ----------
+    client : distributed.Client or None
+        The cluster; None for the current client.
+    n_jobs : int or None
+        Number of threads of the local process. Workers use all their threads.
 
     Examples
     --------

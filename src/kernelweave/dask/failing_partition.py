@@ -1,4 +1,4 @@
-"""Which partition an error is about."""
+"""Add the name of the failing partition to errors."""
 
 from __future__ import annotations
 
@@ -13,26 +13,31 @@ from .data import Data
 
 
 @contextmanager
-def blamed(kernels: Sequence[Kernel], data: Data) -> Iterator[None]:
-    """Let an error about a sample name the partition that it is about, if one alone has it.
+def naming_partition(kernels: Sequence[Kernel], data: Data) -> Iterator[None]:
+    """Return a context in which a ValueError about the sample names the failing partition.
+
+    All partitions are read by the kernels, and the first one that fails is reported. The original
+    error is raised if none does.
 
     Parameters
     ----------
-    kernels : that read the examples.
+    kernels : sequence of Kernel
+        The kernels that read the examples.
+    data : Data
     """
     try:
         yield
     except ValueError as error:
         message = data.cluster.share(_resolved(kernels, data.sample), len(data.parts))
-        tasks = [data.cluster.submit("blame", complaint, part, message) for part in data.parts]
-        for label, said in zip(data.labels, data.cluster.gather(tasks), strict=True):
-            if said:
-                raise ValueError(f"X, {label}: {said}") from error
+        tasks = [data.cluster.submit("check", error_of_part, part, message) for part in data.parts]
+        for label, text in zip(data.labels, data.cluster.gather(tasks), strict=True):
+            if text:
+                raise ValueError(f"X, {label}: {text}") from error
         raise
 
 
-def complaint(part: Any, message: bytes) -> str:
-    """Return what is wrong with a partition that kernels, packed, read; nothing as a rule."""
+def error_of_part(part: Any, message: bytes) -> str:
+    """Return the error of reading a partition by pickled kernels, or an empty text."""
     try:
         kernels = tuple(kernel.resolve(part) for kernel in pickle.loads(message))
         CompiledKernels(kernels).read(Reading(part, training=False))
@@ -42,7 +47,7 @@ def complaint(part: Any, message: bytes) -> str:
 
 
 def _resolved(kernels: Sequence[Kernel], sample: Any) -> list[Kernel]:
-    """Return kernels as they are on all examples, where a sample tells."""
+    """Return kernels resolved on the sample, or unchanged if that fails."""
     try:
         return [kernel.resolve(sample) for kernel in kernels]
     except ValueError:

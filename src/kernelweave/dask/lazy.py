@@ -1,4 +1,4 @@
-"""What a model says of a collection: another collection, computed when it is asked for."""
+"""Lazy predictions for Dask collections."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from .cluster import Cluster
 from .collections import is_collection, partitions
 
 
-def lazily(model: Any, what: str, X: Any) -> Array:
-    """Return what a method of a fitted plain estimator says of each partition, as a Dask array.
+def lazily(model: Any, name: str, X: Any) -> Array:
+    """Return the results of a method of a fitted estimator for a collection as a Dask array.
 
     Parameters
     ----------
-    model : the estimator.
-    what : the name of the method, whose answer has a row for each example.
-    X : the collection; numbers of examples that are not known stay unknown.
+    model : fitted local estimator
+    name : str
+        Name of a method that returns one row per example, such as "predict".
+    X : Dask collection
+        If its chunk sizes are unknown, so are those of the result.
     """
-    shape, dtype = _kind(model, what)
+    shape, dtype = _shape_and_dtype(model, name)
     one, parts = delayed(model, pure=True), partitions(X)
     sizes = X.chunks[0] if isinstance(X, Array) else (np.nan,) * len(parts)
-    answers = [delayed(says)(one, what, part, shape, dtype) for part in parts]
+    answers = [delayed(apply)(one, name, part, shape, dtype) for part in parts]
     arrays = [
         from_delayed(answer, (size, *shape), dtype=dtype)
         for answer, size in zip(answers, sizes, strict=True)
@@ -32,37 +34,32 @@ def lazily(model: Any, what: str, X: Any) -> Array:
     return concatenate(arrays, allow_unknown_chunksizes=True)
 
 
-def says(model: Any, what: str, part: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Return what a method of a model says of a partition."""
+def apply(model: Any, name: str, part: Any, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """Return the result of a method of a model for a partition, which may be empty."""
     if len(part) == 0:
         return np.empty((0, *shape), dtype=dtype)
-    found: np.ndarray = getattr(model, what)(part)
+    found: np.ndarray = getattr(model, name)(part)
     return found
 
 
-def _kind(model: Any, what: str) -> tuple[tuple[int, ...], Any]:
-    """Return shape (without the examples) and type of an answer."""
+def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], Any]:
+    """Return the shape (without the axis of examples) and the dtype of the result of a method."""
     outputs, M = model._model.weights.shape
     several = (outputs,) if outputs > 1 else ()
-    if what == "contributions":
+    if name == "contributions":
         return (*several, M), float
-    if what == "predict_proba":
+    if name == "predict_proba":
         return (len(model.classes_),), float
-    if what != "predict" or not hasattr(model, "classes_"):
-        return (several if not hasattr(model, "offset_") else ()), int if _marks(
-            model, what
-        ) else float
+    if hasattr(model, "offset_"):  # one class: +1 and -1, or decision values
+        return (), int if name == "predict" else float
+    if name != "predict" or not hasattr(model, "classes_"):
+        return several, float
     labels = getattr(model, "multilabel_", False)
     return (several, int) if labels else ((), model.classes_.dtype)
 
 
-def _marks(model: Any, what: str) -> bool:
-    """Return whether an answer says inside or outside."""
-    return what == "predict" and hasattr(model, "offset_")
-
-
 def local(values: Any, cluster: Cluster) -> Any:
-    """Return targets or weights of examples as an array here, wherever they are."""
+    """Return targets or weights as a local array; local values are returned unchanged."""
     if not is_collection(values):
         return values
     parts = cluster.gather(cluster.compute(partitions(values, "y")))

@@ -1,10 +1,10 @@
-"""Kernels on the examples of a cluster, ready to be learned with."""
+"""Load the partitions as shards, and build the engine that trains on them."""
 
 from __future__ import annotations
 
 import pickle
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,22 @@ from ..problem.rounding import Bounds, Digits
 from .data import Data
 from .shards import DaskShards
 
-NAME = "sharded"  # of the engine, in plans
-LIGHT_BYTES = 256  # of an example, up to which many of them are fetched where they need no pairs
+NAME = "sharded"  # name of the engine in plans
+# Largest size of an example, in bytes, up to which the client fetches many examples of linear
+# kernels.
+LIGHT_BYTES = 256
 
 
 @dataclass(frozen=True, eq=False)
-class FarExamples:
-    """The training examples, of which some can be fetched."""
+class RemoteExamples:
+    """The training examples on the workers, which the client can fetch.
+
+    Attributes
+    ----------
+    engine : ShardedEngine
+    digests : tuple of str
+        Digest of the examples of each shard; empty without checkpoints.
+    """
 
     engine: ShardedEngine
     digests: tuple[str, ...]
@@ -43,94 +52,118 @@ class FarExamples:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """What tells the tables of these examples from others."""
+        """The digests, which identify the examples in checkpoints."""
         return self.digests
 
     def take(self, index: np.ndarray) -> Examples:
-        """Return some examples."""
+        """Return the examples at the given positions."""
         return self.engine.fetched.take(index, np.flatnonzero(self.engine.alpha))
 
     def part(self, sources: list[int]) -> Examples:
-        """Return all examples for some of the sources; models ask where there are few of them."""
+        """Return all examples for some of the sources; for small training sets only."""
         return self.take(np.arange(self.n)).part(sources)
 
     def reference(self, index: np.ndarray) -> Examples:
-        """Return some examples as what new ones are compared with."""
+        """Return the examples at the given positions in the form that a model saves."""
         return self.take(index).reference(np.arange(len(index)))
 
 
 @dataclass(frozen=True, eq=False)
 class WorstDigits(Digits):
-    """The rounding of kernels on examples elsewhere: each has that of the worst.
+    """Rounding bounds of kernels on remote examples: those of the worst example for all.
 
     Attributes
     ----------
-    worst : (M, 2), the largest of the bounds of each kernel.
+    worst : array of shape (M, 2)
+        The largest bounds of each kernel.
     """
 
-    worst: Any = None
+    worst: np.ndarray = field(default_factory=lambda: np.empty((0, 2)))
 
     def bounds(self, alike: np.ndarray) -> Bounds:
         return self.worst[alike, :1], self.worst[alike, 1:]
 
 
 def worst_digits(shard: Shard, precision: float) -> np.ndarray:
-    """Return the largest bounds of each kernel on a shard, shape (M, 2)."""
+    """Return the largest rounding bounds of each kernel on a shard, shape (M, 2)."""
     kernels = shard.kernels
     digits = Digits(kernels.listing, kernels.seen(shard.examples), precision)
     bounds = [digits.bounds(np.array([m])) for m in range(kernels.listing.n_kernels)]
     return np.array([[np.max(size), np.max(error)] for size, error in bounds])
 
 
-def far_prepared(
+@dataclass(frozen=True)
+class ShardOptions:
+    """Options of training on shards.
+
+    Attributes
+    ----------
+    cache_mb : float
+        Size of the cache of the client in megabytes.
+    n_jobs : int
+        Number of threads of the client.
+    keyed : bool
+        Whether checkpoints need the digests of the examples.
+    combines : bool
+        Whether all methods need mainly the combined kernel, not single ones.
+    """
+
+    cache_mb: float
+    n_jobs: int
+    keyed: bool
+    combines: bool
+
+
+def prepared_shards(
     compiled: CompiledKernels,
     data: Data,
     sample: Examples,
     costs: np.ndarray,
-    *,
-    cache_mb: float,
-    n_jobs: int,
-    keyed: bool,
-    combines: bool,
+    options: ShardOptions,
 ) -> Prepared:
-    """Read all examples where they are, and give them an engine.
+    """Load all partitions on the workers, and return an engine for them.
 
     Parameters
     ----------
-    sample : some of the examples, as kernels read them.
-    costs : of all examples, shape (n,).
-    cache_mb, n_jobs : for examples that are fetched.
-    keyed : whether a checkpoint needs to know the examples.
-    combines : whether methods ask little of single kernels.
+    compiled : CompiledKernels
+        The normalised kernels.
+    data : Data
+        The training examples.
+    sample : Examples
+        The sample of `data` in the form that the kernels read.
+    costs : array of shape (n,)
+        Costs of all examples.
+    options : ShardOptions
     """
+    combines = options.combines
     chosen = Varying(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
     chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
     light = chosen.listing.is_linear and is_light(Shard(chosen, sample))
     linear = combines and LinearEngine.serves(on_sample)
-    near = Near(chosen, linear, cache_mb, n_jobs, light)
+    near = Near(chosen, linear, options.cache_mb, options.n_jobs, light)
     shards = DaskShards(data.cluster, _loaded(data, chosen), data.sizes)
     engine = ShardedEngine(shards, near)
     worst = np.max(shards.ask(worst_digits, (engine.precision,)), axis=0)
-    digests = tuple(shards.ask(digest_of)) if keyed else ()
-    far: Any = FarExamples(engine, digests)
-    digits = WorstDigits(chosen.listing, far, engine.precision, worst=worst)
+    digests = tuple(shards.ask(digest_of)) if options.keyed else ()
+    remote: Any = RemoteExamples(engine, digests)  # has the methods of Examples that models use
+    digits = WorstDigits(chosen.listing, remote, engine.precision, worst=worst)
     shares = costs / costs.sum()
-    return Prepared(compiled, far, sample, engine, NAME, digits, shares)
+    return Prepared(compiled, remote, sample, engine, NAME, digits, shares)
 
 
 def is_light(shard: Shard) -> bool:
-    """Return whether many examples like those of a shard are few bytes."""
+    """Return whether the examples of a shard have at most `LIGHT_BYTES` on average."""
     return sys.getsizeof(shard) <= LIGHT_BYTES * shard.n
 
 
 def digest_of(shard: Shard) -> str:
-    """Return what tells the examples of a shard from others."""
+    """Return the digest of the examples of a shard."""
     return digest(shard.examples.tables)
 
 
 def _loaded(data: Data, kernels: Varying) -> list[Future]:
-    """Return the shards; raise what is wrong with the examples of one."""
+    """Return the shards; raise ValueError if the examples of one cannot be read."""
     cluster, starts = data.cluster, np.cumsum(data.sizes) - data.sizes
     n_jobs = max(1, cluster.threads // len(data.parts))
     message = cluster.share((kernels, n_jobs), len(data.parts))
@@ -141,7 +174,7 @@ def _loaded(data: Data, kernels: Varying) -> list[Future]:
 
 
 def is_there(shard: Shard) -> bool:
-    """Return that a shard was loaded."""
+    """Return True: a task that succeeds once the shard is loaded."""
     return shard.n > 0
 
 
@@ -150,13 +183,18 @@ def load(part: Any, message: bytes, label: str, start: int) -> Shard:
 
     Parameters
     ----------
-    message : the kernels and the number of threads, packed.
-    label : what errors call the partition.
-    start : how many examples come before it.
+    part : the examples of a partition
+    message : bytes
+        The pickled kernels and number of threads.
+    label : str
+        Name of the partition in errors.
+    start : int
+        Position of its first example in the training data.
 
     Raises
     ------
-    ValueError : where kernels cannot read an example; the message names the partition.
+    ValueError
+        If the kernels cannot read an example; the message names the partition.
     """
     kernels, n_jobs = pickle.loads(message)
     reading = Reading(part, training=False, n_jobs=n_jobs)
@@ -172,7 +210,7 @@ def load(part: Any, message: bytes, label: str, start: int) -> Shard:
 
 
 def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
-    """Raise where a view is absent that is absent for none of the sample."""
+    """Raise ValueError if an example is absent in a view in which no sampled example is."""
     absent = absent_of_all(compiled, reading)
     if absent is None or is_extrapolated(compiled):
         return
@@ -182,8 +220,9 @@ def _check_present(compiled: CompiledKernels, reading: Reading) -> None:
         known = any(step[0] == "absent" for step in expression)
         if row.any() and not known:
             raise ValueError(
-                f"example {int(np.argmax(row))} holds NaN only in what kernel {name!r} reads, as "
-                "no example does of the sample that kernels are normalised on; fill or drop it"
+                f"example {int(np.argmax(row))} has only NaN in the columns of kernel {name!r}, "
+                "but no example of the sample on which kernels are normalised has; impute or drop "
+                "the example"
             )
 
 
@@ -191,13 +230,13 @@ def _check_finite(shard: Shard) -> None:
     sizes = shard.largest_values()
     if not np.isfinite(sizes).all():
         raise ValueError(
-            f"kernel {int(np.argmin(np.isfinite(sizes)))} has no finite value k(x, x) for some "
-            "example: the numbers in X, or parameters of the kernel, are too large; scale X down"
+            f"kernel {int(np.argmin(np.isfinite(sizes)))} overflows: k(x, x) is not finite for "
+            "some example; scale X down, or take smaller parameters"
         )
 
 
 def _numbered(examples: Examples, start: int) -> Examples:
-    """Return examples with their numbers among all training examples, where kernels ask for it."""
+    """Return examples with their positions in the training data, for identity kernels."""
     tables = [
         IdTable(np.arange(start, start + examples.n)) if isinstance(table, IdTable) else table
         for table in examples.tables

@@ -1,7 +1,8 @@
-"""Parameters of kernels that depend on all examples, which are nowhere together.
+"""Resolve kernels on the examples of a cluster.
 
-Every partition resolves the kernels on its own examples. Words and categories are the union of
-theirs, and ``gamma="scale"`` follows the variance of all; all else is as the sample has it.
+Every partition resolves the kernels on its own examples. Vocabularies and categories are the union
+over all partitions, and ``gamma="scale"`` uses the variance of all examples. All other parameters
+are determined from the sample.
 """
 
 from __future__ import annotations
@@ -23,45 +24,55 @@ from .data import Data
 
 
 def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
-    """Return kernels with every parameter made concrete on the examples of a cluster."""
+    """Return kernels with all parameters that depend on data determined on a cluster.
+
+    Parameters
+    ----------
+    kernels : list of Kernel
+    data : Data
+
+    Returns
+    -------
+    list of Kernel
+    """
     found = [kernel.resolve(data.sample) for kernel in kernels]
     if not data.is_sampled:
         return found
-    if any(depends(kernel) for kernel in found):
+    if any(has_categories(kernel) for kernel in found):
         parts = _on_parts("resolve", resolve_part, kernels, data)
         found = [merged(each) for each in zip(found, *parts, strict=True)]
     scaled: list[Encoded] = []
     pairs = list(zip(kernels, found, strict=True))
 
-    def note(leaf: Any, asked: Any) -> Any:
+    def collect(leaf: Any, given: Any) -> Any:
         scaled.append(leaf.columns)
         return leaf
 
-    for asked, kernel in pairs:
-        rebuilt(asked, kernel, note)
+    for given, kernel in pairs:
+        rebuilt(given, kernel, collect)
     if not scaled:
         return found
-    spreads = iter(_spreads(_on_parts("moments", moments_of_part, scaled, data)))
+    variances = iter(_variances(_on_parts("moments", moments_of_part, scaled, data)))
     return [
-        rebuilt(asked, kernel, lambda leaf, asked: _scaled(asked, leaf, next(spreads)))
-        for asked, kernel in pairs
+        rebuilt(given, kernel, lambda leaf, given: _scaled(given, leaf, next(variances)))
+        for given, kernel in pairs
     ]
 
 
-def _on_parts(name: str, function: Callable[..., Any], told: Any, data: Data) -> list[Any]:
-    """Return what a function says of each partition, and of something that all are told."""
-    message = data.cluster.share(told, len(data.parts))
+def _on_parts(name: str, function: Callable[..., Any], shared: Any, data: Data) -> list[Any]:
+    """Return the results of a function of each partition and a shared argument, pickled."""
+    message = data.cluster.share(shared, len(data.parts))
     tasks = [data.cluster.submit(name, function, part, message) for part in data.parts]
     return data.cluster.gather(tasks)
 
 
 def resolve_part(part: Any, message: bytes) -> list[Kernel]:
-    """Return kernels, packed, as they are on the examples of a partition."""
+    """Return pickled kernels resolved on the examples of a partition."""
     return [kernel.resolve(part) for kernel in pickle.loads(message)]
 
 
 def moments_of_part(part: Any, message: bytes) -> list[tuple[float, float, float]]:
-    """Return number, mean and sum of squared deviations of the values of columns, packed."""
+    """Return the number, mean and sum of squared deviations of the values of pickled columns."""
     X, found = as_input(part), []
     for columns in pickle.loads(message):
         values = columns.present_values(X)
@@ -70,67 +81,72 @@ def moments_of_part(part: Any, message: bytes) -> list[tuple[float, float, float
     return found
 
 
-def _spreads(parts: Sequence[Sequence[tuple[float, float, float]]]) -> Iterator[float]:
-    """Give the variance of all values of each view, from the moments of their parts."""
+def _variances(parts: Sequence[Sequence[tuple[float, float, float]]]) -> Iterator[float]:
+    """Yield the variance of all values of each view, from the moments of the partitions."""
     for each in zip(*parts, strict=True):
         counts, means, squares = np.array(each).T
         centre = counts @ means / counts.sum()
         yield float((squares.sum() + counts @ (means - centre) ** 2) / counts.sum())
 
 
-def _scaled(asked: Any, leaf: Any, spread: float) -> Any:
-    """Return a kernel whose gammas that were asked to be "scale" follow a variance."""
-    gamma = 1.0 / (leaf.columns.n_features * spread) if spread > 0 else 1.0
-    if isinstance(asked.gamma, tuple):
-        pairs = zip(asked.gamma, leaf.gamma, strict=True)
+def _scaled(given: Any, leaf: Any, variance: float) -> Any:
+    """Return a resolved kernel in which values "scale" of gamma use the given variance."""
+    gamma = 1.0 / (leaf.columns.n_features * variance) if variance > 0 else 1.0
+    if isinstance(given.gamma, tuple):
+        pairs = zip(given.gamma, leaf.gamma, strict=True)
         return replace(leaf, gamma=tuple(gamma if one == "scale" else own for one, own in pairs))
     return replace(leaf, gamma=gamma)
 
 
-def rebuilt(asked: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
-    """Return a resolved kernel in which those with a gamma of "scale" are changed.
+def rebuilt(given: Any, found: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """Return a resolved kernel in which all parts with ``gamma="scale"`` are replaced.
 
     Parameters
     ----------
-    asked : the kernel as it was before it was resolved.
-    change : gives another kernel, from the resolved one and the one that was asked for.
+    given : Kernel
+        The kernel before it was resolved.
+    found : Kernel
+        The resolved kernel.
+    change : callable
+        Returns the replacement for a resolved part and the part before it was resolved.
     """
     if isinstance(found, VectorKernel):
-        gamma = getattr(asked, "gamma", None)
+        gamma = getattr(given, "gamma", None)
         scale = "scale" in gamma if isinstance(gamma, tuple) else gamma == "scale"
-        return change(found, asked) if scale else found
+        return change(found, given) if scale else found
     if isinstance(found, Stack):
-        inner = asked.kernels if isinstance(asked, Stack) else [asked.kernel] * len(found.kernels)
+        inner = given.kernels if isinstance(given, Stack) else [given.kernel] * len(found.kernels)
         pairs = zip(inner, found.kernels, strict=True)
         return replace(found, kernels=tuple(rebuilt(*pair, change) for pair in pairs))
     names = [
         field.name for field in fields(found) if isinstance(getattr(found, field.name), Kernel)
     ]
-    same = type(asked) is type(found)  # or it was wrapped
+    same = type(given) is type(found)  # otherwise `resolve` has wrapped it
     changed = {
-        name: rebuilt(getattr(asked, name) if same else asked, getattr(found, name), change)
+        name: rebuilt(getattr(given, name) if same else given, getattr(found, name), change)
         for name in names
     }
     return replace(found, **changed) if changed else found
 
 
-def depends(value: Any) -> bool:
-    """Return whether a resolved kernel has words or categories."""
+def has_categories(value: Any) -> bool:
+    """Return whether a resolved kernel, or a part of it, has a vocabulary or categories."""
     if isinstance(value, tuple):
-        return any(depends(item) for item in value)
+        return any(has_categories(item) for item in value)
     if not is_dataclass(value) or isinstance(value, type):
         return False
     values = {field.name: getattr(value, field.name) for field in fields(value)}
     lists = values.get("vocabulary") or values.get("categories")
-    return bool(lists) or any(depends(item) for item in values.values())
+    return bool(lists) or any(has_categories(item) for item in values.values())
 
 
 def merged(parts: Sequence[Any]) -> Any:
-    """Return a value like the first, with the words and categories of all.
+    """Return the first of several resolved kernels with the union of vocabularies and categories.
 
     Parameters
     ----------
-    parts : the same part of a kernel, as it is on different examples.
+    parts : sequence
+        The same kernel, or the same part of it, resolved on different examples.
     """
     first = parts[0]
     if isinstance(first, tuple):
@@ -150,8 +166,8 @@ def merged(parts: Sequence[Any]) -> Any:
 
 
 def _union(values: Sequence[Any]) -> Any:
-    """Return all that some lists hold, in the order of categories; None where they are none."""
+    """Return the union of lists of categories in their order; None if they are None."""
     if values[0] is None:
         return None
-    every = set().union(*values)
-    return tuple(sorted(every, key=lambda value: (type(value).__name__, value)))
+    union = set().union(*values)
+    return tuple(sorted(union, key=lambda value: (type(value).__name__, value)))

@@ -1,4 +1,4 @@
-"""Sequences in many files, read by many workers."""
+"""Read FASTA and FASTQ files on the workers of a cluster."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from ..sequences.alphabets import DNA
 from ..sequences.files import opened
 from .collections import SequenceBlocks
 
-BLOCK = 64 * 2**20  # bytes of a file in a block
-PIECE = 1 << 16  # bytes looked through at a time for the begin of a record
+BLOCK = 64 * 2**20  # default size of a block in bytes
+PIECE = 1 << 16  # bytes that are searched at a time for the start of a record
 
 Path = str | os.PathLike[str]
 
@@ -28,14 +28,27 @@ def read_sequences(
     unknown: str = "mismatch",
     blocksize: int | None = BLOCK,
 ) -> SequenceBlocks:
-    """Return the sequences of FASTA files in blocks, each read by the worker that it is on.
+    """Return the sequences of FASTA or FASTQ files in blocks that workers read on demand.
 
     Parameters
     ----------
-    paths : a path, a pattern such as ``"chr*.fa"``, or several; workers find the files under the
-        same names. They may be FASTQ, or packed by gzip, bzip2 or xz: such a file is one block.
-    alphabet, unknown : as in `kernelweave.sequences.read_sequences`.
-    blocksize : bytes of a FASTA file in a block, about; None for one block per file.
+    paths : path, pattern such as ``"chr*.fa"``, or a sequence of them
+        Workers must have access to the files under the same paths. A FASTQ file, or a file
+        compressed by gzip, bzip2 or xz, is one block.
+    alphabet, unknown : as in `kernelweave.sequences.read_sequences`
+    blocksize : int or None
+        Approximate size of a block of a FASTA file in bytes; None for one block per file.
+
+    Returns
+    -------
+    SequenceBlocks
+
+    Raises
+    ------
+    FileNotFoundError
+        If a path does not exist, or a pattern matches no file.
+    ValueError
+        If `paths` is empty, or `blocksize` is not positive.
 
     Examples
     --------
@@ -59,7 +72,7 @@ def read_sequences(
 def read_range(
     path: str, start: int, stop: int | None, alphabet: Any = DNA, unknown: str = "mismatch"
 ) -> Sequences:
-    """Return the sequences of a file, or of whole records in a range of its bytes."""
+    """Return the sequences of a file, or of a range of its bytes that consists of whole records."""
     if stop is None:
         source: Any = path
     else:
@@ -72,13 +85,13 @@ def read_range(
 
 
 def _files(paths: Path | Sequence[Path]) -> list[str]:
-    """Return the files of paths and patterns, those of a pattern sorted."""
+    """Return the files of paths and patterns; the files of a pattern are sorted."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
     files: list[str] = []
     for path in [os.fspath(one) for one in given]:
         found = [path] if os.path.exists(path) else sorted(glob(path))
         if not found:
-            raise FileNotFoundError(f"paths: there is no file {path!r}")
+            raise FileNotFoundError(f"paths: there is no file {path!r}; check the path")
         files += found
     if not files:
         raise ValueError("paths must name at least one file")
@@ -86,7 +99,7 @@ def _files(paths: Path | Sequence[Path]) -> list[str]:
 
 
 def _ranges(path: str, blocksize: int | None) -> Iterator[tuple[int, int | None]]:
-    """Give where whole records of a file begin and end; None for the end of a file in one block."""
+    """Yield the start and end of each block of a file, in bytes; end is None for a whole file."""
     size = os.path.getsize(path)
     with open(path, "rb") as file, opened(path) as unpacked:
         plain = file.read(1) == b">" == unpacked.read(1)
@@ -101,13 +114,13 @@ def _ranges(path: str, blocksize: int | None) -> Iterator[tuple[int, int | None]
 
 
 def _next_record(file: BinaryIO, start: int, size: int) -> int:
-    """Return where the first record begins at or after a place, or the end of the file."""
-    place, before = start - 1, b""
-    while place < size:
-        file.seek(place)
+    """Return the position of the first record at or after `start`, or the size of the file."""
+    position, before = start - 1, b""
+    while position < size:
+        file.seek(position)
         piece = before + file.read(PIECE)
         found = piece.find(b"\n>")
         if found >= 0:
-            return place - len(before) + found + 1
-        place, before = place - len(before) + len(piece), piece[-1:]
+            return position - len(before) + found + 1
+        position, before = position - len(before) + len(piece), piece[-1:]
     return size

@@ -1,4 +1,4 @@
-"""Shards as tasks of Dask: each is a result that stays on a worker, and answers where it is."""
+"""Shards as Dask futures: results that stay on the workers, on which functions are evaluated."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..engines.shard import Shard
 from ..engines.shards import Told
 from .cluster import Cluster, Lost
 
-AGAIN = 5  # times that a question is asked whose message was lost
+ATTEMPTS = 5  # number of times that tasks are submitted if their message is lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,9 +23,11 @@ class DaskShards:
 
     Attributes
     ----------
-    cluster : where they are.
-    futures : the shards.
-    sizes : number of examples of each, (shards,).
+    cluster : Cluster
+    futures : sequence of futures
+        The shards.
+    sizes : array of shape (shards,)
+        Number of examples of each shard.
     """
 
     cluster: Cluster
@@ -35,7 +37,7 @@ class DaskShards:
     def ask(
         self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
     ) -> list[Any]:
-        for _ in range(AGAIN):
+        for _ in range(ATTEMPTS):
             try:
                 return self._ask(question, shared, each or [()] * len(self.futures))
             except Lost as error:
@@ -63,6 +65,6 @@ class DaskShards:
 
 
 def answer(question: Callable[..., Any], shard: Shard, own: bytes, message: bytes) -> bytes:
-    """Return what a shard says to a question, packed."""
+    """Return the pickled result of a function of a shard with pickled arguments."""
     found = question(shard, *pickle.loads(message), *pickle.loads(own))
     return pickle.dumps(found, protocol=5)

@@ -1,7 +1,7 @@
-"""Sequences made up by rules that are known, at any size.
+"""Generators of artificial sequences.
 
-All generators work in pieces of `PIECE` sequences, each with a random stream of its own, so that
-millions of sequences need no more memory than their packed form.
+Sequences are generated in blocks of `BLOCK`, each with its own random stream, so that millions of
+them need little more memory than their packed form.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import numpy as np
 
 from kernelweave.sequences import Sequences
 
-PIECE = 50_000
+BLOCK = 50_000  # sequences
 
 # Letters are coded A, C, G, T = 0, 1, 2, 3.
 _SPLICE_LENGTH, _SITE = 141, 60  # the AG is at _SITE, _SITE + 1
-_BACKGROUND = np.array(  # chances of the next letter after A, C, G, T
+_BACKGROUND = np.array(  # probabilities of the next letter after A, C, G, T
     [[0.38, 0.15, 0.16, 0.31], [0.35, 0.19, 0.16, 0.30],
      [0.34, 0.20, 0.18, 0.28], [0.24, 0.17, 0.19, 0.40]]
 )  # fmt: skip
-_TRACT = np.array(  # chances of A, C, G, T from 14 letters before the AG to 4 after it
+_TRACT = np.array(  # probabilities of A, C, G, T from 14 letters before the AG to 4 after it
     [[.28, .17, .11, .44], [.27, .17, .11, .45], [.26, .17, .11, .46], [.26, .16, .11, .47],
      [.26, .15, .11, .48], [.27, .14, .11, .48], [.28, .13, .12, .47], [.25, .13, .11, .51],
      [.18, .14, .09, .59], [.08, .10, .05, .77], [.04, .07, .02, .87], [.06, .11, .04, .79],
@@ -29,30 +29,35 @@ _TRACT = np.array(  # chances of A, C, G, T from 14 letters before the AG to 4 a
      [.36, .16, .33, .15], [.28, .19, .19, .34], [.29, .21, .21, .29], [.29, .22, .22, .27]]
 )  # fmt: skip
 _EXON = np.array([[0.30, 0.21, 0.30, 0.19], [0.31, 0.22, 0.18, 0.29], [0.23, 0.26, 0.24, 0.27]])
-_DECOY = 0.06  # share of negatives with a tract
+_DECOY = 0.06  # probability that a negative has the tract, or the exon, of a true site
 _MOTIFS = (("GATTACA", 10), ("AGTAGTG", 30))
-_WITHOUT_A = np.array([0.0, 0.5, 0.25, 0.25])  # chances of A, C, G, T
-_REGION = np.arange(49, 68)  # where three A's are
+_WITHOUT_A = np.array([0.0, 0.5, 0.25, 0.25])  # probabilities of A, C, G, T
+_REGION = np.arange(49, 68)  # positions of the three A's
 
 
 def make_splice(
     n: int = 10_000, positive_rate: float = 0.01, seed: int = 0
 ) -> tuple[Sequences, np.ndarray]:
-    """Return acceptor-like splice sites: windows of 141 letters around an AG.
+    """Return artificial acceptor splice sites: windows of 141 letters around an AG.
 
-    All sequences have AG at positions 60 and 61 and a first-order background. True sites have the
-    letter frequencies of a worm acceptor before it and codon-like frequencies behind it; some
-    decoys have one of the two.
+    All sequences have AG at positions 60 and 61, in a first-order Markov background. True sites
+    have the letter frequencies of worm acceptor sites before the AG and codon-like frequencies
+    after it. Some negatives have one of the two.
 
     Parameters
     ----------
-    n : number of sequences.
-    positive_rate : chance of a true site.
-    seed : where the random numbers start.
+    n : int
+        Number of sequences.
+    positive_rate : float
+        Probability of a true site.
+    seed : int
+        Seed of the random numbers.
 
     Returns
     -------
-    Sequences, and labels -1 or 1 of shape (n,).
+    X : Sequences
+    y : array of shape (n,)
+        Labels -1 or 1.
 
     Examples
     --------
@@ -61,7 +66,7 @@ def make_splice(
     >>> X.length, X[0][60:62]
     (141, 'AG')
     """
-    return _in_pieces(n, seed, lambda rng, size: _splice_piece(rng, size, positive_rate))
+    return _in_blocks(n, seed, lambda rng, size: _splice_block(rng, size, positive_rate))
 
 
 def make_motifs(
@@ -72,22 +77,34 @@ def make_motifs(
     *,
     positive_rate: float = 1 / 11,
 ) -> tuple[Sequences, np.ndarray]:
-    """Return random sequences, some of them with GATTACA at 10 and AGTAGTG at 30.
+    """Return random sequences; positives have GATTACA at position 10 and AGTAGTG at 30.
 
-    The first toy problem of Sonnenburg, Rätsch and Rieck (2007, section 4.6.3): ten negatives to a
-    positive one.
+    This is the first toy problem of Sonnenburg, Rätsch and Rieck (2007, section 4.6.3), with ten
+    negatives per positive.
 
     Parameters
     ----------
-    n : number of sequences.
-    replaced : number of letters of each motif, chosen at random, that are drawn anew.
-    length : number of letters, at least 37.
-    seed : where the random numbers start.
-    positive_rate : chance of a sequence with motifs.
+    n : int
+        Number of sequences.
+    replaced : int
+        Number of letters of each motif, from 0 to 7, that are replaced by random letters.
+    length : int
+        Length of the sequences, at least 37.
+    seed : int
+        Seed of the random numbers.
+    positive_rate : float
+        Probability of a sequence with motifs, between 0 and 1.
 
     Returns
     -------
-    Sequences, and labels -1 or 1 of shape (n,).
+    X : Sequences
+    y : array of shape (n,)
+        Labels -1 or 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     Examples
     --------
@@ -98,37 +115,51 @@ def make_motifs(
     """
     last = max(start + len(motif) for motif, start in _MOTIFS)
     if length < last or not 0 <= replaced <= min(len(motif) for motif, _ in _MOTIFS):
-        raise ValueError(f"make_motifs: need length >= {last} and 0 <= replaced <= 7")
+        raise ValueError(
+            f"make_motifs: length must be >= {last} and replaced from 0 to 7, got {length} and "
+            f"{replaced}"
+        )
     _check_rate("make_motifs", positive_rate)
 
-    def piece(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def block(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         codes, y = _random_codes(rng, size, length), _labels(rng, size, positive_rate)
         for motif, start in _MOTIFS:
             _plant(rng, codes, y > 0, motif, np.full(size, start), replaced)
         return codes, y
 
-    return _in_pieces(n, seed, piece)
+    return _in_blocks(n, seed, block)
 
 
 def make_shifted_motif(
     n: int = 5000, length: int = 100, seed: int = 0, *, positive_rate: float = 0.5
 ) -> tuple[Sequences, np.ndarray]:
-    """Return sequences of C, G and T, with three A's in [49, 67]: in a row, or anywhere there.
+    """Return sequences of C, G and T with three A's, which are consecutive in positives.
 
-    The second toy problem of Sonnenburg, Rätsch and Rieck (2007, section 4.6.3). C is twice as
-    frequent as G and T. Positives have AAA at a random place of the region, negatives three A's at
-    random places of it, which are in a row at times.
+    This is the second toy problem of Sonnenburg, Rätsch and Rieck (2007, section 4.6.3). C is twice
+    as frequent as G and T. Positives have AAA at a random position from 49 to 67. Negatives have
+    three A's at random positions of this region, which may be consecutive by chance.
 
     Parameters
     ----------
-    n : number of sequences.
-    length : number of letters, at least 70.
-    seed : where the random numbers start.
-    positive_rate : chance of a positive one.
+    n : int
+        Number of sequences.
+    length : int
+        Length of the sequences, at least 70.
+    seed : int
+        Seed of the random numbers.
+    positive_rate : float
+        Probability of a positive, between 0 and 1.
 
     Returns
     -------
-    Sequences, and labels -1 or 1 of shape (n,).
+    X : Sequences
+    y : array of shape (n,)
+        Labels -1 or 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
 
     Examples
     --------
@@ -138,45 +169,45 @@ def make_shifted_motif(
     True
     """
     if length < 70:
-        raise ValueError("make_shifted_motif: need length >= 70")
+        raise ValueError(f"make_shifted_motif: length must be >= 70, got {length}")
     _check_rate("make_shifted_motif", positive_rate)
 
-    def piece(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
+    def block(rng: np.random.Generator, size: int) -> tuple[np.ndarray, np.ndarray]:
         y = _labels(rng, size, positive_rate)
         codes = _draw(rng, _WITHOUT_A, size * length).reshape(size, length).astype(np.uint8)
-        in_a_row = rng.integers(0, _REGION.size - 2, size)[:, None] + np.arange(3)
-        anywhere = np.argsort(rng.random((size, _REGION.size)), axis=1)[:, :3]
-        places = _REGION[np.where((y > 0)[:, None], in_a_row, anywhere)]
-        codes[np.arange(size)[:, None], places] = 0
+        consecutive = rng.integers(0, _REGION.size - 2, size)[:, None] + np.arange(3)
+        scattered = np.argsort(rng.random((size, _REGION.size)), axis=1)[:, :3]
+        positions = _REGION[np.where((y > 0)[:, None], consecutive, scattered)]
+        codes[np.arange(size)[:, None], positions] = 0
         return codes, y
 
-    return _in_pieces(n, seed, piece)
+    return _in_blocks(n, seed, block)
 
 
 def _check_rate(name: str, rate: float) -> None:
     if not 0 < rate < 1:
-        raise ValueError(f"{name}: need 0 < positive_rate < 1")
+        raise ValueError(f"{name}: positive_rate must be between 0 and 1, got {rate}")
 
 
-def _in_pieces(
+def _in_blocks(
     n: int,
     seed: int,
-    piece: Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]],
+    block: Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]],
 ) -> tuple[Sequences, np.ndarray]:
     if n < 1:
-        raise ValueError(f"n must be at least 1, not {n}")
+        raise ValueError(f"n must be at least 1, got {n}")
     y = np.empty(n)
 
     def packed(first: int) -> Sequences:
         rng = np.random.default_rng([seed, first])
-        size = min(PIECE, n - first)
-        codes, y[first : first + size] = piece(rng, size)
+        size = min(BLOCK, n - first)
+        codes, y[first : first + size] = block(rng, size)
         return Sequences.from_codes(codes)
 
-    return Sequences.join((packed(first) for first in range(0, n, PIECE)), n), y
+    return Sequences.join((packed(first) for first in range(0, n, BLOCK)), n), y
 
 
-def _splice_piece(
+def _splice_block(
     rng: np.random.Generator, size: int, positive_rate: float
 ) -> tuple[np.ndarray, np.ndarray]:
     y = _labels(rng, size, positive_rate)
@@ -184,8 +215,8 @@ def _splice_piece(
     tract = (y > 0) | (rng.random(size) < _DECOY)
     exon = (y > 0) | (rng.random(size) < _DECOY)
     rows, first = np.flatnonzero(tract), _SITE - 14
-    for offset, chances in enumerate(_TRACT):
-        codes[rows, first + offset] = _draw(rng, chances, len(rows))
+    for offset, probabilities in enumerate(_TRACT):
+        codes[rows, first + offset] = _draw(rng, probabilities, len(rows))
     rows = np.flatnonzero(exon)
     for position in range(_SITE + 6, _SPLICE_LENGTH):
         codes[rows, position] = _draw(rng, _EXON[position % 3], len(rows))
@@ -201,8 +232,8 @@ def _random_codes(rng: np.random.Generator, size: int, length: int) -> np.ndarra
     return rng.integers(0, 4, (size, length), dtype=np.uint8)
 
 
-def _draw(rng: np.random.Generator, chances: np.ndarray, size: int) -> np.ndarray:
-    return np.searchsorted(np.cumsum(chances)[:3], rng.random(size), side="right")
+def _draw(rng: np.random.Generator, probabilities: np.ndarray, size: int) -> np.ndarray:
+    return np.searchsorted(np.cumsum(probabilities)[:3], rng.random(size), side="right")
 
 
 def _chain(rng: np.random.Generator, size: int, length: int) -> np.ndarray:
@@ -224,9 +255,9 @@ def _plant(
     starts: np.ndarray,
     replaced: int,
 ) -> None:
-    """Write a motif into the chosen rows, with some of its letters drawn anew."""
+    """Write a motif into the chosen rows, with some of its letters replaced at random."""
     rows = np.flatnonzero(chosen)
     letters = np.tile(["ACGT".index(letter) for letter in motif], (len(rows), 1))
-    anew = np.argsort(rng.random(letters.shape), axis=1) < replaced
-    letters[anew] = rng.integers(0, 4, int(anew.sum()))
+    at_random = np.argsort(rng.random(letters.shape), axis=1) < replaced
+    letters[at_random] = rng.integers(0, 4, int(at_random.sum()))
     codes[rows[:, None], starts[rows][:, None] + np.arange(len(motif))] = letters

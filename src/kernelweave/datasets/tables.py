@@ -1,7 +1,4 @@
-"""The papers' toy problems, at any size, and a table of mixed columns.
-
-Each generator returns X of shape (n_samples, n_features) and y of shape (n_samples,).
-"""
+"""Generators of the toy problems of MKL papers, and of a table with columns of mixed types."""
 
 from __future__ import annotations
 
@@ -11,10 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import expit
 from sklearn.utils import check_random_state
-
-from .sequences import make_motifs as make_motifs
-from .sequences import make_shifted_motif as make_shifted_motif
-from .sequences import make_splice as make_splice
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -31,16 +24,16 @@ def make_stars(
     noise: float = 0.3,
     random_state: RandomState = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two concentric stars (Sonnenburg et al., 2006, figure 2).
+    """Return points on two concentric stars (Sonnenburg et al., 2006, figure 2).
 
-    A point at angle t lies at distance radius + sin(n_leaves t) + noise from the origin. The closer
-    the radii, the finer the boundary between the classes: the paper keeps the inner one at 4.0,
-    moves the outer one from 4.1 to 9.9 and watches the weights wander to wider RBF kernels.
+    A point at angle t has distance radius + sin(n_leaves t) + noise from the origin. The paper
+    keeps the inner radius at 4.0 and increases the outer radius from 4.1 to 9.9: the boundary
+    becomes smoother, and the weight moves to RBF kernels with smaller gamma.
 
     Parameters
     ----------
     n_samples : int
-        Number of points; half of them, rounded up, on the outer star.
+        Number of points. Half of them, rounded up, are on the outer star.
     inner_radius, outer_radius : float
         Mean distances from the origin of the classes -1 and +1.
     n_leaves : int
@@ -49,6 +42,7 @@ def make_stars(
     noise : float
         Standard deviation of the Gaussian noise on the distance.
     random_state : int, RandomState or None
+        Seed of the random numbers.
 
     Returns
     -------
@@ -80,22 +74,26 @@ def make_sines(
     noise: float = 0.0,
     random_state: RandomState = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sine waves on a line (Sonnenburg et al., 2006, figures 3 and 4).
+    """Return a regression problem with sine waves (Sonnenburg et al., 2006, figures 3 and 4).
 
-    The target is sum_k sin(frequencies_k x) + slope x. One frequency gives figure 3; figure 4 has
-    ``frequencies=(a, b)`` and a slope, where a grows while b and the slope stay. Higher
-    frequencies call for narrower RBF kernels, the slope for a very wide one.
+    The target is sum_k sin(frequencies_k x) + slope x. Figure 3 uses one frequency. Figure 4 uses
+    ``frequencies=(a, b)`` and a slope, and increases a. Higher frequencies require RBF kernels with
+    larger gamma, and the slope one with a very small gamma.
 
     Parameters
     ----------
     n_samples : int
+        Number of examples.
     frequencies : sequence of float
+        Frequencies of the sine waves.
     slope : float
+        Slope of the linear part.
     stop : float
-        The inputs are uniform on [0, stop].
+        Upper end of the inputs, which are uniform on [0, stop].
     noise : float
         Standard deviation of the Gaussian noise on the targets.
     random_state : int, RandomState or None
+        Seed of the random numbers.
 
     Returns
     -------
@@ -123,31 +121,33 @@ def make_sparse_to_uniform(
     distance: float = 1.75,
     random_state: RandomState = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Two Gaussians that differ in some of their features (Kloft et al., 2011, section 6.1).
+    """Return two Gaussians that differ in some features (Kloft et al., 2011, section 6.1).
 
-    The classes have unit covariance and the means +mu and -mu with mu = distance theta / ||theta||,
-    where theta marks the relevant features. So the best possible error, that of a normal variable
-    beyond `distance`, is the same whether one feature carries the difference or all of them do.
+    The classes have unit covariance and means +mu and -mu with mu = distance theta / ||theta||,
+    where theta is the indicator of the relevant features. The Bayes error, P(Z > distance) for a
+    standard normal Z, does not depend on the number of relevant features.
 
     Parameters
     ----------
     n_samples : int
-        Number of points; half of them, rounded up, in class +1.
+        Number of examples. Half of them, rounded up, are in class +1.
     n_relevant : int
-        Number of relevant features, from 1 to `n_features`; the paper has 1, 4, 9, 18, 28 and 50.
+        Number of relevant features, from 1 to `n_features`; 1, 4, 9, 18, 28 and 50 in the paper.
     n_features : int
+        Number of features.
     distance : float
         Norm of mu, rho in the paper.
     random_state : int, RandomState or None
+        Seed of the random numbers.
 
     Returns
     -------
     X : array of shape (n_samples, n_features)
-        To be used with one linear kernel for each feature.
+        The paper uses one linear kernel per feature.
     y : array of shape (n_samples,)
         -1 and +1.
     relevance : array of shape (n_features,)
-        theta: 1 for the relevant features, which come first, and 0 for the others.
+        1 for the relevant features, which come first, and 0 for the others.
 
     Examples
     --------
@@ -170,22 +170,25 @@ def make_sparse_to_uniform(
 def make_mixed_table(
     n_samples: int = 500, *, n_noise: int = 3, random_state: RandomState = None
 ) -> tuple[DataFrame, np.ndarray]:
-    """A table of numbers, categories and texts: does a customer come back?
+    """Return a table of numbers, categories and texts for the prediction of customer return.
 
-    The answer depends on the age (in waves, which no straight line can follow), on the city, and on
-    the mood that shows in the words of the review. It does not depend on anything else.
+    The target depends on the age (by a cosine), on the city, and on the mood, which determines some
+    words of the review. It does not depend on the other columns.
 
     Parameters
     ----------
     n_samples : int
+        Number of examples.
     n_noise : int
-        Number of columns of noise, next to `spend` and `colour`, which do not matter either.
+        Number of noise columns, in addition to `spend` and `colour`, which are irrelevant, too.
     random_state : int, RandomState or None
+        Seed of the random numbers.
 
     Returns
     -------
     X : pandas DataFrame of shape (n_samples, 5 + n_noise)
-        Columns age, spend, noise 1, noise 2, ... (numbers), city, colour (categories), review.
+        Columns age, spend, noise 1, noise 2, ... (numbers), city, colour (categories), review
+        (texts).
     y : array of shape (n_samples,)
         "returned" or "lost".
 
@@ -212,17 +215,17 @@ def make_mixed_table(
 
 
 def _review(mood: float, rng: np.random.RandomState) -> str:
-    """Five words that mean nothing, and two that tell the mood more often than not."""
+    """Return a text of five irrelevant words and two that are correlated with the mood."""
     words = rng.choice(["box", "colour", "monday", "order", "shop", "size", "the", "was"], size=5)
     happy = rng.uniform(size=2) < expit(2.0 * mood)
-    telling = np.where(
+    correlated = np.where(
         happy,
         rng.choice(["great", "love", "quick"], size=2),
         rng.choice(["broken", "late", "refund"], size=2),
     )
-    return " ".join([*words, *telling])
+    return " ".join([*words, *correlated])
 
 
 def _balanced_labels(n_samples: int, rng: np.random.RandomState) -> np.ndarray:
-    """+1 and -1 in turn, shuffled."""
+    """Return labels +1 and -1 in equal numbers and random order, shape (n_samples,)."""
     return rng.permutation(np.where(np.arange(n_samples) % 2, -1.0, 1.0))

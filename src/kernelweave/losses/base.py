@@ -241,7 +241,7 @@ class Loss(Protocol):
 
     @abstractmethod
     def dual_term(self, y: np.ndarray, C: np.ndarray) -> DualTerm:
-        """Return the convex conjugates of C_i V(f_i, y_i).
+        """Return the terms of the dual objective: the convex conjugates of C_i V(f_i, y_i).
 
         Parameters
         ----------

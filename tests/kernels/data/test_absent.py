@@ -233,3 +233,12 @@ def test_compiled_kernels_say_what_they_stand_for(numbers):
     assert isinstance(compiled, CompiledKernels)
     assert compiled.names == ("a gamma=0.1", "a gamma=0.2", "b")
     assert compiled.views == ("a", "a", "b")
+
+
+def test_missing_values_of_a_subset_are_those_of_its_rows():
+    X = np.array([[0.0, np.nan], [1.0, 2.0], [2.0, np.nan]])
+    view = Linear(columns=[1]).resolve(X[1:2]).columns
+    reading = Reading(X, training=True)
+    assert reading.missing(view).tolist() == [True, False, True]
+    assert reading.subset(np.array([1, 2])).missing(view).tolist() == [False, True]
+    assert reading.subset(np.array([1])).missing(view) is None

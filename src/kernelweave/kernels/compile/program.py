@@ -318,7 +318,7 @@ def renumbered(expression: Expression, numbers: dict[int, int]) -> Expression:
 
 
 def stacked(expressions: Sequence[Expression]) -> Expression:
-    """Return k expressions that differ in numbers only as one with numbers of shape (k, 1)."""
+    """Return one expression with arrays of shape (k, 1) for k that differ in numbers only."""
     joined = []
     for steps in zip(*expressions, strict=True):
         symbols = _n_symbols(steps[0])

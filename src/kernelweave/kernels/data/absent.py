@@ -78,7 +78,7 @@ class Presence:
 
     @property
     def most(self) -> float:
-        """The largest factor of an example, which has a single view."""
+        """The largest possible factor: that of an example with only the smallest share."""
         return 1.0 / min(share for share, _ in self.parts)
 
     def factors(self, reading: Reader) -> np.ndarray:

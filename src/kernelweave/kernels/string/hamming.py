@@ -69,7 +69,7 @@ def from_spectrum(eigenvalues: Sequence[Fraction], letters: int) -> Values:
 def count_values(length: int, k: int, letters: int) -> Values:
     """Return the number of gapped k-mers (k of the l positions) that two words share.
 
-    It is a function of their number of mismatches.
+    There is one value for each number of mismatches of the words, 0, ..., l.
     """
     return tuple(Fraction(comb(length - m, k)) for m in range(length + 1))
 
@@ -93,9 +93,9 @@ def truncated_values(length: int, k: int, letters: int) -> Values:
 
 
 def mismatch_values(length: int, most: int, letters: int) -> Values:
-    """Return the number of words within `most` mismatches of both of two words.
+    """Return the number of words that are within `most` mismatches of both of two given words.
 
-    It is a function of their number of mismatches.
+    There is one value for each number of mismatches of the given words, 0, ..., l.
     """
     return _twice([Fraction(int(m <= most)) for m in range(length + 1)], letters)
 

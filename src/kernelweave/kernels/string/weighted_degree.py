@@ -220,8 +220,8 @@ class WeightedDegreeShift(PositionalKernel):
     ----------
     degree, weights, store, alphabet, unknown, columns, name, length : as for `WeightedDegree`
     position_weights : array of shape (length,), optional
-        Factor of the matches at each position, the smaller of the two positions. If the factors
-        differ, the kernel need not be positive semidefinite.
+        Factor of the matches at each position; 1 by default. The smaller of the two positions of
+        a match counts. If the factors differ, the kernel need not be positive semidefinite.
     split : {None, "degree"} or list of ranges ``(start, stop)``
         As for `WeightedDegree`. Both positions of a match must be in the range.
     shift : int >= 0, or array of shape (length,)
