@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from .command import Command, class_of, jobs, one_class, quiet, text_output, with_options
+from .command import Command, jobs, one_class, quiet, region_options, text_output, with_options
 
 LONGEST = 6  # k-mers of weighted degree models, where no number is given
 
@@ -23,7 +23,7 @@ LONGEST = 6  # k-mers of weighted degree models, where no number is given
 @click.option(
     "--top", type=click.IntRange(1), default=100, show_default=True, help="K-mers listed."
 )
-@with_options(one_class, jobs, quiet)
+@with_options(region_options, one_class, jobs, quiet)
 def command(
     model: str,
     input: str | None,
@@ -33,6 +33,7 @@ def command(
     target: str | None,
     jobs: int | None,
     quiet: bool,
+    **options: Any,
 ) -> None:
     """Say what a sequence model has learned: k-mers, importance, and scores of single letters.
 
@@ -46,15 +47,16 @@ def command(
       kernelweave explain peaks.kw peaks.fa -o explained
       kernelweave explain sites.kw sites.csv --target donor
     """
-    from .. import inspection, load
+    from .. import inspection
     from ..genome.model_windows import alphabet_of, sequences_in, support_sequences
-    from .data import known_columns, read_examples
+    from .data import Windows, known_columns, read_examples
+    from .models import class_of, load_model
 
-    fitted = load(model).set_params(n_jobs=jobs)
+    fitted = load_model(model, jobs, input)
     support_sequences(fitted)  # refuses models on other things
     chosen = class_of(fitted, target)
     if input is not None:  # first, so that a bad file leaves nothing behind
-        data = read_examples(input, alphabet=alphabet_of(fitted))
+        data = read_examples(input, Windows.of(options), alphabet=alphabet_of(fitted))
         X = known_columns(fitted, data.X)
         scores = inspection.letter_scores(fitted, X, target=chosen)
     folder = Path(out)

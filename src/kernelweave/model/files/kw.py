@@ -24,7 +24,6 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from ...estimators.parameters import check_parameters
 from ...kernels import Kernel
 from ...optimization.plan import Plan
 from ...sequences import Sequences
@@ -59,6 +58,7 @@ LEARNED: dict[str, Any] = {
     "_model": Model,
     "C_": Number | np.ndarray,
     "best_score_": Number,
+    "calibration_": np.ndarray,
     "certifies_": str,
     "classes_": np.ndarray,
     "constant_objective_": Number | np.ndarray,
@@ -144,6 +144,8 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _loaded(file: BinaryIO) -> Any:
+    from ...estimators.parameters import check_parameters  # estimators import this module
+
     archive = Archive(file, DOCUMENT)
     document = archive.document()
     version = document["kernelweave"]
