@@ -71,7 +71,7 @@ def three_classes(run, tmp_path):
 
 def test_a_class_of_several_in_a_table(run, three_classes, tmp_path):
     model, frame = three_classes
-    assert "say which class, one of 7, 8, 9" in run("explain", model, code=2).output
+    assert "choose one of 7, 8, 9" in run("explain", model, code=2).output
     run("explain", model, "three.csv", "--target", "8", "-q", "--top", 1)
     words = pd.read_csv(tmp_path / "explained" / "kmers.tsv", sep="\t")
     assert words.iloc[0, :2].tolist() == ["GATA", 10]
@@ -87,7 +87,7 @@ def test_a_class_of_several_along_a_genome(run, three_classes, tmp_path):
     model, frame = three_classes
     genome = "".join(frame["site"][:4])
     (tmp_path / "genome.fa").write_text(f">c1\n{genome}\n")
-    assert "say which class" in run("scan", model, "genome.fa", "--all", code=2).output
+    assert "choose one of" in run("scan", model, "genome.fa", "--all", code=2).output
     found = run("scan", model, "genome.fa", "--target", "9", "--all", "--strand", "+", "-q").stdout
     scores = [float(line.split("\t")[4]) for line in found.splitlines()]
     windows = pd.DataFrame({"site": [genome[at : at + 30] for at in range(len(genome) - 29)]})
@@ -111,7 +111,7 @@ def test_sequences_for_a_model_of_one_column(run, three_classes, tmp_path):
 
 def test_models_without_sequences_are_refused(run, table):
     run("fit", table, "--target", "back", "-k", "rbf(columns=age)", "-q")
-    assert "needs a model on sequences" in run("explain", "model.kw", code=2).output
+    assert "needs a model trained on sequences" in run("explain", "model.kw", code=2).output
 
 
 def test_variants_become_a_table(run, sites, tmp_path):
