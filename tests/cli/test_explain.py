@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from kernelweave import inspection, load
-from kernelweave.sequences import read_sequences
+from kernelweave.sequences import as_sequences, read_sequences
 
 
 @pytest.fixture
@@ -133,3 +133,42 @@ def test_variants_become_a_table(run, sites, tmp_path):
     (tmp_path / "v.vcf").write_text("c1\t151\t.\tAAAAAAAA\tA\n")
     text = run("variants", model, "v.vcf", "--genome", "genome.fa", code=2).output
     assert "1 of 1 variants are not of this genome" in text
+
+
+@pytest.fixture
+def gapped(run, two_files):
+    sites, decoys = two_files
+    run("fit", "--positive", sites, "--negative", decoys, "-k", "gkm(l=6,k=4)", "-o", "g.kw", "-q")
+    return "g.kw"
+
+
+def test_gapped_kmer_models_have_motifs_and_logos(run, gapped, tmp_path):
+    pytest.importorskip("matplotlib")
+    run("explain", gapped, "-o", "found", "--meme", "m.meme", "--motifs", 2, "-q")
+    table = pd.read_csv(tmp_path / "found" / "motifs.tsv", sep="\t")
+    assert [one.name for one in inspection.read_meme("m.meme")] == table["name"].tolist()
+    assert (tmp_path / "found" / "motifs.png").stat().st_size > 1000
+
+
+def test_motifs_are_compared_with_known_ones(run, gapped, tmp_path):
+    pytest.importorskip("memelite")
+    run("explain", gapped, "--meme", "m.meme", "-q")
+    run("explain", gapped, "-o", "found", "--compare", "m.meme", "-q")
+    matches = pd.read_csv(tmp_path / "found" / "matches.tsv", sep="\t")
+    best = matches.groupby("motif").first()
+    assert (best.index == best["known motif"]).all()
+
+
+def test_weights_of_all_words_give_scores(run, gapped, tmp_path):
+    """The table of deltaSVM: the score is the sum over words of either strand."""
+    run("explain", gapped, "-o", "found", "--all-words", "-q")
+    table = pd.read_csv(tmp_path / "found" / "words.tsv", sep="\t", header=None, index_col=0)[1]
+    assert len(table) == (4**6 + 4**3) // 2
+    pairs = str.maketrans("ACGT", "TGCA")
+    text = read_sequences("sites.fa")[0]
+    words = [text[at : at + 6] for at in range(len(text) - 5)]
+    total = sum(table[min(word, word[::-1].translate(pairs))] for word in words)
+    model = load(gapped)
+    assert total + model.intercept_[0] == pytest.approx(
+        model.decision_function(as_sequences([text]))[0], abs=1e-5
+    )

@@ -59,7 +59,7 @@ CALLS = {
     "negatives empty.bed --genome short.fa -o out": "empty.bed: contains no regions",
     "negatives back.bed --genome short.fa -o out": "back.bed: line 2: need 0 <= start < end",
     "negatives beyond.bed --genome short.fa -o out": "a:0-99 ends beyond its chromosome of 4 bases",
-    "negatives other.bed --genome short.fa -o out": "the genome has no chromosome b; the file has b, the genome has a",
+    "negatives other.bed --genome short.fa -o out": "the file has b, the genome has a",
     "negatives back.bed --genome none.fa -o out": "back.bed: line 2",
     "variants sites.kw empty.vcf --genome short.fa -o out": "empty.vcf: contains no variants",
     "variants sites.kw odd.vcf --genome short.fa -o out": "odd.vcf, line 2: a variant has the",

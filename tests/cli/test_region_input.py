@@ -74,7 +74,7 @@ def test_windows_beyond_a_chromosome_are_dropped_with_a_count():
 
 def test_regions_without_summits_need_another_point():
     regions = Regions([Region("c1", 5, 10, "", ".")], "p.bed")
-    with pytest.raises(ValueError, match="1 of 1 regions have no summit .*--around centre"):
+    with pytest.raises(ValueError, match=r"1 of 1 regions have no summit .*--around centre"):
         resize(regions, "summit", 4, {"c1": 100})
 
 

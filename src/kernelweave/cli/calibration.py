@@ -17,7 +17,7 @@ METHODS = ("platt", "isotonic")
 
 def calibrate(
     estimator: Any, X: Any, y: np.ndarray | None, method: str, cv: Any, groups: Any
-) -> Any:
+) -> np.ndarray:
     """Return the calibration of an estimator of two classes, fitted on held-out scores.
 
     Parameters
@@ -42,7 +42,7 @@ def calibrate(
     from sklearn.base import clone, is_classifier
     from sklearn.model_selection import cross_val_predict
 
-    classes = [] if y is None else np.unique(y)
+    classes = np.unique(np.asarray(y))
     if y is None or not is_classifier(estimator) or len(classes) != 2:
         raise ValueError("--calibrate needs a classifier of two classes")
     fresh = clone(estimator).set_params(verbose=0, checkpoint=None)

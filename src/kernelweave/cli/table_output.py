@@ -25,7 +25,8 @@ def check_ending(path: str | None, *others: str) -> None:
     if path is None or not PurePath(path).suffix or path.lower().endswith(accepted):
         return
     raise ValueError(
-        f"--out: {path} must end in one of {' '.join(accepted)}; columns of text are separated by tabs"
+        f"--out: {path} must end in one of {' '.join(accepted)}; columns of text are separated by "
+        "tabs"
     )
 
 

@@ -18,7 +18,7 @@ from .command import Command, index, jobs, one_class, quiet, text_output, with_o
 @click.option(
     "-o",
     "--out",
-    help="Output file: .tsv, .txt, .vcf (also .gz) or .parquet; by default text to standard output.",
+    help="Output file: .tsv, .txt, .vcf (also .gz) or .parquet; by default standard output.",
 )
 @click.option(
     "--length", type=click.IntRange(1), help="Letters of a window, if the model accepts any."

@@ -72,9 +72,9 @@ def _two_classes(
     ]
     text = (
         f"Each example was scored by a model that was trained without its fold ({len(folds)} "
-        "folds). Means of folds are the values that `kernelweave fit --cv` prints; pooled values and "
-        "curves rank the scores of all folds together. Calibration: a logistic curve from scores to probabilities, itself fitted on "
-        "other folds."
+        "folds). Means of folds are the values that `kernelweave fit --cv` prints; pooled values "
+        "and curves rank the scores of all folds together. Calibration: a logistic curve from "
+        "scores to probabilities, itself fitted on other folds."
     )
     data: dict[str, Any] = {"auROC": auroc, "auPRC": auprc}
     data |= {"auROC, mean of folds": mean_auroc, "auPRC, mean of folds": mean_auprc}
