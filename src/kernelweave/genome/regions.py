@@ -214,6 +214,14 @@ def resize(regions: Regions, around: str, width: int, sizes: Mapping[str, int]) 
     ------
     ValueError
         If a region has no summit, a chromosome is absent, or no window fits.
+
+    Examples
+    --------
+    >>> from kernelweave.genome import Region, Regions, resize
+    >>> peaks = Regions([Region("chr1", 100, 180, "peak 1", ".")], "peaks")
+    >>> window = resize(peaks, "centre", 50, {"chr1": 1000}).items[0]
+    >>> window.start, window.stop
+    (115, 165)
     """
     if around not in POINTS:
         raise ValueError(f"around must be 'summit' or 'centre', got {around!r}")

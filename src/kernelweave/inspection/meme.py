@@ -171,6 +171,11 @@ def match_motifs(
         If memelite is not installed.
     ValueError
         If a motif is not DNA.
+
+    Examples
+    --------
+    >>> from kernelweave.inspection import match_motifs, motifs, read_meme
+    >>> match_motifs(motifs(model), read_meme("jaspar.meme"))  # doctest: +SKIP
     """
     if any(one.letters != "ACGT" for one in [*motifs, *known]):
         raise ValueError("motifs are compared for DNA only (alphabet ACGT)")
