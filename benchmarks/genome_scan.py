@@ -51,7 +51,8 @@ def run(settings: Settings) -> Table:
     with TemporaryDirectory() as folder:
         in_own_process(_make, Path(folder), letters, size)  # commands inherit our peak memory
         for number, name in enumerate(models()):
-            call = f"scan {number}.kw genome.fa --length {WINDOW} --top 1000 -o {number}.bed -j 2"
+            call = f"scan {number}.kw genome.fa --length {WINDOW} --top 1000 --strand both -j 2 "
+            call += f"-o {number}.bed"
             wall, cpu, peak = timed([*call.split(), "-q"], folder)
             support = int(np.loadtxt(Path(folder) / f"{number}.txt"))
             hours = wall * HUMAN / letters / 3600

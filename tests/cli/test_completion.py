@@ -35,7 +35,10 @@ def test_shells_are_given_a_script(shell):
         (("fit", "-k", "w"), {("plain", "words"), ("plain", "wd"), ("plain", "wds")}),
         (("fit", "--positive", "x"), {("file", "x")}),
         (("scan", "m"), {("file", "m")}),
-        (("scan", "m", "g", "--strand", ""), {("plain", one) for one in ("both", "+", "-")}),
+        (
+            ("scan", "m", "g", "--strand", ""),
+            {("plain", one) for one in ("auto", "both", "+", "-")},
+        ),
     ],
 )
 def test_words_are_completed(words, offered):

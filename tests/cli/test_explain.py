@@ -1,13 +1,11 @@
 """`kernelweave explain` and `kernelweave variants`."""
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from kernelweave import inspection, load
-from kernelweave.sequences import read_sequences
+from kernelweave.sequences import as_sequences, read_sequences
 
 
 @pytest.fixture
@@ -71,7 +69,7 @@ def three_classes(run, tmp_path):
 
 def test_a_class_of_several_in_a_table(run, three_classes, tmp_path):
     model, frame = three_classes
-    assert "say which class, one of 7, 8, 9" in run("explain", model, code=2).output
+    assert "choose one of 7, 8, 9" in run("explain", model, code=2).output
     run("explain", model, "three.csv", "--target", "8", "-q", "--top", 1)
     words = pd.read_csv(tmp_path / "explained" / "kmers.tsv", sep="\t")
     assert words.iloc[0, :2].tolist() == ["GATA", 10]
@@ -87,7 +85,7 @@ def test_a_class_of_several_along_a_genome(run, three_classes, tmp_path):
     model, frame = three_classes
     genome = "".join(frame["site"][:4])
     (tmp_path / "genome.fa").write_text(f">c1\n{genome}\n")
-    assert "say which class" in run("scan", model, "genome.fa", "--all", code=2).output
+    assert "choose one of" in run("scan", model, "genome.fa", "--all", code=2).output
     found = run("scan", model, "genome.fa", "--target", "9", "--all", "--strand", "+", "-q").stdout
     scores = [float(line.split("\t")[4]) for line in found.splitlines()]
     windows = pd.DataFrame({"site": [genome[at : at + 30] for at in range(len(genome) - 29)]})
@@ -111,7 +109,7 @@ def test_sequences_for_a_model_of_one_column(run, three_classes, tmp_path):
 
 def test_models_without_sequences_are_refused(run, table):
     run("fit", table, "--target", "back", "-k", "rbf(columns=age)", "-q")
-    assert "needs a model on sequences" in run("explain", "model.kw", code=2).output
+    assert "needs a model trained on sequences" in run("explain", "model.kw", code=2).output
 
 
 def test_variants_become_a_table(run, sites, tmp_path):
@@ -125,11 +123,49 @@ def test_variants_become_a_table(run, sites, tmp_path):
     assert found["position"].tolist() == [151, 201, 202]
     apart = found["alternative score"] - found["reference score"]
     assert found["difference"].tolist() == pytest.approx(apart.tolist())
-    run("variants", model, "v.vcf", "--genome", "genome.fa", "-o", "scored.vcf.gz", "-q")
-    with gzip.open("scored.vcf.gz", "rt") as file:
-        scored = file.read().splitlines()[-3:]
+    run("variants", model, "v.vcf", "--genome", "genome.fa", "-o", "scored.vcf", "-q")
+    scored = (tmp_path / "scored.vcf").read_text().splitlines()[-3:]
     told = [float(line.rsplit("KW_DIFF=", 1)[1]) for line in scored]
     assert told == pytest.approx(found["difference"].tolist(), rel=1e-5)
     (tmp_path / "v.vcf").write_text("c1\t151\t.\tAAAAAAAA\tA\n")
     text = run("variants", model, "v.vcf", "--genome", "genome.fa", code=2).output
     assert "1 of 1 variants are not of this genome" in text
+
+
+@pytest.fixture
+def gapped(run, two_files):
+    sites, decoys = two_files
+    run("fit", "--positive", sites, "--negative", decoys, "-k", "gkm(l=6,k=4)", "-o", "g.kw", "-q")
+    return "g.kw"
+
+
+def test_gapped_kmer_models_have_motifs_and_logos(run, gapped, tmp_path):
+    pytest.importorskip("matplotlib")
+    run("explain", gapped, "-o", "found", "--meme", "m.meme", "--motifs", 2, "-q")
+    table = pd.read_csv(tmp_path / "found" / "motifs.tsv", sep="\t")
+    assert [one.name for one in inspection.read_meme("m.meme")] == table["name"].tolist()
+    assert (tmp_path / "found" / "motifs.png").stat().st_size > 1000
+
+
+def test_motifs_are_compared_with_known_ones(run, gapped, tmp_path):
+    pytest.importorskip("memelite")
+    run("explain", gapped, "--meme", "m.meme", "-q")
+    run("explain", gapped, "-o", "found", "--compare", "m.meme", "-q")
+    matches = pd.read_csv(tmp_path / "found" / "matches.tsv", sep="\t")
+    best = matches.groupby("motif").first()
+    assert (best.index == best["known motif"]).all()
+
+
+def test_weights_of_all_words_give_scores(run, gapped, tmp_path):
+    """The table of deltaSVM: the score is the sum over words of either strand."""
+    run("explain", gapped, "-o", "found", "--all-words", "-q")
+    table = pd.read_csv(tmp_path / "found" / "words.tsv", sep="\t", header=None, index_col=0)[1]
+    assert len(table) == (4**6 + 4**3) // 2
+    pairs = str.maketrans("ACGT", "TGCA")
+    text = read_sequences("sites.fa")[0]
+    words = [text[at : at + 6] for at in range(len(text) - 5)]
+    total = sum(table[min(word, word[::-1].translate(pairs))] for word in words)
+    model = load(gapped)
+    assert total + model.intercept_[0] == pytest.approx(
+        model.decision_function(as_sequences([text]))[0], abs=1e-5
+    )

@@ -1,14 +1,20 @@
 """`kernelweave fit` and what reads its models: `info`, `predict`, `compare`."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.isotonic import IsotonicRegression
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from kernelweave import load
-from kernelweave.sequences import read_sequences
+from kernelweave import MKLClassifier, load
+from kernelweave.cli.kernel_specs import NAMES
+from kernelweave.kernels import WeightedDegree
+from kernelweave.sequences import Sequences, read_sequences
 
 KERNELS = ["-k", "per_feature(rbf(gamma=scale, columns=age,spend))", "-k", "linear(columns=city)"]
 
@@ -28,7 +34,14 @@ def test_a_table_becomes_the_model_of_the_library(run, table):
 
 def test_the_summary_is_readable(run, table):
     text = run("fit", table, "--target", "back", *KERNELS, "--cv", 3).output
-    for part in ("certificate", "relative duality gap", "support", "auROC", "on 3 folds", "weight"):
+    for part in (
+        "certificate",
+        "relative duality gap",
+        "support",
+        "auROC",
+        "mean of 3 folds",
+        "weight",
+    ):
         assert part in text
 
 
@@ -149,7 +162,7 @@ def test_options_of_the_fit_reach_the_model(run, table, text, wanted):
 
 def test_an_option_of_another_task_is_named(run, table):
     call = ["fit", table, "--target", "back", *KERNELS, "--task", "one-class", "-C", 2]
-    assert "C is not for the task one-class" in run(*call, code=2).output
+    assert "-C does not apply to the task one-class" in run(*call, code=2).output
 
 
 def test_predictions_are_those_of_the_library(run, table):
@@ -193,15 +206,17 @@ def test_equal_warnings_of_folds_are_shown_once(run, tmp_path, rng):
     rows = [f"{x:.3f},name {k:03d},{int(x > 0)}" for k, x in enumerate(rng.normal(size=80))]
     (tmp_path / "named.csv").write_text("\n".join(["x,name,class", *rows]))
     for _ in range(2):  # once for each call
-        text = run("compare", "named.csv", "--target", "class", "--cv", "2", "-q").stderr
+        text = run("compare", "named.csv", "--target", "class", "--cv", "2").stderr
         assert text.count("strings hardly repeat in column 'name'") == 1
+    quiet = run("compare", "named.csv", "--target", "class", "--cv", "2", "-q")
+    assert quiet.stderr == ""
 
 
 def test_missing_columns_are_named(run, table):
     run("fit", table, "--target", "back", *KERNELS, "-q")
     pd.read_csv(table).drop(columns=["age", "city"]).to_csv("less.csv", index=False)
     text = run("predict", "model.kw", "less.csv", "-o", "scores.tsv", code=2).output
-    assert "lack columns of the training data: age, city" in text
+    assert "lack columns that the model was trained on: age, city" in text
     assert not Path("scores.tsv").exists()
 
 
@@ -212,14 +227,14 @@ def test_missing_columns_are_named(run, table):
         (["table.csv"], "--target is missing"),
         (["table.csv", "--target", "nope"], "there is no column 'nope'"),
         (["table.csv", "--target", "back", "--cv-groups", "nope"], "there is no column 'nope'"),
-        (["table.doc", "--target", "back"], "cannot tell what it is"),
+        (["table.doc", "--target", "back"], "the file name must end in one of"),
         (["--positive", "table.csv", "--negative", "table.csv"], "take sequences or regions"),
         (["table.csv", "--target", "back", "-k", "rbf(columns=nope)"], "X has no column 'nope'"),
         (["table.csv", "--target", "back", "-k", "rbf(columns=age)", "-C", "0"], "C must be"),
         (["table.csv", "--target", "back", "-k", "rbf(columns=age)", "-o", "no/m.kw"], "no"),
         (["table.csv", "--target", "back", "--norm", "two"], "--norm must be a number"),
         (["empty.csv", "--target", "back"], "No columns to parse"),
-        (["rows.csv", "--target", "back"], "holds no rows"),
+        (["rows.csv", "--target", "back"], "contains no rows"),
     ],
 )
 def test_bad_calls_are_answered_in_one_line(arguments, message, run, table, tmp_path):
@@ -228,3 +243,56 @@ def test_bad_calls_are_answered_in_one_line(arguments, message, run, table, tmp_
     text = run("fit", *arguments, "-q", code=2).output
     assert message in text
     assert len(text.splitlines()) == 1
+
+
+@pytest.mark.parametrize("method", ["platt", "isotonic"])
+def test_calibrated_probabilities_are_those_of_held_out_scores(method, run, two_files):
+    """The map is refitted here by scikit-learn on the same folds."""
+    sites, decoys = two_files
+    files = ("--positive", sites, "--negative", decoys, "-k", "wd(5)")
+    run("fit", *files, "--calibrate", method, "--cv", 3, "-q")
+    text = run("predict", "model.kw", sites, "-q").stdout
+    table = pd.read_csv(StringIO(text), sep="\t", comment="#")
+    X = Sequences.concatenated([read_sequences(sites), read_sequences(decoys)])
+    y = np.repeat([1, -1], [len(read_sequences(sites)), len(read_sequences(decoys))])
+    folds = StratifiedKFold(3, shuffle=True, random_state=0)
+    model = MKLClassifier(WeightedDegree(5))
+    scores = cross_val_predict(model, X, y, cv=folds, method="decision_function")
+    if method == "platt":
+        fit = LogisticRegression(C=np.inf).fit(scores[:, None], y)
+        wanted = fit.predict_proba(table[["score"]].to_numpy())[:, 1]
+    else:
+        fit = IsotonicRegression(y_min=0, y_max=1, out_of_bounds="clip").fit(scores, y > 0)
+        wanted = fit.predict(table["score"])
+    assert table["probability"].to_numpy() == pytest.approx(wanted, abs=1e-6)
+    Path("genome.fa").write_text(f">c1\n{read_sequences(sites)[0] * 3}\n")
+    hits = run("scan", "model.kw", "genome.fa", "-q").stdout
+    rows = [line.split("\t") for line in hits.split("\n")]
+    assert all(0 <= float(row[6]) <= 1 for row in rows if len(row) > 1)
+    run("scan", "model.kw", "genome.fa", "--all", "--probability", "-q", "-o", "p.bedgraph")
+    values = pd.read_csv("p.bedgraph", sep="\t", header=None)[3]
+    assert values.between(0, 1).all()
+    assert load("model.kw").calibration_.ndim == (1 if method == "platt" else 2)
+
+
+def test_calibration_needs_two_classes(run, table):
+    kernels = ("-k", "rbf(columns=age)")
+    call = ("fit", table, "--target", "spend", *kernels, "--calibrate", "platt")
+    assert "--calibrate needs a classifier of two classes" in run(*call, code=2).stderr
+
+
+def test_help_lists_every_kernel_with_its_parameters(run):
+    text = run("fit", "--help").output
+    for name in NAMES:
+        assert f"  {name} " in text
+    assert "both_strands" in text
+
+
+def test_models_are_exported_for_lsgkm(run, two_files):
+    sites, decoys = two_files
+    files = ("--positive", sites, "--negative", decoys, "-k", "gkm(l=6,k=4)")
+    run("fit", *files, "--normalize", "unit", "-q")
+    run("export", "model.kw", "-o", "model.gkm.txt")
+    X = read_sequences(sites)
+    one, other = (load(name).decision_function(X) for name in ("model.kw", "model.gkm.txt"))
+    assert one == pytest.approx(other, abs=1e-4)

@@ -1,6 +1,7 @@
 """`kernelweave negatives`."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -40,5 +41,25 @@ def test_shuffled_regions_are_sequences(run, files):
 def test_bad_files_are_named(run, files, tmp_path):
     (tmp_path / "peaks.bed").write_text("c7\t0\t50\n")
     text = run("negatives", *files, "-o", "other.bed", code=2).output
-    assert "no such chromosome" in text
+    assert "the genome has no chromosome c7; the file has c7, the genome has c1" in text
     assert not (tmp_path / "other.bed").exists()
+
+
+def test_unmatched_regions_are_counted_and_named(run, files):
+    text = Path("genome.fa").read_text()
+    Path("genome.fa").write_text(text[:4] + "G" * 50 + text[54:])  # the first peak, like no other
+    result = run("negatives", *files, "-o", "n.bed", "--gc", 0.1, "--repeats", 0.1)
+    assert len(read_bed("n.bed")) == 9
+    assert "9 of 10 regions matched" in result.stderr
+    assert "1 regions have no negative, the first is peak" in result.stderr
+    told = json.loads(run("negatives", *files, "-o", "n.bed", "--gc", 0.1, "--json").stdout)
+    assert told["without_match"][0] == "peak"
+    assert told["gc_of_all"] > told["gc"][0]
+    assert run("negatives", *files, "-o", "n.bed", "--gc", 0.1, "-q").stderr == ""
+
+
+def test_output_is_sorted_and_named_after_the_regions(run, files):
+    run("negatives", *files, "-o", "n.bed", "--gc", 0.2, "--repeats", 0.2, "-q")
+    found = read_bed("n.bed").items
+    assert [one.start for one in found] == sorted(one.start for one in found)
+    assert {one.name for one in found} == {"peak_negative"}

@@ -1,5 +1,7 @@
 """`kernelweave report`."""
 
+import json
+
 import pytest
 
 pytest.importorskip("jinja2")
@@ -30,3 +32,23 @@ def test_a_page_is_drawn_again(run, table, tmp_path):
     run("report", "report.html", "-o", "again.html")
     assert (tmp_path / "again.html").read_text() == (tmp_path / "report.html").read_text()
     assert "need DATA" in run("report", "model.kw", "--compare", code=2).output
+
+
+def test_means_of_folds_are_those_of_fit(run, table, tmp_path):
+    """Mean and pooled values are labelled; the mean is the one that `fit` prints."""
+    options = ("--target", "back", "--cv", 3)
+    found = json.loads(run("fit", table, *options, *KERNELS, "--json", "-q").stdout)
+    run("report", "model.kw", table, *options, "-q")
+    page = (tmp_path / "report.html").read_text()
+    mean = found["cross_validation"]["auROC"]["mean"]
+    assert f"<td>auROC, mean of folds</td><td>{mean:.4f}</td>" in page
+    assert "<td>auROC, folds pooled</td>" in page
+
+
+def test_long_commands_are_wrapped(run, table, tmp_path):
+    run("fit", table, "--target", "back", *KERNELS, "-q")
+    run("report", "model.kw", "-q")
+    assert (
+        "pre { white-space: pre-wrap; overflow-wrap: anywhere;"
+        in (tmp_path / "report.html").read_text()
+    )

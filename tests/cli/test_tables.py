@@ -66,7 +66,9 @@ def test_a_column_of_sequences_is_what_counts(run, two_files):
     y = np.repeat([1, 0], [first, len(texts) - first])
     pd.DataFrame({"y": y, "id": range(len(y)), "letters": texts}).to_csv("s.csv", index=False)
     remark = run("fit", "s.csv", "--target", "y").stderr
-    assert "sequences are in letters; without --kernel other columns are not used: id" in remark
+    assert (
+        "using the sequences in letters; without --kernel other columns are ignored: id" in remark
+    )
     assert load("model.kw").kernel_names_ == ("WeightedDegree degree=20",)
     cut = [text[: 30 + i % 50] for i, text in enumerate(texts)]
     pd.DataFrame({"y": y, "letters": cut}).to_csv("cut.csv", index=False)
@@ -82,7 +84,7 @@ def test_a_column_of_sequences_is_what_counts(run, two_files):
         ("a,y\n1,0\n1,2,3\n", "t.csv: Error tokenizing data. C error: Expected 2 fields in line 3"),
         (
             "a,y\n" + "1,0\n2,1\n" * 6 + "x7,1\n",
-            "t.csv: column 'a' holds numbers, but 1 texts too; the first is 'x7', 13 rows below",
+            "t.csv: column 'a' has numbers, but also 1 texts; the first is 'x7', 13 rows below",
         ),
     ],
 )
@@ -97,7 +99,7 @@ def test_proteins_are_hinted_at(run, tmp_path):
     letters = np.random.default_rng(0).choice(list("ACDEFGHIKLMNPQRSTVWY"), size=(20, 30))
     texts = ["".join(row) for row in letters]
     pd.DataFrame({"y": np.arange(20) % 2, "chain": texts}).to_csv("p.csv", index=False)
-    assert "chain may hold protein sequences" in run("fit", "p.csv", "--target", "y").stderr
+    assert "chain may contain protein sequences" in run("fit", "p.csv", "--target", "y").stderr
     known = run("fit", "p.csv", "--target", "y", "--alphabet", "protein")
     assert "may hold" not in known.stderr
     assert "WeightedDegree" in load("model.kw").kernel_names_[0]

@@ -116,8 +116,8 @@ def test_regions_without_a_match_are_counted(genome, monkeypatch):
 @pytest.mark.parametrize(
     ("region", "message"),
     [
-        (Region("c9", 0, 5, "", "+"), "no such chromosome"),
-        (Region("c2", 0, 10**6, "", "+"), "has 10000 letters"),
+        (Region("c9", 0, 5, "", "+"), "no chromosome c9; the file has c9, the genome has c1, c2"),
+        (Region("c2", 0, 10**6, "", "+"), "beyond its chromosome of 10000 bases"),
     ],
 )
 def test_regions_outside_the_genome_are_named(region, message, genome):
@@ -147,3 +147,62 @@ def test_letters_are_read_as_they_are_written(tmp_path):
         "one": b"ACgtNN",
         "two": b"A",
     }
+
+
+def test_match_is_reported_over_all_and_over_matched_positives(genome, positives):
+    genome["c1"][100:130] = ord("G")  # a composition that no other place has
+    genome["c1"][1000:1030] = ord("c")
+    found = negatives(positives, genome)
+    assert 0 < found.unmatched < len(positives)
+    everything = [share(genome, one, "GCgc") for one in positives]
+    missing = [share(genome, one, "GCgc") for one in found.without_match]
+    matched = (sum(everything) - sum(missing)) / (len(everything) - len(missing))
+    assert found.gc_of_all == pytest.approx(np.mean(everything))
+    assert found.gc[0] == pytest.approx(matched)
+    assert len(found.without_match) == found.unmatched
+    assert found.repeats_of_all == pytest.approx(
+        np.mean([share(genome, one, "acgt") for one in positives])
+    )
+
+
+def test_negatives_are_named_after_their_positives(genome, positives):
+    items = [one._replace(name=f"peak{i}") for i, one in enumerate(positives)]
+    found = negatives(Regions(items, "p.bed"), genome, gc=0.2, repeats=0.2, draws=2)
+    lengths = {one.name: one.stop - one.start for one in items}
+    for one in found.regions:
+        source, _, draw = one.name.partition("_negative_")
+        assert lengths[source] == one.stop - one.start
+        assert draw in ("1", "2")
+
+
+def test_draws_come_from_chromosomes_with_positives_or_from_given_ones(genome, positives):
+    wide = {"gc": 0.3, "repeats": 1.0}
+    assert set(negatives(positives, genome, **wide).regions.chromosomes) == {"c1"}
+    found = negatives(positives, genome, chromosomes=["c2"], **wide)
+    assert set(found.regions.chromosomes) == {"c2"}
+    with pytest.raises(ValueError, match="no chromosome c9; the file has c9, the genome has c1"):
+        negatives(positives, genome, chromosomes=["c9"])
+
+
+def test_same_chromosome_as_the_positive(genome):
+    items = [Region(c, s, s + 30, "", ".") for c in ("c1", "c2") for s in range(1000, 8000, 700)]
+    found = negatives(Regions(items, "p"), genome, gc=0.3, repeats=1.0, same_chromosome=True)
+    assert found.unmatched == 0
+    assert [one.chromosome for one in found.regions] == [one.chromosome for one in items]
+
+
+def test_impossible_draws_are_refused_at_once(genome, monkeypatch):
+    monkeypatch.setattr("kernelweave.genome.background._draw", None)  # nothing is drawn
+    long = Regions([Region("c1", 0, 29_000, "long", ".")], "p.bed")
+    with pytest.raises(ValueError, match=r"no negative can match c1:0-29000 of 29000 bases"):
+        negatives(long, genome)
+    many = Regions([Region("c2", s, s + 40, "", ".") for s in range(0, 9000, 100)], "p.bed")
+    with pytest.raises(ValueError, match=r"180 negatives take 7,200 bases, but only [\d,]+ are"):
+        negatives(many, genome, draws=2)
+
+
+def test_names_of_chromosomes_are_spelled_as_in_the_positives(genome, positives):
+    items = [one._replace(chromosome="chrc1") for one in positives]
+    with pytest.warns(UserWarning, match="by alias"):
+        found = negatives(Regions(items, "p.bed"), genome, gc=0.2, repeats=0.2)
+    assert set(found.regions.chromosomes) == {"chrc1"}

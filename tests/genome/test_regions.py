@@ -55,7 +55,7 @@ def test_regions_without_names_are_called_by_their_place(tmp_path):
         ("c1\t1\t5\t.\t0\tx\n", "the strand must be"),
         ("c1\t1\t5\t.\t0\t+-\n", "the strand must be"),
         ("c1\t1\t5\t.\t0\t\n", "the strand must be"),
-        ("# nothing\n", "holds no regions"),
+        ("# nothing\n", "contains no regions"),
     ],
 )
 def test_lines_that_are_no_regions_are_named(text, message, tmp_path):
@@ -67,7 +67,7 @@ def test_lines_that_are_no_regions_are_named(text, message, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "message"), [("c3\t0\t5", "no such chromosome"), ("c2\t80\t91", "has 90 letters")]
+    ("row", "message"), [("c3\t0\t5", "no chromosome c3"), ("c2\t80\t91", "chromosome of 90 bases")]
 )
 def test_regions_outside_the_genome_are_named(row, message, genome, tmp_path):
     (tmp_path / "a.bed").write_text(row)
@@ -77,7 +77,7 @@ def test_regions_outside_the_genome_are_named(row, message, genome, tmp_path):
 
 def test_a_genome_without_names_has_no_chromosomes(tmp_path):
     (tmp_path / "a.bed").write_text("c1\t0\t2")
-    with pytest.raises(ValueError, match="no such chromosome"):
+    with pytest.raises(ValueError, match="no chromosome c1"):
         cut_out(read_bed(tmp_path / "a.bed"), as_sequences(["ACGT"]))
 
 

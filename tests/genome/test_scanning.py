@@ -5,6 +5,7 @@ import pytest
 
 from kernelweave import MKLClassifier, MKLRegressor, datasets
 from kernelweave.genome import scan
+from kernelweave.genome.model_windows import is_strand_symmetric
 from kernelweave.genome.scanning import WINDOWS
 from kernelweave.kernels import RBF, GappedKmer, Spectrum, WeightedDegree, WeightedDegreeShift
 from kernelweave.sequences import as_sequences, read_sequences
@@ -62,7 +63,7 @@ def test_windows_have_the_scores_that_they_have_alone(kernel, step, examples, ge
     model = MKLClassifier(kernel).fit(*examples)
     texts, path = genome
     length = LENGTH if isinstance(kernel, Spectrum | GappedKmer) else None
-    found = scanned(model, path, step=step, length=length)
+    found = scanned(model, path, step=step, length=length, strands="both")
     wanted = by_hand(model, texts, lambda start, read: start % step == 0)
     assert set(found) == set(wanted)
     assert [found[key] for key in wanted] == pytest.approx(list(wanted.values()), abs=1e-12)
@@ -72,7 +73,7 @@ def test_windows_have_the_scores_that_they_have_alone(kernel, step, examples, ge
 def test_gapped_kmers_have_the_very_bits_of_windows_alone(normalize, examples, genome):
     """Neighbours share words and mismatches; windows by hand are of both strands in turn."""
     model = MKLClassifier(GappedKmer([5, 6], [3, 4]), normalize=normalize).fit(*examples)
-    found = scanned(model, genome[1], length=LENGTH)
+    found = scanned(model, genome[1], length=LENGTH, strands="both")
     assert found == by_hand(model, genome[0], lambda start, read: True)
 
 
@@ -123,7 +124,7 @@ def test_windows_are_scored_in_blocks():
         ({"step": 0}, "step must be"),
         ({"strands": "x"}, "strands must be"),
         ({"anchor": "AG", "offset": 29}, "does not fit"),
-        ({"anchor": "GATTACA"}, "in 0 common places"),
+        ({"anchor": "GATTACA"}, "share it at 0 positions"),
         ({"anchor": "A!", "offset": 3}, "letters outside DNA"),
     ],
 )
@@ -135,7 +136,7 @@ def test_bad_parameters_are_named(settings, message, examples, genome):
 
 def test_models_without_a_length_need_one(examples, genome):
     model = MKLClassifier(Spectrum(3)).fit(*examples)
-    with pytest.raises(ValueError, match="say how many letters"):
+    with pytest.raises(ValueError, match="give the number of letters"):
         list(scan(model, genome[1]))
 
 
@@ -158,5 +159,43 @@ def test_one_class_of_several_must_be_chosen(examples, genome):
 
 def test_models_on_numbers_cannot_scan(genome, rng):
     model = MKLClassifier(RBF(1.0)).fit(rng.normal(size=(20, 2)), np.repeat([0, 1], 10))
-    with pytest.raises(ValueError, match="model on sequences"):
+    with pytest.raises(ValueError, match="model trained on sequences"):
         list(scan(model, genome[1], length=30))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "length", "symmetric"),
+    [
+        (GappedKmer(5, 3), 30, True),
+        (GappedKmer(5, 3, both_strands=False), 30, False),
+        (GappedKmer(5, 3, centre=(50, 50)), 31, True),
+        (GappedKmer(5, 3, centre=(50, 50)), 30, False),
+        (Spectrum(3, both_strands=True), 30, True),
+        (Spectrum(3), 30, False),
+        (WeightedDegree(3), 30, False),
+    ],
+    ids=repr,
+)
+def test_strand_symmetry_is_that_of_the_scores(kernel, length, symmetric, examples, genome):
+    model = MKLClassifier(kernel).fit(*examples)
+    found = {strand: [] for strand in "+-"}
+    for block in scan(model, genome[1], length=length, strands="both") if length == 30 else ():
+        found[block.strand].append(block.scores)
+    assert is_strand_symmetric(model, length) == symmetric
+    if symmetric and length == 30:
+        same = [np.concatenate(found[strand]) for strand in "+-"]
+        assert np.allclose(*same, rtol=0, atol=1e-12)
+
+
+def test_a_genome_of_unknown_letters_only_is_refused(examples, tmp_path):
+    model = MKLClassifier(WeightedDegree(3)).fit(*examples)
+    (tmp_path / "n.fa").write_text(f">c1\n{'N' * 100}\n")
+    with pytest.raises(ValueError, match="every window of 30 letters contains letters outside DNA"):
+        list(scan(model, tmp_path / "n.fa"))
+
+
+def test_chromosomes_are_found_by_alias(examples, genome):
+    model = MKLClassifier(WeightedDegree(3)).fit(*examples)
+    with pytest.warns(UserWarning, match="such as 'chrc2' to 'c2'"):
+        found = scanned(model, genome[1], chromosomes=["chrc2"])
+    assert found == scanned(model, genome[1], chromosomes=["c2"])

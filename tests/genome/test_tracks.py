@@ -1,12 +1,13 @@
 """Scores of windows as files."""
 
 import io
+import itertools
 
 import numpy as np
 import pytest
 
 from kernelweave.genome import Scores
-from kernelweave.genome.tracks import best, write_bed, write_bedgraph, write_bigwig
+from kernelweave.genome.tracks import best, hits, merged, write_bed, write_bedgraph, write_bigwig
 
 
 @pytest.fixture
@@ -38,18 +39,61 @@ def test_the_best_are_the_highest_in_their_order(blocks, count):
     assert rows(best(iter(blocks), count)) == [every[i] for i in sorted(order)]
 
 
-def test_bed_has_six_columns(blocks):
+def bed_rows(found):
     file = io.StringIO()
-    write_bed(file, blocks)
+    write_bed(file, found)
     lines = [line.split("\t") for line in file.getvalue().splitlines()]
-    found = [(name, int(a), strand, float(score)) for name, a, b, _, score, strand in lines]
-    assert found == rows(blocks)
-    assert all(int(line[2]) - int(line[1]) == 10 for line in lines)
+    return [(c, int(a), int(b), float(score), strand) for c, a, b, _, score, strand in lines]
+
+
+def test_bed_is_sorted_by_position_with_both_strands_together(blocks):
+    found = [(c, a, strand, score) for c, a, b, score, strand in bed_rows(hits(blocks))]
+    assert found == sorted(rows(blocks))
+    assert all(b - a == 10 for _, a, b, *_ in bed_rows(hits(blocks)))
+
+
+def test_merged_hits_are_the_union_of_windows_with_the_best_score(blocks):
+    """Each hit lies in one merged interval, whose score is the highest in it."""
+    found = bed_rows(merged(hits(blocks)))
+    covered = {(c, p) for c, a, *_ in rows(blocks) for p in range(a, a + 10)}
+    assert {(c, p) for c, a, b, *_ in found for p in range(a, b)} == covered
+    assert sum(b - a for _, a, b, *_ in found) == len(covered)
+    for c, a, b, score, strand in found:
+        inside = [(s, t) for d, at, t, s in rows(blocks) if d == c and a <= at < b]
+        assert score == max(inside)[0]
+        assert (score, strand) in inside
+
+
+@pytest.mark.parametrize(("step", "length"), [(1, 10), (1, 11), (4, 10), (5, 11), (50, 10)])
+def test_track_values_span_the_step_around_the_centre(step, length):
+    """A base at step 1 is in the middle, where `variants` places a variant."""
+    starts = np.arange(0, 200, step)
+    block = Scores("c1", ".", starts, length, np.arange(len(starts)) * 1.0, step)
+    file, left = io.StringIO(), io.StringIO()
+    write_bedgraph(file, [block])
+    write_bedgraph(left, [block], "start")
+    lines = [[int(x) for x in line.split("\t")[1:]] for line in file.getvalue().splitlines()]
+    span = min(step, length)
+    assert [b - a for a, b, _ in lines] == [span] * len(starts)
+    assert all(stop <= start for (_, stop, _), (start, *_) in itertools.pairwise(lines))
+    for (a, b, value), start in zip(lines, starts, strict=True):
+        assert abs((a + b) / 2 - (start + length / 2)) <= 0.5 + (span % 2 == 0) / 2
+        assert starts[value] == start
+    assert lines[0][0] == (length - 1) // 2 - (span - 1) // 2
+    assert [int(line.split("\t")[1]) for line in left.getvalue().splitlines()] == starts.tolist()
+
+
+def test_blocks_without_windows_are_skipped(blocks):
+    high = [block.above(0.8) for block in blocks]
+    assert any(len(block.starts) == 0 for block in high)
+    file = io.StringIO()
+    write_bedgraph(file, high)
+    assert len(file.getvalue().splitlines()) == len({row[:2] for row in rows(high)})
 
 
 def test_bedgraph_has_the_higher_strand_once_a_position(blocks):
     file = io.StringIO()
-    write_bedgraph(file, blocks)
+    write_bedgraph(file, blocks, "start")
     lines = [line.split("\t") for line in file.getvalue().splitlines()]
     wanted = {}
     for name, start, _, score in rows(blocks):
@@ -63,7 +107,7 @@ def test_bigwig_holds_what_bedgraph_says(blocks, tmp_path):
     pybigtools = pytest.importorskip("pybigtools")
     (tmp_path / "genome.fa").write_text(f">c1 x\n{'A' * 100}\n>c2\n{'C' * 50}\n")
     path = tmp_path / "scores.bw"
-    write_bigwig(str(path), blocks, tmp_path / "genome.fa")
+    write_bigwig(str(path), blocks, tmp_path / "genome.fa", "start")
     with pybigtools.open(str(path)) as file:
         assert file.chroms() == {"c1": 100, "c2": 50}
         found = {("c2", start): value for start, _, value in file.records("c2")}

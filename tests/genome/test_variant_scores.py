@@ -55,7 +55,9 @@ def test_windows_that_leave_the_chromosome_have_no_score(letters, genome, model)
 def test_variants_of_another_genome_are_counted_and_named(letters, genome, model):
     other = "A" if letters[50] != "A" else "C"
     given = [Variant("c1", 50, "x", other, "G"), Variant("c9", 1, "y", "A", "G")]
-    with pytest.raises(ValueError, match=rf"2 of 2 .* first is c1:51 {other}, where the genome"):
+    with pytest.raises(
+        ValueError, match=rf"2 of 2 .* differs: 1, the first is c1:51 {other}>G; .*: 1, .* c9:2"
+    ):
         variants(model, given, genome, length=LENGTH)
 
 
@@ -65,3 +67,77 @@ def test_files_are_taken_as_well(letters, genome, model, tmp_path):
     found = variants(model, path, tmp_path / "genome.fa", length=LENGTH)
     again = variants(model, found.variants, genome, length=LENGTH)
     assert found.alternative.tolist() == again.alternative.tolist()
+
+
+def test_variants_of_another_genome_can_be_skipped(letters, genome, model):
+    """Others keep their scores; statuses say which variants have none, and why."""
+    other = "A" if letters[50] != "A" else "C"
+    good = Variant("c1", 60, "x", letters[60], "A")
+    given = [
+        Variant("c1", 50, "x", other, "G"),
+        good,
+        Variant("c9", 1, "y", "A", "G"),
+        Variant("c1", 500, "z", "A", "G"),
+        Variant("c1", 2, "w", letters[2], "G"),
+    ]
+    alone = variants(model, [good], genome, length=LENGTH)
+    found = variants(model, given, genome, length=LENGTH, on_mismatch="skip")
+    assert found.status == [
+        "reference differs",
+        "scored",
+        "no such chromosome",
+        "beyond the end",
+        "window leaves the chromosome",
+    ]
+    assert found.difference[1] == alone.difference[0]
+    assert np.isnan(np.delete(found.difference, 1)).all()
+    with pytest.warns(UserWarning, match="3 of 5 variants are not of this genome"):
+        variants(model, given, genome, length=LENGTH, on_mismatch="warn")
+    with pytest.raises(ValueError, match="on_mismatch must be 'error', 'skip' or 'warn'"):
+        variants(model, given, genome, length=LENGTH, on_mismatch="no")
+
+
+def test_chromosome_aliases_are_the_same_variants(letters, genome, model):
+    given = [Variant("c1", 60, "x", letters[60], "A")]
+    alias = [given[0]._replace(chromosome="chrc1")]
+    with pytest.warns(UserWarning, match="matched to the genome by alias, such as 'chrc1'"):
+        found = variants(model, alias, genome, length=LENGTH)
+    assert found.alternative == variants(model, given, genome, length=LENGTH).alternative
+
+
+def test_p_values_are_ranks_among_matched_substitutions(letters, genome, model):
+    """With all positions of one trinucleotide drawn many times, ranks approach the exact ones."""
+    size, before = len(letters), (LENGTH - 1) // 2
+    start = next(s for s in range(60, 120) if letters[s] != "T")
+    triple = letters[start - 1 : start + 2]
+    given = [Variant("c1", start, "x", letters[start], "T"), Variant("c1", 70, "y", "A", "AT")]
+    given[1] = given[1]._replace(reference=letters[70], alternative=letters[70] + "T")
+    found = variants(model, given, genome, length=LENGTH, null=20_000, seed=1)
+    places = [
+        s for s in range(before, size - LENGTH + before + 1) if letters[s - 1 : s + 2] == triple
+    ]
+    same = variants(
+        model, [Variant("c1", s, "", letters[s], "T") for s in places], genome, length=LENGTH
+    )
+    sizes, own = np.abs(same.difference), abs(found.difference[0])
+    exact = np.mean(sizes >= own * (1 - 1e-9))
+    assert found.p_values[0] == pytest.approx(exact, abs=0.02)
+    assert np.isnan(found.p_values[1])
+    again = variants(model, given, genome, length=LENGTH, null=20_000, seed=1)
+    assert again.p_values[0] == found.p_values[0]
+
+
+def test_p_values_of_random_substitutions_are_not_below_uniform(rng, model, tmp_path):
+    """P(p <= level) <= level under the null distribution, up to the noise of 400 draws."""
+    text = "".join(rng.choice(list("ACGT"), 20_000))
+    (tmp_path / "g.fa").write_text(f">c1\n{text}\n")
+    genome = read_sequences(tmp_path / "g.fa")
+    starts = rng.integers(50, 19_900, 400)
+    given = [
+        Variant("c1", int(s), "", text[s], str(rng.choice([a for a in "ACGT" if a != text[s]])))
+        for s in starts
+    ]
+    found = variants(model, given, genome, length=LENGTH, null=300)
+    levels = np.linspace(0.1, 0.9, 9)
+    shares = [(found.p_values <= level).mean() for level in levels]
+    assert (np.array(shares) - levels).max() < 0.1

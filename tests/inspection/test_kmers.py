@@ -183,7 +183,7 @@ def test_bad_input(rng):
         kmer_weights(model, 2, positions=(3, 7))
     with pytest.raises(ValueError, match="room for 2 letters"):
         kmer_weights(model, 2, positions=(3, 4))
-    with pytest.raises(ValueError, match="background must be 4 chances"):
+    with pytest.raises(ValueError, match="background must be 4 probabilities"):
         kmer_weights(model, 2, background=[0.5, 0.5])
     with pytest.raises(ValueError, match="n must be an integer >= 1"):
         kmer_weights(model, 2).top(0)
@@ -201,7 +201,7 @@ def test_models_without_words(rng):
         kmer_weights(fitted(Spectrum(2), rng), 2)
     with pytest.raises(ValueError, match="no spectrum or gapped k-mer kernel"):
         top_kmers(MKLClassifier(Linear()).fit(X, y), 2)
-    with pytest.raises(ValueError, match="no sum of matches"):
+    with pytest.raises(ValueError, match="not a sum over words"):
         kmer_weights(fitted(WeightedDegree(2) * WeightedDegree(3), rng), 2)
 
 
@@ -213,5 +213,5 @@ def test_what_does_not_fit_into_memory_says_how_large_it_is(rng):
         kmer_weights(model, 14)
     with pytest.raises(ValueError, match="take a smaller k"):
         top_kmers(model, 1, k=14)
-    with pytest.raises(ValueError, match="max_k=14 takes tables of"):
+    with pytest.raises(ValueError, match="max_k=14 needs tables of"):
         importance(model, 14)

@@ -111,7 +111,7 @@ def test_files_for_motif_discovery(data, tmp_path):
 def test_what_is_no_sum_over_words(data):
     X, y, new = data
     model = MKLClassifier(Exponential(Spectrum(3), 1.0)).fit(X, y)
-    with pytest.raises(ValueError, match="sum over words"):
+    with pytest.raises(ValueError, match="sums over words"):
         letter_scores(model, new)
 
 

@@ -1,7 +1,7 @@
 """The command line: `kernelweave COMMAND ...`.
 
-A command is a file of this folder that holds a `command`. It is imported when it is called or its
-help is asked for, and it is thin: it reads files, calls the library, and writes files or text.
+Each command is a module of this package with a `command`, imported when it is called. Commands are
+thin: they read files, call the library, and write files or text.
 """
 
 from __future__ import annotations
@@ -15,19 +15,20 @@ import kernelweave
 COMMANDS = {
     "fit": "Train a model and save it.",
     "predict": "Score examples with a saved model.",
-    "scan": "Slide a sequence model over a genome.",
-    "negatives": "Draw background regions that match some regions.",
+    "scan": "Score the windows of a genome.",
+    "negatives": "Draw background regions matched to given regions.",
     "variants": "Score variants with a sequence model.",
-    "explain": "Say what a sequence model has learned.",
-    "compare": "Is learning the weights worth it?",
-    "report": "Write a page about a saved model.",
-    "info": "Say what a saved model is.",
-    "demo": "A first model on generated data.",
+    "explain": "Write k-mers, motifs and letter scores of a sequence model.",
+    "compare": "Compare learned weights with simpler models.",
+    "report": "Write an HTML page about a saved model.",
+    "info": "Print the properties of a saved model.",
+    "export": "Write a model as an LS-GKM model file.",
+    "demo": "Train a first model on generated data.",
 }
 
 
 class Commands(click.Group):
-    """Commands that are imported when they are needed."""
+    """A group that imports its commands on demand."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -39,7 +40,7 @@ class Commands(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing any."""
+        """Write the list of commands without importing them."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
@@ -55,5 +56,5 @@ def main() -> None:
       kernelweave fit --positive sites.fa --negative decoys.fa --out model.kw
       kernelweave predict model.kw new.fa > scores.tsv
 
-    `kernelweave COMMAND --help` has more.
+    `kernelweave COMMAND --help` describes a command.
     """

@@ -1,7 +1,7 @@
-"""What all commands share: one-line errors, exit codes, and where text goes.
+"""Behaviour shared by all commands: one-line errors, exit codes, common options, output streams.
 
-Results go to standard output, progress and remarks to standard error. Exit codes: 0 for success, 2
-for what a user can put right (bad input, bad files), 130 after Ctrl-C.
+Results go to standard output; progress, remarks and warnings go to standard error. Exit codes: 0
+for success, 2 for errors that the user can correct (arguments, files), 130 after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,43 +16,47 @@ from typing import Any, TextIO
 
 import click
 
-ANSWERABLE = (ValueError, TypeError, OSError, ImportError, MemoryError)
+USER_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)
 INTERRUPTED = 130
-QUIET = "No progress and no remarks."
+QUIET = "Print no progress, remarks or warnings."
+BGZF = {".bed": "bed", ".bedgraph": "bed", ".bg": "bed", ".vcf": "vcf"}  # tabix format by suffix
 
 
 class Command(click.Command):
-    """A command whose errors are one line, unless `--debug` asks for the whole story."""
+    """A command that prints errors as one line; `--debug` shows the traceback instead."""
 
     def __init__(self, *args: Any, **settings: Any):
         super().__init__(*args, **settings)
-        if all(option.name != "quiet" for option in self.params):  # scripts may always say it
-            said = click.Option(["-q", "--quiet"], is_flag=True, expose_value=False, help=QUIET)
-            self.params.append(said)
+        self.reads_quiet = any(option.name == "quiet" for option in self.params)
+        if not self.reads_quiet:  # every command accepts -q
+            self.params.append(click.Option(["-q", "--quiet"], is_flag=True, help=QUIET))
         self.params.append(
             click.Option(["--debug"], is_flag=True, help="Show the traceback of an error.")
         )
 
     def invoke(self, ctx: click.Context) -> Any:
         debug = ctx.params.pop("debug")
-        warnings.showwarning = _each_once()  # and nothing but the text
+        quiet = ctx.params["quiet"]
+        if not self.reads_quiet:
+            ctx.params.pop("quiet")
+        warnings.showwarning = _shown_once(quiet)
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # who reads the output has seen enough
+        except BrokenPipeError:  # the reader of the output has closed it, as `head` does
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(0)
         except KeyboardInterrupt:
             click.echo("kernelweave: interrupted", err=True)
             ctx.exit(INTERRUPTED)
-        except ANSWERABLE as error:
+        except USER_ERRORS as error:
             if debug:
                 raise
-            click.echo(f"kernelweave {ctx.info_name}: {_said(error)}", err=True)
+            click.echo(f"kernelweave {ctx.info_name}: {_one_line(error)}", err=True)
             ctx.exit(2)
 
 
-def _said(error: BaseException) -> str:
-    """Return an error as one line."""
+def _one_line(error: BaseException) -> str:
+    """Return the message of an error as one line."""
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
@@ -60,13 +64,16 @@ def _said(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _each_once() -> Callable[..., None]:
-    """Return what shows warnings as lines; every fold of the data may bring the same one."""
+def _shown_once(quiet: bool) -> Callable[..., None]:
+    """Return a `warnings.showwarning` that prints each message once, as one line, or none.
+
+    Cross-validation would repeat the same warning for every fold.
+    """
     shown: set[str] = set()
 
     def show(message: Any, category: type[Warning], *_: Any) -> None:
         line = f"kernelweave: {category.__name__}: {' '.join(str(message).split())}"
-        if line not in shown:
+        if line not in shown and not quiet:
             shown.add(line)
             click.echo(line, err=True)
 
@@ -86,26 +93,64 @@ def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
 
 quiet = click.option("-q", "--quiet", is_flag=True, help=QUIET)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-one_class = click.option("--target", metavar="CLASS", help="Which class, where there are several.")
+one_class = click.option(
+    "--target", metavar="CLASS", help="Class to score, for models of three or more classes."
+)
 jobs = click.option("-j", "--jobs", type=int, default=None, help="Threads; -1 for all cores.")
+index = click.option(
+    "--index", is_flag=True, help="Also write a tabix index (.tbi); the output must end in .gz."
+)
+region_options = with_options(
+    click.option(
+        "--genome", type=click.Path(), metavar="FASTA", help="FASTA or 2bit file of the regions."
+    ),
+    click.option(
+        "--around",
+        type=click.Choice(["summit", "centre"]),
+        help="Take windows of --width bases around the summit (narrowPeak) or centre of regions.",
+    ),
+    click.option(
+        "--width", type=click.IntRange(1), help="Bases of a window around each region's centre."
+    ),
+)
 
 
 def print_json(content: dict[str, Any]) -> None:
-    """Write a result to standard output as JSON."""
-    click.echo(json.dumps(content, indent=2, default=_plain))
+    """Print a result to standard output as JSON."""
+    click.echo(json.dumps(content, indent=2, default=_json_value))
 
 
-def _plain(value: Any) -> Any:
-    """Return NumPy's numbers and arrays as JSON knows them."""
+def _json_value(value: Any) -> Any:
+    """Return NumPy numbers and arrays as Python numbers and lists, other values as text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 @contextmanager
-def text_output(path: str | None) -> Iterator[TextIO]:
-    """Open what a command writes: standard output, or a file that is there whole or not at all."""
+def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
+    """Open the output of a command for text.
+
+    None and "-" are standard output. A file appears under its name once it is complete. Names
+    ending in .gz are compressed: genome formats (BED, bedGraph, VCF) as BGZF, others by gzip.
+
+    Parameters
+    ----------
+    path : str or None
+    indexed : bool
+        Also write a tabix index; only for BGZF.
+    """
+    tabix_format = _tabix_format(path)
+    if indexed and tabix_format is None:
+        raise ValueError(f"--index: the output must end in .bed.gz, .bedgraph.gz or .vcf.gz, "
+                         f"got {path or 'standard output'}")  # fmt: skip
     if path is None or path == "-":
         yield sys.stdout
         sys.stdout.flush()
+        return
+    if tabix_format is not None:
+        from ..genome.bgzf import bgzf_output
+
+        with bgzf_output(path, tabix_format if indexed else None) as file:
+            yield file
         return
     import gzip
     import io
@@ -122,12 +167,9 @@ def text_output(path: str | None) -> Iterator[TextIO]:
             packed.close()
 
 
-def class_of(model: Any, target: str | None) -> Any:
-    """Return the class that is written like that; None where there is one decision function."""
-    outputs = len(model.intercept_)
-    if outputs == 1:
+def _tabix_format(path: str | None) -> str | None:
+    """Return the tabix format of a name that ends in .bed.gz or the like, else None."""
+    name = (path or "").lower()
+    if not name.endswith((".gz", ".bgz")):
         return None
-    written = {str(label): label for label in getattr(model, "classes_", range(outputs))}
-    if target not in written:
-        raise ValueError(f"--target: say which class, one of {', '.join(written)}")
-    return written[target]
+    return BGZF.get(os.path.splitext(os.path.splitext(name)[0])[1])

@@ -1,4 +1,4 @@
-"""`kernelweave compare`: is learning the weights worth it?"""
+"""`kernelweave compare`: learned weights beside the unweighted sum and single kernels."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from .fit import data_options, model_options
 @config_option
 @with_options(jobs, quiet, as_json)
 def command(**options: Any) -> None:
-    """Compare the learned combination with the plain sum and the best single kernel.
+    """Compare learned weights with the unweighted sum and the best single kernel.
 
-    All are scored on the same folds (--cv, 5 by default). DATA and options are those of `fit`.
+    All models are scored on the same folds (--cv, 5 by default). DATA and options are those of
+    `fit`.
 
     \b
     Example:

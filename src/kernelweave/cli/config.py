@@ -1,7 +1,7 @@
 """Options of a command in a TOML file: `--config` reads it, `--save-config` writes it.
 
-Keys are the long names of options without dashes in front. What is said on the command line counts
-more than what a file says.
+Keys are the long names of options without leading dashes. Options on the command line override
+those of a file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-LEFT_OUT = ("config", "config_out", "debug", "quiet", "as_json", "out")
+NOT_SAVED = ("config", "config_out", "debug", "quiet", "as_json", "out")
 
 
 def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
@@ -45,21 +45,23 @@ config_option = click.option(
 
 
 def save_config(ctx: click.Context, path: str) -> None:
-    """Write the options of a command that are not their defaults."""
+    """Write the options of a command that differ from their defaults to a TOML file."""
     from ..model.files.atomic_write import whole_file
 
     lines = []
     for option in ctx.command.params:
         value = ctx.params.get(str(option.name))
         said = value not in (None, (), False) and value != option.default
-        if said and option.name not in LEFT_OUT:
-            lines.append(f"{_key(option)} = {json.dumps(value)}\n")  # such JSON is also TOML
+        if said and option.name not in NOT_SAVED:
+            lines.append(
+                f"{_key(option)} = {json.dumps(value)}\n"
+            )  # strings, numbers and lists are the same in TOML
     with whole_file(path) as file:
         file.write("".join(lines).encode())
 
 
 def _key(option: click.Parameter) -> str:
-    """Return what a file calls an option."""
+    """Return the key of an option in a TOML file."""
     return max(option.opts, key=len).lstrip("-")
 
 

@@ -1,18 +1,20 @@
-"""What commands read: tables, sequences, and regions of a genome, told apart by their names.
+"""Input of commands: tables, sequences and regions of a genome, recognised by file name.
 
     tables      .csv .tsv .txt .parquet
     sequences   .fa .fasta .fna .fq .fastq
-    regions     .bed, with --genome
+    regions     .bed .narrowPeak .broadPeak, with --genome
 
-Each may be packed (.gz, .bz2, .xz). "-" is standard input, which holds sequences if it starts with
-">" or "@", and else a table with tabs.
+Each may be compressed (.gz, .bgz, .bz2, .xz). "-" is standard input, whose kind is read from its
+first line: FASTA or FASTQ, BED, or else a table separated by tabs.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
@@ -20,15 +22,22 @@ from typing import Any
 
 import numpy as np
 
-from ..genome import cut_out, read_bed
+from ..genome import Regions, cut_out, read_bed, resize
 from ..genome.model_windows import on_sequences
+from ..genome.regions import HEADERS, chromosome_sizes, is_bed_line
 from ..sequences import Sequences, read_blocks, read_sequences
+from ..sequences.files import opened
 from .tables import pandas, parquet_blocks, read_frame, text_blocks
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
-PACKED = (".gz", ".bz2", ".xz")
+REGIONS = (".bed", ".narrowpeak", ".broadpeak")
+COMPRESSED = (".gz", ".bgz", ".bz2", ".xz")
+STDIN = "-"
 BLOCK = 50_000  # examples scored at a time
+WARN_UNKNOWN = 0.1  # fraction of letters outside the alphabet above which to warn,
+REFUSE_UNKNOWN = 0.5  # and above which the input is taken for another kind of sequence
+CHECKED_ROWS = 1000  # rows of a table whose letters are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +46,17 @@ class Data:
 
     Attributes
     ----------
-    X : frame or Sequences, n examples.
-    names : n strings.
-    y : targets, shape (n,), or None.
-    groups : what must not be torn apart by cross-validation, shape (n,), or None.
-    regions : whether they are regions of a genome.
+    X : frame or Sequences
+        n examples.
+    names : sequence of n str
+    y : ndarray of shape (n,) or None
+        Targets.
+    groups : ndarray of shape (n,) or None
+        Groups that cross-validation keeps together.
+    regions : bool
+        Whether the examples are regions of a genome.
+    chromosomes : ndarray of shape (n,) or None
+        Chromosome of each region.
     """
 
     X: Any
@@ -49,62 +64,129 @@ class Data:
     y: np.ndarray | None = None
     groups: np.ndarray | None = None
     regions: bool = False
+    chromosomes: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How regions become sequences: the options --genome, --around and --width."""
+
+    genome: str | None = None
+    around: str | None = None
+    width: int | None = None
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> Windows:
+        """Return the options of a command.
+
+        Raises
+        ------
+        ValueError
+            If --around is given without --width.
+        """
+        found = cls(options["genome"], options["around"], options["width"])
+        if found.around is not None and found.width is None:
+            raise ValueError("--around needs --width, the number of bases of each window")
+        return found
+
+    def cut(self, regions: Regions, alphabet: Any) -> tuple[Regions, Sequences]:
+        """Return the windows and their sequences.
+
+        Raises
+        ------
+        ValueError
+            If there is no genome, or a region is not in it.
+        """
+        if self.genome is None:
+            raise ValueError(f"{regions.source}: regions need --genome, a FASTA or 2bit file")
+        genome = read_sequences(self.genome, alphabet)
+        if self.width is not None:
+            sizes = chromosome_sizes(genome)
+            regions = resize(regions, self.around or "centre", self.width, sizes)
+        return regions, cut_out(regions, genome)
+
+    def refuse_for(self, source: str) -> None:
+        """Raise if windows were requested of examples that are not regions."""
+        if self.width is not None:
+            raise ValueError(f"--width and --around are for regions (BED), which {source} is not")
 
 
 def kind_of(path: str) -> str:
-    """Return "table", "sequences" or "regions"."""
+    """Return "table", "sequences" or "regions", from the name of a file.
+
+    Raises
+    ------
+    ValueError
+        If the name has none of the known endings.
+    """
     suffix = _suffix(path)
     if suffix in SEPARATORS or suffix == ".parquet":
         return "table"
     if suffix in SEQUENCES:
         return "sequences"
-    if suffix == ".bed":
+    if suffix in REGIONS:
         return "regions"
-    known = [*SEPARATORS, ".parquet", *SEQUENCES, ".bed"]
-    raise ValueError(f"{path}: cannot tell what it is; names end in one of {' '.join(known)}")
+    known = [*SEPARATORS, ".parquet", *SEQUENCES, *REGIONS]
+    raise ValueError(
+        f"{path}: the file name must end in one of {' '.join(known)} (also compressed: "
+        f"{' '.join(COMPRESSED)})"
+    )
 
 
 def _suffix(path: str) -> str:
     name = Path(path)
-    return (name.with_suffix("") if name.suffix in PACKED else name).suffix.lower()
+    return (name.with_suffix("") if name.suffix in COMPRESSED else name).suffix.lower()
 
 
-def read_examples(path: str, *, genome: str | None = None, alphabet: Any = "dna") -> Data:
-    """Read all examples of a file."""
-    kind = kind_of(path)
+def read_examples(path: str, windows: Windows, *, alphabet: Any = "dna") -> Data:
+    """Return all examples of a file, or of standard input ("-")."""
+    if path == STDIN:
+        with standard_input() as (kind, stream):
+            return _read(stream, "standard input", kind, "\t", windows, alphabet)
+    return _read(path, path, kind_of(path), SEPARATORS.get(_suffix(path)), windows, alphabet)
+
+
+def _read(
+    source: Any, name: str, kind: str, separator: str | None, windows: Windows, alphabet: Any
+) -> Data:
+    if kind == "regions":
+        return _regions(source, name, windows, alphabet)
+    windows.refuse_for(name)
     if kind == "table":
-        return _rows(read_frame(path, SEPARATORS.get(_suffix(path))))
-    if kind == "sequences":
-        found = read_sequences(path, alphabet)
-        return Data(found, list(found.names or []))
-    if genome is None:
-        raise ValueError(f"{path}: regions need --genome, a FASTA file")
-    regions = read_bed(path)
-    letters = cut_out(regions, read_sequences(genome, alphabet))
-    return Data(letters, regions.names, groups=regions.chromosomes, regions=True)
+        return _rows(read_frame(source, separator))
+    (found,) = read_blocks(source, alphabet, records=None)
+    check_letters(found, name)
+    return Data(found, list(found.names or []))
+
+
+def _regions(source: Any, name: str, windows: Windows, alphabet: Any) -> Data:
+    regions, sequences = windows.cut(read_bed(source), alphabet)
+    check_letters(sequences, name)
+    chromosomes = regions.chromosomes
+    return Data(sequences, regions.names, regions=True, chromosomes=chromosomes)
 
 
 def read_labelled(
     path: str,
     target: str | None,
     groups: str | None,
+    windows: Windows,
     *,
     columns: str | None = None,
-    genome: str | None,
     alphabet: str,
 ) -> Data:
-    """Read examples with the targets in one of their columns, or in a field of their headers."""
-    data = read_examples(path, genome=genome, alphabet=alphabet)
+    """Return examples with their targets from a column, or from a field of FASTA headers."""
+    data = read_examples(path, windows, alphabet=alphabet)
     if isinstance(data.X, Sequences):
         if columns is not None:
-            raise ValueError(f"--columns: {path} is no table")
+            raise ValueError(f"--columns is for tables, which {path} is not")
         y = None if target is None else _from_headers(data.names, target, path)
         return replace(data, y=y, groups=_sequence_groups(data, groups, path))
     frame, y = data.X, None
     if target is not None:
         y, frame = _column(frame, target, "--target"), frame.drop(columns=target)
         if y.dtype.kind in "OUfT" and (missing := int(np.sum(y != y))):  # NaN differs from itself
-            raise ValueError(f"--target {target}: {missing} values are missing")
+            raise ValueError(f"--target {target}: {missing} values are missing; remove these rows")
     found = None
     if groups is not None:
         found, frame = _column(frame, groups, "--cv-groups"), frame.drop(columns=groups)
@@ -121,56 +203,134 @@ def _chosen(frame: Any, columns: str) -> Any:
 
 
 def read_two_classes(
-    positive: str, negative: str, groups: str | None, *, genome: str | None, alphabet: str
+    positive: str, negative: str, groups: str | None, windows: Windows, *, alphabet: str
 ) -> Data:
-    """Read the sequences or regions of two classes, +1 and -1."""
-    parts = [read_examples(path, genome=genome, alphabet=alphabet) for path in (positive, negative)]
-    for path, part in zip((positive, negative), parts, strict=True):
+    """Return the sequences or regions of two classes, labelled +1 and -1."""
+    if positive == negative == STDIN:
+        raise ValueError("only one of --positive and --negative can be standard input")
+    paths = (positive, negative)
+    some = replace(windows, around=None, width=None)  # a FASTA file beside regions is as it is
+    parts = [
+        read_examples(path, some if _is_fasta(path) else windows, alphabet=alphabet)
+        for path in paths
+    ]
+    if windows.width is not None and not any(part.regions for part in parts):
+        windows.refuse_for(positive)
+    for path, part in zip(paths, parts, strict=True):
         if not isinstance(part.X, Sequences):
             raise ValueError(f"{path}: --positive and --negative take sequences or regions")
-    found = [
-        _sequence_groups(part, groups, part_path)
-        for part, part_path in zip(parts, (positive, negative), strict=True)
-    ]
+    found = [_sequence_groups(part, groups, path) for part, path in zip(parts, paths, strict=True)]
+    chromosomes = [part.chromosomes for part in parts if part.chromosomes is not None]
     return Data(
         X=Sequences.concatenated([part.X for part in parts]),
         names=[name for part in parts for name in part.names],
         y=np.repeat([1, -1], [len(part.names) for part in parts]),
         groups=np.concatenate([one for one in found if one is not None]) if groups else None,
         regions=any(part.regions for part in parts),
+        chromosomes=np.concatenate(chromosomes) if len(chromosomes) == len(parts) else None,
     )
 
 
-def read_in_blocks(
-    path: str, *, genome: str | None = None, alphabet: Any = "dna"
-) -> Iterator[Data]:
-    """Read the examples of a file, or of standard input, some at a time."""
-    if path == "-":
-        yield from _standard_input(alphabet)
-    elif kind_of(path) == "sequences":
-        yield from _sequence_blocks(path, alphabet)
-    elif _suffix(path) == ".parquet":
-        yield from map(_rows, parquet_blocks(path, BLOCK))
-    elif kind_of(path) == "table":
-        yield from map(_rows, text_blocks(path, SEPARATORS[_suffix(path)], BLOCK))
+def _is_fasta(path: str) -> bool:
+    return path != STDIN and kind_of(path) == "sequences"
+
+
+def read_in_blocks(path: str, windows: Windows, *, alphabet: Any = "dna") -> Iterator[Data]:
+    """Yield the examples of a file, or of standard input, in blocks."""
+    if path == STDIN:
+        with standard_input() as (kind, stream):
+            yield from _blocks(stream, "standard input", kind, "\t", windows, alphabet)
     else:
-        yield read_examples(path, genome=genome, alphabet=alphabet)
+        separator = SEPARATORS.get(_suffix(path))
+        yield from _blocks(path, path, kind_of(path), separator, windows, alphabet)
 
 
-def _standard_input(alphabet: Any) -> Iterator[Data]:
-    stream = BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]
-    if stream.peek(1)[:1] in (b">", b"@", b"\x1f"):
-        return _sequence_blocks(stream, alphabet)
-    return map(_rows, text_blocks(stream, "\t", BLOCK))
+def _blocks(
+    source: Any, name: str, kind: str, separator: str | None, windows: Windows, alphabet: Any
+) -> Iterator[Data]:
+    if kind == "regions":
+        yield _regions(source, name, windows, alphabet)
+        return
+    windows.refuse_for(name)
+    if kind == "sequences":
+        for block in read_blocks(source, alphabet, records=BLOCK):
+            check_letters(block, name)
+            yield Data(block, list(block.names or []))
+    elif separator is None:
+        yield from map(_rows, parquet_blocks(source, BLOCK))
+    else:
+        yield from map(_rows, text_blocks(source, separator, BLOCK))
+
+
+@contextmanager
+def standard_input() -> Iterator[tuple[str, Any]]:
+    """Give the kind of examples on standard input, and a stream of them."""
+    with opened(sys.stdin.buffer) as file:
+        stream = BufferedReader(file)  # type: ignore[type-var]
+        yield _kind_of_text(stream.peek(1)), stream
+
+
+def _kind_of_text(start: bytes) -> str:
+    """Return "sequences", "regions" or "table", from the first bytes of a stream."""
+    if start[:1] in (b">", b"@"):
+        return "sequences"
+    skipped = tuple(word.encode() for word in HEADERS)
+    lines = [line for line in start.splitlines() if line and not line.startswith(skipped)]
+    return "regions" if lines and is_bed_line(lines[0]) else "table"
+
+
+def check_letters(sequences: Sequences, source: str) -> None:
+    """Warn of many letters outside the alphabet; raise if they are most of all letters.
+
+    Parameters
+    ----------
+    sequences : Sequences
+    source : str
+        Name of the file, for messages.
+
+    Raises
+    ------
+    ValueError
+        If more than half of the letters are outside the alphabet: protein read as DNA would get
+        the same score for every sequence.
+    """
+    if sequences.alphabet.planes:
+        mask = sequences.unknown
+        unknown = 0 if mask is None else int(np.unpackbits(mask.view(np.uint8)).sum())
+    else:
+        unknown = int((sequences.data >= len(sequences.alphabet.letters)).sum())
+    _judge(unknown / max(1, int(sequences.lengths.sum())), sequences.alphabet, source)
+
+
+def _judge(fraction: float, alphabet: Any, source: str) -> None:
+    """Warn of or refuse a fraction of unknown letters."""
+    if fraction <= WARN_UNKNOWN:
+        return
+    letters = alphabet.letters.decode("latin-1")
+    found = f"{source}: {fraction:.0%} of the letters are not {alphabet.name} ({letters})"
+    if fraction > REFUSE_UNKNOWN:
+        raise ValueError(
+            f"{found}; is this another kind of sequence? `fit --alphabet` sets dna, rna or protein"
+        )
+    warnings.warn(f"{found}; they match nothing", UserWarning, stacklevel=3)
+
+
+def check_columns(model: Any, X: Any, source: str) -> None:
+    """Apply the rule of `check_letters` to the columns of a table that string kernels read."""
+    if not hasattr(X, "columns"):
+        return
+    for _, view in model._model.compiled.listing.layout.sources:
+        alphabet = getattr(view, "alphabet", None)
+        if alphabet is None or not alphabet.symbols_only:
+            continue
+        column = X.iloc[:CHECKED_ROWS, int(np.asarray(view.columns.indices)[0])]
+        text = "".join(str(one) for one in column.dropna()).encode("utf-8", "replace")
+        known = sum(map(text.translate(alphabet.codes).count, range(len(alphabet.letters))))
+        _judge(1 - known / max(1, len(text)), alphabet, f"{source}, column {column.name}")
 
 
 def _rows(frame: Any) -> Data:
     return Data(frame, [str(name) for name in frame.index])
-
-
-def _sequence_blocks(source: Any, alphabet: Any) -> Iterator[Data]:
-    for block in read_blocks(source, alphabet, records=BLOCK):
-        yield Data(block, list(block.names or []))
 
 
 def _column(frame: Any, name: str, option: str) -> np.ndarray:
@@ -181,7 +341,7 @@ def _column(frame: Any, name: str, option: str) -> np.ndarray:
 
 
 def _from_headers(names: Sequence[str], field: str, path: str) -> np.ndarray:
-    """Return what headers say of a field, written ``field=value``."""
+    """Return the values of a field of FASTA headers, written ``field=value``."""
     pattern = re.compile(rf"(?:^|[\s;|,]){re.escape(field)}=([^\s;|,]+)")
     found = [match[1] if (match := pattern.search(name)) else None for name in names]
     if None in found:
@@ -195,22 +355,24 @@ def _from_headers(names: Sequence[str], field: str, path: str) -> np.ndarray:
 
 
 def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | None:
-    """Return the groups of sequences: the chromosomes of regions, or a field of the headers."""
+    """Return the groups of sequences: chromosomes of regions, or a field of FASTA headers."""
     if groups is None:
         return None
-    if data.groups is not None and groups in ("chrom", "chromosome"):
-        return data.groups
+    if data.chromosomes is not None and groups in ("chrom", "chromosome"):
+        return data.chromosomes
     return _from_headers(data.names, groups, path)
 
 
 def known_columns(model: Any, X: Any) -> Any:
-    """Return the columns of X that the model was trained on: targets and the like may be there.
+    """Return the columns of X that the model was trained on, in their order.
 
-    Sequences are the only column of a model that was trained on one of sequences.
+    Other columns, such as targets, are left out. Sequences serve a model that was trained on a
+    table with one column of sequences.
 
     Raises
     ------
-    ValueError : where they are not there, or where the model is for other things than X.
+    ValueError
+        If columns are missing, or the model was trained on another kind of examples.
     """
     names = getattr(model, "feature_names_in_", None)
     table = hasattr(X, "columns")
@@ -224,5 +386,7 @@ def known_columns(model: Any, X: Any) -> Any:
         listed = ", ".join(map(str, names[:20]))
         raise ValueError(f"the model was trained on a table with the columns {listed}")
     if missing := [name for name in names if name not in X.columns]:
-        raise ValueError(f"the data lack columns of the training data: {', '.join(missing)}")
+        raise ValueError(
+            f"the data lack columns that the model was trained on: {', '.join(missing)}"
+        )
     return X[list(names)]

@@ -1,9 +1,9 @@
-"""`kernelweave demo`: which columns of a table matter, and which letters of a sequence?
+"""`kernelweave demo`: two models on generated data.
 
-A generated table of 1,000 customers has numbers, categories and texts. Who comes back depends on
-three columns; twelve are noise. Every column gets a kernel of its own, and multiple kernel learning
-finds the weights of the kernels. Then 1,000 sequences of DNA, some of which hold two noisy motifs:
-a weighted degree kernel finds them, and a page shows it.
+The first is trained on a table of 1,000 customers with numbers, categories and texts. The class
+depends on three columns, the others are noise; each column has its own kernel, and learning selects
+the three. The second is trained on 1,000 DNA sequences with two noisy motifs, which a weighted
+degree kernel recovers.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .command import Command
     "--page", type=click.Path(), default="demo.html", show_default=True, help="The report."
 )
 def command(out: str, page: str) -> None:
-    """Learn which columns of a generated table matter, and which motifs of sequences.
+    """Train two models on generated data: a table with noise columns, and sequences with motifs.
 
-    Draws what was found, and writes a report about the second model.
+    Draws the weights of the first model and writes a report on the second.
 
     \b
     Example:
@@ -56,33 +56,33 @@ def _table(out: str) -> None:
     _print_weights(learned)
     seconds = vars(learned)["history_"][-1]["seconds"]
     click.echo(
-        f"\n{learned.n_iter_} turns in {seconds:.2f} s, "
+        f"\n{learned.n_iter_} iterations in {seconds:.2f} s, "
         f"relative duality gap {learned.duality_gap_:.1e}"
     )
     click.echo(f"accuracy on new customers, learned weights: {learned.score(test, y_test):.3f}")
-    click.echo(f"accuracy on new customers, plain sum:       {plain.score(test, y_test):.3f}")
+    click.echo(f"accuracy on new customers, unweighted sum:  {plain.score(test, y_test):.3f}")
     _draw(learned, out)
-    click.echo(f"\nThe weights and the way there are drawn in {out}")
+    click.echo(f"\nWeights and convergence are drawn in {out}")
 
 
 def _sequences(page: str) -> None:
-    """Find motifs in sequences, and write a page about them."""
+    """Train a model on sequences with motifs, and write a report."""
     from .. import MKLClassifier, datasets, inspection, report
     from ..kernels import WeightedDegree
 
     X, y = datasets.make_motifs(1000, replaced=2)
     model = MKLClassifier(WeightedDegree(20)).fit(X, y)
     click.echo("\n1,000 sequences, some with GATTACA at 10 and AGTAGTG at 30, two letters of each")
-    click.echo("drawn anew. The words of seven letters that speak most for them:")
+    click.echo("replaced. The 7-mers with the largest weights:")
     for word, position, weight in inspection.kmer_weights(model, 7).top(2):
         click.echo(f"  {word} at {position}, weight {weight:.2f}")
     command = "kernelweave demo"
     report(model, page, X, y, cv=3, title="Motifs in generated sequences", command=command)
-    click.echo(f"\nA report with a logo of them is in {page}")
+    click.echo(f"\nA report with their logo is in {page}")
 
 
 def _print_weights(model: Any) -> None:
-    """Print the kernels, the heaviest first."""
+    """Print the kernels, largest weight first."""
     width = max(map(len, model.kernel_names_))
     click.echo(f"{'kernel':{width}}  weight")
     for weight, name in sorted(zip(model.weights_, model.kernel_names_, strict=True), reverse=True):
@@ -100,7 +100,7 @@ def _draw(model: Any, path: str) -> None:
     FigureCanvasAgg(figure)
     left, right = figure.subplots(1, 2)
     WeightsDisplay.from_estimator(model, ax=left)
-    left.set_title("What was learned: three columns matter")
+    left.set_title("Learned weights: three columns matter")
     ConvergenceDisplay.from_estimator(model, ax=right)
-    right.set_title("How near the optimum it is: the duality gap")
+    right.set_title("Convergence: the duality gap")
     figure.savefig(path, dpi=120)

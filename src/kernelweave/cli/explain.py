@@ -1,65 +1,111 @@
-"""`kernelweave explain`: what a sequence model has learned."""
+"""`kernelweave explain`: k-mers, motifs, importance and letter scores of a sequence model."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
-from .command import Command, class_of, jobs, one_class, quiet, text_output, with_options
+from .command import Command, jobs, one_class, quiet, region_options, text_output, with_options
 
-LONGEST = 6  # k-mers of weighted degree models, where no number is given
+LONGEST = 6  # letters of the k-mers of weighted degree models, without --k
 
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
-@click.argument("input", type=click.Path(), required=False)
+@click.argument("input", type=click.Path(allow_dash=True), required=False)
 @click.option(
-    "-o", "--out", type=click.Path(), default="explained", show_default=True, help="A folder."
+    "-o",
+    "--out",
+    type=click.Path(),
+    default="explained",
+    show_default=True,
+    help="Output folder.",
 )
-@click.option("--k", type=click.IntRange(1), help="Longest k-mers of a weighted degree model.")
 @click.option(
-    "--top", type=click.IntRange(1), default=100, show_default=True, help="K-mers listed."
+    "--k", type=click.IntRange(1), help="Letters of the longest k-mers of weighted degree models."
 )
-@with_options(one_class, jobs, quiet)
+@click.option(
+    "--top", type=click.IntRange(1), default=100, show_default=True, help="K-mers in kmers.tsv."
+)
+@click.option(
+    "--motifs",
+    "count",
+    type=click.IntRange(0),
+    default=5,
+    show_default=True,
+    help="Largest number of motifs.",
+)
+@click.option("--meme", type=click.Path(), help="Write the motifs to this file in MEME format.")
+@click.option(
+    "--compare",
+    type=click.Path(),
+    metavar="MEME",
+    help="Known motifs in MEME format, such as JASPAR's; matches go to matches.tsv.",
+)
+@click.option(
+    "--all-words",
+    is_flag=True,
+    help="Write the weights of all words to words.tsv, as deltaSVM reads them.",
+)
+@with_options(region_options, one_class, jobs, quiet)
 def command(
     model: str,
     input: str | None,
     out: str,
     k: int | None,
     top: int,
+    count: int,
+    meme: str | None,
+    compare: str | None,
+    all_words: bool,
     target: str | None,
     jobs: int | None,
     quiet: bool,
+    **options: Any,
 ) -> None:
-    """Say what a sequence model has learned: k-mers, importance, and scores of single letters.
+    """Write the k-mers, motifs and letter scores of a sequence model to a folder.
 
-    Writes kmers.tsv and, for weighted degree models, importance.tsv and importance.png. With INPUT
-    (sequences, or a table with the column that the model was trained on) also letters.tsv and two
-    .npz files that TF-MoDISco reads.
+    \b
+    kmers.tsv                        k-mers with the largest weights
+    motifs.tsv, motifs.png           motifs aligned from heavy k-mers, as a table and as logos
+    importance.tsv, importance.png   largest weight by k-mer length and position (weighted degree)
+    matches.tsv                      known motifs that resemble them (--compare)
+    words.tsv                        weights of all words, no header (--all-words)
+    letters.tsv, letters_*.npz       contribution of each letter of INPUT, also for TF-MoDISco
+
+    INPUT has sequences, regions, or a table with the column that the model was trained on.
 
     \b
     Examples:
       kernelweave explain sites.kw
-      kernelweave explain peaks.kw peaks.fa -o explained
+      kernelweave explain peaks.kw peaks.bed --genome hg.fa -o explained
+      kernelweave explain peaks.kw --meme motifs.meme --compare jaspar.meme
       kernelweave explain sites.kw sites.csv --target donor
     """
-    from .. import inspection, load
+    from .. import inspection
     from ..genome.model_windows import alphabet_of, sequences_in, support_sequences
-    from .data import known_columns, read_examples
+    from .data import Windows, known_columns, read_examples
+    from .models import class_of, load_model
 
-    fitted = load(model).set_params(n_jobs=jobs)
-    support_sequences(fitted)  # refuses models on other things
+    fitted = load_model(model, jobs, input)
+    support_sequences(fitted)  # raises for models of other data
     chosen = class_of(fitted, target)
-    if input is not None:  # first, so that a bad file leaves nothing behind
-        data = read_examples(input, alphabet=alphabet_of(fitted))
+    known = None if compare is None else inspection.read_meme(compare)
+    if input is not None:  # before any output, so that a bad file leaves none
+        data = read_examples(input, Windows.of(options), alphabet=alphabet_of(fitted))
         X = known_columns(fitted, data.X)
         scores = inspection.letter_scores(fitted, X, target=chosen)
+    words = inspection.all_words(fitted, chosen) if all_words else None
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     written = _write_words(fitted, folder, k, top, chosen)
+    written += _write_motifs(fitted, folder, count, chosen, meme, known)
+    if words is not None:
+        _write_rows(folder / "words.tsv", None, ((word, f"{w:.8g}") for word, w in words))
+        written.append("words.tsv")
     if input is not None:
         scores.save(folder / "letters_onehot.npz", folder / "letters_hypothetical.npz")
         sequences = sequences_in(fitted._model.compiled.examples(X))
@@ -70,13 +116,13 @@ def command(
 
 
 def _write_words(model: Any, folder: Path, k: int | None, top: int, target: Any) -> list[str]:
-    """Write tables of words, and what they are called."""
+    """Write tables of k-mers and return the names of the files."""
     from .. import inspection
     from ..inspection.words import positional_words
 
     try:
         degree = positional_words(model, target).degree
-    except ValueError:  # words count wherever they are
+    except ValueError:  # words count regardless of their position
         rows = inspection.top_kmers(model, top, target=target)
         _write_rows(folder / "kmers.tsv", ["k-mer", "weight"], rows)
         return ["kmers.tsv"]
@@ -86,27 +132,70 @@ def _write_words(model: Any, folder: Path, k: int | None, top: int, target: Any)
     found = inspection.importance(model, longest, target=target)
     table = [[k, *row] for k, row in enumerate(found.S.tolist(), start=1)]
     _write_rows(folder / "importance.tsv", ["k", *range(found.S.shape[1])], table)
-    return ["kmers.tsv", "importance.tsv", *_draw(found, folder / "importance.png")]
+    names = ["kmers.tsv", "importance.tsv"]
+    if (figure := _figure(9, 3)) is not None:
+        from ..display.sequence_displays import ImportanceDisplay
+
+        ImportanceDisplay(found.S).plot(figure.subplots())
+        figure.savefig(folder / "importance.png", dpi=120)
+        names.append("importance.png")
+    return names
 
 
-def _draw(found: Any, path: Path) -> list[str]:
-    """Draw importance, where matplotlib is there."""
+def _write_motifs(
+    model: Any,
+    folder: Path,
+    count: int,
+    target: Any,
+    meme: str | None,
+    known: Any,
+) -> list[str]:
+    """Write motifs as a table, logos and a MEME file; return the names of the files."""
+    from .. import inspection
+
+    if count == 0:
+        return []
+    found = inspection.motifs(model, count, target=target)
+    matches = None if known is None else inspection.match_motifs(found, known)
+    rows = [(one.name, one.consensus, f"{one.weight:.4f}", len(one.words)) for one in found]
+    _write_rows(folder / "motifs.tsv", ["name", "consensus", "share", "k-mers"], rows)
+    names = ["motifs.tsv"]
+    if meme is not None:
+        with text_output(meme) as file:
+            inspection.write_meme(file, found)
+        names.append(meme)
+    if matches is not None:
+        _write_rows(
+            folder / "matches.tsv",
+            ["motif", "known motif", "p-value", "offset", "overlap", "strand"],
+            ((*match[:2], f"{match.p_value:.3g}", *match[3:]) for match in matches),
+        )
+        names.append("matches.tsv")
+    if found and (figure := _figure(5, 1.9 * len(found))) is not None:
+        from ..display.logo import LogoDisplay
+
+        for motif, ax in zip(found, figure.subplots(len(found), squeeze=False)[:, 0], strict=True):
+            LogoDisplay.from_motif(motif, ax=ax)
+            ax.set_title(f"{motif.name}, share {motif.weight:.0%}", fontsize=9)
+        figure.savefig(folder / "motifs.png", dpi=120)
+        names.append("motifs.png")
+    return names
+
+
+def _figure(width: float, height: float) -> Any:
+    """Return a matplotlib figure, None if matplotlib is not installed."""
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
     except ImportError:
-        return []
-    from ..display.sequence_displays import ImportanceDisplay
-
-    figure = Figure(figsize=(9, 3), layout="constrained")
+        return None
+    figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
-    ImportanceDisplay(found.S).plot(figure.subplots())
-    figure.savefig(path, dpi=120)
-    return [path.name]
+    return figure
 
 
 def _write_letters(path: Path, names: Sequence[str], sequences: Any, scores: Any) -> None:
-    """Write a line for each letter of each sequence."""
+    """Write a row for each letter of each sequence."""
     values = scores.contributions.sum(axis=1)
     rows = (
         (name, position, letter, values[i, position])
@@ -116,7 +205,8 @@ def _write_letters(path: Path, names: Sequence[str], sequences: Any, scores: Any
     _write_rows(path, ["name", "position", "letter", "score"], rows)
 
 
-def _write_rows(path: Path, head: list[Any], rows: Any) -> None:
+def _write_rows(path: Path, head: list[Any] | None, rows: Iterable[Any]) -> None:
     with text_output(str(path)) as file:
-        file.write("\t".join(map(str, head)) + "\n")
+        if head is not None:
+            file.write("\t".join(map(str, head)) + "\n")
         file.writelines("\t".join(map(str, row)) + "\n" for row in rows)

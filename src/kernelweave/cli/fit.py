@@ -7,32 +7,42 @@ from typing import Any
 
 import click
 
-from .command import Command, as_json, jobs, print_json, quiet, with_options
+from .command import Command, as_json, jobs, print_json, quiet, region_options, with_options
 from .config import config_option, save_config
 
 
 def _kernel_names(_: click.Context, __: click.Parameter, begun: str) -> list[str]:
-    """Return the names of kernels, for the completion of a shell."""
+    """Return the names of kernels, for shell completion."""
+    return [name for name in [*_kernels(), "per_feature"] if name.startswith(begun.lower())]
+
+
+def _kernels() -> dict[str, Any]:
+    """Return the kernel classes by their name on the command line."""
+    from .. import MKLClassifier  # noqa: F401  # must be imported before the kernels
     from .kernel_specs import NAMES
 
-    return [name for name in [*NAMES, "per_feature"] if name.startswith(begun.lower())]
+    return dict(NAMES)
 
 
 data_options = with_options(
-    click.argument("data", required=False, type=click.Path()),
+    click.argument("data", required=False, type=click.Path(allow_dash=True)),
     click.option("--target", metavar="NAME", help="Column (or header field) with the targets."),
     click.option("--columns", metavar="A,B,...", help="Columns of a table to learn from."),
     click.option("--positive", type=click.Path(), help="Sequences or regions of class 1."),
     click.option("--negative", type=click.Path(), help="Sequences or regions of class -1."),
-    click.option("--genome", type=click.Path(), help="FASTA or 2bit: where regions (BED) are."),
-    click.option("--alphabet", default="dna", show_default=True, help="dna, rna or protein."),
-    click.option("--cv", type=click.IntRange(2), help="Folds of a cross-validation."),
+    region_options,
+    click.option(
+        "--alphabet", default="dna", show_default=True, help="Of sequences: dna, rna or protein."
+    ),
+    click.option("--cv", type=click.IntRange(2), help="Number of folds of cross-validation."),
     click.option(
         "--cv-groups",
         metavar="NAME",
-        help="Column (header field, or chrom for BED) that folds keep whole.",
+        help="Column (header field, or chrom for regions) whose groups folds keep together.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, help="Of the shuffled folds."),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Seed of the shuffled folds."
+    ),
 )
 model_options = with_options(
     click.option(
@@ -42,10 +52,10 @@ model_options = with_options(
         multiple=True,
         metavar="SPEC",
         shell_complete=_kernel_names,
-        help="Such as 'rbf(gamma=0.1,1,10)'; may be repeated.",
+        help="Kernel, such as 'rbf(gamma=0.1,1,10)'; repeatable.",
     ),
     click.option("--norm", default=None, help="Norm of the weights: a number >= 1, or inf."),
-    click.option("-C", "cost", type=float, help="Cost of a loss."),
+    click.option("-C", "cost", type=float, help="Regularisation: larger C fits more closely."),
     click.option("--loss", help="Such as hinge, logistic, squared."),
     click.option(
         "--task",
@@ -56,26 +66,51 @@ model_options = with_options(
     click.option(
         "--normalize",
         type=click.Choice(["variance", "unit", "trace", "center", "none"]),
-        help="How kernels are brought to one scale: variance, unless told otherwise.",
+        help="Normalisation of the kernels; variance by default.",
     ),
     click.option(
         "--class-weight",
         type=click.Choice(["balanced"]),
-        help="Make the errors of a rare class cost more.",
+        help="Weight classes inversely to their frequency.",
     ),
     click.option("--tol", type=float, help="Relative duality gap at which to stop."),
-    click.option("--max-time", type=float, help="Seconds after which a fit stops with a warning."),
+    click.option("--max-time", type=float, help="Seconds after which to stop with a warning."),
     click.option(
         "--checkpoint",
         type=click.Path(),
-        help="Where a fit that was interrupted, or out of time, goes on from.",
+        help="File from which an interrupted fit resumes.",
     ),
 )
 
 
-@click.command(cls=Command)
+class FitCommand(Command):
+    """The command `fit`, whose help lists every kernel with its parameters."""
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of kernels."""
+        from dataclasses import fields
+
+        rows = []
+        for name, kernel in _kernels().items():
+            parameters = [field.name for field in fields(kernel) if field.init]
+            rows.append((name, ", ".join(parameters)))
+        with formatter.section("Kernels and their parameters"):
+            formatter.write_dl([*rows, ("per_feature(...)", "the kernel on each column")])
+
+
+@click.command(cls=FitCommand)
 @data_options
+@click.option(
+    "--test-chrom",
+    metavar="A,B,...",
+    help="Chromosomes of regions held out from training; scores on them are printed.",
+)
 @model_options
+@click.option(
+    "--calibrate",
+    type=click.Choice(["platt", "isotonic"]),
+    help="Fit probabilities to held-out scores and save them in the model.",
+)
 @click.option(
     "-o",
     "--out",
@@ -85,20 +120,21 @@ model_options = with_options(
     help="The saved model.",
 )
 @config_option
-@click.option("--save-config", "config_out", type=click.Path(), help="Write these options as TOML.")
+@click.option(
+    "--save-config", "config_out", type=click.Path(), help="Write these options to a TOML file."
+)
 @with_options(jobs, quiet, as_json)
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Train a model and save it.
 
     DATA is a table (.csv, .tsv, .parquet; name its --target), sequences (.fa, .fq, with
-    target=value in their headers), or regions (.bed, with --genome). Two classes may also come
-    from two files, --positive and --negative. Without --kernel the data choose.
+    target=value in their headers), or regions (.bed, .narrowPeak, with --genome). Two classes may
+    also come from two files, --positive and --negative. Without --kernel the data determine the
+    kernels.
 
     \b
-    Kernels: linear, poly, rbf, laplacian, chi2, intersection, words, ngram; on sequences wd, wds,
-    gkm, mismatch, spectrum, locality. Several values make a family, + and * combine kernels,
-    columns= picks columns:
+    Several values of a parameter make a family, + and * combine kernels, columns= selects columns:
       -k 'rbf(gamma=0.01,0.1,1)' -k 'linear(columns=age,income)' -k 'per_feature(rbf)'
 
     \b
@@ -106,24 +142,36 @@ def command(ctx: click.Context, /, **options: Any) -> None:
       kernelweave fit table.csv --target class --cv 5
       kernelweave fit table.csv --target price -k 'rbf(gamma=0.1,1)' -k linear --norm 1
       kernelweave fit --positive sites.fa --negative decoys.fa -k 'wd(20)' -o sites.kw
-      kernelweave fit --positive peaks.bed --negative other.bed --genome hg.fa --cv-groups chrom
+      kernelweave fit --positive peaks.narrowPeak --negative other.bed --genome hg.fa \\
+        --around centre --width 200 --test-chrom chr8,chr9 --calibrate platt -o peaks.kw
     """
     from ..model.files.atomic_write import check_writable
+    from .calibration import calibrate
+    from .data import check_columns
     from .summary import describe, print_summary
-    from .training import cross_validated, make_estimator, read_data
+    from .training import cross_validated, folds, hold_out, make_estimator, read_data, test_scores
 
     check_writable(options["out"])
     if options["config_out"]:
         save_config(ctx, options["config_out"])
-    data = read_data(options)
+    data, test = hold_out(read_data(options), options["test_chrom"])
     estimator = make_estimator(options, data)
     started = time.perf_counter()
     scores = cross_validated(estimator, data, options)
+    calibration = None
+    if options["calibrate"]:
+        cv = folds(options, data, classes=True)
+        calibration = calibrate(estimator, data.X, data.y, options["calibrate"], cv, data.groups)
     estimator.set_params(checkpoint=options["checkpoint"])
     estimator.fit(data.X, data.y)
+    check_columns(estimator, data.X, str(options["data"]))
+    if calibration is not None:
+        estimator.calibration_ = calibration
     estimator.save(options["out"])
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}
+    if test is not None:
+        found["test"] = test_scores(estimator, test, options) | {"examples": len(test.names)}
     found |= {"seconds": round(time.perf_counter() - started, 3)}
     if options["as_json"]:
         print_json(found)

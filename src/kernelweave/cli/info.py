@@ -1,4 +1,4 @@
-"""`kernelweave info`: say what a saved model is."""
+"""`kernelweave info`: print the properties of a saved model."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from .command import Command, as_json, print_json
 @click.argument("model", type=click.Path())
 @as_json
 def command(model: str, as_json: bool) -> None:
-    """Say what a saved model is: its kernels and their weights, its certificate, its parameters.
+    """Print the kernels of a saved model with their weights, its certificate and its parameters.
 
     \b
     Example:
       kernelweave info model.kw
     """
-    from .. import load
+    from .models import load_model
     from .summary import describe, print_summary
 
-    found = {"model": model, **describe(load(model))}
+    found = {"model": model, **describe(load_model(model))}
     if as_json:
         print_json(found)
     else:

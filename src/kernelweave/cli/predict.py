@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from .command import Command, jobs
+from .command import Command, jobs, region_options, with_options
 
 
 @click.command(cls=Command)
@@ -16,59 +16,69 @@ from .command import Command, jobs
 @click.option(
     "-o",
     "--out",
-    help="A .tsv, .txt (both also .gz) or .parquet file; text on standard output by default.",
+    help="Output file: .tsv or .txt (also .gz), or .parquet; by default text to standard output.",
 )
-@click.option("--genome", metavar="FASTA", help="Where the regions of a BED file are.")
-@click.option("--contributions", is_flag=True, help="Also what each kernel adds to the score.")
-@jobs
+@click.option("--contributions", is_flag=True, help="Add the contribution of each kernel.")
+@with_options(region_options, jobs)
 def command(
     model: str,
     input: str,
     out: str | None,
-    genome: str | None,
     contributions: bool,
     jobs: int | None,
+    **options: Any,
 ) -> None:
-    """Score examples with a saved model, line by line.
+    """Score examples with a saved model, one line each.
 
-    INPUT is a table, sequences or regions as for `fit`, or - for standard input. Lines of the
-    output that start with # are comments; the columns are separated by tabs.
+    INPUT is a table, sequences or regions as for `fit`, or - for standard input. The columns of the
+    output are separated by tabs; lines that start with # are comments. Models trained with
+    `fit --calibrate` add a column of probabilities.
 
     \b
     Examples:
       kernelweave predict model.kw new.csv -o scores.tsv
+      kernelweave predict peaks.kw new.narrowPeak --genome hg.fa --around summit --width 200
       zcat reads.fa.gz | kernelweave predict model.kw - | sort -t $'\\t' -k2,2gr | head
     """
-    from .. import __version__, load
+    from .. import __version__
     from ..genome.model_windows import alphabet_of
-    from .data import known_columns, read_in_blocks
+    from .data import Windows, check_columns, known_columns, read_in_blocks
+    from .models import load_model
     from .table_output import check_ending, table_output
 
     check_ending(out)
-    fitted = load(model).set_params(n_jobs=jobs)
-    blocks = read_in_blocks(input, genome=genome, alphabet=alphabet_of(fitted))
+    fitted = load_model(model, jobs, input)
+    blocks = read_in_blocks(input, Windows.of(options), alphabet=alphabet_of(fitted))
     scored = 0
     with table_output(out, f"kernelweave {__version__}, model {model}") as write:
         for block in blocks:
-            columns = _columns(fitted, known_columns(fitted, block.X), contributions)
-            write({"name": block.names, **columns})
+            X = known_columns(fitted, block.X)
+            check_columns(fitted, X, input)
+            write({"name": block.names, **_columns(fitted, X, contributions)})
             scored += len(block.names)
         if not scored:
-            raise ValueError(f"{input}: holds no examples")
+            raise ValueError(f"{input}: contains no examples")
 
 
 def _columns(model: Any, X: Any, contributions: bool) -> dict[str, np.ndarray]:
-    """Return the columns of the output by their names, each of shape (n,)."""
+    """Return the columns of the output by name, each of shape (n,)."""
+    from .calibration import probabilities
+
     columns: dict[str, np.ndarray] = {}
     if hasattr(model, "decision_function"):
         scores = model.decision_function(X)
         several = scores.ndim == 2
         names = [f"score {label}" for label in model.classes_] if several else ["score"]
         columns.update(zip(names, np.atleast_2d(scores.T), strict=True))
+        if (probability := probabilities(model)) is not None:
+            columns["probability"] = probability(scores)
     columns["prediction"] = model.predict(X)
     if contributions:
         parts = model.contributions(X)
         if parts.ndim == 3:
-            raise ValueError("--contributions needs a model with one decision function")
+            raise ValueError(
+                "--contributions is for models of two classes and for regressors, not for "
+                f"{parts.shape[0]} decision functions"
+            )
         columns.update(zip(model.kernel_names_, parts.T, strict=True))
     return columns

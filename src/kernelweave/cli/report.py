@@ -1,4 +1,4 @@
-"""`kernelweave report`: a page about a saved model."""
+"""`kernelweave report`: an HTML page about a saved model."""
 
 from __future__ import annotations
 
@@ -16,12 +16,20 @@ from .fit import data_options
 @click.argument("model", type=click.Path())
 @data_options
 @click.option(
-    "-o", "--out", type=click.Path(), default="report.html", show_default=True, help="The page."
+    "-o",
+    "--out",
+    type=click.Path(),
+    default="report.html",
+    show_default=True,
+    help="The HTML file.",
 )
 @click.option("--title", default="Kernelweave report", show_default=True)
-@click.option("--compare", is_flag=True, help="Also compare with the plain sum and single kernels.")
+@click.option("--compare", is_flag=True, help="Compare with the unweighted sum and single kernels.")
 @click.option(
-    "--bootstrap", type=click.IntRange(0), default=0, help="Fits for the intervals of weights."
+    "--bootstrap",
+    type=click.IntRange(0),
+    default=0,
+    help="Bootstrap fits for intervals of weights.",
 )
 @jobs
 def command(
@@ -33,11 +41,11 @@ def command(
     jobs: int | None,
     **options: Any,
 ) -> None:
-    """Write one HTML page about a saved model: certificate, weights, and, with DATA, scores.
+    """Write an HTML page about a saved model: certificate, weights, and, with DATA, scores.
 
-    The page needs no network and holds all numbers behind it. DATA and its options are those of
-    `fit`; with targets, models are trained anew on folds (--cv, 5 by default). Models on sequences
-    show their words, maps and a logo. A page in place of MODEL is drawn anew from its numbers.
+    The page needs no network and contains all its numbers. DATA and its options are those of `fit`;
+    with targets, the model is refitted on folds (--cv, 5 by default). Sequence models also show
+    k-mers, importance maps, motifs and logos. If MODEL is such a page, it is drawn again.
 
     \b
     Examples:
@@ -46,9 +54,10 @@ def command(
       kernelweave report peaks.kw --positive peaks.bed --negative other.bed --genome hg.fa \\
         --cv-groups chrom --bootstrap 20 --compare
     """
-    from .. import load, report
+    from .. import report
     from ..model.files.atomic_write import check_writable
     from .data import known_columns
+    from .models import load_model
     from .training import folds, read_data, task_of
 
     check_writable(out)
@@ -57,7 +66,7 @@ def command(
 
         redraw(model, out)
         return
-    fitted = load(model).set_params(n_jobs=jobs)
+    fitted = load_model(model, jobs, options["data"])
     said = " ".join(["kernelweave", *map(shlex.quote, sys.argv[1:])])
     if not options["data"] and not options["positive"]:
         if bootstrap or compare:

@@ -1,4 +1,4 @@
-"""What commands say of a model."""
+"""Summary of a model for standard output."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-MOST_KERNELS = 20  # of which a table shows the weights
+MAX_KERNELS = 20  # rows of the table of weights
 
 
 def describe(model: Any) -> dict[str, Any]:
-    """Return what a fitted estimator is, as plain values."""
+    """Return the properties of a fitted estimator as plain values, by name."""
     weights = np.atleast_2d(model.weights_)
     found = {
         "estimator": type(model).__name__,
@@ -31,11 +31,13 @@ def describe(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "classes_"):
         found["classes"] = list(model.classes_)
+    if hasattr(model, "calibration_"):
+        found["calibration"] = "platt" if model.calibration_.ndim == 1 else "isotonic"
     return found
 
 
 def print_summary(found: dict[str, Any]) -> None:
-    """Write what is known of a model to standard output as tables."""
+    """Print the properties of a model as tables."""
     from rich.console import Console
     from rich.table import Table
 
@@ -47,10 +49,10 @@ def print_summary(found: dict[str, Any]) -> None:
     weights = np.atleast_2d(found["weights"]).mean(axis=0)
     order = np.argsort(-weights, kind="stable")
     table = Table("weight", "kernel", box=None, padding=(0, 2))
-    for m in order[:MOST_KERNELS]:
+    for m in order[:MAX_KERNELS]:
         table.add_row(f"{weights[m]:.3f}", found["kernels"][m])
     console.print(table)
-    if (rest := order[MOST_KERNELS:]).size:
+    if (rest := order[MAX_KERNELS:]).size:
         console.print(f"  and {len(rest)} more, together {weights[rest].sum():.3f}")
 
 
@@ -67,9 +69,13 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("plan", found["plan"]),
     ]
     for name, score in (found.get("cross_validation") or {}).items():
-        facts.append(
-            (name, f"{score['mean']:.3f} ± {score['std']:.3f} on {len(score['folds'])} folds")
-        )
+        mean, std, folds = score["mean"], score["std"], len(score["folds"])
+        facts.append((name, f"{mean:.3f} ± {std:.3f}, mean of {folds} folds"))
+    if "test" in found:
+        scores = dict(found["test"])
+        count = scores.pop("examples")
+        text = ", ".join(f"{name} {value:.3f}" for name, value in scores.items())
+        facts.append(("test", f"{text} on {count:,} examples of the test chromosomes"))
     if "seconds" in found:
         facts.append(("time", f"{found['seconds']:.1f} s"))
     return facts

@@ -1,4 +1,4 @@
-"""Tables that commands write: text with tabs, or Parquet, told apart by their names."""
+"""Output tables: text separated by tabs, or Parquet, by the ending of the file name."""
 
 from __future__ import annotations
 
@@ -17,24 +17,25 @@ Columns = Mapping[str, Any]
 
 
 def check_ending(path: str | None, *others: str) -> None:
-    """Raise ValueError where a name ends in what no table is written as, nor one of the others.
+    """Raise ValueError if a file name has none of the accepted endings.
 
-    Names without an ending, such as those of devices, are of text.
+    Names without an ending, such as those of devices, are written as text.
     """
     accepted = (*ENDINGS, *others)
     if path is None or not PurePath(path).suffix or path.lower().endswith(accepted):
         return
     raise ValueError(
-        f"--out: {path} must end in one of {' '.join(accepted)}; text has tabs between its columns"
+        f"--out: {path} must end in one of {' '.join(accepted)}; columns of text are separated by "
+        "tabs"
     )
 
 
 @contextmanager
 def table_output(path: str | None, comment: str) -> Iterator[Callable[[Columns], None]]:
-    """Give a function that writes rows, as columns of equal length by their names.
+    """Give a function that writes rows, passed as columns of equal length by name.
 
-    Text begins with a comment, which Parquet keeps in its metadata. Nothing is written before there
-    are rows: what is wrong with an input is told by itself.
+    Text begins with a comment, which Parquet keeps in its metadata. Nothing is written before the
+    first rows, so that an error in the input is the only output.
     """
     if path is not None and path.lower().endswith(".parquet"):
         output = _parquet(path, comment)
@@ -80,7 +81,7 @@ def _parquet(path: str, comment: str) -> Iterator[Callable[[Columns], None]]:
 
 
 def pyarrow() -> tuple[Any, Any]:
-    """Return the library for Parquet files."""
+    """Return the modules pyarrow and pyarrow.parquet."""
     try:
         import pyarrow
         from pyarrow import parquet

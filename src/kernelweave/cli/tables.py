@@ -1,4 +1,4 @@
-"""Tables that commands read: text with commas or tabs, and Parquet, whole or in blocks of rows."""
+"""Input tables: text separated by commas or tabs, and Parquet; at once or in blocks of rows."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ import numpy as np
 
 from .table_output import pyarrow
 
-MOSTLY = 0.9  # part of a column that must be numbers before its texts are taken for mistakes
-SHORTEST = 20  # letters of a sequence, by the median of a column
+MOSTLY = 0.9  # fraction of numbers (letters) above which a column is numeric (a sequence)
+SHORTEST = 20  # median number of letters of a column of sequences
 
 
-def read_frame(path: str, separator: str | None) -> Any:
-    """Read a table; without a separator it is Parquet."""
+def read_frame(path: Any, separator: str | None) -> Any:
+    """Return a table from text with a separator, or from Parquet if `separator` is None."""
     if separator is None:
         arrow, _ = pyarrow()
         with open(path, "rb") as file, _parquet_errors(path, arrow):
             frame = pandas().read_parquet(file)
     else:
-        with _text_errors(path):
+        with _text_errors(_name(path)):
             frame = pandas().read_csv(path, sep=separator, comment="#")
     if not len(frame):
-        raise ValueError(f"{path}: holds no rows")
+        raise ValueError(f"{_name(path)}: contains no rows")
     _refuse_mixed(frame, path)
     return frame
 
 
 def text_blocks(source: Any, separator: str, rows: int) -> Iterator[Any]:
-    """Give the rows of a text, some at a time."""
-    with _text_errors(source if isinstance(source, str) else "standard input"):
+    """Yield blocks of rows of a text table."""
+    with _text_errors(_name(source)):
         yield from pandas().read_csv(source, sep=separator, comment="#", chunksize=rows)
 
 
 def parquet_blocks(path: str, rows: int) -> Iterator[Any]:
-    """Give the rows of a Parquet file, some at a time."""
+    """Yield blocks of rows of a Parquet file."""
     arrow, parquet = pyarrow()
     done = 0
     with open(path, "rb") as file, _parquet_errors(path, arrow):
@@ -50,7 +50,7 @@ def parquet_blocks(path: str, rows: int) -> Iterator[Any]:
 
 
 def sequence_columns(frame: Any, alphabet: Any) -> list[str]:
-    """Return the columns of strings that are long, and have nearly no letters but those."""
+    """Return the columns of long strings that consist almost only of letters of the alphabet."""
     return [str(name) for name in frame.columns if _holds_sequences(frame[name], alphabet)]
 
 
@@ -65,9 +65,13 @@ def _holds_sequences(column: Any, alphabet: Any) -> bool:
     return bool(np.median(texts.str.len()) >= SHORTEST and known >= MOSTLY * len(joined))
 
 
+def _name(source: Any) -> str:
+    return source if isinstance(source, str) else "standard input"
+
+
 @contextmanager
 def _text_errors(name: str) -> Iterator[None]:
-    """Let errors of what pandas reads name the file."""
+    """Raise errors of pandas as ValueError that names the file."""
     errors = pandas().errors
     try:
         yield
@@ -85,8 +89,8 @@ def _parquet_errors(path: str, arrow: Any) -> Iterator[None]:
         raise ValueError(f"{path}: cannot be read as Parquet: {error}") from None
 
 
-def _refuse_mixed(frame: Any, path: str) -> None:
-    """Raise where a column holds numbers, but for a few texts."""
+def _refuse_mixed(frame: Any, path: Any) -> None:
+    """Raise ValueError if a column is numeric except for a few texts."""
     for name in frame.columns:
         column = frame[name]
         if column.dtype.kind in "biufcmM":
@@ -96,14 +100,14 @@ def _refuse_mixed(frame: Any, path: str) -> None:
         if MOSTLY * given.sum() <= numbers.sum() < given.sum():
             odd = np.flatnonzero(given & ~numbers)
             raise ValueError(
-                f"{path}: column {str(name)!r} holds numbers, but {len(odd)} texts too; the first "
-                f"is {str(column.iloc[odd[0]])!r}, {odd[0] + 1} rows below the header. Missing "
-                "values are empty, or NA"
+                f"{_name(path)}: column {str(name)!r} has numbers, but also {len(odd)} texts; the "
+                f"first is {str(column.iloc[odd[0]])!r}, {odd[0] + 1} rows below the header. Leave "
+                "missing values empty, or write NA"
             )
 
 
 def pandas() -> Any:
-    """Return the library for tables."""
+    """Return the module pandas."""
     try:
         import pandas
     except ImportError:

@@ -1,4 +1,4 @@
-"""What `fit` and `compare` share: data, an estimator for them, and scores on folds."""
+"""Shared by `fit`, `compare` and `report`: data, estimator, folds and held-out scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 import numpy as np
-from sklearn.metrics import average_precision_score
+from sklearn.metrics import average_precision_score, check_scoring
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -18,16 +18,17 @@ from sklearn.model_selection import (
 from sklearn.utils.multiclass import type_of_target
 
 from .. import MKLClassifier, MKLOneClass, MKLRegressor
+from ..genome.chromosome_names import listed, match_chromosomes
 from ..kernels import GappedKmer, Spectrum, WeightedDegree
 from ..sequences import Sequences
 from ..sequences.alphabets import PROTEIN, as_alphabet
-from .data import Data, read_labelled, read_two_classes
+from .data import Data, Windows, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
 from .tables import sequence_columns
 
 
 def _precision(model: Any, X: Any, y: np.ndarray) -> float:
-    """Return the average precision for the second class, whatever it is called."""
+    """Return the average precision of the second class, whatever its label."""
     return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
 
 
@@ -36,30 +37,90 @@ SCORES: dict[str, dict[str, Any]] = {
     "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
     "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
 }
-LONGEST_MATCH = 20  # of the default kernel on sequences of one length
+LONGEST_MATCH = 20  # degree of the default kernel for sequences of one length
 
 
 def read_data(options: dict[str, Any]) -> Data:
-    """Read what the options name."""
-    where = {"genome": options["genome"], "alphabet": options["alphabet"]}
+    """Return the examples that the options of `fit` name."""
+    windows, alphabet = Windows.of(options), options["alphabet"]
     two = options["positive"], options["negative"]
     if all(two) and not options["data"]:
         if options["columns"] is not None:
             raise ValueError("--columns is for tables, not for --positive and --negative")
-        return read_two_classes(*two, options["cv_groups"], **where)
+        return read_two_classes(*two, options["cv_groups"], windows, alphabet=alphabet)
     if any(two) or not options["data"]:
         raise ValueError("give DATA, or both --positive and --negative")
     if options["target"] is None and options["task"] != "one-class":
         raise ValueError("--target is missing: the column (or header field) with the targets")
     chosen = {name: options[name] for name in ("target", "columns")}
-    data = read_labelled(options["data"], groups=options["cv_groups"], **chosen, **where)
+    groups = options["cv_groups"]
+    data = read_labelled(
+        options["data"], groups=groups, windows=windows, alphabet=alphabet, **chosen
+    )
     if options.get("kernels") != () or isinstance(data.X, Sequences):
         return data
     return _sequences_only(data, options)
 
 
+def hold_out(data: Data, chromosomes: str | None) -> tuple[Data, Data | None]:
+    """Return the training and the test examples.
+
+    Parameters
+    ----------
+    data : Data
+        n examples.
+    chromosomes : str or None
+        Names of test chromosomes, separated by commas. None: all examples are for training.
+
+    Raises
+    ------
+    ValueError
+        If the examples are not regions, a chromosome has none, or none or all are left.
+    """
+    if chromosomes is None:
+        return data, None
+    if data.chromosomes is None:
+        raise ValueError("--test-chrom is for regions (BED) with --genome")
+    wanted = [name.strip() for name in chromosomes.split(",") if name.strip()]
+    known = match_chromosomes(wanted, data.chromosomes, "--test-chrom")
+    if absent := [name for name in wanted if name not in known]:
+        raise ValueError(
+            f"--test-chrom: no region is on {listed(absent)}; regions are on "
+            f"{listed(data.chromosomes)}"
+        )
+    test = np.isin(data.chromosomes, list(known.values()))
+    if test.all():
+        raise ValueError("--test-chrom: no region is left for training")
+    return _some(data, ~test), _some(data, test)
+
+
+def _some(data: Data, chosen: np.ndarray) -> Data:
+    """Return the examples where a boolean mask, shape (n,), is True."""
+    rows = np.flatnonzero(chosen)
+    return replace(
+        data,
+        X=data.X[rows],
+        names=[data.names[i] for i in rows.tolist()],
+        y=None if data.y is None else data.y[rows],
+        groups=None if data.groups is None else data.groups[rows],
+        chromosomes=None if data.chromosomes is None else data.chromosomes[rows],
+    )
+
+
+def test_scores(model: Any, data: Data, options: dict[str, Any]) -> dict[str, float]:
+    """Return the scores of a fitted model on test examples, by name."""
+    kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
+    if kind == "binary" and len(np.unique(np.asarray(data.y))) < 2:
+        raise ValueError("--test-chrom: the test chromosomes have examples of one class only")
+    found = {}
+    for name, scorer in SCORES[kind].items():
+        value = float(check_scoring(model, scorer)(model, data.X, data.y))
+        found[name] = -value if str(scorer).startswith("neg_") else value
+    return found
+
+
 def _sequences_only(data: Data, options: dict[str, Any]) -> Data:
-    """Return the sequences of a table, if it has any: they count more than other columns."""
+    """Return the sequence columns of a table without --kernel, or all columns if it has none."""
     found = sequence_columns(data.X, as_alphabet(options["alphabet"]))
     others = [str(name) for name in data.X.columns if name not in found]
     if not found:
@@ -67,18 +128,18 @@ def _sequences_only(data: Data, options: dict[str, Any]) -> Data:
         return data
     if others and not options["quiet"]:
         click.echo(
-            f"sequences are in {', '.join(found)}; without --kernel other columns are not used: "
-            f"{', '.join(others)}",
+            f"using the sequences in {', '.join(found)}; without --kernel other columns are "
+            f"ignored: {', '.join(others)}",
             err=True,
         )
     return replace(data, X=data.X[found])
 
 
 def _hint_at_proteins(data: Data, quiet: bool) -> None:
-    """Say what to do where a column looks as if it held proteins, which no option tells."""
+    """Point to --alphabet protein if a column looks like protein sequences."""
     if (found := sequence_columns(data.X, PROTEIN)) and not quiet:
         click.echo(
-            f"{', '.join(found)} may hold protein sequences, which are taken for categories "
+            f"{', '.join(found)} may contain protein sequences, which are read as categories "
             "without --alphabet protein",
             err=True,
         )
@@ -92,7 +153,7 @@ def task_of(data: Data, options: dict[str, Any]) -> str:
 
 
 def _norm(given: Any) -> float:
-    """Return the p that an option says."""
+    """Return the norm p."""
     try:
         return float(given)
     except ValueError:
@@ -100,7 +161,7 @@ def _norm(given: Any) -> float:
 
 
 def make_estimator(options: dict[str, Any], data: Data) -> Any:
-    """Return the estimator that the options and the data ask for."""
+    """Return the estimator for the options and the data."""
     chosen = {name: options[name] for name in ("loss", "class_weight", "tol", "max_time")}
     chosen |= {"C": options["cost"]}
     chosen["norm"] = None if options["norm"] is None else _norm(options["norm"])
@@ -111,7 +172,8 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
     kind = {"classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass}[task]
     unfit = [name for name in parameters if name not in kind().get_params()]
     if unfit:
-        raise ValueError(f"{unfit[0]} is not for the task {task}")
+        option = "-C" if unfit[0] == "C" else f"--{unfit[0].replace('_', '-')}"
+        raise ValueError(f"{option} does not apply to the task {task}")
     return kind(
         kernels=kernels_for(options["kernels"], data, as_alphabet(options["alphabet"])),
         n_jobs=options["jobs"],
@@ -121,9 +183,9 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
 
 
 def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Any) -> Any:
-    """Return the kernels of some texts, or those that suit the data.
+    """Return the kernels of the option --kernel, or default kernels for sequences.
 
-    In sequences of one length the same position means the same, but not in regions of a genome.
+    Positions of sequences of one length are assumed to be aligned; those of regions are not.
     """
     if specs:
         return [parse_kernel(spec) for spec in specs]
@@ -149,11 +211,11 @@ def _for_sequences(alphabet: Any, aligned: bool, **where: Any) -> Any:
 def cross_validated(
     estimator: Any, data: Data, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]] | None:
-    """Return scores on folds, by name: mean, standard deviation, and those of each fold."""
+    """Return cross-validated scores by name: mean, standard deviation, and value of each fold."""
     if options["cv"] is None and options["cv_groups"] is None:
         return None
     if data.y is None:
-        raise ValueError("--cv needs a --target")
+        raise ValueError("--cv needs --target")
     kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
     scores = SCORES[kind]
     found = cross_validate(
@@ -173,13 +235,15 @@ def cross_validated(
 
 
 def folds(options: dict[str, Any], data: Data, classes: bool) -> Any:
-    """Return shuffled folds, which keep groups whole where there are any."""
+    """Return the splitter of --cv: shuffled folds that keep groups together, if there are any."""
     count, seed = options["cv"] or 5, options["seed"]
     if options["cv_groups"] is None:
         return (StratifiedKFold if classes else KFold)(count, shuffle=True, random_state=seed)
     groups = len(np.unique(np.asarray(data.groups)))
     if groups < count:
-        raise ValueError(f"--cv-groups: {groups} groups cannot make {count} folds")
+        raise ValueError(
+            f"--cv-groups: {groups} groups cannot make {count} folds; give --cv {groups} or less"
+        )
     if classes:
         return StratifiedGroupKFold(count, shuffle=True, random_state=seed)
     return GroupKFold(count)

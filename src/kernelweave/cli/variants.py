@@ -1,4 +1,4 @@
-"""`kernelweave variants`: what variants do to the scores of a model."""
+"""`kernelweave variants`: effects of variants on the scores of a model."""
 
 from __future__ import annotations
 
@@ -6,54 +6,87 @@ from typing import Any
 
 import click
 
-from .command import Command, class_of, jobs, one_class, quiet, text_output, with_options
+from .command import Command, index, jobs, one_class, quiet, text_output, with_options
 
 
 @click.command(cls=Command)
 @click.argument("model", type=click.Path())
 @click.argument("vcf", type=click.Path())
-@click.option("--genome", required=True, metavar="FASTA", help="The genome of the variants.")
+@click.option(
+    "--genome", required=True, metavar="FASTA", help="FASTA or 2bit file of the variants."
+)
 @click.option(
     "-o",
     "--out",
-    help="A .tsv, .txt, .vcf (all also .gz) or .parquet file; text on standard output by default.",
+    help="Output file: .tsv, .txt, .vcf (also .gz) or .parquet; by default standard output.",
 )
 @click.option(
-    "--length", type=click.IntRange(1), help="Letters of a window, if the model takes any."
+    "--length", type=click.IntRange(1), help="Letters of a window, if the model accepts any."
 )
-@with_options(one_class, jobs, quiet)
+@click.option(
+    "--on-mismatch",
+    type=click.Choice(["error", "skip", "warn"]),
+    default="error",
+    show_default=True,
+    help="Variants that are not of this genome: stop, or leave them without a score.",
+)
+@click.option(
+    "--null",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Random substitutions per trinucleotide for p-values; 0 for none.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of --null.")
+@with_options(index, one_class, jobs, quiet)
 def command(
     model: str,
     vcf: str,
     genome: str,
     out: str | None,
-    length: int | None,
+    index: bool,
     target: str | None,
     jobs: int | None,
     quiet: bool,
+    **options: Any,
 ) -> None:
-    """Score the windows around variants (VCF) with the reference and with the alternative allele.
+    """Score the windows around variants (VCF) with the reference and the alternative allele.
 
-    Substitutions and short insertions and deletions. Positions count from 1, as in the VCF file.
-    A VCF file as output is the input with scores in its column INFO.
+    Substitutions, short insertions and deletions are scored. Positions are 1-based, as in the VCF
+    file. The column `status` says why a variant has no score. A VCF output is the input with
+    scores in the column INFO; .vcf.gz is BGZF.
+
+    --null 1000 adds p-values: the fraction of random substitutions of the same genome, with the
+    same neighbouring bases and alleles, whose effect is at least as large.
 
     \b
     Examples:
       kernelweave variants peaks.kw variants.vcf.gz --genome hg.fa -o effects.tsv
-      kernelweave variants peaks.kw variants.vcf.gz --genome hg.2bit -o scored.vcf
+      kernelweave variants peaks.kw variants.vcf.gz --genome hg.2bit --null 1000 \\
+        --on-mismatch skip -o scored.vcf.gz --index
     """
-    from .. import __version__, load
+    from .. import __version__
     from ..genome import read_vcf, variants, write_vcf
+    from ..genome.variant_scores import mismatches
+    from .models import class_of, load_model
     from .table_output import check_ending, table_output
 
-    check_ending(out, ".vcf", ".vcf.gz")
-    fitted = load(model).set_params(n_jobs=jobs)
+    check_ending(out, ".vcf", ".vcf.gz", ".vcf.bgz")
+    as_vcf = out is not None and out.lower().removesuffix(".gz").removesuffix(".bgz").endswith(
+        ".vcf"
+    )
+    if index and not as_vcf:
+        raise ValueError(f"--index: the output must end in .vcf.gz, got {out or 'standard output'}")
+    fitted = load_model(model, jobs, vcf)
     given, left_out = read_vcf(vcf)
-    found = variants(fitted, given, genome, length=length, target=class_of(fitted, target))
+    found = variants(fitted, given, genome, target=class_of(fitted, target), **options)
     if left_out and not quiet:
-        click.echo(f"{left_out} alleles that are not letters were left out", err=True)
-    if out is not None and out.lower().removesuffix(".gz").endswith(".vcf"):
-        with text_output(out) as file:
+        click.echo(f"{left_out} alleles that are not written as letters were left out", err=True)
+    skipped = mismatches(found.variants, found.status)
+    if skipped and options["on_mismatch"] == "skip" and not quiet:
+        click.echo(skipped, err=True)
+    if as_vcf:
+        with text_output(out, indexed=index) as file:
             write_vcf(file, vcf, found)
         return
     with table_output(out, f"kernelweave {__version__}, model {model}") as write:
@@ -61,12 +94,15 @@ def command(
 
 
 def _columns(found: Any) -> dict[str, Any]:
-    """Return scores as columns; positions count from 1."""
+    """Return scores as columns by name; positions are 1-based."""
     names = ("chromosome", "position", "name", "reference", "alternative")
     places = zip(*(one._replace(start=one.start + 1) for one in found.variants), strict=True)
-    return {
+    columns = {
         **dict(zip(names, map(list, places), strict=True)),
         "reference score": found.reference,
         "alternative score": found.alternative,
         "difference": found.difference,
     }
+    if found.p_values is not None:
+        columns["p-value"] = found.p_values
+    return columns | {"status": found.status}

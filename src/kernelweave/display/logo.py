@@ -1,4 +1,4 @@
-"""Letters as tall as they count: a model, or one sequence, as a logo."""
+"""Sequence logos of a model, of one sequence, or of a motif."""
 
 from __future__ import annotations
 
@@ -12,24 +12,29 @@ from .axes import axes_of, open_sides
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Colours of Okabe and Ito (2008), which colour-blind people can tell apart.
+# Okabe and Ito (2008): distinguishable with colour vision deficiency.
 COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00", "U": "#D55E00"}
 OTHER = "#555555"
 
 
 class LogoDisplay:
-    """Letters as high as their weights: those that speak for a class above the line, others below.
+    """Sequence logo: letters as high as their weights, negative weights below the axis.
 
     Parameters
     ----------
     heights : array of shape (letters, positions)
-    letters : the letters.
-    positions : (positions,) where they are.
+    letters : str
+        The alphabet, in the order of the rows.
+    positions : array of shape (positions,)
+        Positions on the horizontal axis.
+    label : str
+        Label of the vertical axis.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-    letters_ : list of PathPatch, one for each letter that is drawn
+    letters_ : list of PathPatch
+        One for each letter drawn.
 
     Examples
     --------
@@ -42,10 +47,13 @@ class LogoDisplay:
     (4, 50)
     """
 
-    def __init__(self, heights: np.ndarray, letters: str, positions: np.ndarray):
+    def __init__(
+        self, heights: np.ndarray, letters: str, positions: np.ndarray, label: str = "weight"
+    ):
         self.heights = np.asarray(heights, dtype=float)
         self.letters = letters
         self.positions = np.asarray(positions)
+        self.label = label
 
     @classmethod
     def from_estimator(
@@ -56,12 +64,21 @@ class LogoDisplay:
         ax: Axes | None = None,
         **parameters: Any,
     ) -> LogoDisplay:
-        """Draw what each letter counts at each position, corrected for what all letters count.
+        """Draw the positional importance of single letters, `inspection.poim` with k = 1.
 
         Parameters
         ----------
-        positions : (start, stop), the part to draw.
-        **parameters : go to `inspection.poim`.
+        estimator : fitted estimator
+            With weighted degree kernels.
+        positions : (start, stop), optional
+            Positions to draw; all by default.
+        ax : Axes, optional
+        **parameters
+            Passed to `inspection.poim`.
+
+        Returns
+        -------
+        LogoDisplay
         """
         found = poim(estimator, 1, positions=positions, **parameters)
         return cls(found.W, "".join(found.kmers), found.positions).plot(ax)
@@ -70,13 +87,52 @@ class LogoDisplay:
     def from_sequence(
         cls, estimator: Any, sequence: str, *, target: Any = None, ax: Axes | None = None
     ) -> LogoDisplay:
-        """Draw what each letter of one sequence adds to its decision value."""
+        """Draw the contribution of each letter of a sequence to its decision value.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With string kernels that `inspection.letter_scores` supports.
+        sequence : str
+        target : label, optional
+            Class whose decision function is read, for models of three or more classes.
+        ax : Axes, optional
+
+        Returns
+        -------
+        LogoDisplay
+        """
         scores = letter_scores(estimator, [sequence], target=target)
         heights = scores.contributions[0]
         return cls(heights, scores.letters, np.arange(len(sequence))).plot(ax)
 
+    @classmethod
+    def from_motif(cls, motif: Any, *, ax: Axes | None = None) -> LogoDisplay:
+        """Draw a motif of `inspection.motifs`; columns are as high as their information in bits.
+
+        Parameters
+        ----------
+        motif : Motif
+        ax : Axes, optional
+
+        Returns
+        -------
+        LogoDisplay
+        """
+        positions = np.arange(1, motif.width + 1)
+        return cls(motif.heights, motif.letters, positions, "bits").plot(ax)
+
     def plot(self, ax: Axes | None = None) -> LogoDisplay:
-        """Draw on `ax`, or on a new figure."""
+        """Draw on `ax`, or on a new figure.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+
+        Returns
+        -------
+        LogoDisplay
+        """
         self.ax_ = axes_of(ax, max(4.0, min(16.0, 0.22 * len(self.positions) + 1.2)), 2.6)
         self.figure_ = self.ax_.figure
         self.letters_ = [
@@ -89,12 +145,12 @@ class LogoDisplay:
         self.ax_.set_xlim(self.positions[0] - 0.5, self.positions[-1] + 0.5)
         self.ax_.set_ylim(1.05 * below.min(), 1.05 * stacks.max() or 1.0)
         self.ax_.axhline(0.0, color="black", linewidth=0.8)
-        self.ax_.set(xlabel="position", ylabel="weight")
+        self.ax_.set(xlabel="position", ylabel=self.label)
         open_sides(self.ax_)
         return self
 
     def _stacked(self, column: np.ndarray) -> list[tuple[str, float, float]]:
-        """Return letter, bottom and height; the largest letters are farthest from the line."""
+        """Return letter, bottom and height; the largest letters are farthest from the axis."""
         drawn, above, below = [], 0.0, 0.0
         for row in np.argsort(np.abs(column), kind="stable"):
             height = float(column[row])

@@ -1,8 +1,8 @@
-"""Genomes: regions cut out of them, backgrounds drawn from them, models slid over them."""
+"""Genomes: regions and their sequences, matched backgrounds, scans, and variant effects."""
 
 from .background import Matched, negatives
 from .letters import read_letters
-from .regions import Region, Regions, cut_out, read_bed
+from .regions import Region, Regions, cut_out, read_bed, resize
 from .scanning import Scores, scan
 from .shuffling import shuffle_dinucleotides
 from .variant_scores import VariantScores, variants
@@ -20,6 +20,7 @@ __all__ = [
     "read_bed",
     "read_letters",
     "read_vcf",
+    "resize",
     "scan",
     "shuffle_dinucleotides",
     "variants",

@@ -1,4 +1,4 @@
-"""The letters of a genome one by one, small letters (repeats) told from capitals."""
+"""Letters of a genome as bytes, which keep lower case (repeats)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ NEWLINE, RETURN, MARK = b"\n\r>"
 
 
 def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
-    r"""Read the chromosomes of a FASTA file, plain or packed, or a 2bit file, as they are written.
+    r"""Return the chromosomes of a FASTA or 2bit file as arrays of bytes, case preserved.
 
     Parameters
     ----------
-    path : the file.
+    path : str or path
+        FASTA file, plain or compressed, or a 2bit file.
 
     Returns
     -------
-    Dict from names (up to the first blank) to arrays of bytes, in the order of the file.
+    dict from str to ndarray of uint8
+        Letters by chromosome name (up to the first blank), in the order of the file.
 
     Raises
     ------
-    ValueError : where the file is no FASTA file, or a name occurs twice.
+    ValueError
+        If the file is not FASTA or 2bit, or two chromosomes have the same name.
 
     Examples
     --------
@@ -40,7 +43,7 @@ def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
     marks = np.flatnonzero(data == MARK)
     starts = [int(at) for at in marks if at == 0 or data[at - 1] == NEWLINE]
     if not starts or starts[0] != 0:
-        raise ValueError(f"{os.fspath(path)}: a FASTA file begins with '>'")
+        raise ValueError(f"{os.fspath(path)}: a FASTA file begins with '>'; is this a genome?")
     found: dict[str, np.ndarray] = {}
     for start, stop in zip(starts, [*starts[1:], len(data)], strict=True):
         name, letters = _record(data[start:stop])
@@ -52,7 +55,7 @@ def read_letters(path: str | os.PathLike[str]) -> dict[str, np.ndarray]:
 
 
 def _record(data: np.ndarray) -> tuple[str, np.ndarray]:
-    """Return the name and the letters of one record."""
+    """Return the name and the letters of one FASTA record."""
     ends = np.flatnonzero(data == NEWLINE)
     end = int(ends[0]) if len(ends) else len(data)
     words = data[1:end].tobytes().decode("utf-8", "replace").split()

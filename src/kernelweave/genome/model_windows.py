@@ -1,4 +1,4 @@
-"""What a model on sequences says of the windows that it scores."""
+"""Properties of a sequence model that scanning needs: window length, alphabet, strand symmetry."""
 
 from __future__ import annotations
 
@@ -14,24 +14,25 @@ from ..sequences.alphabets import DNA, Alphabet
 
 
 def support_sequences(model: Any) -> Sequences:
-    """Return the support examples of a fitted estimator.
+    """Return the support vectors of a fitted sequence model.
 
     Raises
     ------
-    ValueError : where they are no sequences.
+    ValueError
+        If the model was not trained on sequences.
     """
     if (found := _sequences(model)) is None:
-        raise ValueError("model: this needs a model on sequences")
+        raise ValueError("model: this needs a model trained on sequences")
     return found
 
 
 def on_sequences(model: Any) -> bool:
-    """Return whether a model compares sequences."""
+    """Return whether a model was trained on sequences."""
     return _sequences(model) is not None
 
 
 def alphabet_of(model: Any) -> Alphabet:
-    """Return the alphabet of a model, DNA where it has none."""
+    """Return the alphabet of a model; DNA if it was not trained on sequences."""
     found = _sequences(model)
     return DNA if found is None else found.alphabet
 
@@ -41,7 +42,7 @@ def _sequences(model: Any) -> Sequences | None:
 
 
 def sequences_in(examples: Any) -> Sequences | None:
-    """Return the first sequences among examples as kernels read them, None where there are none."""
+    """Return the first column of sequences among compiled examples, None if there is none."""
     for table in examples.tables:
         found = getattr(table, "sequences", None)
         if isinstance(found, Sequences):
@@ -50,35 +51,70 @@ def sequences_in(examples: Any) -> Sequences | None:
 
 
 def decision_of(model: Any, target: Any) -> Callable[[Any], np.ndarray]:
-    """Return what gives n examples the decision values of a class, or what a regression predicts.
+    """Return a function from n examples to their decision values, shape (n,).
+
+    For regressors the function returns predictions.
 
     Raises
     ------
-    ValueError : where there are several classes and `target` is none of them.
+    ValueError
+        If the model has several classes and `target` is not one of them.
     """
     output = output_of(model, target)
     decide = getattr(model, "decision_function", None) or model.predict
     return lambda X: np.reshape(decide(X), (len(X), -1))[:, output]
 
 
+def is_strand_symmetric(model: Any, length: int) -> bool:
+    """Return whether a window and its reverse complement always have the same score.
+
+    This holds if every kernel counts words of both strands (``both_strands=True``) regardless of
+    their position. Weights by position are symmetric if a window has an odd number of words.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    length : int
+        Number of letters of a window.
+    """
+    for quantity, _ in model._model.compiled.listing.layout.sources:
+        if not getattr(quantity, "both_strands", False):
+            return False
+        if getattr(quantity, "centre", None) and (length - quantity.length + 1) % 2 == 0:
+            return False
+    return True
+
+
 def window_length(model: Any, length: int | None) -> int:
-    """Return the letters of a window: what was asked for, or what the kernels say."""
+    """Return the number of letters of a window: `length`, or the one that the kernels require.
+
+    Raises
+    ------
+    ValueError
+        If the kernels accept any length and none is given, or require another one.
+    """
     known = {view.length for view in _aligned_views(model)}
     if length is None and len(known) == 1:
         return int(known.pop())
     if length is None:
-        raise ValueError("length: say how many letters a window has; the kernels take any number")
+        raise ValueError(
+            "length: give the number of letters of a window (--length); the kernels of this model "
+            "accept any"
+        )
     if known and known != {length}:
-        raise ValueError(f"length: the model is for windows of {known.pop()} letters, got {length}")
+        raise ValueError(
+            f"length: the model was trained on windows of {known.pop()} letters, got {length}"
+        )
     return length
 
 
 def anchor_offset(model: Any, anchor: str, offset: int | None, length: int) -> int:
-    """Return where in a window the anchor is.
+    """Return the position of the anchor in a window.
 
     Raises
     ------
-    ValueError : where it does not fit, or where the support examples do not tell.
+    ValueError
+        If the anchor does not fit, or the support vectors do not determine its position.
     """
     if offset is not None:
         if not 0 <= offset <= length - len(anchor):
@@ -86,7 +122,10 @@ def anchor_offset(model: Any, anchor: str, offset: int | None, length: int) -> i
         return offset
     support = support_sequences(model)
     if support.length != length:
-        raise ValueError("offset: say where the anchor is; the support examples differ in length")
+        raise ValueError(
+            "offset: give the position of the anchor (--offset); the support vectors differ in "
+            "length"
+        )
     texts = list(support)
     fits = [
         at
@@ -95,13 +134,13 @@ def anchor_offset(model: Any, anchor: str, offset: int | None, length: int) -> i
     ]
     if len(fits) != 1:
         raise ValueError(
-            f"offset: say where {anchor!r} is; the support examples have it in {len(fits)} common "
-            "places"
+            f"offset: give the position of {anchor!r} (--offset); the support vectors share it at "
+            f"{len(fits)} positions"
         )
     return fits[0]
 
 
 def _aligned_views(model: Any) -> list[Strings]:
-    """Return what those kernels look at that compare sequences of one length."""
+    """Return the views of kernels that require sequences of one length."""
     sources = model._model.compiled.listing.layout.sources
     return [view for _, view in sources if isinstance(view, Strings)]

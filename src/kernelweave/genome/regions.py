@@ -1,28 +1,42 @@
-"""Regions of a genome: BED files, and the letters behind them."""
+"""Regions of a genome: BED and narrowPeak files, and the sequences of regions."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from ..sequences import Sequences, as_sequences
-from ..sequences.files import opened
+from ..sequences.files import named_errors, opened
+from .chromosome_names import absent_chromosomes, match_chromosomes
 
-SKIPPED = ("#", "track", "browser")  # lines of a BED file that hold no region
+HEADERS = ("#", "track", "browser")  # first words of lines without a region
+NARROW_PEAK_COLUMNS = 10  # BED6+4; the last column is the summit, relative to the start
+POINTS = ("summit", "centre")
 
 
 class Region(NamedTuple):
-    """Letters [start, stop) of a chromosome, counted from 0, on one strand.
+    """Half-open interval [start, stop) of a chromosome, 0-based, on one strand.
+
+    Attributes
+    ----------
+    chromosome : str
+    start, stop : int
+    name : str
+        Empty if the file has none.
+    strand : {"+", "-", "."}
+    summit : int or None
+        Position of the summit on the chromosome (narrowPeak files).
 
     Examples
     --------
     >>> from kernelweave.genome import Region
     >>> Region("chr1", 100, 200, "peak 1", "+")
-    Region(chromosome='chr1', start=100, stop=200, name='peak 1', strand='+')
+    Region(chromosome='chr1', start=100, stop=200, name='peak 1', strand='+', summit=None)
     """
 
     chromosome: str
@@ -30,16 +44,18 @@ class Region(NamedTuple):
     stop: int
     name: str
     strand: str
+    summit: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Regions:
-    """Some regions, in the order of their file.
+    """Regions in the order of their file.
 
     Attributes
     ----------
     items : list of Region
-    source : what messages call them.
+    source : str
+        Name of the file, for error messages.
 
     Examples
     --------
@@ -62,28 +78,44 @@ class Regions:
 
     @property
     def chromosomes(self) -> np.ndarray:
-        """The chromosome of each region, shape (n,)."""
+        """Chromosome of each region, shape (n,)."""
         return np.array([region.chromosome for region in self.items])
 
     @property
     def names(self) -> list[str]:
-        """The name of each region, or where it is."""
+        """Name of each region; ``chromosome:start-stop(strand)`` if the file has none."""
         return [
             region.name or f"{region.chromosome}:{region.start}-{region.stop}({region.strand})"
             for region in self.items
         ]
 
+    def sorted(self, chromosomes: Sequence[str]) -> Regions:
+        """Return the regions sorted by chromosome, in the given order, and by position."""
+        rank = {name: i for i, name in enumerate(chromosomes)}
+        items = sorted(
+            self.items,
+            key=lambda one: (rank.get(one.chromosome, len(rank)), *one[:3]),
+        )
+        return replace(self, items=items)
 
-def read_bed(path: str | os.PathLike[str]) -> Regions:
-    r"""Read a BED file of three to twelve columns, plain or packed by gzip, bzip2 or xz.
+
+def read_bed(path: str | os.PathLike[str] | BinaryIO) -> Regions:
+    r"""Read regions from a BED file of 3 to 12 columns or a narrowPeak file.
 
     Parameters
     ----------
-    path : the file.
+    path : str, path or binary stream
+        Plain, or compressed by gzip, bgzip, bzip2 or xz. A line of exactly ten columns is
+        narrowPeak: its last column is the summit, relative to the start, -1 if unknown.
+
+    Returns
+    -------
+    Regions
 
     Raises
     ------
-    ValueError : where a line is no region; the message names it.
+    ValueError
+        If a line is not a region; the message gives the line number.
 
     Examples
     --------
@@ -93,29 +125,40 @@ def read_bed(path: str | os.PathLike[str]) -> Regions:
     >>> [(region.start, region.stop) for region in read_bed("peaks.bed").items]
     [(0, 4), (6, 10)]
     """
-    source, found = os.fspath(path), []
-    with opened(path) as file:
+    source = os.fspath(path) if isinstance(path, str | os.PathLike) else "standard input"
+    found = []
+    with named_errors(source), opened(path) as file:
         for number, line in enumerate(file, start=1):
             text = line.decode("utf-8", "replace").rstrip("\r\n")
-            if not text.strip() or text.startswith(SKIPPED):
+            if not text.strip() or text.startswith(HEADERS):
                 continue
             try:
                 found.append(_region(text.split("\t") if "\t" in text else text.split()))
             except ValueError as error:
-                raise ValueError(f"{source}, line {number}: {error}") from None
-    if not found:
-        raise ValueError(f"{source}: holds no regions")
+                raise ValueError(f"line {number}: {error}") from None
+        if not found:
+            raise ValueError("contains no regions")
     return Regions(found, source)
 
 
-def as_regions(regions: Regions | str | os.PathLike[str]) -> Regions:
-    """Return regions, or those of a BED file."""
+def as_regions(regions: Regions | str | os.PathLike[str] | BinaryIO) -> Regions:
+    """Return regions as they are, or read them from a file."""
     return regions if isinstance(regions, Regions) else read_bed(regions)
+
+
+def is_bed_line(line: bytes) -> bool:
+    """Return whether a line of text is a region."""
+    text = line.decode("utf-8", "replace").rstrip("\r\n")
+    try:
+        _region(text.split("\t"))
+    except ValueError:
+        return False
+    return True
 
 
 def _region(columns: list[str]) -> Region:
     if len(columns) < 3:
-        raise ValueError("a region needs a chromosome, a start and an end, separated by tabs")
+        raise ValueError("a region needs chromosome, start and end, separated by tabs")
     try:
         start, stop = int(columns[1]), int(columns[2])
     except ValueError:
@@ -127,21 +170,131 @@ def _region(columns: list[str]) -> Region:
     strand = columns[5] if len(columns) > 5 else "."
     if strand not in ("+", "-", "."):
         raise ValueError(f"the strand must be +, - or ., got {strand!r}")
-    named = len(columns) > 3 and columns[3] != "."
-    return Region(columns[0], start, stop, columns[3] if named else "", strand)
+    name = columns[3] if len(columns) > 3 and columns[3] != "." else ""
+    return Region(columns[0], start, stop, name, strand, _summit(columns, start, stop))
 
 
-def cut_out(regions: Regions, genome: Sequences) -> Sequences:
-    r"""Return the letters of regions, those on the minus strand as that strand is read.
+def _summit(columns: list[str], start: int, stop: int) -> int | None:
+    """Return the position of the summit of a narrowPeak line, None for other lines."""
+    if len(columns) != NARROW_PEAK_COLUMNS:
+        return None
+    try:
+        offset = int(columns[-1])
+    except ValueError:
+        raise ValueError(
+            f"column 10 of a narrowPeak line must be the summit, an integer, got {columns[-1]!r}"
+        ) from None
+    if offset >= stop - start:
+        raise ValueError(f"the summit {offset} is beyond the region of {stop - start} bases")
+    return start + offset if offset >= 0 else None
+
+
+def resize(regions: Regions, around: str, width: int, sizes: Mapping[str, int]) -> Regions:
+    """Return windows of one width around the summits or centres of regions.
+
+    Windows that extend beyond a chromosome are dropped, with a warning that counts them.
 
     Parameters
     ----------
-    regions : what to cut out.
-    genome : chromosomes with their names, as `read_sequences` gives them. A name ends at a blank.
+    regions : Regions
+        n regions.
+    around : {"summit", "centre"}
+        The point at offset ``width // 2`` of each window.
+    width : int
+        Number of bases of each window.
+    sizes : mapping from str to int
+        Length of each chromosome of the genome.
+
+    Returns
+    -------
+    Regions
+        At most n regions.
 
     Raises
     ------
-    ValueError : where a region is not in the genome; the message names it.
+    ValueError
+        If a region has no summit, a chromosome is absent, or no window fits.
+
+    Examples
+    --------
+    >>> from kernelweave.genome import Region, Regions, resize
+    >>> peaks = Regions([Region("chr1", 100, 180, "peak 1", ".")], "peaks")
+    >>> window = resize(peaks, "centre", 50, {"chr1": 1000}).items[0]
+    >>> window.start, window.stop
+    (115, 165)
+    """
+    if around not in POINTS:
+        raise ValueError(f"around must be 'summit' or 'centre', got {around!r}")
+    if width < 1:
+        raise ValueError(f"width must be at least 1, got {width}")
+    known = _in_genome(regions, sizes)
+    kept = []
+    for region in regions:
+        point = region.summit if around == "summit" else (region.start + region.stop) // 2
+        if point is None:
+            missing = sum(one.summit is None for one in regions)
+            raise ValueError(
+                f"{regions.source}: {missing} of {len(regions)} regions have no summit (column 10 "
+                "of narrowPeak); use around='centre' (--around centre)"
+            )
+        start = point - width // 2
+        if start >= 0 and start + width <= sizes[known[region.chromosome]]:
+            kept.append(region._replace(start=start, stop=start + width))
+    if not kept:
+        raise ValueError(f"{regions.source}: no window of {width} bases fits on its chromosome")
+    if len(kept) < len(regions):
+        warnings.warn(
+            f"{regions.source}: {len(regions) - len(kept)} of {len(regions)} windows of {width} "
+            "bases extend beyond their chromosome and were dropped",
+            UserWarning,
+            stacklevel=2,
+        )
+    return replace(regions, items=kept)
+
+
+def chromosome_sizes(genome: Sequences) -> dict[str, int]:
+    """Return the length of each chromosome by its name, which ends at the first blank."""
+    names = chromosome_names(genome)
+    lengths = genome.lengths[: len(names)].tolist()
+    return {name: length for name, length in zip(names, lengths, strict=True) if name}
+
+
+def _in_genome(regions: Regions, sizes: Mapping[str, int]) -> dict[str, str]:
+    """Return the genome's name of each chromosome; raise if a region is not in the genome."""
+    used = regions.chromosomes.tolist()
+    known = match_chromosomes(used, sizes, regions.source)
+    if absent := [name for name in used if name not in known]:
+        raise ValueError(f"{regions.source}: {absent_chromosomes(absent, used, sizes)}")
+    for region in regions:
+        size = sizes[known[region.chromosome]]
+        if region.stop > size:
+            raise ValueError(
+                f"{regions.source}: region {region.chromosome}:{region.start}-{region.stop} ends "
+                f"beyond its chromosome of {size} bases; is this the right genome assembly?"
+            )
+    return known
+
+
+def cut_out(regions: Regions, genome: Sequences) -> Sequences:
+    r"""Return the sequences of regions, reverse complemented on the minus strand.
+
+    Parameters
+    ----------
+    regions : Regions
+        n regions. Chromosome names may differ from the genome's by the prefix ``chr``.
+    genome : Sequences
+        Chromosomes with their names, as `read_sequences` returns them. A name ends at the first
+        blank.
+
+    Returns
+    -------
+    Sequences
+        n sequences.
+
+    Raises
+    ------
+    ValueError
+        If a region is not in the genome; the message names it and both sets of chromosomes.
 
     Examples
     --------
@@ -153,19 +306,19 @@ def cut_out(regions: Regions, genome: Sequences) -> Sequences:
     >>> list(cut_out(regions, read_sequences("genome.fa")))
     ['ATTA', 'TAAT']
     """
-    places = {name.split()[0]: i for i, name in enumerate(genome.names or []) if name.split()}
-    letters = [_letters(region, genome, places, regions.source) for region in regions]
-    return as_sequences(letters, genome.alphabet)
+    sizes = chromosome_sizes(genome)
+    known = _in_genome(regions, sizes)
+    indices = {name: i for i, name in enumerate(chromosome_names(genome))}
+    texts = [_text(region, genome, indices[known[region.chromosome]]) for region in regions]
+    return as_sequences(texts, genome.alphabet)
 
 
-def _letters(region: Region, genome: Sequences, places: dict[str, int], source: str) -> str:
-    where = f"{source}: region {region.chromosome}:{region.start}-{region.stop}"
-    place = places.get(region.chromosome)
-    if place is None:
-        raise ValueError(f"{where}: the genome has no such chromosome")
-    length = int(genome.lengths[place])
-    if region.stop > length:
-        raise ValueError(f"{where}: the chromosome has {length} letters")
-    piece = genome.windows(place, np.array([region.start]), region.stop - region.start)
+def chromosome_names(genome: Sequences) -> list[str]:
+    """Return the first word of each header; "" for headers without one."""
+    return [name.split()[0] if name.split() else "" for name in genome.names or []]
+
+
+def _text(region: Region, genome: Sequences, index: int) -> str:
+    piece = genome.windows(index, np.array([region.start]), region.stop - region.start)
     found: str = (piece.reverse_complement() if region.strand == "-" else piece)[0]
     return found

@@ -1,4 +1,4 @@
-"""A sequence model slid over a genome: the score of every window, on both strands."""
+"""Scores of all windows of a genome under a sequence model, on one or both strands."""
 
 from __future__ import annotations
 
@@ -10,23 +10,36 @@ from typing import Any
 import numpy as np
 
 from ..sequences import Sequences, read_blocks
-from .model_windows import anchor_offset, decision_of, support_sequences, window_length
+from .chromosome_names import listed, match_chromosomes
+from .model_windows import (
+    anchor_offset,
+    decision_of,
+    is_strand_symmetric,
+    support_sequences,
+    window_length,
+)
 
-WINDOWS = 1 << 17  # windows scored at a time: they bound the memory
+WINDOWS = 1 << 17  # windows scored at a time, which bounds the memory
+STRANDS = ("auto", "both", "+", "-")
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of windows of one strand of a chromosome, from left to right.
+    """Scores of windows on one strand of a chromosome, in increasing order of position.
 
     Attributes
     ----------
-    chromosome : its name.
-    strand : "+" or "-".
-    starts : shape (k,), where windows begin on the plus strand, counted from 0.
-    length : letters of a window.
-    scores : shape (k,), the decision values that `decision_function` gives the windows as the
-        strand is read (`predict` of regressions).
+    chromosome : str
+    strand : {"+", "-", "."}
+        "." if the score is the same on both strands.
+    starts : ndarray of shape (k,)
+        Starts of the windows on the plus strand, 0-based.
+    length : int
+        Number of letters of a window.
+    scores : ndarray of shape (k,)
+        Decision values of the windows as the strand is read; predictions of regressors.
+    step : int
+        Distance between the starts of neighbouring windows; 1 for windows at anchors.
 
     Examples
     --------
@@ -43,13 +56,14 @@ class Scores:
     starts: np.ndarray
     length: int
     scores: np.ndarray
+    step: int = 1
 
     def chosen(self, keep: np.ndarray) -> Scores:
-        """Return the windows that a mask, shape (k,), keeps."""
+        """Return the windows where a boolean mask, shape (k,), is True."""
         return replace(self, starts=self.starts[keep], scores=self.scores[keep])
 
     def above(self, threshold: float) -> Scores:
-        """Return the windows with higher scores than a threshold."""
+        """Return the windows with a score above a threshold."""
         return self.chosen(self.scores > threshold)
 
 
@@ -61,28 +75,37 @@ def scan(
     step: int = 1,
     anchor: str | None = None,
     offset: int | None = None,
-    strands: str = "both",
+    strands: str = "auto",
     chromosomes: Sequence[str] | None = None,
     target: Any = None,
 ) -> Iterator[Scores]:
     r"""Score the windows of a genome, block by block.
 
-    Windows with letters outside the alphabet, such as N, are left out. Blocks come from left to
-    right, of each stretch of a chromosome one for each strand.
+    Windows with letters outside the alphabet, such as N, are skipped. Blocks are in increasing
+    order of position; each stretch of a chromosome gives one block per strand.
 
     Parameters
     ----------
-    model : a fitted estimator on kernels on sequences.
-    genome : chromosomes, or a FASTA file of them, of which one at a time is in memory.
-    length : letters of a window; None where the kernels know it (weighted degree kernels).
-    step : distance between the starts of windows.
-    anchor : letters that a window must hold `offset` letters behind its start, such as "AG" for
-        acceptor sites. Windows start wherever that is so, whatever `step`.
-    offset : where the anchor is; None finds it in the support examples, which must all have it at
-        one place.
-    strands : {"both", "+", "-"}
-    chromosomes : the names of those to score; all by default.
-    target : the class whose decision function is read, where there are several.
+    model : fitted estimator
+        Trained on sequences.
+    genome : path or Sequences
+        Chromosomes, or a FASTA or 2bit file, of which one chromosome at a time is in memory.
+    length : int, optional
+        Number of letters of a window. Weighted degree kernels determine it.
+    step : int
+        Distance between the starts of windows.
+    anchor : str, optional
+        Letters that a window must have `offset` letters after its start, such as "AG" for acceptor
+        sites. All such windows are scored, regardless of `step`.
+    offset : int, optional
+        Position of the anchor. By default the position that all support vectors share.
+    strands : {"auto", "both", "+", "-"}
+        "auto" scores both strands, but only one, named ".", if the model gives a window and its
+        reverse complement the same score (kernels with ``both_strands=True``).
+    chromosomes : sequence of str, optional
+        Names of the chromosomes to score; all by default.
+    target : label, optional
+        Class whose decision function is evaluated, for models of three or more classes.
 
     Yields
     ------
@@ -90,7 +113,8 @@ def scan(
 
     Raises
     ------
-    ValueError : where an argument is wrong; after the last chromosome where one was not there.
+    ValueError
+        If an argument is invalid, a chromosome is absent, or no window could be scored.
 
     Examples
     --------
@@ -106,36 +130,63 @@ def scan(
     >>> int(scores.starts[scores.scores.argmax()])
     50
     """
-    if strands not in ("both", "+", "-"):
-        raise ValueError(f"strands must be 'both', '+' or '-', got {strands!r}")
+    if strands not in STRANDS:
+        raise ValueError(f"strands must be 'auto', 'both', '+' or '-', got {strands!r}")
     if step < 1:
         raise ValueError(f"step must be at least 1, got {step}")
-    support_sequences(model)  # refuses models on other things
+    support_sequences(model)  # raises for models of other data
     decide, length = decision_of(model, target), window_length(model, length)
     place = None if anchor is None else anchor_offset(model, anchor, offset, length)
-    chosen = "+-" if strands == "both" else strands
-    missing, longest = dict.fromkeys(chromosomes or ()), 0
+    windows = _Windows(decide, length, step, anchor, place)
+    seen: list[str] = []
+    wanted = dict.fromkeys(chromosomes or ())
+    longest = 0
     for chromosome in _chromosomes(model, genome):
-        if chromosomes is not None:
-            if (name := _name(chromosome)) not in chromosomes:
-                continue
-            missing.pop(name, None)
+        seen.append(_name(chromosome))
+        if chromosomes is not None and not _take(wanted, seen[-1]):
+            continue
         longest = max(longest, int(chromosome.lengths[0]))
-        reads = {strand: _Read.of(chromosome, strand) for strand in chosen}
+        reads = [
+            _Read.of(chromosome, strand)
+            for strand in _strands(strands, model, length, anchor is not None)
+        ]
         for first in range(0, int(chromosome.lengths[0]) - length + 1, WINDOWS):
-            for read in reads.values():
-                found = _stretch(decide, read, first, length, step, anchor, place)
+            for read in reads:
+                found = windows.scored(read, first)
                 if len(found.starts):
                     yield found
-    if missing:
-        raise ValueError(f"chromosomes: the genome has no {', '.join(missing)}")
+    if wanted:
+        raise ValueError(
+            f"chromosomes: the genome has no {', '.join(wanted)}; it has {listed(seen)}"
+        )
     if longest < length:
         raise ValueError(f"genome: no chromosome has the {length} letters of a window")
+    if not windows.known:
+        letters = support_sequences(model).alphabet
+        raise ValueError(
+            f"genome: every window of {length} letters contains letters outside "
+            f"{letters.name} ({letters.letters.decode('latin-1')}); is this a genome?"
+        )
+
+
+def _strands(strands: str, model: Any, length: int, anchored: bool) -> str:
+    """Return the strands to read, one character each."""
+    if strands == "auto" and not anchored and is_strand_symmetric(model, length):
+        return "."
+    return "+-" if strands in ("auto", "both") else strands
+
+
+def _take(wanted: dict[str, None], name: str) -> bool:
+    """Remove a chromosome, or its alias, from the wanted ones; return whether it was there."""
+    found = match_chromosomes(wanted, [name], "chromosomes")
+    for alias in found:
+        wanted.pop(alias)
+    return bool(found)
 
 
 @dataclass(frozen=True, eq=False)
 class _Read:
-    """One strand of a chromosome, in its own direction, and its letters as codes."""
+    """One strand of a chromosome in its reading direction, as sequences and as codes."""
 
     name: str
     strand: str
@@ -144,38 +195,44 @@ class _Read:
 
     @classmethod
     def of(cls, chromosome: Sequences, strand: str) -> _Read:
-        letters = chromosome if strand == "+" else chromosome.reverse_complement()
+        letters = chromosome.reverse_complement() if strand == "-" else chromosome
         codes = np.frombuffer(letters.packed.codes(0), dtype=np.uint8)
         return cls(_name(chromosome), strand, letters, codes)
 
 
-def _stretch(
-    decide: Callable[[Any], np.ndarray],
-    read: _Read,
-    first: int,
-    length: int,
-    step: int,
-    anchor: str | None,
-    place: int | None,
-) -> Scores:
-    """Return the scores of up to `WINDOWS` windows from a place of the plus strand on."""
-    last = len(read.codes) - length  # where the last window starts
-    stop = min(first + WINDOWS, last + 1)
-    begin = first if read.strand == "+" else last + 1 - stop  # on the strand as it is read
-    piece = read.codes[begin : begin + stop - first + length - 1]
-    keep = _known(piece, length, len(read.letters.alphabet.letters))
-    if anchor is not None and place is not None:
-        keep &= _matches(piece[place:], anchor, read.letters, stop - first)
-    else:  # on both strands windows start at multiples of the step from the left
-        starts = np.arange(first, stop)
-        keep &= (starts if read.strand == "+" else starts[::-1]) % step == 0
-    starts = begin + np.flatnonzero(keep)
-    values = np.empty(0)
-    if len(starts):
-        values = decide(read.letters.windows(0, starts, length))
-    if read.strand == "-":
-        starts, values = (last - starts)[::-1], values[::-1]
-    return Scores(read.name, read.strand, starts, length, values)
+@dataclass(eq=False)
+class _Windows:
+    """Which windows are scored, and how many had known letters only."""
+
+    decide: Callable[[Any], np.ndarray]
+    length: int
+    step: int
+    anchor: str | None
+    place: int | None
+    known: int = 0
+
+    def scored(self, read: _Read, first: int) -> Scores:
+        """Return the scores of up to `WINDOWS` windows from a position of the plus strand on."""
+        last = len(read.codes) - self.length  # start of the last window
+        stop = min(first + WINDOWS, last + 1)
+        reverse = read.strand == "-"
+        begin = last + 1 - stop if reverse else first  # in the reading direction
+        piece = read.codes[begin : begin + stop - first + self.length - 1]
+        keep = _known(piece, self.length, len(read.letters.alphabet.letters))
+        self.known += int(keep.sum())
+        if self.anchor is not None and self.place is not None:
+            keep &= _matches(piece[self.place :], self.anchor, read.letters, stop - first)
+        else:  # on both strands windows start at multiples of the step on the plus strand
+            starts = np.arange(first, stop)
+            keep &= (starts[::-1] if reverse else starts) % self.step == 0
+        starts = begin + np.flatnonzero(keep)
+        values = np.empty(0)
+        if len(starts):
+            values = self.decide(read.letters.windows(0, starts, self.length))
+        if reverse:
+            starts, values = (last - starts)[::-1], values[::-1]
+        step = 1 if self.anchor is not None else self.step
+        return Scores(read.name, read.strand, starts, self.length, values, step)
 
 
 def _name(chromosome: Sequences) -> str:
@@ -183,14 +240,14 @@ def _name(chromosome: Sequences) -> str:
 
 
 def _known(codes: np.ndarray, length: int, letters: int) -> np.ndarray:
-    """Return which windows of some letters hold no unknown one."""
+    """Return which windows have known letters only, shape (len(codes) - length + 1,)."""
     unknown = np.concatenate([[0], np.cumsum(codes >= letters)])
     known: np.ndarray = unknown[length:] == unknown[:-length]
     return known
 
 
 def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.ndarray:
-    """Return at which of `count` positions the letters of an anchor begin."""
+    """Return at which of the first `count` positions the anchor begins, shape (count,)."""
     wanted = np.frombuffer(anchor.encode().translate(read.alphabet.codes), dtype=np.uint8)
     if (wanted >= len(read.alphabet.letters)).any():
         raise ValueError(f"anchor: {anchor!r} has letters outside {read.alphabet.name}")
@@ -201,7 +258,7 @@ def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.
 
 
 def _chromosomes(model: Any, genome: Any) -> Iterator[Sequences]:
-    """Return one chromosome after the other."""
+    """Yield one chromosome at a time."""
     alphabet = support_sequences(model).alphabet
     blocks = [genome] if isinstance(genome, Sequences) else read_blocks(genome, alphabet, records=1)
     for block in blocks:

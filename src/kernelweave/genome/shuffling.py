@@ -1,9 +1,9 @@
-"""Sequences with the same pairs of neighbouring letters in another order.
+"""Random permutations of sequences that preserve dinucleotide counts.
 
-A sequence is a walk over its letters, each pair of neighbours an edge. Another walk over the same
-edges from the first letter to the last is found as Altschul and Erickson (1985) do: the last edge
-out of each letter is drawn at random, until these edges lead to the last letter from everywhere;
-the others may be taken in any order.
+A sequence is an Eulerian walk: letters are vertices, neighbouring pairs are edges. Altschul and
+Erickson (1985) draw another walk over the same edges: the last edge out of each letter is drawn at
+random until these edges lead from every letter to the final one; the other edges may be taken in
+any order.
 """
 
 from __future__ import annotations
@@ -16,14 +16,19 @@ from ..sequences import Sequences, as_sequences
 
 
 def shuffle_dinucleotides(sequences: Sequences, *, seed: int = 0) -> Sequences:
-    """Return each sequence with its letters in another order, all its dinucleotides kept.
-
-    Unknown letters count as a letter of their own.
+    """Return each sequence shuffled, with the same dinucleotide counts.
 
     Parameters
     ----------
-    sequences : what to shuffle.
-    seed : of the generator.
+    sequences : Sequences
+        n sequences. Unknown letters count as one more letter.
+    seed : int
+        Seed of the random number generator.
+
+    Returns
+    -------
+    Sequences
+        n sequences of the same lengths.
 
     Examples
     --------
@@ -50,7 +55,7 @@ def _shuffled(text: str, rng: np.random.Generator) -> str:
         if letter in last:
             others.remove(last[letter])
         order = rng.permutation(len(others))
-        # Edges are taken from the end of a list.
+        # The walk takes edges from the end of a list, so the last edge comes first.
         edges[letter] = [*([last[letter]] if letter in last else []), *(others[i] for i in order)]
     letters = [text[0]]
     for _ in range(len(text) - 1):
@@ -59,7 +64,7 @@ def _shuffled(text: str, rng: np.random.Generator) -> str:
 
 
 def _last_edges(edges: dict[str, list[str]], end: str, rng: np.random.Generator) -> dict[str, str]:
-    """Return a random last edge out of each letter but `end`, along which all reach `end`."""
+    """Return a random last edge out of each letter except `end`; all paths lead to `end`."""
     sources = [letter for letter in edges if letter != end]
     while True:
         last = {letter: edges[letter][rng.integers(len(edges[letter]))] for letter in sources}

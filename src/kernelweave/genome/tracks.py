@@ -1,11 +1,11 @@
-"""Scores of windows as files: BED, bedGraph and bigWig."""
+"""Files of scores: BED, bedGraph and bigWig, sorted by position."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from tempfile import TemporaryDirectory
-from typing import Any, TextIO
+from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
@@ -13,9 +13,21 @@ from ..sequences import read_blocks
 from .regions import Regions
 from .scanning import Scores
 
+TRACK_POINTS = ("centre", "start")
+
+
+class Hit(NamedTuple):
+    """A scored interval [start, stop) of a chromosome, 0-based."""
+
+    chromosome: str
+    start: int
+    stop: int
+    score: float
+    strand: str
+
 
 def best(blocks: Iterable[Scores], count: int) -> list[Scores]:
-    """Return the `count` highest scores, in the order of the blocks; the first of equal ones."""
+    """Return the `count` highest scores in the order of the blocks; ties go to the first."""
     kept: list[Scores] = []
     least = -np.inf
     for block in blocks:
@@ -26,7 +38,7 @@ def best(blocks: Iterable[Scores], count: int) -> list[Scores]:
 
 
 def _highest(blocks: list[Scores], count: int) -> tuple[list[Scores], float]:
-    """Return the highest scores, and the least of them."""
+    """Return the blocks with the highest scores only, and the lowest of these scores."""
     scores = np.concatenate([np.empty(0), *(block.scores for block in blocks)])
     chosen = np.zeros(len(scores), dtype=bool)
     chosen[np.argsort(-scores, kind="stable")[:count]] = True
@@ -36,34 +48,118 @@ def _highest(blocks: list[Scores], count: int) -> tuple[list[Scores], float]:
     return [block for block in kept if len(block.scores)], least
 
 
-def write_bed(file: TextIO, blocks: Iterable[Scores]) -> None:
-    """Write windows: chromosome, start, end, name, score, strand."""
-    for block in blocks:
-        file.writelines(
-            f"{block.chromosome}\t{start}\t{start + block.length}\t.\t{score:.6g}\t{block.strand}\n"
-            for start, score in zip(block.starts.tolist(), block.scores.tolist(), strict=True)
+def hits(blocks: Iterable[Scores]) -> Iterator[Hit]:
+    """Yield all windows sorted by position, the plus strand first."""
+    for parts in _stretches(blocks):
+        starts = np.concatenate([part.starts for part in parts])
+        scores = np.concatenate([part.scores for part in parts])
+        strands = np.repeat([part.strand for part in parts], [len(part.starts) for part in parts])
+        order = np.lexsort((strands, starts))
+        name, length = parts[0].chromosome, parts[0].length
+        for i in order.tolist():
+            start = int(starts[i])
+            yield Hit(name, start, start + length, float(scores[i]), str(strands[i]))
+
+
+def merged(found: Iterable[Hit]) -> Iterator[Hit]:
+    """Yield overlapping hits as one interval, with the score and strand of the best of them.
+
+    Parameters
+    ----------
+    found : iterable of Hit
+        Sorted by position.
+    """
+    current: Hit | None = None
+    for hit in found:
+        if (
+            current is None
+            or hit.chromosome != current.chromosome
+            or hit.start >= current.stop
+        ):  # fmt: skip
+            if current is not None:
+                yield current
+            current = hit
+            continue
+        best_of = hit if hit.score > current.score else current
+        current = current._replace(
+            stop=max(hit.stop, current.stop), score=best_of.score, strand=best_of.strand
+        )
+    if current is not None:
+        yield current
+
+
+def write_bed(
+    file: TextIO,
+    found: Iterable[Hit],
+    probability: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> None:
+    """Write hits as BED: chromosome, start, end, name, score, strand.
+
+    Parameters
+    ----------
+    file : text stream
+    found : iterable of Hit
+    probability : callable, optional
+        Maps decision values to probabilities, which become a seventh column.
+    """
+    for hit in found:
+        more = "" if probability is None else f"\t{probability(np.array([hit.score]))[0]:.4g}"
+        file.write(
+            f"{hit.chromosome}\t{hit.start}\t{hit.stop}\t.\t{hit.score:.6g}\t{hit.strand}{more}\n"
         )
 
 
 def write_regions(file: TextIO, regions: Regions) -> None:
-    """Write regions: chromosome, start, end, name, score, strand."""
+    """Write regions as BED: chromosome, start, end, name, score (0), strand."""
     file.writelines(
         f"{one.chromosome}\t{one.start}\t{one.stop}\t{one.name or '.'}\t0\t{one.strand}\n"
         for one in regions
     )
 
 
-def write_bedgraph(file: TextIO, blocks: Iterable[Scores]) -> None:
-    """Write the higher score of the two strands at the first letter of every window."""
-    for name, starts, scores in merged_strands(blocks):
+def write_bedgraph(file: TextIO, blocks: Iterable[Scores], at: str = "centre") -> None:
+    """Write one value per window, the higher score of the two strands.
+
+    Parameters
+    ----------
+    file : text stream
+    blocks : iterable of Scores
+        As `scan` yields them.
+    at : {"centre", "start"}
+        Bases that carry the value: as many as the step of the scan, around the centre of the
+        window or from its start on.
+    """
+    for name, starts, stops, values in track(blocks, at):
         file.writelines(
-            f"{name}\t{start}\t{start + 1}\t{score:.6g}\n"
-            for start, score in zip(starts.tolist(), scores.tolist(), strict=True)
+            f"{name}\t{start}\t{stop}\t{value:.6g}\n"
+            for start, stop, value in zip(
+                starts.tolist(), stops.tolist(), values.tolist(), strict=True
+            )
         )
 
 
-def write_bigwig(path: str, blocks: Iterable[Scores], genome: str | os.PathLike[str]) -> None:
-    """Write what `write_bedgraph` writes as a bigWig file, which needs the extra `genome`."""
+def write_bigwig(
+    path: str,
+    blocks: Iterable[Scores],
+    genome: str | os.PathLike[str],
+    at: str = "centre",
+) -> None:
+    """Write the values of `write_bedgraph` as a bigWig file.
+
+    Parameters
+    ----------
+    path : str
+    blocks : iterable of Scores
+    genome : path
+        FASTA or 2bit file, for the lengths of the chromosomes.
+    at : {"centre", "start"}
+        As in `write_bedgraph`.
+
+    Raises
+    ------
+    ImportError
+        If pybigtools is not installed.
+    """
     try:
         import pybigtools
     except ImportError:
@@ -75,9 +171,9 @@ def write_bigwig(path: str, blocks: Iterable[Scores], genome: str | os.PathLike[
         for block in read_blocks(genome, records=1)
         for name, length in zip(block.names or [], block.lengths, strict=True)
     }
-    rows = Rows(blocks)
+    rows = Rows(blocks, at)
     folder, name = os.path.split(os.path.abspath(path))
-    with TemporaryDirectory(dir=folder) as beside:  # the file is there whole or not at all
+    with TemporaryDirectory(dir=folder) as beside:  # the file appears once it is complete
         partial = os.path.join(beside, "scores.bw")
         try:
             pybigtools.open(partial, "w").write(sizes, iter(rows))
@@ -88,45 +184,66 @@ def write_bigwig(path: str, blocks: Iterable[Scores], genome: str | os.PathLike[
 
 
 class Rows:
-    """Rows of a bigWig file. What goes wrong on the way is kept: the writer would not tell."""
+    """Rows of a bigWig file. Exceptions are kept in `error`, since pybigtools drops them."""
 
-    def __init__(self, blocks: Iterable[Scores]):
-        self.blocks, self.error = blocks, None
+    def __init__(self, blocks: Iterable[Scores], at: str):
+        self.blocks, self.at, self.error = blocks, at, None
 
     error: BaseException | None
 
     def __iter__(self) -> Iterator[tuple[str, int, int, float]]:
         try:
-            for name, starts, scores in merged_strands(self.blocks):
-                for start, score in zip(starts.tolist(), scores.tolist(), strict=True):
-                    yield name, start, start + 1, score
+            for name, *columns in track(self.blocks, self.at):
+                listed = [column.tolist() for column in columns]
+                for start, stop, value in zip(*listed, strict=True):
+                    yield name, start, stop, value
         except BaseException as error:
             self.error = error
 
 
-def merged_strands(blocks: Iterable[Scores]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Return starts in their order and the higher score of both strands, stretch by stretch.
+def track(
+    blocks: Iterable[Scores], at: str
+) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield chromosome, starts, stops and values of intervals sorted by position.
 
-    Blocks come as `scan` gives them: both strands of a stretch before the next one.
+    The value is the higher score of both strands. An interval has as many bases as the step of the
+    scan, but no more than the window. At "centre" and step 1 it is the base in the middle of the
+    window, which is also where `variants` places a variant.
     """
+    if at not in TRACK_POINTS:
+        raise ValueError(f"at must be 'centre' or 'start', got {at!r}")
+    for parts in _stretches(blocks):
+        starts, values = _higher_strand(parts)
+        length = parts[0].length
+        span = min(parts[0].step, length)
+        if at == "centre":
+            starts = starts + (length - 1) // 2 - (span - 1) // 2
+        yield parts[0].chromosome, starts, starts + span, values
+
+
+def _stretches(blocks: Iterable[Scores]) -> Iterator[list[Scores]]:
+    """Yield lists of blocks that overlap in position: both strands of a stretch."""
     parts: list[Scores] = []
     for block in blocks:
+        if not len(block.starts):
+            continue
         if parts and (
             block.chromosome != parts[0].chromosome
             or block.starts[0] > max(part.starts[-1] for part in parts)
         ):
-            yield parts[0].chromosome, *_merged(parts)
+            yield parts
             parts = []
         parts.append(block)
     if parts:
-        yield parts[0].chromosome, *_merged(parts)
+        yield parts
 
 
-def _merged(parts: list[Scores]) -> tuple[np.ndarray, np.ndarray]:
+def _higher_strand(parts: list[Scores]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct starts in order, and the highest score at each."""
     starts = np.concatenate([part.starts for part in parts])
     scores = np.concatenate([part.scores for part in parts])
     order = np.lexsort((-scores, starts))
     starts, scores = starts[order], scores[order]
-    first = np.concatenate([[True], starts[1:] != starts[:-1]]) if len(starts) else starts == 0
+    first = np.concatenate([[True], starts[1:] != starts[:-1]])
     found: tuple[Any, Any] = starts[first], scores[first]
     return found

@@ -1,27 +1,44 @@
-"""What variants of a genome do to the score of the window around them."""
+"""Effects of variants: the score of the window around each with either allele."""
 
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+import warnings
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ..sequences import Sequences, as_sequences, read_sequences
+from .chromosome_names import listed, match_chromosomes
 from .model_windows import alphabet_of, decision_of, window_length
+from .null_distribution import substitution_p_values
+from .regions import chromosome_names
 from .vcf import Variant, read_vcf
+
+BLOCK = 50_000  # variants scored at a time, which bounds the memory
+SCORED = "scored"
+ABSENT = "no such chromosome"
+BEYOND = "beyond the end"
+DIFFERS = "reference differs"
+LEAVES = "window leaves the chromosome"  # not a mismatch: the variant is too near to an end
+POLICIES = ("error", "skip", "warn")
 
 
 @dataclass(frozen=True, eq=False)
 class VariantScores:
-    """Decision values of the windows around variants.
+    """Decision values of the windows around n variants.
 
     Attributes
     ----------
     variants : list of n Variant
-    reference, alternative : arrays of shape (n,)
-        Scores without and with the variant; NaN where the window leaves the chromosome.
+    reference, alternative : ndarray of shape (n,)
+        Scores with the reference and the alternative allele; NaN if the variant was not scored.
+    status : list of n str
+        "scored", or the reason why a variant was not.
+    p_values : ndarray of shape (n,) or None
+        Two-sided p-values of the differences; NaN for variants other than single substitutions.
 
     Examples
     --------
@@ -36,10 +53,12 @@ class VariantScores:
     variants: list[Variant]
     reference: np.ndarray
     alternative: np.ndarray
+    status: list[str] = field(default_factory=list)
+    p_values: np.ndarray | None = None
 
     @property
     def difference(self) -> np.ndarray:
-        """The effect of each variant, shape (n,)."""
+        """Alternative minus reference score, shape (n,)."""
         effects: np.ndarray = self.alternative - self.reference
         return effects
 
@@ -51,23 +70,45 @@ def variants(
     *,
     length: int | None = None,
     target: Any = None,
+    on_mismatch: str = "error",
+    null: int = 0,
+    seed: int = 0,
 ) -> VariantScores:
-    r"""Return what variants do to the scores of the windows that have them in their middle.
+    r"""Return the scores of the windows centred on variants, with either allele.
 
-    Letters that a deletion takes away are made up for from the right, and those that an insertion
-    pushes out are lost there, so that all windows are equally long.
+    All windows have the same length: after a deletion, bases are added on the right; after an
+    insertion, bases are cut off there.
 
     Parameters
     ----------
-    model : a fitted estimator on kernels on sequences.
-    vcf : variants, or a VCF file of them; alleles that are not letters are left out.
-    genome : chromosomes with their names, or a file of them.
-    length : letters of a window; None where the kernels know it.
-    target : the class whose decision function is read, where there are several.
+    model : fitted estimator
+        Trained on sequences.
+    vcf : list of n Variant, or path
+        Alleles that are not written as letters are left out of a file.
+    genome : Sequences or path
+        Chromosomes with their names, or a FASTA or 2bit file. Names may differ by ``chr``.
+    length : int, optional
+        Number of letters of a window. Weighted degree kernels determine it.
+    target : label, optional
+        Class whose decision function is evaluated, for models of three or more classes.
+    on_mismatch : {"error", "skip", "warn"}
+        What to do with variants on absent chromosomes, beyond their end, or whose reference allele
+        is not the genome's: raise, leave them without a score, or do so with a warning.
+    null : int
+        If positive, single substitutions get a p-value from this many random substitutions of the
+        same genome with the same neighbouring bases and alleles.
+    seed : int
+        Seed of the random substitutions.
+
+    Returns
+    -------
+    VariantScores
 
     Raises
     ------
-    ValueError : where variants are not of this genome; the message counts them and names the first.
+    ValueError
+        With ``on_mismatch="error"``, if variants do not belong to this genome; the message counts
+        them by reason and names the first of each.
 
     Examples
     --------
@@ -85,32 +126,103 @@ def variants(
     >>> scores.difference.shape
     (1,)
     """
+    if on_mismatch not in POLICIES:
+        raise ValueError(f"on_mismatch must be 'error', 'skip' or 'warn', got {on_mismatch!r}")
+    if null < 0:
+        raise ValueError(f"null must be at least 0, got {null}")
     decide, length = decision_of(model, target), window_length(model, length)
     found = vcf if isinstance(vcf, list) else read_vcf(vcf)[0]
     if not isinstance(genome, Sequences):
         genome = read_sequences(genome, alphabet_of(model))
-    places = {name.split()[0]: i for i, name in enumerate(genome.names or []) if name.split()}
-    _check_references(found, genome, places)
-    pairs = [_windows(one, genome, places[one.chromosome], length) for one in found]
-    inside = np.array([pair is not None for pair in pairs])
+    source = "variants" if isinstance(vcf, list) else os.fspath(vcf)
+    places = _places(found, genome, source)
+    status = [_status(one, genome, places.get(one.chromosome), length) for one in found]
+    _report(found, status, chromosome_names(genome), on_mismatch)
     scores = np.full((2, len(found)), np.nan)
-    texts = [text for pair in pairs if pair is not None for text in pair]
-    if texts:
-        values = decide(as_sequences(texts, genome.alphabet))
-        scores[:, inside] = values.reshape(-1, 2).T
-    return VariantScores(found, *scores)
+    scored = np.array([i for i, one in enumerate(status) if one == SCORED], dtype=np.int64)
+    for block in np.split(scored, range(BLOCK, len(scored), BLOCK)):
+        pairs = [_windows(found[i], genome, places[found[i].chromosome], length) for i in block]
+        texts = [text for pair in pairs for text in pair]
+        if texts:
+            values = decide(as_sequences(texts, genome.alphabet))
+            scores[:, block] = values.reshape(-1, 2).T
+    p_values = None
+    if null:
+        chosen = {int(i): places[found[i].chromosome] for i in scored}
+        p_values = substitution_p_values(
+            decide, genome, found, scores[1] - scores[0], chosen, length, null, seed
+        )
+    return VariantScores(found, scores[0], scores[1], status, p_values)
 
 
-def _windows(
-    variant: Variant, genome: Sequences, place: int, length: int
-) -> tuple[str, str] | None:
-    """Return the window without and with a variant, or None where one leaves the chromosome."""
+def _places(found: list[Variant], genome: Sequences, source: str) -> dict[str, int]:
+    """Return the index in the genome of each chromosome of the variants."""
+    indices = {name: i for i, name in enumerate(chromosome_names(genome)) if name}
+    known = match_chromosomes([one.chromosome for one in found], indices, source)
+    return {used: indices[name] for used, name in known.items()}
+
+
+def _status(variant: Variant, genome: Sequences, place: int | None, length: int) -> str:
+    """Return "scored", or why a variant cannot be."""
+    if place is None:
+        return ABSENT
+    count, size = len(variant.reference), int(genome.lengths[place])
+    if variant.start + count > size:
+        return BEYOND
+    there = _letters(genome, place, variant.start, count)
+    if any(a != b and b != "N" for a, b in zip(variant.reference.upper(), there, strict=True)):
+        return DIFFERS
+    before = (length - 1) // 2
+    behind = variant.start + count + max(0, length - before - len(variant.alternative))
+    inside = variant.start >= before and max(variant.start - before + length, behind) <= size
+    return SCORED if inside else LEAVES
+
+
+def _report(
+    found: list[Variant], status: list[str], chromosomes: list[str], on_mismatch: str
+) -> None:
+    """Raise or warn if variants do not belong to the genome."""
+    text = mismatches(found, status)
+    if not text or on_mismatch == "skip":
+        return
+    if ABSENT in status:
+        text += f"; the genome has {listed(chromosomes)}"
+    if on_mismatch == "warn":
+        warnings.warn(f"{text}; they have no score", UserWarning, stacklevel=3)
+        return
+    raise ValueError(
+        f"{text}; is this the right genome assembly? on_mismatch='skip' (--on-mismatch skip) "
+        "leaves them without a score"
+    )
+
+
+def mismatches(found: list[Variant], status: list[str]) -> str:
+    """Return the number of variants that are not of the genome by reason; "" if all are.
+
+    Parameters
+    ----------
+    found : list of n Variant
+    status : list of n str
+        As in `VariantScores`.
+    """
+    counts = Counter(one for one in status if one in (ABSENT, BEYOND, DIFFERS))
+    if not counts:
+        return ""
+    reasons = []
+    for reason, count in counts.items():
+        one = found[status.index(reason)]
+        first = f"{one.chromosome}:{one.start + 1} {one.reference}>{one.alternative}"
+        reasons.append(f"{reason}: {count}, the first is {first}")
+    total = sum(counts.values())
+    return f"{total} of {len(found)} variants are not of this genome ({'; '.join(reasons)})"
+
+
+def _windows(variant: Variant, genome: Sequences, place: int, length: int) -> tuple[str, str]:
+    """Return the window with the reference and with the alternative allele."""
     before = (length - 1) // 2
     start = variant.start - before
     behind = variant.start + len(variant.reference)
     missing = max(0, length - before - len(variant.alternative))
-    if start < 0 or max(start + length, behind + missing) > int(genome.lengths[place]):
-        return None
     left = _letters(genome, place, start, before)
     changed = left + variant.alternative.upper() + _letters(genome, place, behind, missing)
     return _letters(genome, place, start, length), changed[:length]
@@ -121,23 +233,3 @@ def _letters(genome: Sequences, place: int, start: int, count: int) -> str:
         return ""
     found: str = genome.windows(place, np.array([start]), count)[0]
     return found
-
-
-def _check_references(variants: list[Variant], genome: Sequences, places: dict[str, int]) -> None:
-    """Raise where chromosomes are not there, or hold other letters than variants say."""
-    wrong = []
-    for one in variants:
-        place = places.get(one.chromosome)
-        count = len(one.reference)
-        if place is None or one.start + count > int(genome.lengths[place]):
-            wrong.append((one, "which the genome does not have"))
-            continue
-        there = _letters(genome, place, one.start, count)
-        if any(a != b and b != "N" for a, b in zip(one.reference.upper(), there, strict=True)):
-            wrong.append((one, f"where the genome has {there}"))
-    if wrong:
-        one, why = wrong[0]
-        raise ValueError(
-            f"{len(wrong)} of {len(variants)} variants are not of this genome; the first is "
-            f"{one.chromosome}:{one.start + 1} {one.reference}, {why}"
-        )

@@ -1,4 +1,4 @@
-"""Variants of a genome in VCF files."""
+"""Variants in VCF files."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ if TYPE_CHECKING:
 LETTERS = set("ACGTUN")
 COLUMNS = ("#CHROM", "POS", "ID", "REF", "ALT", "QUAL", "FILTER", "INFO")
 INFO = len(COLUMNS) - 1
-FIELDS = {  # of INFO, and what they are called in the header
+FIELDS = {  # of the column INFO: Number and Description in the header
     "KW_REF": ("1", "Score of the window with the reference allele"),
     "KW_ALT": ("A", "Score of the window with the alternative allele"),
     "KW_DIFF": ("A", "KW_ALT - KW_REF"),
+    "KW_P": ("A", "Two-sided p-value of KW_DIFF among matched random substitutions"),
 }
 
 
 class Variant(NamedTuple):
-    """Letters `reference` of a chromosome from `start` on, counted from 0, replaced by others.
+    """Letters `reference` of a chromosome from `start` on, 0-based, and their replacement.
 
     Examples
     --------
@@ -41,19 +42,23 @@ class Variant(NamedTuple):
 
 
 def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
-    r"""Read a VCF file, plain or packed: a variant for each alternative allele.
+    r"""Return the variants of a VCF file, one for each alternative allele.
 
     Parameters
     ----------
-    path : the file.
+    path : str or path
+        Plain or compressed.
 
     Returns
     -------
-    The variants, and how many alleles were left out since they are not written as letters.
+    variants : list of Variant
+    left_out : int
+        Number of alleles that are not written as letters, such as ``<DEL>`` or ``*``.
 
     Raises
     ------
-    ValueError : where a line is no variant; the message names it.
+    ValueError
+        If a line is not a variant; the message gives its number.
 
     Examples
     --------
@@ -71,8 +76,8 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
         columns = text.split("\t")
         if len(columns) < 5 or not columns[1].isdigit() or int(columns[1]) < 1:
             raise ValueError(
-                f"{source}, line {number}: a variant has the columns CHROM, POS (from 1 on), "
-                "ID, REF and ALT, separated by tabs"
+                f"{source}, line {number}: a variant has the columns CHROM, POS (1-based), ID, REF "
+                "and ALT, separated by tabs"
             )
         chromosome, position, name, reference = columns[:4]
         for allele in columns[4].split(","):
@@ -81,18 +86,20 @@ def read_vcf(path: str | os.PathLike[str]) -> tuple[list[Variant], int]:
             else:
                 left_out += 1
     if not found:
-        raise ValueError(f"{source}: holds no variants that are written as letters")
+        raise ValueError(f"{source}: contains no variants that are written as letters")
     return found, left_out
 
 
 def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) -> None:
-    r"""Write a VCF file again, with the scores of its variants in the column INFO.
+    r"""Write a copy of a VCF file with the scores of its variants in the column INFO.
 
     Parameters
     ----------
-    file : what is written to, open for text.
-    path : the file that `read_vcf` has read the variants from. Its other columns stay as they are.
-    found : the scores of its variants.
+    file : text stream
+    path : str or path
+        The file from which `read_vcf` read the variants. Its other columns are copied.
+    found : VariantScores
+        Scores of its variants. Alleles without a score get ``.``.
 
     Examples
     --------
@@ -108,32 +115,36 @@ def write_vcf(file: TextIO, path: str | os.PathLike[str], found: VariantScores) 
     ... # doctest: +ELLIPSIS
     ##INFO=<ID=KW_REF,...
     """
-    scores = iter(np.transpose([found.reference, found.alternative, found.difference]).tolist())
+    values = [found.reference, found.alternative, found.difference]
+    if found.p_values is not None:
+        values.append(found.p_values)
+    fields = dict(list(FIELDS.items())[: len(values)])
+    scores = iter(np.transpose(values).tolist())
     for _, text in _lines(path):
         if text.startswith("##"):
             file.write(f"{text}\n")
         elif text.startswith("#"):
-            for field, (number, meaning) in FIELDS.items():
-                of = f"ID={field},Number={number},Type=Float"
+            for name, (number, meaning) in fields.items():
+                of = f"ID={name},Number={number},Type=Float"
                 file.write(f'##INFO=<{of},Description="{meaning}">\n')
             file.write("\t".join(_filled(text.split("\t"), COLUMNS)) + "\n")
         else:
             columns = _filled(text.split("\t"), ["."] * len(COLUMNS))
             alleles = [_in_letters(columns[3], allele) for allele in columns[4].split(",")]
-            own = [next(scores) if known else [np.nan] * 3 for known in alleles]
-            columns[INFO] = _with_scores(columns[INFO], own)
+            own = [next(scores) if known else [np.nan] * len(values) for known in alleles]
+            columns[INFO] = _with_scores(columns[INFO], list(fields), own)
             file.write("\t".join(columns) + "\n")
 
 
-def _with_scores(info: str, scores: list[list[float]]) -> str:
+def _with_scores(info: str, fields: list[str], scores: list[list[float]]) -> str:
     """Return the column INFO with the scores of all alleles of a line."""
     reference, *others = zip(*scores, strict=True)
     known = [value for value in reference if value == value]
     values = [known[:1] or [np.nan], *others]
-    fields = [] if info == "." else [info]
-    for field, column in zip(FIELDS, values, strict=True):
-        fields.append(f"{field}={','.join(_text(value) for value in column)}")
-    return ";".join(fields)
+    entries = [] if info == "." else [info]
+    for field, column in zip(fields, values, strict=True):
+        entries.append(f"{field}={','.join(_text(value) for value in column)}")
+    return ";".join(entries)
 
 
 def _text(value: float) -> str:
@@ -141,12 +152,12 @@ def _text(value: float) -> str:
 
 
 def _filled(columns: list[str], wanted: tuple[str, ...] | list[str]) -> list[str]:
-    """Return columns, at least as many as are wanted."""
+    """Return columns, completed by those of `wanted` that are missing at the end."""
     return [*columns, *wanted[len(columns) :]]
 
 
 def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
-    """Give the lines that are not empty, with their numbers."""
+    """Yield the lines that are not empty, with their numbers."""
     with opened(path) as file:
         for number, line in enumerate(file, start=1):
             if text := line.decode("utf-8", "replace").strip("\r\n"):
@@ -154,5 +165,5 @@ def _lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
 
 
 def _in_letters(reference: str, allele: str) -> bool:
-    """Return whether a variant is written as letters."""
+    """Return whether both alleles are written as letters."""
     return bool(allele) and set((reference + allele).upper()) <= LETTERS

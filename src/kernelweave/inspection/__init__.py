@@ -1,11 +1,14 @@
-"""What a fitted model has learned: words, positions, letters, and how sure their weights are."""
+"""Interpretation of fitted models: words, motifs, positions, letters, and stability of weights."""
 
 from .bootstrap import BootstrapWeights, bootstrap_weights
+from .counted_kmers import all_words
 from .importance import Importance, importance
 from .influence import InfluentialExamples, influential_examples
 from .kmers import KmerWeights, kmer_weights, poim, top_kmers
 from .letter_scores import LetterScores, letter_scores
 from .shapley import ShapleyValues, shapley
+from .meme import match_motifs, read_meme, write_meme
+from .motifs import Motif, motifs
 from .variant_effects import VariantEffects, variant_effects
 
 __all__ = [
@@ -14,15 +17,21 @@ __all__ = [
     "InfluentialExamples",
     "KmerWeights",
     "LetterScores",
+    "Motif",
     "ShapleyValues",
     "VariantEffects",
+    "all_words",
     "bootstrap_weights",
     "importance",
     "influential_examples",
     "kmer_weights",
     "letter_scores",
+    "match_motifs",
+    "motifs",
     "poim",
+    "read_meme",
     "shapley",
     "top_kmers",
     "variant_effects",
+    "write_meme",
 ]

@@ -1,8 +1,9 @@
-"""The k-mers of kernels that count words, wherever they stand."""
+"""Weights of words of kernels that count them regardless of position."""
 
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -13,33 +14,124 @@ from ..sequences.weight_stores import WeightStore
 from .gapped_words import gapped_words
 from .words import fitted_model, output_of, spectrum_parts
 
+CHUNK = 1 << 16  # words written at a time
+
 
 def top_counted(model: Any, n: int, target: Any) -> list[tuple[str, float]]:
-    """Return the k-mers of spectrum and gapped k-mer kernels with the largest weights."""
+    """Return the n words of spectrum and gapped k-mer kernels with the largest weights."""
+    return heavy_words(model, n, target)[0]
+
+
+def heavy_words(model: Any, n: int, target: Any) -> tuple[list[tuple[str, float]], Alphabet, bool]:
+    """Return the n heaviest words, their alphabet, and whether all kernels count both strands.
+
+    With both strands, a word and its reverse complement are one word, written as the first of the
+    two in alphabetical order.
+
+    Raises
+    ------
+    ValueError
+        If the model has no spectrum or gapped k-mer kernel with a weight.
+    """
     weights: dict[str, float] = {}
+    alphabets: list[Alphabet] = []
+    both: list[bool] = []
     for quantity, sequences, delta in spectrum_parts(model, target):
-        kernel = Spectrum(
-            quantity.k, alphabet=quantity.alphabet, both_strands=quantity.both_strands
-        )
-        store = WeightStore(kernel)
-        store.add(sequences, delta)
-        for word, weight in store.items().items():
+        alphabets.append(quantity.alphabet)
+        both.append(quantity.both_strands)
+        for word, weight in _spectrum_weights(quantity, sequences, delta).items():
             weights[word] = weights.get(word, 0.0) + weight
     for gapped, values in gapped_words(model, target):
-        for number in np.argpartition(-values, min(n, len(values)) - 1)[:n].tolist():
+        alphabets.append(gapped.alphabet)
+        both.append(gapped.both_strands)
+        count = min(n * (1 + gapped.both_strands), len(values))
+        for number in np.argpartition(-values, count - 1)[:count].tolist():
             word = word_at(gapped.alphabet, gapped.length, number)
+            if gapped.both_strands and word > _other_strand(word, gapped.alphabet):
+                continue
             weights[word] = weights.get(word, 0.0) + float(values[number])
     if not weights:
         _ = fitted_model(model), output_of(model, target)
         raise ValueError(
-            "model has no spectrum or gapped k-mer kernel with a weight, so that k-mers have none "
+            "model has no spectrum or gapped k-mer kernel with a weight, so words have no weight "
             "apart from their position; give k= for weighted degree kernels"
         )
-    return heapq.nlargest(n, weights.items(), key=lambda item: item[1])
+    listed = heapq.nlargest(n, weights.items(), key=lambda item: item[1])
+    return listed, alphabets[0], all(both)
+
+
+def all_words(model: Any, target: Any = None) -> Iterator[tuple[str, float]]:
+    """Yield every word of a gapped k-mer or spectrum model with its weight.
+
+    The decision value of a sequence is the intercept plus the sum of the weights of its words,
+    divided by the norm of the sequence with ``normalize="unit"``. For kernels with both strands a
+    word and its reverse complement have the same weight and are listed once. Gapped k-mer kernels
+    yield all words of their length in alphabetical order, spectrum kernels those of the support
+    vectors.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    target : label, optional
+        Class whose decision function is read, for models of three or more classes.
+
+    Raises
+    ------
+    ValueError
+        If the model has no such kernel, or words of several lengths, which would overlap.
+
+    Examples
+    --------
+    >>> from kernelweave import MKLClassifier
+    >>> from kernelweave.datasets import make_motifs
+    >>> from kernelweave.inspection import all_words
+    >>> from kernelweave.kernels import GappedKmer
+    >>> model = MKLClassifier(GappedKmer(l=5, k=3)).fit(*make_motifs(200, positive_rate=0.5))
+    >>> len(list(all_words(model)))
+    512
+    """
+    gapped = gapped_words(model, target)
+    spectra = list(spectrum_parts(model, target))
+    if not gapped and not spectra:
+        raise ValueError("model has no gapped k-mer or spectrum kernel with a weight")
+    if len(gapped) + len(spectra) > 1:
+        raise ValueError(
+            "model has kernels on words of several lengths; a table of words needs one length"
+        )
+    return _gapped_rows(*gapped[0]) if gapped else iter(_spectrum_weights(*spectra[0]).items())
+
+
+def _gapped_rows(quantity: Any, values: np.ndarray) -> Iterator[tuple[str, float]]:
+    """Yield words in alphabetical order, a chunk of numbers decoded at a time."""
+    letters = np.frombuffer(quantity.alphabet.letters, dtype=np.uint8)
+    powers = len(letters) ** np.arange(quantity.length - 1, -1, -1, dtype=np.int64)
+    for start in range(0, len(values), CHUNK):
+        numbers = np.arange(start, min(start + CHUNK, len(values)))
+        codes = numbers[:, None] // powers % len(letters)
+        keep = np.ones(len(numbers), dtype=bool)
+        if quantity.both_strands:
+            partner = np.frombuffer(quantity.alphabet.strand_codes, dtype=np.uint8)
+            keep = numbers <= partner[codes[:, ::-1]].astype(np.int64) @ powers
+        texts = letters[codes[keep]].view(f"S{quantity.length}").ravel()
+        for word, weight in zip(texts.tolist(), values[numbers[keep]].tolist(), strict=True):
+            yield word.decode("latin-1"), weight
+
+
+def _spectrum_weights(quantity: Any, sequences: Any, delta: np.ndarray) -> dict[str, float]:
+    """Return the weights of the words of a spectrum kernel."""
+    kernel = Spectrum(quantity.k, alphabet=quantity.alphabet, both_strands=quantity.both_strands)
+    store = WeightStore(kernel)
+    store.add(sequences, delta)
+    return dict(store.items())
+
+
+def _other_strand(word: str, alphabet: Alphabet) -> str:
+    pairs = bytes.maketrans(alphabet.letters, alphabet.complement)
+    return word.encode("latin-1")[::-1].translate(pairs).decode("latin-1")
 
 
 def word_at(alphabet: Alphabet, k: int, number: int) -> str:
-    """Return a k-mer from its place in the order of a dictionary."""
+    """Return the word with a number in alphabetical order of all words of k letters."""
     letters, text = alphabet.letters.decode("latin-1"), ""
     for _ in range(k):
         number, code = divmod(number, len(letters))

@@ -1,4 +1,4 @@
-"""Models on gapped k-mers as weights of words: what each l-mer adds to a score where it occurs."""
+"""Weights of all l-mers of gapped k-mer models."""
 
 from __future__ import annotations
 
@@ -11,14 +11,20 @@ from ..kernels.string.hamming import spectrum
 from ..kernels.string.hamming_kernel import HammingQuantity
 from .words import fitted_model, output_of, sources_of, weighted_terms
 
-MOST_BYTES = 2**30  # of the weights of all l-mers
+MOST_BYTES = 2**30  # largest table of weights
 
 
 def gapped_words(estimator: Any, target: Any = None) -> list[tuple[HammingQuantity, np.ndarray]]:
-    """Return the weights of all l-mers, shape (letters^l,), in the order of a dictionary.
+    """Return the weights of all l-mers, one array of shape (letters**l,) for each l.
 
-    One array for each l of the model. A sequence scores the sum over its l-mers (times how much
-    their places count, where the kernel says so), on the scale of `weighted_terms`.
+    Entries are in alphabetical order. The score of a sequence is the intercept plus the sum of the
+    weights of its l-mers, times position weights if the kernel has them (`centre`), and without the
+    norm of the sequence if ``normalize="unit"``.
+
+    Raises
+    ------
+    ValueError
+        If a table would exceed `MOST_BYTES`.
     """
     model, output = fitted_model(estimator), output_of(estimator, target)
     found = []
@@ -30,7 +36,8 @@ def gapped_words(estimator: Any, target: Any = None) -> list[tuple[HammingQuanti
         size = 8.0 * letters**quantity.length
         if size > MOST_BYTES:
             raise ValueError(
-                f"the weights of {letters}^{quantity.length} words would take {size / 2**30:.1f} GB"
+                f"the weights of {letters}^{quantity.length} words would take {size / 2**30:.1f} "
+                "GB; fit with shorter words (l)"
             )
         table: Any = model.examples.tables[model.examples.sources[number]]
         side = _core.Side(table.sequences.n)

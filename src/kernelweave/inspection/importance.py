@@ -1,4 +1,4 @@
-"""Where in the sequence which word length matters: S[k, p], the largest weight of any k-mer."""
+"""Importance of positions and word lengths: S[k, p], the largest weight of any k-mer."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from .words import positional_words
 
 @dataclass(frozen=True, eq=False)
 class Importance:
-    """The largest weight of any k-mer, by length and position.
+    """Largest weight of any k-mer, by length and position.
 
     Attributes
     ----------
-    S : (max_k, length); row k - 1 has the k-mers, and NaN where they would not fit in.
-    strongest : the k-mer with that weight at each place, as its number in the order of W's rows.
+    S : ndarray of shape (max_k, length)
+        Row k - 1 is for k-mers; NaN where a k-mer would extend beyond the end.
+    strongest : ndarray of shape (max_k, length)
+        Index of the k-mer with that weight, in the order of the rows of `KmerWeights.W`.
 
     Examples
     --------
@@ -38,11 +40,11 @@ class Importance:
 
     @property
     def gain(self) -> np.ndarray:
-        """What k-mers add to the shorter words in them, shape (max_k, length).
+        """Importance beyond that of shorter words, shape (max_k, length).
 
-        gain[k, p] = max(0, S[k, p] - max(S[k - 1, p], S[k - 1, p + 1])): longer words collect the
-        weights of all that overlap them, and this tells where that is more than their parts say.
-        The differential importance of Sonnenburg et al. (2008).
+        gain[k, p] = max(0, S[k, p] - max(S[k - 1, p], S[k - 1, p + 1])), the differential
+        importance of Sonnenburg et al. (2008). S increases with k because longer words include the
+        weights of the words that they overlap.
         """
         shorter = np.full_like(self.S, 0.0)
         shorter[1:, :-1] = np.fmax(self.S[:-1, :-1], self.S[:-1, 1:])
@@ -51,7 +53,7 @@ class Importance:
 
     @property
     def lengths(self) -> np.ndarray:
-        """The word lengths 1 to max_k, shape (max_k,)."""
+        """Word lengths 1 to max_k, shape (max_k,)."""
         return np.arange(1, len(self.S) + 1)
 
 
@@ -67,9 +69,21 @@ def importance(
 
     Parameters
     ----------
-    model : as for `kmer_weights`.
-    max_k : the longest words that are looked at, at most the degree of the kernel.
-    background, target, n_jobs : as for `kmer_weights`.
+    model : fitted estimator
+        As for `kmer_weights`.
+    max_k : int
+        Length of the longest words, at most the degree of the kernel.
+    background, target, n_jobs
+        As for `kmer_weights`.
+
+    Returns
+    -------
+    Importance
+
+    Raises
+    ------
+    ValueError
+        If the tables would exceed 1 GB.
 
     Examples
     --------
@@ -87,15 +101,15 @@ def importance(
     size = WordTables.bytes(words, max_k, words.length)
     if size > MOST_BYTES:
         raise ValueError(
-            f"max_k={max_k} takes tables of {size / 2**30:.1f} GB for "
-            f"{len(words.alphabet.letters)} letters and {words.length} positions; take a smaller "
-            "one"
+            f"max_k={max_k} needs tables of {size / 2**30:.1f} GB for "
+            f"{len(words.alphabet.letters)} letters and {words.length} positions; use a smaller "
+            "max_k"
         )
     return all_importances(WordTables(words, max_k, 0, words.length, background, n_jobs), max_k)
 
 
 def all_importances(tables: WordTables, max_k: int) -> Importance:
-    """Return the importance of words of up to max_k letters, by tables of all positions."""
+    """Return the importance of words of up to max_k letters, from tables of all positions."""
     S = np.full((max_k, tables.words.length), np.nan)
     strongest = np.full(S.shape, -1, dtype=np.int64)
     for k in range(1, max_k + 1):

@@ -1,14 +1,14 @@
-"""k-mer extraction: what every k-mer counts at every position (Sonnenburg et al. 2007, 4.6.2).
+"""Weights of k-mers by position (Sonnenburg et al., 2007, section 4.6.2).
 
 A weighted degree kernel of degree d gives weights to words of 1 to d letters. The weight of a k-mer
-at a position collects those of all words that overlap it: the letters which both share must agree,
-and each letter of the word outside the k-mer counts with its chance in a background. So
+u at position p sums the weights of all words that overlap [p, p + k) and agree with u there; a
+letter of the word outside the k-mer has its background probability:
 
-    W[u, p] = what the words that overlap [p, p + k) add to f(x), on average,
-              over random sequences x that have u at p.
+    W[u, p] = expected contribution to f(x) of the words that overlap [p, p + k),
+              for random sequences x with u at p.
 
-Positional oligomer importance matrices (Sonnenburg et al. 2008) subtract what these words add to
-sequences with any letters there: Q[u, p] = E[f(x) | u at p] - E[f(x)].
+Positional oligomer importance matrices (Sonnenburg et al., 2008) subtract the expectation over all
+sequences: Q[u, p] = E[f(x) | u at p] - E[f(x)].
 """
 
 from __future__ import annotations
@@ -31,14 +31,17 @@ from .words import PositionalWords, positional_words
 
 @dataclass(frozen=True, eq=False)
 class KmerWeights:
-    """The weights of all k-mers at all positions.
+    """Weights of all k-mers at all positions.
 
     Attributes
     ----------
-    k : number of letters.
-    W : (n_kmers, n_positions), on the scale of the decision values.
-    positions : (n_positions,) 0-based positions at which k-mers start.
-    alphabet : the letters.
+    k : int
+        Number of letters.
+    W : ndarray of shape (n_kmers, n_positions)
+        Weights, on the scale of decision values.
+    positions : ndarray of shape (n_positions,)
+        0-based starts of the k-mers.
+    alphabet : Alphabet
 
     Examples
     --------
@@ -58,11 +61,20 @@ class KmerWeights:
 
     @property
     def kmers(self) -> tuple[str, ...]:
-        """The k-mers, in the order of the rows of W."""
+        """K-mers in the order of the rows of W."""
         return _kmers(self.alphabet, self.k)
 
     def top(self, n: int = 10) -> list[tuple[str, int, float]]:
-        """Return the n largest weights as tuples (k-mer, 0-based position, weight)."""
+        """Return the n largest weights.
+
+        Parameters
+        ----------
+        n : int
+
+        Returns
+        -------
+        list of (k-mer, 0-based position, weight)
+        """
         n = _count(n)
         values = self.W.T.ravel()
         largest = np.argpartition(-values, min(n, values.size) - 1)[:n]
@@ -83,22 +95,34 @@ def kmer_weights(
     target: Any = None,
     n_jobs: int | None = None,
 ) -> KmerWeights:
-    """Return what every k-mer counts at every position, W[u, p].
+    """Return the weights of all k-mers at all positions, W[u, p].
 
     Parameters
     ----------
-    model : a fitted estimator with weighted degree kernels, with or without shifts, learned
-        families of them included. Other kernels of the model are left out.
-    k : number of letters, up to the degree of the kernel.
-    background : (letters,) the chance of each letter outside the k-mer; all the same by default.
-    positions : (start, stop), the part of the sequences that k-mers lie in; all of it by default.
-    target : the class whose decision function is read, where there are several.
-    n_jobs : number of threads.
+    model : fitted estimator
+        With weighted degree kernels, with or without shifts, families included. Other kernels of
+        the model are ignored.
+    k : int
+        Number of letters, at most the degree of the kernel.
+    background : array of shape (letters,), optional
+        Probability of each letter outside the k-mer; uniform by default.
+    positions : (start, stop), optional
+        Part of the sequences in which k-mers lie; all by default.
+    target : label, optional
+        Class whose decision function is read, for models of three or more classes.
+    n_jobs : int, optional
+        Number of threads.
 
     Returns
     -------
-    KmerWeights on the scale of the model: with normalisations and kernel weights. With
-    normalize="unit" and norms that differ, the norm of the sequence that is scored is left out.
+    KmerWeights
+        Normalisations and kernel weights are included. With ``normalize="unit"`` and norms that
+        differ between sequences, the norm of the scored sequence is left out.
+
+    Raises
+    ------
+    ValueError
+        If the model has no weighted degree kernel, or W would exceed 1 GB.
 
     Examples
     --------
@@ -125,7 +149,7 @@ def kmer_weights(
 
 
 def all_weights(tables: WordTables, k: int) -> KmerWeights:
-    """Return the weights of all k-mers that tables have."""
+    """Return the weights of all k-mers from tables of word weights."""
     at, values = zip(*tables.by_position(k), strict=True)
     return KmerWeights(k, np.array(values).T, np.array(at), tables.words.alphabet)
 
@@ -141,8 +165,16 @@ def poim(
 ) -> KmerWeights:
     """Return the positional oligomer importance matrix Q[u, p] = E[f(x) | u at p] - E[f(x)].
 
-    x is random, every letter drawn from the background. What words count whatever letters are at p
-    is thus taken away from all k-mers there. Parameters and result are those of `kmer_weights`.
+    The letters of x are independent draws from the background.
+
+    Parameters
+    ----------
+    model, k, background, positions, target, n_jobs
+        As for `kmer_weights`.
+
+    Returns
+    -------
+    KmerWeights
 
     Examples
     --------
@@ -161,7 +193,7 @@ def poim(
 
 
 def without_mean(found: KmerWeights, chances: np.ndarray) -> KmerWeights:
-    """Return weights without what k-mers count on average; letters have chances, (letters,)."""
+    """Return weights minus their mean over k-mers; letters have probabilities `chances`."""
     shares = np.ones(1)
     for _ in range(found.k):
         shares = np.multiply.outer(shares, chances).ravel()
@@ -181,17 +213,23 @@ def top_kmers(
 
     Parameters
     ----------
-    model : a fitted estimator with string kernels.
-    n : number of k-mers.
-    k : for weighted degree kernels the number of letters. W is made position by position, so that
-        k may be larger than for `kmer_weights`. Not to be given for spectrum kernels, whose k-mers
-        of all lengths are ranked together, nor for gapped k-mers, whose l-mers are.
-    background, target, n_jobs : as for `kmer_weights`.
+    model : fitted estimator
+        With string kernels.
+    n : int
+        Number of k-mers.
+    k : int, optional
+        Number of letters, for weighted degree kernels. W is computed position by position, so k
+        may be larger than for `kmer_weights`. Omit it for spectrum and gapped k-mer kernels, whose
+        words of all lengths are ranked together.
+    background, target, n_jobs
+        As for `kmer_weights`.
 
     Returns
     -------
-    Tuples (k-mer, position, weight) for weighted degree kernels, (k-mer, weight) for the others:
-    a k-mer adds its weight to the decision value each time it occurs.
+    list of tuple
+        (k-mer, position, weight) for weighted degree kernels; (k-mer, weight) for the others,
+        whose weight is added to the decision value at each occurrence. If a kernel counts both
+        strands, a k-mer and its reverse complement are listed once.
 
     Examples
     --------
@@ -214,7 +252,7 @@ def top_kmers(
 def largest(
     weights: Iterable[tuple[int, np.ndarray]], n: int, k: int, alphabet: Alphabet
 ) -> list[tuple[Any, ...]]:
-    """Return the n largest weights of k-mers, given position by position, with k-mer and place."""
+    """Return the n largest weights, given position by position, as (k-mer, position, weight)."""
     best: list[tuple[float, int, int]] = []
     for p, values in weights:
         some = np.argpartition(-values, min(n, len(values)) - 1)[:n]
@@ -226,7 +264,7 @@ def largest(
 def _by_position(
     words: PositionalWords, k: int, background: Any, n_jobs: int | None
 ) -> Iterator[tuple[int, np.ndarray]]:
-    """Give the weights of all k-mers, one position after the other, a few of them in memory."""
+    """Yield position and weights of all k-mers, with few positions in memory at a time."""
     each = WordTables.bytes(words, k, 1)
     room = int(MOST_BYTES / each)
     if room < k:

@@ -1,4 +1,4 @@
-"""How much every letter of a sequence adds to its decision value."""
+"""Contributions of the letters of sequences to their decision values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,16 @@ from .words import fitted_model, output_of, terms_of
 
 @dataclass(frozen=True, eq=False)
 class LetterScores:
-    """Scores of the letters of N sequences, the longest of which has L.
+    """Scores of the letters of N sequences, the longest of L letters.
 
     Attributes
     ----------
-    letters : the letters, in their order.
-    one_hot : (N, letters, L) which letter there is; zeros where it is unknown or missing.
-    hypothetical : (N, letters, L) the score that each letter would have in its place.
+    letters : str
+        The alphabet.
+    one_hot : ndarray of shape (N, letters, L)
+        One-hot encoding; zeros for unknown letters and beyond the end.
+    hypothetical : ndarray of shape (N, letters, L)
+        Score that each letter would have at each position.
 
     Examples
     --------
@@ -41,34 +44,50 @@ class LetterScores:
 
     @property
     def contributions(self) -> np.ndarray:
-        """(N, letters, L) the scores of the letters that there are.
+        """Scores of the actual letters, shape (N, letters, L).
 
-        Those of a sequence add up to its decision value minus the intercept.
+        Those of a sequence sum to its decision value minus the intercept.
         """
         contributions: np.ndarray = self.one_hot * self.hypothetical
         return contributions
 
     def save(self, sequences: str | os.PathLike[str], scores: str | os.PathLike[str]) -> None:
-        """Write two ``.npz`` files that TF-MoDISco reads: one-hot letters, hypothetical scores."""
+        """Write the two ``.npz`` files that TF-MoDISco reads.
+
+        Parameters
+        ----------
+        sequences : path
+            File of the one-hot encoding.
+        scores : path
+            File of the hypothetical scores.
+        """
         np.savez_compressed(sequences, self.one_hot)
         np.savez_compressed(scores, self.hypothetical)
 
 
 def letter_scores(model: Any, X: Any, *, target: Any = None, near: bool = False) -> LetterScores:
-    """Return how much each letter of N sequences adds to their decision values.
+    """Return the contribution of each letter of N sequences to their decision values.
 
     Parameters
     ----------
-    model : fitted estimator, of sums of `Spectrum`, `GappedKmer`,
-        `Mismatch`, `WeightedDegree` and `WeightedDegreeShift` on one column of sequences.
-    X : N sequences.
-    target : the class whose decision function is read, where there are several.
-    near : whether hypothetical scores leave out words that come near enough only by the letter in
-        question (mode 1 of gkmexplain; mode 2 is False). Contributions are the same.
+    model : fitted estimator
+        Kernels are sums of `Spectrum`, `GappedKmer`, `Mismatch`, `WeightedDegree` and
+        `WeightedDegreeShift` on one column of sequences.
+    X : N sequences
+    target : label, optional
+        Class whose decision function is read, for models of three or more classes.
+    near : bool
+        Leave out of hypothetical scores the words that match closely enough only because of the
+        hypothetical letter (mode 1 of gkmexplain; False is mode 2). Contributions are the same.
+
+    Returns
+    -------
+    LetterScores
 
     Raises
     ------
-    ValueError : where a decision value is not a sum over words.
+    ValueError
+        If a decision value is not a sum over words.
 
     Examples
     --------
@@ -103,7 +122,7 @@ def letter_scores(model: Any, X: Any, *, target: Any = None, near: bool = False)
 
 
 def _parts(model: Model, output: int) -> dict[tuple[int, tuple[int, ...]], np.ndarray]:
-    """Return how much the planes of each source count, by source and normalisations."""
+    """Return the weights of the planes of each source, by source and normalisation slots."""
     listing, theta = model.compiled.listing, model.weights[output]
     starts = np.array([*listing.layout.sources.values()])
     quantities = [quantity for quantity, _ in listing.layout.sources]
@@ -113,8 +132,8 @@ def _parts(model: Model, output: int) -> dict[tuple[int, tuple[int, ...]], np.nd
         terms = terms_of(expression)
         if terms is None or any(step[0] == "center" for step in expression):
             raise ValueError(
-                "model: a decision value must be a sum over words; exponentials, products and "
-                "centred kernels are not"
+                "model: letter scores need decision values that are sums over words; exponentials, "
+                "products and centred kernels are not. variant_effects works for all of them"
             )
         for term in terms:
             number = int(np.searchsorted(starts, term.plane, side="right")) - 1

@@ -1,4 +1,4 @@
-"""What changes of single letters do to the decision value of a sequence."""
+"""Changes of decision values under substitutions, deletions and insertions."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.numbers import is_whole
 from ..sequences import Sequences, as_sequences
 
-MANY = 100_000  # changed sequences that are scored at a time
+BATCH = 100_000  # changed sequences scored at a time
 
 
 @dataclass(frozen=True, eq=False)
 class VariantEffects:
-    """Decision values of changed sequences minus those of the N sequences, the longest of L.
+    """Changes of the decision values of N sequences, the longest of L letters.
 
     Attributes
     ----------
-    substitutions : (N, letters, L) by another letter; 0 for the letter that is there, NaN beyond
-        the end.
-    deletions : (N, indels, L) of 1, 2, ... letters from a position on; NaN where there are fewer.
-    insertions : (N, letters, L) of a letter before a position; empty without indels.
+    substitutions : ndarray of shape (N, letters, L)
+        Effect of each letter at each position; 0 for the original letter, NaN beyond the end.
+    deletions : ndarray of shape (N, indels, L)
+        Effect of deleting 1, 2, ... letters from a position on; NaN beyond the end.
+    insertions : ndarray of shape (N, letters, L)
+        Effect of inserting a letter before a position; empty without indels.
 
     Examples
     --------
@@ -46,17 +48,28 @@ class VariantEffects:
 def variant_effects(
     model: Any, X: Any, *, indels: int = 0, alphabet: Any = "dna"
 ) -> VariantEffects:
-    """Return what substitutions, and short deletions and insertions, do to decision values.
+    """Return the effects of substitutions, short deletions and insertions on decision values.
 
-    Every changed sequence is scored, normalisations included, so that effects are exact.
+    Every changed sequence is scored, normalisations included, so effects are exact.
 
     Parameters
     ----------
-    model : fitted estimator with one decision function on one column of sequences. Weighted degree
-        kernels have no indels: all sequences are of one length.
-    X : N sequences.
-    indels : length of the longest deletion; one letter is inserted at a time. 0: neither.
-    alphabet : the letters.
+    model : fitted estimator
+        With one decision function, on one column of sequences. Weighted degree kernels need
+        sequences of one length and therefore ``indels=0``.
+    X : N sequences
+    indels : int
+        Length of the longest deletion; insertions have one letter. 0: substitutions only.
+    alphabet : Alphabet or str
+
+    Returns
+    -------
+    VariantEffects
+
+    Raises
+    ------
+    ValueError
+        If `indels` is negative or the model has several decision functions.
 
     Examples
     --------
@@ -85,9 +98,12 @@ def variant_effects(
     decide = getattr(model, "decision_function", None) or model.predict
     original = decide(sequences)
     if original.ndim != 1:
-        raise ValueError("model must have one decision function")
+        raise ValueError(
+            f"model must have one decision function, got {original.shape[1]}; fit one class "
+            "against the rest"
+        )
     changes = _changes(sequences, letters, indels, found)
-    while batch := [change for change, _ in zip(changes, range(MANY), strict=False)]:
+    while batch := [change for change, _ in zip(changes, range(BATCH), strict=False)]:
         values = decide([text for _, _, text in batch])
         for (array, place, _), value in zip(batch, values, strict=True):
             array[place] = value - original[place[0]]
@@ -97,7 +113,7 @@ def variant_effects(
 def _changes(
     sequences: Sequences, letters: str, indels: int, found: VariantEffects
 ) -> Iterator[tuple[np.ndarray, tuple[int, int, int], str]]:
-    """Give for each change where its effect belongs, and the changed sequence."""
+    """Yield for each change the array and index of its effect, and the changed sequence."""
     for i, text in enumerate(sequences):
         for p in range(len(text)):
             for a, letter in enumerate(letters):

@@ -1,10 +1,10 @@
-"""What the letters of sequences add to a sum of string kernels.
+"""Contributions of the letters of sequences to a sum of string kernels.
 
-A sum of string kernels is a sum over words: those of a sequence, each with a weight. The weight of
-a word is shared by its letters; of words that are compared by their mismatches, by the letters that
-agree. Hypothetical scores are those that a letter would have in the place of another one, the rest
-of the sequence being as it is (Shrikumar, Prakash and Kundaje, 2019). `near` leaves out words that
-count only because of that letter: those with one mismatch too many as the sequence is.
+A sum of string kernels is a sum of weights over the words of a sequence. The weight of a word is
+divided equally among its letters; for kernels that count mismatches, among the letters that match.
+The hypothetical score of a letter is the score that it would have at a position if the rest of the
+sequence stayed the same (Shrikumar, Prakash and Kundaje, 2019). With `near`, words are left out
+that match closely enough only because of the hypothetical letter.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from ..kernels.string.wd_quantity import WdQuantity
 from ..sequences import Sequences
 from .words import combined_weights
 
-UNKNOWN = 255
+UNKNOWN = 255  # code of unknown letters and of positions beyond the end
 
 
 def coded(sequences: Sequences) -> np.ndarray:
-    """Return the codes of all letters, shape (n, L); 255 where a letter is unknown or missing."""
+    """Return the codes of all letters, shape (n, L); 255 for unknown letters and beyond the end."""
     codes = np.full((sequences.n, int(sequences.lengths.max())), UNKNOWN, dtype=np.uint8)
     for i in range(sequences.n):
         codes[i, : sequences.lengths[i]] = np.frombuffer(sequences.packed.codes(i), np.uint8)
@@ -39,18 +39,28 @@ def coded(sequences: Sequences) -> np.ndarray:
 def word_scores(
     quantity: Any, planes: np.ndarray, table: Any, coef: np.ndarray, new: Any, near: bool
 ) -> np.ndarray:
-    """Return hypothetical scores, shape (n, letters, L), of new sequences.
+    """Return hypothetical scores of new sequences, shape (n, letters, L).
 
     Parameters
     ----------
-    quantity, planes : what is summed up, and how much each of its planes counts, shape (planes,).
-    table, coef : the sequences in the sum, and their coefficients, shape (n_support,).
-    new : table of n sequences.
-    near : whether only words count that do as the sequence is.
+    quantity : quantity of a string kernel
+    planes : ndarray of shape (planes,)
+        Weights of the planes of the quantity.
+    table : table of the support vectors
+    coef : ndarray of shape (n_support,)
+        Coefficients of the support vectors.
+    new : table of n sequences
+    near : bool
+        Leave out words that match only because of the hypothetical letter.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is not a sum over words.
     """
     raise ValueError(
-        "model: letters have scores in sums of Spectrum, GappedKmer, Mismatch, WeightedDegree and "
-        f"WeightedDegreeShift, not of {type(quantity).__name__}"
+        "model: letter scores need sums of Spectrum, GappedKmer, Mismatch, WeightedDegree and "
+        f"WeightedDegreeShift kernels, got {type(quantity).__name__}"
     )
 
 
@@ -100,7 +110,7 @@ def _share_rest(
     weights: np.ndarray,
     scores: np.ndarray,
 ) -> None:
-    """Add what words count that agree nowhere: every letter of a word has the same share of it."""
+    """Add the weights of word pairs without any match, divided equally among all letters."""
     length, letters = quantity.length, len(quantity.alphabet.letters)
     last = [(*[Fraction(0)] * length, values[-1] / length) for values in quantity.values]
     eigenvalues = _combined(last, planes, letters)
@@ -112,13 +122,13 @@ def _share_rest(
 
 
 def _nearer(values: Values) -> Values:
-    """Return a function of the mismatches that ends one mismatch earlier."""
+    """Return the function of the number of mismatches with its last nonzero value set to 0."""
     last = max((m for m, value in enumerate(values) if value), default=0)
     return tuple(value if m < last else Fraction(0) for m, value in enumerate(values))
 
 
 def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np.ndarray:
-    """Return the eigenvalues of a weighted sum of functions of the mismatches."""
+    """Return the eigenvalues of a weighted sum of functions of the number of mismatches."""
     each = [[float(value) for value in spectrum(values, letters)] for values in members]
     eigenvalues: np.ndarray = planes @ np.array(each)
     return eigenvalues
@@ -127,7 +137,7 @@ def _combined(members: Sequence[Values], planes: np.ndarray, letters: int) -> np
 def _words(
     codes: np.ndarray, length: int, letters: int
 ) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
-    """Give for each start the sequences that have a word there, the start, and these words."""
+    """Yield for each start the sequences with a word there, the start, and the word numbers."""
     powers = letters ** np.arange(length - 1, -1, -1, dtype=np.int64)
     for start in range(codes.shape[1] - length + 1):
         window = codes[:, start : start + length]
@@ -136,7 +146,7 @@ def _words(
 
 
 def _position_weights(quantity: HammingQuantity, sequences: Sequences, width: int) -> np.ndarray:
-    """Return how much the word at each start counts, shape (n, width)."""
+    """Return the position weight of the word at each start, shape (n, width)."""
     if quantity.centre is None:
         return np.ones((sequences.n, width))
     peak, half_life = quantity.centre
@@ -173,13 +183,13 @@ def _spectrum(
 
 
 def _of_own_letters(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Return the scores, shape (n, letters, L), of the letters that there are; 0 for others."""
+    """Return the scores of the actual letters, 0 for others, shape (n, letters, L)."""
     own: np.ndarray = scores * (codes[:, None, :] == np.arange(scores.shape[1])[None, :, None])
     return own
 
 
 def _stored_words(quantity: Any, table: Any, coef: np.ndarray) -> list[tuple[int, bytes, float]]:
-    """Return the words of a sum with their weights: where they start, their letters, the weight."""
+    """Return the words of a sum as (start, letter codes, weight)."""
     store = _core.Store(quantity.source(), int(table.sequences.lengths.sum()))
     side = _core.Side(table.sequences.n)
     table.add_to(side)
@@ -205,10 +215,11 @@ def _weighted_degree(
 
 
 def _around(weights: np.ndarray) -> np.ndarray:
-    """Return what the words around a letter give it, (length, degree, degree).
+    """Return the contribution of matching words to a letter, shape (length, degree, degree).
 
-    They have up to so many letters before it, and up to so many behind it. `weights` has shape
-    (length, degree), by where words start and by their letters less one.
+    Entry [p, i, j] sums the shares of all words that contain position p, with at most i letters
+    before and at most j letters after it. `weights` has shape (length, degree): start and length
+    - 1 of a word.
     """
     length, degree = weights.shape
     each = np.zeros((length, degree, degree))
@@ -236,7 +247,7 @@ def _at_positions(
 
 
 def _runs(agrees: np.ndarray, most: int) -> np.ndarray:
-    """Return how many letters before each one agree in a row, up to `most`, shape (n, length)."""
+    """Return the length of the run of matches before each position, at most `most`."""
     runs = np.zeros(agrees.shape, dtype=np.int64)
     for p in range(1, agrees.shape[1]):
         runs[:, p] = np.where(agrees[:, p - 1], np.minimum(runs[:, p - 1] + 1, most), 0)

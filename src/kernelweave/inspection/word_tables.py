@@ -1,4 +1,4 @@
-"""Tables of what words count, from which the weights of k-mers are made (`kmers`)."""
+"""Tables of word weights, from which `kmers` computes the weights of k-mers."""
 
 from __future__ import annotations
 
@@ -12,21 +12,27 @@ from ..common.numbers import is_whole, thread_count
 from ..sequences.alphabets import Alphabet
 from .words import PositionalWords
 
-MOST_BYTES = 2**30  # of weights, or of the tables that they are made from
+MOST_BYTES = 2**30  # largest array of weights or tables
 
 
 class WordTables:
-    """What words of up to `longest` letters count in the positions [start, stop).
+    """Weights of words of up to `longest` letters at the positions [start, stop).
 
-    It takes a pass over all support sequences to make them. They then give the weights of k-mers of
-    all lengths up to the longest.
+    One pass over the support vectors builds the tables; they then give the weights of k-mers of all
+    lengths up to `longest`.
 
     Parameters
     ----------
-    words : the weights of words by position of a model.
-    longest : number of letters.
-    background : (letters,) the chance of each letter outside a k-mer; all the same by default.
-    n_jobs : number of threads.
+    words : PositionalWords
+        Weights of words by position of a model.
+    longest : int
+        Number of letters of the longest words.
+    start, stop : int
+        Range of positions.
+    background : array of shape (letters,), optional
+        Probability of each letter outside a k-mer; uniform by default.
+    n_jobs : int, optional
+        Number of threads.
     """
 
     def __init__(
@@ -54,17 +60,17 @@ class WordTables:
 
     @staticmethod
     def bytes(words: PositionalWords, longest: int, positions: int) -> float:
-        """Return how much memory the tables of so many positions take."""
+        """Return the bytes that the tables of this many positions take."""
         return _core.WordTables.bytes(len(words.alphabet.letters), longest, positions)
 
     def by_position(self, k: int) -> Iterator[tuple[int, np.ndarray]]:
-        """Give positions and the weights of all k-mers there, shape (n_kmers,)."""
+        """Yield each position with the weights of all k-mers there, shape (n_kmers,)."""
         for p in range(self.start, self.stop - k + 1):
             yield p, self._core.weights(k, p)
 
 
 def chances_of(alphabet: Alphabet, background: Any) -> np.ndarray:
-    """Return the chance of each letter, shape (letters,)."""
+    """Return the background probability of each letter, shape (letters,)."""
     letters = len(alphabet.letters)
     if background is None:
         return np.full(letters, 1.0 / letters)
@@ -72,7 +78,7 @@ def chances_of(alphabet: Alphabet, background: Any) -> np.ndarray:
     wrong = chances.shape != (letters,) or not np.all(chances >= 0)
     if wrong or not abs(chances.sum() - 1) < 1e-6:
         raise ValueError(
-            f"background must be {letters} chances that add up to 1, for the letters "
+            f"background must be {letters} probabilities that sum to 1, for the letters "
             f"{alphabet.letters.decode('latin-1')}, not {background!r}"
         )
     scaled: np.ndarray = chances / chances.sum()
@@ -80,7 +86,7 @@ def chances_of(alphabet: Alphabet, background: Any) -> np.ndarray:
 
 
 def checked_k(words: PositionalWords, k: int) -> int:
-    """Return the length of words whose weights are asked for; refuse what has none."""
+    """Return k as an integer; raise ValueError unless 1 <= k <= degree."""
     if not is_whole(k) or not 1 <= k <= words.degree:
         raise ValueError(
             f"k must be between 1 and {words.degree}, the degree of the kernel, not {k!r}"

@@ -1,8 +1,9 @@
-"""String models as weights of words: what a decision function is in terms of letters.
+"""Decision functions of string models as weights of words.
 
-The kernels of a model are sums of terms, factor * u(x) * u(z) * value(x, z), over shared
-quantities. Those over weighted degree kernels of one column are one set of weights for words, by
-position and length; those over spectrum kernels are weights of k-mers wherever they occur.
+Each kernel of a model is a sum of terms, factor * u(x) * u(z) * value(x, z), with normalisation
+factors u and values of shared quantities. For weighted degree kernels the decision function has a
+weight for each word by position and length; for spectrum kernels a weight for each k-mer
+regardless of position.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from ..sequences.alphabets import Alphabet
 
 @dataclass(frozen=True)
 class Term:
-    """Part of a kernel: a plane of a shared quantity, times a factor and normalisations."""
+    """Term of a kernel: one plane of a shared quantity, a factor, and slots of normalisations."""
 
     plane: int
     factor: float
@@ -35,15 +36,18 @@ class Term:
 
 @dataclass(frozen=True, eq=False)
 class PositionalWords:
-    """The part of a decision function that weighs words by their position.
+    """Part of a decision function that weights words by their position.
 
     Attributes
     ----------
-    sequences : the n support sequences, all of one length.
-    delta : (n,) what each of them counts.
-    weights : (shifts, length, degree), the weight of a match of k + 1 letters that starts at a
-        position of the sequence that is looked at, under each shift.
-    shifts : how far each support sequence is moved.
+    sequences : Sequences
+        n support vectors of one length.
+    delta : ndarray of shape (n,)
+        Coefficients of the support vectors, times their normalisations.
+    weights : ndarray of shape (shifts, length, degree)
+        Weight of a match of k + 1 letters at a position of the scored sequence, for each shift.
+    shifts : tuple of int
+        Shifts of the support vectors relative to the scored sequence.
     """
 
     sequences: Sequences
@@ -53,7 +57,7 @@ class PositionalWords:
 
     @property
     def alphabet(self) -> Alphabet:
-        """The letters."""
+        """Alphabet of the sequences."""
         return self.sequences.alphabet
 
     @property
@@ -63,12 +67,12 @@ class PositionalWords:
 
     @property
     def degree(self) -> int:
-        """The longest word that has a weight of its own."""
+        """Length of the longest words with a weight."""
         return int(self.weights.shape[2])
 
 
 def terms_of(expression: Expression) -> list[Term] | None:
-    """Return the terms that a kernel is the sum of; None where it is no such sum."""
+    """Return the terms whose sum is the kernel; None if the kernel is not such a sum."""
     stack: list[list[Term]] = []
     for name, *arguments in expression:
         if name == "copy":
@@ -77,7 +81,7 @@ def terms_of(expression: Expression) -> list[Term] | None:
             stack[-1] = [Term(t.plane, t.factor * arguments[0], t.slots) for t in stack[-1]]
         elif name == "unit":
             stack[-1] = [Term(t.plane, t.factor, (*t.slots, arguments[0])) for t in stack[-1]]
-        elif name == "center":  # adds constants where the coefficients add up to 0
+        elif name == "center":  # adds a constant if the coefficients sum to 0
             pass
         elif name == "add":
             top = stack.pop()
@@ -88,7 +92,7 @@ def terms_of(expression: Expression) -> list[Term] | None:
 
 
 def fitted_model(estimator: Any) -> Model:
-    """Return the model of a fitted estimator, or a model as it is."""
+    """Return the model of a fitted estimator; a model is returned unchanged."""
     if isinstance(estimator, Model):
         return estimator
     if isinstance(estimator, BaseEstimator):
@@ -101,7 +105,7 @@ def fitted_model(estimator: Any) -> Model:
 
 
 def output_of(estimator: Any, target: Any) -> int:
-    """Return the number of the decision function of a class."""
+    """Return the index of the decision function of a class."""
     model = fitted_model(estimator)
     if len(model.intercept) == 1:
         return 0
@@ -112,7 +116,7 @@ def output_of(estimator: Any, target: Any) -> int:
 
 
 def sources_of(model: Model, kind: type) -> Iterator[tuple[int, Any, Any, int]]:
-    """Give number, quantity, view and first plane of the sources of one kind."""
+    """Yield index, quantity, view and first plane of the sources of one kind."""
     for number, ((quantity, view), first) in enumerate(
         model.compiled.listing.layout.sources.items()
     ):
@@ -123,12 +127,18 @@ def sources_of(model: Model, kind: type) -> Iterator[tuple[int, Any, Any, int]]:
 def weighted_terms(
     model: Model, output: int, first: int, planes: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what the planes of a source count in a decision function.
+    """Return the weights of the planes of a source in a decision function.
 
     Returns
     -------
-    weights : (planes,), of the planes, for support examples that count `delta`.
-    delta : (n_support,), coefficients of the support examples times their normalisations.
+    weights : ndarray of shape (planes,)
+    delta : ndarray of shape (n_support,)
+        Coefficients of the support vectors, times their normalisations.
+
+    Raises
+    ------
+    ValueError
+        If the kernel is not a sum over words.
     """
     listing, theta = model.compiled.listing, model.weights[output]
     weights, slots = np.zeros(planes), set()
@@ -140,9 +150,9 @@ def weighted_terms(
         centred = any(step[0] == "center" for step in expression)
         if terms is None or (centred and not _balanced(model.coef[output])):
             raise ValueError(
-                f"kernel {model.compiled.names[m]!r} is no sum of matches, so that it gives no "
-                "weights to words: products of kernels have none, nor have centred kernels of "
-                "one class"
+                f"kernel {model.compiled.names[m]!r} is not a sum over words, so words have no "
+                "weights; this holds for products, exponentials, and centred kernels of one-class "
+                "models"
             )
         for term in terms:
             if first <= term.plane < first + planes:
@@ -158,12 +168,12 @@ def _reads(expression: Expression, first: int, planes: int) -> bool:
 
 
 def _balanced(coef: np.ndarray) -> bool:
-    """Return whether coefficients add up to 0, up to rounding."""
+    """Return whether coefficients sum to 0, up to rounding."""
     return bool(abs(coef.sum()) <= 1e-9 * np.abs(coef).sum())
 
 
 def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
-    """Return the factor of the norms that all sequences share, and the slots of the others."""
+    """Return the product of norms that are equal for all sequences, and the slots of the others."""
     vectors = model.examples.vectors
     apart = tuple(slot for slot in term.slots if np.ptp(vectors[slot]) > 0)
     same = [vectors[slot][0] ** 2 for slot in term.slots if slot not in apart]
@@ -171,15 +181,15 @@ def _norms(model: Model, term: Term) -> tuple[float, tuple[int, ...]]:
 
 
 def _scaled(model: Model, output: int, slots: set[tuple[int, ...]]) -> np.ndarray:
-    """Return the coefficients of the support examples times norms that differ among them.
+    """Return the coefficients of the support vectors times the norms that differ among them.
 
-    The norm of the sequence that is scored is left out.
+    The norm of the scored sequence is left out.
     """
     norms = [np.prod(model.examples.vectors[list(some)], axis=0) for some in slots]
     if any(not np.allclose(norm, norms[0]) for norm in norms):
         raise ValueError(
-            "each kernel of this model has a norm of its own for each sequence, so that words have "
-            "no common weight; fit with normalize='variance'"
+            "the kernels of this model normalise each sequence differently, so words have no "
+            "common weight; fit with normalize='variance'"
         )
     scaled: np.ndarray = model.coef[output] * (norms[0] if norms else 1.0)
     return scaled
@@ -190,17 +200,20 @@ def positional_words(estimator: Any, target: Any = None) -> PositionalWords:
 
     Raises
     ------
-    ValueError : where the model has no weighted degree kernels, or those of several columns.
+    ValueError
+        If the model has no weighted degree kernels, or has them on several columns.
     """
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = list(sources_of(model, WdQuantity))
     if not sources:
         raise ValueError(
-            "model has no weighted degree kernel, so that words have no weight by position; "
-            "top_kmers ranks those of Spectrum models"
+            "model has no weighted degree kernel, so words have no weight by position; "
+            "top_kmers(model, n) ranks words of Spectrum and GappedKmer models"
         )
     if len({view for _, _, view, _ in sources}) > 1:
-        raise ValueError("model has weighted degree kernels on several columns; inspect one each")
+        raise ValueError(
+            "model has weighted degree kernels on several columns; only one is supported"
+        )
     number, _, view, _ = sources[0]
     assert isinstance(view, Strings)
     parts = []
@@ -209,7 +222,10 @@ def positional_words(estimator: Any, target: Any = None) -> PositionalWords:
         parts.append((quantity, planes, delta))
     deltas = [delta for _, planes, delta in parts if planes.any()] or [parts[0][2]]
     if any(not np.allclose(delta, deltas[0]) for delta in deltas):
-        raise ValueError("the kernels of this model are normalised apart; use normalize='variance'")
+        raise ValueError(
+            "the kernels of this model normalise sequences differently; fit with "
+            "normalize='variance'"
+        )
     table: Any = model.examples.tables[model.examples.sources[number]]
     shifts, weights = combined_weights([(quantity, planes) for quantity, planes, _ in parts])
     return PositionalWords(table.sequences, deltas[0], weights, shifts)
@@ -218,7 +234,7 @@ def positional_words(estimator: Any, target: Any = None) -> PositionalWords:
 def combined_weights(
     parts: list[tuple[WdQuantity, np.ndarray]],
 ) -> tuple[tuple[int, ...], np.ndarray]:
-    """Return shifts, and the weights of words in all kernels, (shifts, length, degree)."""
+    """Return shifts and the summed weights of all kernels, shape (shifts, length, degree)."""
     length = parts[0][0].length
     farthest = max([0, *(shift for quantity, _ in parts for shift in quantity.shifts)])
     shifts = tuple(range(-farthest, farthest + 1))
@@ -231,10 +247,10 @@ def combined_weights(
 
 
 def _add_weights(out: np.ndarray, quantity: WdQuantity, planes: np.ndarray, shift: int) -> None:
-    """Add the weights of words, shape (length, degree), that a kernel has under a shift."""
+    """Add the weights of a kernel under a shift to `out`, shape (length, degree)."""
     allowed = quantity.shifts or (0,) * quantity.length
     for position in range(quantity.length):
-        first = min(position, position + shift)  # where a match is, of the two positions
+        first = min(position, position + shift)  # a match is indexed by the smaller position
         if first < 0 or max(position, position + shift) >= quantity.length:
             continue
         if abs(shift) > allowed[first]:
@@ -250,7 +266,7 @@ def _add_weights(out: np.ndarray, quantity: WdQuantity, planes: np.ndarray, shif
 def spectrum_parts(
     estimator: Any, target: Any = None
 ) -> Iterator[tuple[SpectrumQuantity, Sequences, np.ndarray]]:
-    """Give the spectrum kernels of a model with their support sequences and what these count."""
+    """Yield the spectrum kernels of a model, their support vectors, and their coefficients."""
     model, output = fitted_model(estimator), output_of(estimator, target)
     for number, quantity, view, first in sources_of(model, SpectrumQuantity):
         assert isinstance(view, Texts)

@@ -16,7 +16,7 @@ from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, datasets, insp
 from kernelweave.common.core import _core
 from kernelweave.display.reports import redraw
 from kernelweave.display.reports.held_out import _thin
-from kernelweave.kernels import RBF, Linear, Spectrum, WeightedDegree
+from kernelweave.kernels import RBF, GappedKmer, Linear, Spectrum, WeightedDegree
 from kernelweave.kernels.data.views import Views
 
 pytest.importorskip("jinja2")
@@ -281,3 +281,15 @@ def test_coverage_of_calibrated_models_is_that_of_held_out_folds(Estimator, tmp_
     assert np.all(np.abs(np.array(found["coverage"]) - found["levels"]) < 0.15)
     plain = Estimator(RBF(0.3)).fit(X, y)
     assert "Coverage" not in embedded(written(tmp_path / "r.html", plain, X, y, cv=2))
+def test_gapped_kmer_models_show_their_motifs_as_logos(sequences, tmp_path):
+    model = MKLClassifier(GappedKmer(l=6, k=4)).fit(*sequences)
+    (section,) = (
+        one for one in whole(written(tmp_path / "r.html", model)) if one["title"] == "Words"
+    )
+    found = inspection.motifs(model)
+    *logos, bars = section["figures"]
+    assert bars["kind"] == "bars"
+    assert len(logos) == len(found) > 0
+    for drawn, motif in zip(logos, found, strict=True):
+        assert drawn["kind"] == "logo"
+        np.testing.assert_allclose(drawn["data"]["heights"], motif.heights, rtol=1e-4)

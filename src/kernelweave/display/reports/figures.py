@@ -135,11 +135,17 @@ def kmers(ax: Any, W: list[list[float]], words: list[str], positions: list[float
     KmerDisplay(_array(W), words, _array(positions)).plot(ax)
 
 
-def logo(ax: Any, heights: list[list[float]], letters: str, positions: list[float]) -> None:
-    """Draw a sequence logo whose letter heights are weights."""
+def logo(
+    ax: Any,
+    heights: list[list[float]],
+    letters: str,
+    positions: list[float],
+    label: str = "weight",
+) -> None:
+    """Draw letters as high as their weights."""
     from ..logo import LogoDisplay
 
-    LogoDisplay(_array(heights), letters, _array(positions)).plot(ax)
+    LogoDisplay(_array(heights), letters, _array(positions), label).plot(ax)
 
 
 def places(ax: Any, weights: list[list[float | None]], labels: list[str]) -> None:

@@ -53,10 +53,14 @@ def _two_classes(
 ) -> Section:
     auroc, auprc = roc_auc_score(positive, scores), average_precision_score(positive, scores)
     chances = _probabilities(scores, positive)
+    mean_auroc, std_auroc = _over_folds(roc_auc_score, scores, positive, folds)
+    mean_auprc, std_auprc = _over_folds(average_precision_score, scores, positive, folds)
     rows = [["score", "value", "std over folds"]]
     rows += [
-        ["auROC", f"{auroc:.4f}", _spread(roc_auc_score, scores, positive, folds)],
-        ["auPRC", f"{auprc:.4f}", _spread(average_precision_score, scores, positive, folds)],
+        ["auROC, mean of folds", f"{mean_auroc:.4f}", f"{std_auroc:.4f}"],
+        ["auROC, folds pooled", f"{auroc:.4f}", ""],
+        ["auPRC, mean of folds", f"{mean_auprc:.4f}", f"{std_auprc:.4f}"],
+        ["auPRC, folds pooled", f"{auprc:.4f}", ""],
         ["accuracy", f"{accuracy_score(positive, scores > 0):.4f}", ""],
         ["Brier score of the calibrated probabilities", f"{_brier(positive, chances):.4f}", ""],
         [f"share of class {classes[1]}", f"{positive.mean():.4f}", ""],
@@ -69,20 +73,24 @@ def _two_classes(
     ]
     text = (
         f"Each example was scored by a model that was trained without its fold ({len(folds)} "
-        "folds). Calibrated probabilities are a logistic function of these scores, fitted by "
-        "cross-validation."
+        "folds). Means of folds are the values that `kernelweave fit --cv` prints; pooled values "
+        "and curves rank the scores of all folds together. Calibration: a logistic curve from "
+        "scores to probabilities, itself fitted on other folds."
     )
     data: dict[str, Any] = {"auROC": auroc, "auPRC": auprc}
+    data |= {"auROC, mean of folds": mean_auroc, "auPRC, mean of folds": mean_auprc}
     if len(scores) <= MOST_SCORES:
         data |= {"scores": scores.tolist(), "positive": positive.tolist()}
     return Section("Held-out examples", text, rows, figures, data)
 
 
-def _spread(score: Any, scores: np.ndarray, positive: np.ndarray, folds: list[Any]) -> str:
-    """Return the standard deviation of a score over the folds with both classes."""
+def _over_folds(
+    score: Any, scores: np.ndarray, positive: np.ndarray, folds: list[Any]
+) -> tuple[float, float]:
+    """Return mean and standard deviation of a score over the folds that have both classes."""
     tests = [test for _, test in folds if 0 < positive[test].sum() < len(test)]
     values = [score(positive[test], scores[test]) for test in tests]
-    return f"{np.std(values):.4f}" if len(values) > 1 else ""
+    return (float(np.mean(values)), float(np.std(values))) if values else (np.nan, np.nan)
 
 
 def _brier(positive: np.ndarray, chances: np.ndarray) -> float:
@@ -92,14 +100,16 @@ def _brier(positive: np.ndarray, chances: np.ndarray) -> float:
 def _roc(scores: np.ndarray, positive: np.ndarray, area: float) -> Figure:
     falsely, truly, _ = roc_curve(positive, scores)
     drawn = {"across": "false positive rate", "up": "true positive rate", "chance": [0.0, 1.0]}
-    return Figure(f"ROC curve, area {area:.3f}", "curve", _thin(falsely, truly) | drawn, SMALL)
+    return Figure(
+        f"ROC curve of pooled folds, area {area:.3f}", "curve", _thin(falsely, truly) | drawn, SMALL
+    )
 
 
 def _precision(scores: np.ndarray, positive: np.ndarray, average: float) -> Figure:
     precision, recall, _ = precision_recall_curve(positive, scores)
     chance = float(positive.mean())
     drawn = {"across": "recall", "up": "precision", "chance": [chance, chance]}
-    caption = f"Precision and recall, average precision {average:.3f}"
+    caption = f"Precision and recall of pooled folds, average precision {average:.3f}"
     return Figure(caption, "curve", _thin(recall, precision) | drawn, SMALL)
 
 

@@ -1,4 +1,4 @@
-"""What a model on sequences has learned: words, where they count, and letters as a logo."""
+"""Section of a report on sequence models: k-mers, importance maps, motifs and logos."""
 
 from __future__ import annotations
 
@@ -8,24 +8,26 @@ import numpy as np
 
 from ...inspection.importance import all_importances
 from ...inspection.kmers import KmerWeights, all_weights, largest, top_kmers, without_mean
+from ...inspection.motifs import motifs
 from ...inspection.word_tables import MOST_BYTES, WordTables
 from ...inspection.words import PositionalWords, positional_words
 from ..sequence_displays import weights_by_place
 from .section import Figure, Section, plain
 
-LONGEST = 6  # words of a map of importance,
-SHORT = 3  # of a map of words,
-MOST_CLASSES = 5  # and classes with maps of their own
-MOST_WORDS = 20  # of a table
-MOST_ROWS = 40  # of a map of words
-LOGO = 60  # positions of a logo: those around the ones that count
+LONGEST = 6  # letters of the longest k-mers in the importance map and the table
+SHORT = 3  # letters of the k-mers in the map by position
+MAX_CLASSES = 5  # classes with a section
+MAX_WORDS = 20  # rows of the table
+MAX_ROWS = 40  # rows of the map by position
+MAX_MOTIFS = 5  # logos of motifs
+LOGO = 60  # positions of the logo, around the heaviest ones
 
 
 def words(model: Any) -> list[Section]:
-    """Return a section for each class of a model on sequences, none for other models."""
+    """Return a section for each class of a sequence model; none for other models."""
     classes: list[Any] = [None]
     if len(model._model.intercept) > 1:
-        classes = list(model.classes_)[:MOST_CLASSES]
+        classes = list(model.classes_)[:MAX_CLASSES]
     found = [_section(model, target) for target in classes]
     return [section for section in found if section is not None]
 
@@ -39,18 +41,18 @@ def _section(model: Any, target: Any) -> Section | None:
     longest = _longest(found)
     tables = WordTables(found, longest, 0, found.length)
     rows = [["k-mer", "position", "weight"]]
-    strongest = largest(tables.by_position(longest), MOST_WORDS, longest, found.alphabet)
+    strongest = largest(tables.by_position(longest), MAX_WORDS, longest, found.alphabet)
     rows += [[word, str(position), f"{weight:.4g}"] for word, position, weight in strongest]
     text = (
-        f"The words of {longest} letters that speak most for a high score, and where they begin, "
-        "counted from 0. Maps and logo: what letters and words add to the score of a random "
-        "sequence; red and upward for, blue and downward against a high score."
+        f"The {longest}-mers with the largest weights and their 0-based positions. Maps and logo "
+        "show the expected change of the score if a random sequence has a letter or k-mer at a "
+        "position: red and upward raises the score, blue and downward lowers it."
     )
     return Section(title, text, rows, _maps(model, target, tables, longest))
 
 
 def _longest(found: PositionalWords) -> int:
-    """Return the length of the longest words that are looked at, whose tables have room."""
+    """Return the largest k whose tables of weights fit into memory."""
     lengths = range(min(found.degree, LONGEST), 1, -1)
     room = (k for k in lengths if WordTables.bytes(found, k, found.length) <= MOST_BYTES)
     return next(room, 1)
@@ -65,14 +67,14 @@ def _maps(model: Any, target: Any, tables: WordTables, longest: int) -> list[Fig
     figures.append(Figure(caption, "importance", {"S": plain(S)}, (width, 0.9 + 0.24 * len(S))))
     k = min(longest, SHORT)
     map_of = _poim(tables, k)
-    heaviest = np.sort(np.argsort(-np.abs(map_of.W).max(axis=1), kind="stable")[:MOST_ROWS])
+    heaviest = np.sort(np.argsort(-np.abs(map_of.W).max(axis=1), kind="stable")[:MAX_ROWS])
     drawn = {"W": plain(map_of.W[heaviest]), "words": [map_of.kmers[row] for row in heaviest]}
     drawn["positions"] = map_of.positions.tolist()
     caption = f"Words of {k} letters, by position{of}"
     figures.append(Figure(caption, "kmers", drawn, (width, 1.0 + 0.2 * len(heaviest))))
     try:
         weights, labels = weights_by_place(model, target)
-    except ValueError:  # nothing was learned about positions
+    except ValueError:  # no weights by position were learned
         return figures
     caption = f"Kernel weights, by match length and position{of}"
     drawn = {"weights": plain(weights), "labels": labels}
@@ -90,12 +92,12 @@ def _logo(tables: WordTables, of: str) -> Figure:
     heights, letters = found.W[:, start:stop], "".join(found.kmers)
     drawn = {"heights": plain(heights), "letters": letters}
     drawn["positions"] = found.positions[start:stop].tolist()
-    caption = f"Logo: what each letter adds, at positions {start} to {stop - 1}{of}"
+    caption = f"Logo: weight of each letter at positions {start} to {stop - 1}{of}"
     return Figure(caption, "logo", drawn, (10.0, 2.4))
 
 
 def _window(sizes: np.ndarray) -> tuple[int, int]:
-    """Return the stretch of a few positions whose sizes, shape (positions,), are largest in sum."""
+    """Return the window of at most `LOGO` positions with the largest sum of `sizes`."""
     room = min(LOGO, len(sizes))
     sums = np.convolve(sizes, np.ones(room), "valid")
     start = int(sums.argmax())
@@ -103,20 +105,38 @@ def _window(sizes: np.ndarray) -> tuple[int, int]:
 
 
 def _counted(model: Any, target: Any, title: str) -> Section | None:
-    """Return the words of a model that counts them wherever they are."""
+    """Return the section of a model that counts words regardless of their position."""
     try:
-        found = top_kmers(model, MOST_WORDS, target=target)
+        found = top_kmers(model, MAX_WORDS, target=target)
     except ValueError:
         return None
     rows = [["k-mer", "weight"], *([word, f"{weight:.4g}"] for word, weight in found)]
-    text = "The words that speak most for a high score, wherever they are."
+    text = (
+        "The k-mers with the largest weights: each occurrence adds its weight to the score. "
+        "Motifs: heavy k-mers aligned into position weight matrices, reverse complements merged "
+        "if the kernel counts both strands. Shares are parts of the weight of the 1,000 heaviest "
+        "k-mers."
+    )
     drawn = {
         "names": [word for word, _ in found],
         "values": plain([weight for _, weight in found]),
         "label": "weight",
     }
     size = 6.0, 0.8 + 0.26 * len(found)
-    return Section(title, text, rows, [Figure(f"{title}: largest weights", "bars", drawn, size)])
+    figures = [*_motifs(model, target), Figure(f"{title}: largest weights", "bars", drawn, size)]
+    return Section(title, text, rows, figures)
+
+
+def _motifs(model: Any, target: Any) -> list[Figure]:
+    """Return a logo for each motif."""
+    of = "" if target is None else f", class {target}"
+    figures = []
+    for motif in motifs(model, MAX_MOTIFS, target=target):
+        drawn = {"heights": plain(motif.heights), "letters": motif.letters, "label": "bits"}
+        drawn["positions"] = list(range(1, motif.width + 1))
+        caption = f"Motif {motif.consensus}{of}: share {motif.weight:.0%}"
+        figures.append(Figure(caption, "logo", drawn, (2.0 + 0.3 * motif.width, 2.2)))
+    return figures
 
 
 def _width(positions: int) -> float:

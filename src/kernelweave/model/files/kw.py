@@ -60,6 +60,7 @@ LEARNED: dict[str, Any] = {
     "C_": Number | np.ndarray,
     "best_score_": Number,
     "calibrators_": tuple,
+    "calibration_": np.ndarray,
     "certifies_": str,
     "classes_": np.ndarray,
     "conformity_": np.ndarray,

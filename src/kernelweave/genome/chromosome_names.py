@@ -1,0 +1,70 @@
+"""Chromosome names that differ between files: ``chr1`` and ``1``, ``chrM`` and ``MT``."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+
+MAX_LISTED = 8  # names shown in a message
+
+
+def match_chromosomes(used: Iterable[str], known: Iterable[str], source: str) -> dict[str, str]:
+    """Return the genome's name of each chromosome that a file uses.
+
+    A name without an exact match is matched without its prefix ``chr``; ``M`` and ``MT`` are the
+    same. A warning names the first such alias.
+
+    Parameters
+    ----------
+    used : iterable of str
+        Chromosome names in a file of regions or variants.
+    known : iterable of str
+        Chromosome names in the genome.
+    source : str
+        Name of the file, for the warning.
+
+    Returns
+    -------
+    dict
+        From used names to names in the genome. Absent chromosomes have no entry.
+    """
+    known = list(dict.fromkeys(known))
+    by_alias: dict[str, list[str]] = {}
+    for name in known:
+        by_alias.setdefault(_alias(name), []).append(name)
+    found, aliases = {}, {}
+    for name in dict.fromkeys(used):
+        if name in by_alias.get(_alias(name), []):
+            found[name] = name
+        elif len(by_alias.get(_alias(name), [])) == 1:
+            found[name] = aliases[name] = by_alias[_alias(name)][0]
+    if aliases:
+        one, other = next(iter(aliases.items()))
+        warnings.warn(
+            f"{source}: {len(aliases)} chromosome names were matched to the genome by alias, such "
+            f"as {one!r} to {other!r}",
+            UserWarning,
+            stacklevel=3,
+        )
+    return found
+
+
+def _alias(name: str) -> str:
+    """Return the name without ``chr``, and the mitochondrion as MT."""
+    bare = name[3:] if name[:3].lower() == "chr" else name
+    return "MT" if bare.upper() == "M" else bare
+
+
+def absent_chromosomes(absent: Iterable[str], used: Iterable[str], known: Iterable[str]) -> str:
+    """Return an error text that shows the absent names and both sets of names."""
+    return (
+        f"the genome has no chromosome {listed(absent)}; the file has {listed(used)}, "
+        f"the genome has {listed(known)}"
+    )
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return some names for a message, the first few of many."""
+    distinct = list(dict.fromkeys(names))
+    more = f" and {len(distinct) - MAX_LISTED} more" if len(distinct) > MAX_LISTED else ""
+    return ", ".join(distinct[:MAX_LISTED]) + more
