@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .parameters import as_number
+from ..common.numbers import as_number
 
 
 def threshold(scores: np.ndarray, alpha: float) -> np.ndarray:

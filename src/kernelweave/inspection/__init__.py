@@ -6,9 +6,9 @@ from .importance import Importance, importance
 from .influence import InfluentialExamples, influential_examples
 from .kmers import KmerWeights, kmer_weights, poim, top_kmers
 from .letter_scores import LetterScores, letter_scores
-from .shapley import ShapleyValues, shapley
 from .meme import match_motifs, read_meme, write_meme
 from .motifs import Motif, motifs
+from .shapley import ShapleyValues, shapley
 from .variant_effects import VariantEffects, variant_effects
 
 __all__ = [

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..common.core import _core, single_threaded_blas
+from ..common.numbers import is_whole, thread_count
 from ..engines import TrainingSet
-from ..estimators.parameters import is_whole, thread_count
 from ..estimators.validation import check_examples
 from ..kernels.compile.examples import Examples, Reading
 from ..kernels.data.absent import absent_of_all, is_extrapolated

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..estimators.parameters import is_whole
+from ..common.numbers import is_whole
 from ..sequences.alphabets import Alphabet
 from .counted_kmers import heavy_words
 from .kmers import top_kmers

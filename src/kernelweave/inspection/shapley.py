@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..common.core import single_threaded_blas
-from ..estimators.parameters import is_whole, thread_count
+from ..common.numbers import is_whole, thread_count
 from ..estimators.validation import check_examples
 from ..kernels.compile.examples import Dense, Examples, Reading, Sparse
 from ..kernels.data.absent import absent_of_all

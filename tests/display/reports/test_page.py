@@ -281,6 +281,8 @@ def test_coverage_of_calibrated_models_is_that_of_held_out_folds(Estimator, tmp_
     assert np.all(np.abs(np.array(found["coverage"]) - found["levels"]) < 0.15)
     plain = Estimator(RBF(0.3)).fit(X, y)
     assert "Coverage" not in embedded(written(tmp_path / "r.html", plain, X, y, cv=2))
+
+
 def test_gapped_kmer_models_show_their_motifs_as_logos(sequences, tmp_path):
     model = MKLClassifier(GappedKmer(l=6, k=4)).fit(*sequences)
     (section,) = (
