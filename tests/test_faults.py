@@ -25,8 +25,9 @@ import faulthandler; faulthandler.dump_traceback_later(240, exit=True)
 import os, random, resource, signal, sys, threading, time, warnings
 import numpy as np
 from importlib import import_module
-from kernelweave import MKLClassifier, checkpoint, kernels, load
-from kernelweave.model_file import NOT_YET_IMPORTED
+from kernelweave import MKLClassifier, kernels, load
+from kernelweave.model.files import checkpoint
+from kernelweave.model.files.kw import NOT_YET_IMPORTED
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(300, 4))

@@ -140,9 +140,9 @@ class DaskEstimator(MKLEstimator):
                 setattr(plain, name, value)
         return plain
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: bytes | None = None) -> None:
         """Write the fitted estimator to a file, from which a plain one is loaded."""
-        self.as_plain().save(path)
+        self.as_plain().save(path, key=key)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -19,7 +19,7 @@ from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import default_of_views
 from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
-from ..model.model import Model, alphas
+from ..model.model import Model
 from ..norms import Norm
 from ..optimization.best_model import BestModel
 from ..optimization.convergence import warn_of
@@ -257,19 +257,14 @@ class MKLEstimator(FittedEstimator):
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
-            self._model = Model.of(compiled, examples, results, shares, n_jobs, prepared.engine)
-        alpha = alphas(results, examples.n)
-        self._store(results, merged.expand(alpha) if merged else alpha)
+            self._model = Model.of(
+                compiled, examples, results, shares, n_jobs, prepared.engine, merged
+            )
+        self._store(results)
 
-    def _store(self, results: list[Result], alpha: np.ndarray) -> None:
-        """Set the public attributes; alpha has shape (outputs, n)."""
-        model = self._model
-        self.kernel_names_ = model.compiled.names
-        self.support_ = np.flatnonzero(alpha.any(axis=0))
-        self.dual_coef_ = alpha[:, self.support_]
-        self.intercept_ = model.intercept
+    def _store(self, results: list[Result]) -> None:
+        """Set the certificate and the history; other attributes are derived from the model."""
         single = len(results) == 1
-        self.weights_ = model.weights[0] if single else model.weights
         for name in ("primal", "dual", "constant"):
             values = np.array([getattr(result, name) for result in results])
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)

@@ -136,11 +136,3 @@ class MergedExamples:
         """Return the problem of the distinct examples."""
         total = np.bincount(self.kind, problem.C * (self.shares > 0), minlength=len(self.chosen))
         return replace(problem, y=problem.y[self.chosen], C=total)
-
-    def expand(self, alpha: np.ndarray) -> np.ndarray:
-        """Return the alphas of all examples: equal ones divide theirs by their costs.
-
-        Examples are the last axis of both, k and n long.
-        """
-        expanded: np.ndarray = alpha[..., self.kind] * self.shares
-        return expanded

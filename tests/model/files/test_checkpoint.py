@@ -21,7 +21,7 @@ RUN = """
 import sys
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
-from kernelweave import checkpoint
+from kernelweave.model.files import checkpoint
 from kernelweave.kernels import WeightedDegree
 checkpoint.SECONDS = 0.0
 X, y = make_splice(3000, 0.2)
@@ -109,7 +109,8 @@ def test_a_killed_process_leaves_a_file_that_can_be_used(tmp_path):
 SKM_RUN = """
 import sys, time
 import numpy as np
-from kernelweave import MKLClassifier, checkpoint, kernels
+from kernelweave import MKLClassifier, kernels
+from kernelweave.model.files import checkpoint
 checkpoint.SECONDS = 0.0
 keep = checkpoint.Checkpoint.keep
 

@@ -229,11 +229,18 @@ class _KeyWriter(Writer):
         return repr(value)
 
 
-def digest(known: Any) -> str:
-    """Return a key that tells values apart; objects that files cannot hold by their repr."""
+def encoded(value: Any) -> tuple[Any, list[np.ndarray]]:
+    """Return the JSON form of a value, with the repr of what files cannot contain, and its arrays."""
     writer = _KeyWriter()
-    digest = hashlib.sha256(json.dumps(writer.encode(known)).encode())
-    for array in writer.arrays.values():
+    document = writer.encode(value)
+    return document, list(writer.arrays.values())
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of a value, see `encoded`."""
+    document, arrays = encoded(value)
+    digest = hashlib.sha256(json.dumps(document).encode())
+    for array in arrays:
         digest.update(repr((array.dtype, array.shape)).encode())
         values: Any = np.ascontiguousarray(array)
         digest.update(values)

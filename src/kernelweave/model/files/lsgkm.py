@@ -147,19 +147,12 @@ def _estimator(
         coef=coef[None, :],
         weights=np.ones((1, 1)),
         intercept=np.array([intercept]),
+        support=np.arange(len(sequences)),
     )
     estimator._model.check()
-    learned = {
-        "kernel_names_": compiled.names,
-        "support_": np.arange(len(sequences)),
-        "dual_coef_": estimator._model.coef,
-        "intercept_": estimator._model.intercept,
-        "weights_": np.ones(1),
-        "n_features_in_": 1,
-    }
+    estimator.n_features_in_ = 1
     if kind == "c_svc":
-        learned["classes_"] = np.array([-1, 1])
-    vars(estimator).update(learned)
+        estimator.classes_ = np.array([-1, 1])
     return estimator
 
 
