@@ -1,14 +1,16 @@
 """What all commands share: one-line errors, exit codes, and where text goes.
 
 Results go to standard output, progress and remarks to standard error. Exit codes: 0 for success, 2
-for what a user can put right (bad input, bad files), 130 after Ctrl-C.
+for what a user can put right (bad input, bad files), 130 after Ctrl-C, 143 after SIGTERM.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ import click
 
 ANSWERABLE = (ValueError, TypeError, OSError, ImportError, MemoryError)
 INTERRUPTED = 130
+TERMINATED = 143
 QUIET = "No progress and no remarks."
 
 
@@ -37,7 +40,8 @@ class Command(click.Command):
         debug = ctx.params.pop("debug")
         warnings.showwarning = _each_once()  # and nothing but the text
         try:
-            return super().invoke(ctx)
+            with _exit_on_sigterm():
+                return super().invoke(ctx)
         except BrokenPipeError:  # who reads the output has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(0)
@@ -49,6 +53,24 @@ class Command(click.Command):
                 raise
             click.echo(f"kernelweave {ctx.info_name}: {_said(error)}", err=True)
             ctx.exit(2)
+
+
+@contextmanager
+def _exit_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise SystemExit, so that partially written files are removed."""
+
+    def leave(*_: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not stop the clean-up
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may install handlers
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _said(error: BaseException) -> str:
@@ -87,7 +109,27 @@ def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
 quiet = click.option("-q", "--quiet", is_flag=True, help=QUIET)
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 one_class = click.option("--target", metavar="CLASS", help="Which class, where there are several.")
+key_file = click.option(
+    "--key-file",
+    type=click.Path(),
+    help="File with at least 16 secret bytes: the key of the model's signature.",
+)
 jobs = click.option("-j", "--jobs", type=int, default=None, help="Threads; -1 for all cores.")
+
+
+def read_key(path: str | None) -> bytes | None:
+    """Return the key in a file, or None if no file is given."""
+    if path is None:
+        return None
+    from ..model.files.archive import check_key, open_regular
+
+    with open_regular(path) as file:
+        key = file.read()
+    try:
+        check_key(key)
+    except ValueError as error:
+        raise ValueError(f"--key-file: {path}: {error}") from None
+    return key
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -113,7 +155,9 @@ def text_output(path: str | None) -> Iterator[TextIO]:
     from ..model.files.atomic_write import whole_file
 
     with whole_file(path) as file:
-        packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if path.endswith(".gz") else file
+        packed: Any = file
+        if path.endswith(".gz"):  # without name and time: equal outputs have equal bytes
+            packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
         text = io.TextIOWrapper(packed, encoding="utf-8", write_through=False)
         yield text
         text.flush()

@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from .command import Command, as_json, jobs, print_json, quiet, with_options
+from .command import (
+    Command,
+    as_json,
+    jobs,
+    key_file,
+    print_json,
+    quiet,
+    read_key,
+    with_options,
+)
 from .config import config_option, save_config
 
 
@@ -86,7 +95,7 @@ model_options = with_options(
 )
 @config_option
 @click.option("--save-config", "config_out", type=click.Path(), help="Write these options as TOML.")
-@with_options(jobs, quiet, as_json)
+@with_options(key_file, jobs, quiet, as_json)
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Train a model and save it.
@@ -113,6 +122,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     from .training import cross_validated, make_estimator, read_data
 
     check_writable(options["out"])
+    key = read_key(options["key_file"])
     if options["config_out"]:
         save_config(ctx, options["config_out"])
     data = read_data(options)
@@ -121,7 +131,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     scores = cross_validated(estimator, data, options)
     estimator.set_params(checkpoint=options["checkpoint"])
     estimator.fit(data.X, data.y)
-    estimator.save(options["out"])
+    estimator.save(options["out"], key=key)
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}
     found |= {"seconds": round(time.perf_counter() - started, 3)}

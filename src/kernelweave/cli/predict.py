@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from .command import Command, jobs
+from .command import Command, jobs, key_file, read_key
 
 
 @click.command(cls=Command)
@@ -20,6 +20,7 @@ from .command import Command, jobs
 )
 @click.option("--genome", metavar="FASTA", help="Where the regions of a BED file are.")
 @click.option("--contributions", is_flag=True, help="Also what each kernel adds to the score.")
+@key_file
 @jobs
 def command(
     model: str,
@@ -27,6 +28,7 @@ def command(
     out: str | None,
     genome: str | None,
     contributions: bool,
+    key_file: str | None,
     jobs: int | None,
 ) -> None:
     """Score examples with a saved model, line by line.
@@ -45,7 +47,7 @@ def command(
     from .table_output import check_ending, table_output
 
     check_ending(out)
-    fitted = load(model).set_params(n_jobs=jobs)
+    fitted = load(model, key=read_key(key_file)).set_params(n_jobs=jobs)
     blocks = read_in_blocks(input, genome=genome, alphabet=alphabet_of(fitted))
     scored = 0
     with table_output(out, f"kernelweave {__version__}, model {model}") as write:

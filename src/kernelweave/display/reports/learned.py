@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
+from ..displays import clock_of
 from .section import Figure, Section, plain
 
 if TYPE_CHECKING:
@@ -44,8 +45,9 @@ def _convergence(model: Any) -> dict[str, Any]:
     histories = [model.history_] if single else model.history_
     drawn: dict[str, Any] = {"tol": float(model.tol)}
     drawn["classes"] = None if single else [str(name) for name in model.classes_]
-    for name, key in (("seconds", "seconds"), ("gaps", "gap")):
-        drawn[name] = [plain([turn[key] for turn in _some(history)]) for history in histories]
+    times, drawn["xlabel"] = clock_of(histories)
+    drawn["seconds"] = [plain(_some(one)) for one in times]
+    drawn["gaps"] = [plain([turn["gap"] for turn in _some(history)]) for history in histories]
     return drawn
 
 

@@ -230,7 +230,7 @@ class _KeyWriter(Writer):
 
 
 def encoded(value: Any) -> tuple[Any, list[np.ndarray]]:
-    """Return the JSON form of a value, with the repr of what files cannot contain, and its arrays."""
+    """Return the JSON form of a value and its arrays; repr for what files cannot contain."""
     writer = _KeyWriter()
     document = writer.encode(value)
     return document, list(writer.arrays.values())
