@@ -115,6 +115,20 @@ def test_convergence_of_loaded_models_has_no_times(regressor, tmp_path):
     assert display.ax_.get_xlabel() == "entry of history_"
 
 
+def test_convergence_has_a_line_per_target(rng):
+    X = rng.normal(size=(20, 2))
+    display = ConvergenceDisplay.from_estimator(MKLRegressor(kernels.RBF(1.0)).fit(X, X))
+    assert len(display.lines_) == 2
+
+
+def test_convergence_requires_a_history(regressor, tmp_path):
+    regressor.save(tmp_path / "m.kw")
+    model = load(tmp_path / "m.kw")
+    model.history_ = []
+    with pytest.raises(ValueError, match="no history_"):
+        ConvergenceDisplay.from_estimator(model)
+
+
 def test_convergence_has_a_line_per_class(classifier):
     display = ConvergenceDisplay.from_estimator(classifier)
     assert [line.get_label() for line in display.lines_] == ["0", "1", "2"]

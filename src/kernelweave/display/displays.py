@@ -156,12 +156,14 @@ class ConvergenceDisplay:
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ConvergenceDisplay:
         """Draw the `history_` of a fitted estimator."""
         check_is_fitted(estimator)
+        if not getattr(estimator, "history_", None):
+            raise ValueError("estimator has no history_: it was not trained by kernelweave")
         single = isinstance(estimator.history_[0], dict)
         histories = [estimator.history_] if single else estimator.history_
         times, xlabel = clock_of(histories)
         seconds = [np.array(one) for one in times]
         gaps = [np.array([turn["gap"] for turn in history]) for history in histories]
-        classes = None if single else estimator.classes_
+        classes = None if single else getattr(estimator, "classes_", None)
         return cls(seconds, gaps, estimator.tol, classes, xlabel).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:

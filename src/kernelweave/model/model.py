@@ -264,7 +264,10 @@ class Model:
         self._check_statistics("deviations", self.weights.shape)
         self._check_statistics("view_deviations", (outputs, n_views))
         self._check_support()
-        _ = self._decision  # the core checks the examples
+        vectors = (self.compiled.listing.layout.n_slots, self.examples.n)
+        if self.examples.vectors.shape != vectors or self.examples.vectors.dtype != np.float64:
+            raise ValueError(f"the vectors of normalisations must be float64 of shape {vectors}")
+        _ = self._decision  # the core checks the tables of the examples
 
     def _check_statistics(self, name: str, shape: tuple[int, ...]) -> None:
         values = getattr(self, name)

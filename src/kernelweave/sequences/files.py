@@ -25,6 +25,7 @@ PIECE = 1 << 20  # bytes read at a time
 # and xz can.
 MAX_EXPANSION = 1100
 MAX_FREE = 1 << 26
+DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError)  # raised by decompressors
 _DECOMPRESSORS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
 _OPENERS: dict[bytes, Any] = _DECOMPRESSORS | dict.fromkeys(SIGNATURES, open_twobit)
 
@@ -126,12 +127,13 @@ def named_errors(name: object) -> Iterator[None]:
     """Put the name of the file in front of the messages of errors while it is read."""
     try:
         yield
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
+    except DAMAGE as error:
         if getattr(error, "errno", None) is not None:  # an error of the system, not of the format
             raise
         raise ValueError(f"{name}: the compressed file is truncated or damaged: {error}") from None
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        named = str(error).startswith(f"{name}: ")
+        raise ValueError(str(error) if named else f"{name}: {error}") from None
 
 
 def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
@@ -176,7 +178,7 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Bi
         stream: Any = opener(path, "rb")
         if opener in _DECOMPRESSORS.values():
             limit = max(MAX_FREE, MAX_EXPANSION * size)
-            stream = BufferedReader(_Bounded(stream, limit), PIECE)
+            stream = BufferedReader(_Decompressed(stream, os.fspath(path), limit), PIECE)
         found: AbstractContextManager[BinaryIO] = stream
         return found
     buffered = BufferedReader(path)  # type: ignore[type-var]  # any binary stream will do
@@ -184,21 +186,22 @@ def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[Bi
     return nullcontext(buffered) if opener is None else opener(buffered, "rb")
 
 
-class _Bounded(io.RawIOBase):
-    """A stream that raises ValueError after `limit` bytes."""
+class _Decompressed(io.RawIOBase):
+    """A decompressed stream that raises ValueError if it is damaged or has too many bytes."""
 
-    def __init__(self, stream: BinaryIO, limit: int):
-        self._stream, self._left, self._limit = stream, limit, limit
+    def __init__(self, stream: BinaryIO, name: str, limit: int):
+        self._stream, self._name, self._left, self._limit = stream, name, limit, limit
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
-        count = self._stream.readinto(buffer)  # type: ignore[attr-defined]
+        with named_errors(self._name):
+            count = self._stream.readinto(buffer)  # type: ignore[attr-defined]
         self._left -= count
         if self._left < 0:
             raise ValueError(
-                f"the compressed file expands to more than {self._limit} bytes, "
+                f"{self._name}: the compressed file expands to more than {self._limit} bytes, "
                 f"{MAX_EXPANSION} times its size; decompress it first if that is right"
             )
         return int(count)

@@ -44,7 +44,8 @@ def _convergence(model: Any) -> dict[str, Any]:
     single = isinstance(model.history_[0], dict)
     histories = [model.history_] if single else model.history_
     drawn: dict[str, Any] = {"tol": float(model.tol)}
-    drawn["classes"] = None if single else [str(name) for name in model.classes_]
+    classes = getattr(model, "classes_", range(len(histories)))
+    drawn["classes"] = None if single else [str(name) for name in classes]
     times, drawn["xlabel"] = clock_of(histories)
     drawn["seconds"] = [plain(_some(one)) for one in times]
     drawn["gaps"] = [plain([turn["gap"] for turn in _some(history)]) for history in histories]
