@@ -20,7 +20,7 @@ from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import default_of_views
 from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..model.model import Model
-from ..norms import Norm
+from ..norms import Elliptic, Norm
 from ..optimization.best_model import BestModel
 from ..optimization.convergence import warn_of
 from ..optimization.history import History, Result
@@ -277,6 +277,10 @@ class MKLEstimator(FittedEstimator):
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
         self.certifies_ = self.plan_.certifies
+        constant = len(self._model.compiled.varying) < self._model.compiled.n_kernels
+        norm = getattr(self, "norm_", None) or getattr(self, "norm", None)  # of a search, or given
+        if constant and isinstance(norm, Elliptic):
+            self.certifies_ += ", with weights of 0 for constant kernels"
         if self.verbose:  # what was reached in the end, whatever the last turn had
             gap, count = float(gaps.max()), self.n_iter_
             print(f"{type(self).__name__}: {count} turns, duality gap {gap:.2e}", file=sys.stderr)
