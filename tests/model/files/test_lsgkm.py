@@ -108,7 +108,7 @@ def test_packed_files_that_are_cut_or_blown_up(tmp_path):
     with pytest.raises(ValueError, match="is not a model of LS-GKM"):
         load(path)
     path.write_bytes(gzip.compress(bytes(1 << 25)))
-    with pytest.raises(ValueError, match="unpacks to more"):
+    with pytest.raises(ValueError, match="expands to more"):
         load(path)
 
 
