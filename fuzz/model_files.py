@@ -1,4 +1,9 @@
-"""Model files: damaged by accident, and crafted to harm with a document and arrays of their own."""
+"""Model files, damaged or altered with valid checksums, and then used.
+
+`load` must refuse a file with a ValueError, or return a model of which every method works: predict,
+contributions, tables of weights, displays, verify, save. A model that predicts differently must not
+agree with its training data.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,8 @@ import json
 import tempfile
 import warnings
 import zipfile
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,14 +22,14 @@ from typing import Any
 import numpy as np
 
 import kernelweave as kw
+from kernelweave import Views, norms, verify
 from kernelweave import kernels as k
-from kernelweave import norms
 from kernelweave.model.files.archive import SUMS
 from kernelweave.sequences import as_sequences
 
 from .choices import Choices
 from .damage import damaged
-from .verdicts import Lie
+from .verdicts import DOCUMENTED, Lie
 
 ODD_VALUES: list[Any] = [
     *(None, True, 0, -1, 1, 2, 2**31, 2**63, 10**30, 0.5, -0.0, 1e308, "", "x", "__class__"),
@@ -49,9 +56,19 @@ ODD_VALUES: list[Any] = [
 DTYPES = ["f8", "f4", "i8", "i4", "u8", "u1", "?", "c16", ">f8", "S3", "U2", "M8[s]"]
 
 
+@dataclass(frozen=True)
+class Template:
+    """A model file with the training data of the model and its decision values on them."""
+
+    content: bytes
+    X: Any
+    y: Any
+    values: np.ndarray
+
+
 @cache
-def templates() -> list[tuple[bytes, Any]]:
-    """Return files of fitted models of every kind, each with examples to predict on."""
+def templates() -> list[Template]:
+    """Return files of fitted models of every kind."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(14, 3)), np.arange(14) % 2
     dna = ["".join(rng.choice(list("ACGT"), 12)) for _ in range(14)]
@@ -59,6 +76,9 @@ def templates() -> list[tuple[bytes, Any]]:
     words = ["red green", "blue", "red blue", "green"] * 3 + ["red", "blue"]
     proteins = ["".join(rng.choice(list("ACDEFGHIKL"), 9)) for _ in range(14)]
     positive, K = np.abs(X), X @ X.T
+    repeated, three = np.concatenate([X[:9], X[:5]]), np.arange(14) % 3
+    views = Views({"a": X, "b": np.where(np.arange(14)[:, None] % 4 == 0, np.nan, X[:, :1])})
+    each = {"a": k.RBF(0.5), "b": k.Linear()}
     fitted = [
         (kw.MKLClassifier([k.RBF([0.1, 1.0]), k.Linear()]), X),
         (kw.MKLClassifier(k.RBF(0.5), normalize="center", norm=norms.Block(3)), X),
@@ -73,8 +93,23 @@ def templates() -> list[tuple[bytes, Any]]:
         (kw.MKLClassifier(k.Spectrum(2, alphabet="protein")), proteins),
         (kw.MKLClassifier([k.BagOfWords()]), words),
         (kw.MKLClassifierCV(k.RBF([0.1, 1.0]), norms=(1, 2), Cs=(1.0,), cv=2), X),
+        (kw.MKLClassifier([k.RBF([0.1, 1.0]), k.Linear()]), repeated),
+        (kw.MKLClassifier(each), views),
+        (kw.MKLOneClass(each), views),
+        (kw.MKLClassifier(each), Views({"a": X, "b": X[:, :1]})),
+        (kw.MKLClassifier(k.RBF([0.1, 1.0])), X, three),
+        (kw.MKLClassifier(k.RBF([0.1, 1.0]), share_weights=True, loss="logistic"), X, three),
+        (kw.MKLRegressor([k.RBF(0.5), k.Linear()]), X, X[:, :2]),
+        (kw.MKLClassifier([k.RBF(0.5), k.Linear()]), X, (X > 0).astype(int)),
     ]
-    return [(_saved(model.fit(examples, y)), examples) for model, examples in fitted]
+    return [template(model, examples, *(targets or [y])) for model, examples, *targets in fitted]
+
+
+def template(model: Any, X: Any, y: Any) -> Template:
+    """Fit a model and return its file."""
+    y = X[:, 0] if isinstance(model, kw.MKLRegressor) and np.ndim(y) == 1 else y
+    model.fit(X, y)
+    return Template(_saved(model), X, y, model._decide(X))
 
 
 def _saved(model: Any) -> bytes:
@@ -85,10 +120,10 @@ def _saved(model: Any) -> bytes:
 
 
 def run(data: bytes) -> None:
-    """Load a changed file: refused by a ValueError, or a model that can be asked for anything."""
+    """Load and use a changed file."""
     c = Choices(data)
-    content, examples = c.pick(templates())
-    content = damaged(c, content) if c.chance(0.3) else crafted(c, content)
+    one = c.pick(templates())
+    content = damaged(c, one.content) if c.chance(0.1) else crafted(c, one.content)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "m.kw")
         path.write_bytes(content)
@@ -98,25 +133,85 @@ def run(data: bytes) -> None:
             raise
         except Exception as error:
             raise Lie(f"load raised {type(error).__name__}, not ValueError: {error}") from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # wrong numbers may overflow; memory is what matters
-        use(model, examples)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # wrong numbers may overflow
+            use(c, model, one, path)
 
 
-def use(model: Any, examples: Any) -> None:
-    """Ask a model whose numbers may be wrong; documented errors are answers, too."""
-    for ask in (model.predict, model._decide, model.contributions):
-        try:
-            ask(examples)
-        except (ValueError, TypeError, MemoryError, AttributeError):
-            continue
-    repr(model)
+def use(c: Choices, model: Any, one: Template, path: Path) -> None:
+    """Call everything that users call; exceptions other than `DOCUMENTED` are findings."""
+    same = False
+    with suppress(*DOCUMENTED):
+        same = differs_little(model._decide(one.X), one.values)
+    uses = [
+        lambda: model.predict(one.X),
+        lambda: model.predict(without_views(one.X)),
+        lambda: model.contributions(one.X),
+        lambda: model.weights_frame(one.X if c.chance(0.5) else None),
+        lambda: verified(model, one, same),
+        lambda: repr(model),
+        lambda: saved_again(model, one, path),
+        lambda: (model.weights_, model.dual_coef_, model.support_, model.intercept_),
+    ]
+    for call in uses:
+        with suppress(*DOCUMENTED):
+            call()
+    if c.chance(0.1):
+        drawn(c, model)
+
+
+def differs_little(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Return whether decision values differ by less than 1 % of the largest."""
+    size = np.abs(expected).max()
+    return found.shape == expected.shape and bool(np.all(np.abs(found - expected) <= 0.01 * size))
+
+
+def without_views(X: Any) -> Any:
+    """Return examples of which one view is absent, if they have views."""
+    if not isinstance(X, Views):
+        return X
+    return Views({"a": X["a"], "b": np.full((len(X), 1), np.nan)})
+
+
+def verified(model: Any, one: Template, same: bool) -> None:
+    """Raise a `Lie` if a model that predicts differently agrees with its training data."""
+    proof = verify(model, one.X, one.y)
+    repr(proof)
+    if proof.agree and not same:
+        raise Lie(f"predictions differ, but {proof}")
+
+
+def saved_again(model: Any, one: Template, path: Path) -> None:
+    """Raise a `Lie` if a model that is saved and loaded again predicts differently."""
+    values = model._decide(one.X)
+    model.save(path)
+    if not np.array_equal(kw.load(path)._decide(one.X), values, equal_nan=True):
+        raise Lie("a model that is saved again predicts differently")
+
+
+def drawn(c: Choices, model: Any) -> None:
+    """Draw the displays of a model."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    try:
+        with suppress(*DOCUMENTED):
+            c.pick([kw.WeightsDisplay, kw.ConvergenceDisplay]).from_estimator(model)
+            pyplot.gcf().canvas.draw()
+    finally:
+        pyplot.close("all")
 
 
 def crafted(c: Choices, content: bytes) -> bytes:
     """Return a file with another document, other arrays, or other members."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
+    if c.chance(0.5):  # a change that `load` cannot notice in most cases
+        scaled_array(c, members)
+        sealed(members)
+        return packed(c, members, [zipfile.ZIP_DEFLATED])
     for _ in range(c.integer(1, 3)):
         change = c.pick([changed_document] * 3 + [changed_array] * 3 + [changed_members])
         change(c, members)
@@ -211,6 +306,23 @@ def changed_array(c: Choices, members: dict[str, bytes]) -> None:
     members[name] = stored
 
 
+def scaled_array(c: Choices, members: dict[str, bytes]) -> None:
+    """Multiply a number of an array, or all of them."""
+    name = c.pick([name for name in members if name.endswith(".npy")])
+    array = np.load(io.BytesIO(members[name]), allow_pickle=False)
+    if array.size == 0 or array.dtype.kind not in "fiu":
+        return
+    factor, place = c.pick([-1.0, 0.0, 0.5, 0.9, 1.1, 2.0, 1e6]), c.integer(0, array.size - 1)
+    with np.errstate(all="ignore"):
+        scaled = (array * factor).astype(array.dtype)
+        if c.chance(0.5):
+            array.flat[place] = scaled.flat[place]
+            scaled = array
+    file = io.BytesIO()
+    np.save(file, scaled)
+    members[name] = file.getvalue()
+
+
 def changed_members(c: Choices, members: dict[str, bytes]) -> None:
     """Drop, swap or spoil a member."""
     if not members:
@@ -227,10 +339,13 @@ def changed_members(c: Choices, members: dict[str, bytes]) -> None:
         members[c.pick(["../x", "99.npy", "model.json ", "0.npy/"])] = members[one]
 
 
-def packed(c: Choices, members: dict[str, bytes]) -> bytes:
+def packed(c: Choices, members: dict[str, bytes], methods: list[int] | None = None) -> bytes:
     """Return members as an archive."""
     file = io.BytesIO()
-    how = c.pick([zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+    how = c.pick(
+        methods
+        or [zipfile.ZIP_DEFLATED] * 6 + [zipfile.ZIP_STORED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA]
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         with zipfile.ZipFile(file, "w", how) as archive:

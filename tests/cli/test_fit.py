@@ -181,7 +181,7 @@ def test_standard_input_is_scored_as_a_file(run, two_files, monkeypatch):
     run("fit", "--positive", sites, "--negative", decoys, "-k", "wd(3)", "-q")
     text = run("predict", "model.kw", sites).stdout
     monkeypatch.setattr("kernelweave.cli.data.BLOCK", 7)
-    monkeypatch.setattr("kernelweave.sequences.files._PIECE", 300)
+    monkeypatch.setattr("kernelweave.sequences.files.PIECE", 300)
     with open(sites, "rb") as file:
         assert run("predict", "model.kw", "-", input=file.read()).stdout == text
     run("predict", "model.kw", sites, "-o", "scores.tsv.gz")

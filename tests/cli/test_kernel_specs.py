@@ -1,7 +1,9 @@
 """Kernels as short texts."""
 
+import numpy as np
 import pytest
 
+from kernelweave import MKLClassifier
 from kernelweave.cli.kernel_specs import NAMES, parse_kernel
 from kernelweave.kernels import (
     RBF,
@@ -66,6 +68,29 @@ def test_other_texts_are_refused_with_a_reason(spec, message):
         parse_kernel(spec)
     assert message in str(caught.value)
     assert repr(spec) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("per_feature(" * 3000 + "rbf" + ")" * 3000, "nested more than 20 times"),
+        ("*".join(["rbf"] * 3000), "more than 100 kernels are combined"),
+        ("+".join(["rbf"] * 3000), "more than 100 kernels are combined"),
+        ("rbf(" + "1," * 60_000 + "1)", "at most 100000 are accepted"),
+        ("x" * 50_000, "there is no"),
+        ("'" + "x" * 50_000, "cannot parse"),
+    ],
+)
+def test_size_of_texts_is_bounded(spec, message):
+    with pytest.raises(ValueError, match=r"^kernel ") as caught:
+        parse_kernel(spec)
+    assert message in str(caught.value)
+    assert len(str(caught.value)) < 1000
+
+
+def test_the_largest_combination_can_be_used():
+    kernel = parse_kernel("per_feature(" + "*".join(["rbf(1)"] * 100) + ")")
+    MKLClassifier(kernel).fit(np.arange(12.0)[:, None], np.arange(12) % 2)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,6 +19,7 @@ import pytest
 from distributed import Client, LocalCluster, wait
 from distributed.comm import CommClosedError
 
+from kernelweave import MKLClassifier
 from kernelweave.dask import ClusterError, DaskMKLClassifier
 from kernelweave.dask.cluster import Cluster, Lost
 from kernelweave.engines import sharded
@@ -275,3 +276,45 @@ def test_without_any_worker_a_checkpoint_is_left(tmp_path, monkeypatch):
         model = go_on(client, 1e-3)
     assert model.history_[0]["gap"] < 1.0  # it did not start at alpha = 0
     assert not (tmp_path / "c.0").exists()
+
+
+def slowly(block):
+    """Return a block after a while."""
+    time.sleep(0.3)
+    return block
+
+
+def out_of_memory(block):
+    """Fail as a task does that needs more memory than there is."""
+    if len(block):
+        raise MemoryError("cannot allocate")
+    return block
+
+
+def test_a_slow_worker_changes_nothing(client, parts):
+    X, y = parts
+    settings = {"kernels": RBF([0.1, 1.0]), "client": client}
+    expected = DaskMKLClassifier(**settings).fit(X, y)
+    found = DaskMKLClassifier(**settings).fit(X.map_blocks(slowly, dtype=X.dtype), y)
+    np.testing.assert_array_equal(found.dual_coef_, expected.dual_coef_)
+
+
+def test_a_task_out_of_memory_is_an_error(client, parts):
+    X, y = parts
+    spoilt = X.map_blocks(out_of_memory, dtype=X.dtype, meta=np.empty((0, 0)))
+    model = DaskMKLClassifier(RBF([0.1, 1.0]), client=client)
+    with pytest.raises(MemoryError, match="cannot allocate"):
+        model.fit(spoilt, y)
+    assert not hasattr(model, "weights_")
+
+
+def test_decision_values_differ_from_local_ones_within_the_certificate(client, table, parts):
+    """||w - w*||^2 / 2 <= P - P* for one kernel, so that outputs differ by 2 sqrt(2 gap P)."""
+    (X, y), (far_X, far_y) = table, parts
+    settings = {"kernels": RBF(0.2), "tol": 1e-6, "normalize": None}
+    local = MKLClassifier(**settings).fit(X, y)
+    far = DaskMKLClassifier(**settings, client=client).fit(far_X, far_y)
+    assert local.primal_objective_ == pytest.approx(far.primal_objective_, rel=1e-6)
+    outputs = [model.decision_function(X) - model.intercept_ for model in (local, far.as_plain())]
+    bound = 2 * np.sqrt(2 * 1e-6 * local.primal_objective_)  # k(x, x) = 1
+    assert np.abs(outputs[0] - outputs[1]).max() <= bound

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.datasets import load_iris
 
-from kernelweave import MKLClassifier, MKLRegressor, kernels
+from kernelweave import MKLClassifier, MKLRegressor, kernels, load
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -104,6 +104,29 @@ def test_convergence_shows_every_turn_and_the_tolerance(regressor):
     assert_allclose(seconds, [turn["seconds"] for turn in regressor.history_])
     assert_allclose(display.tol_line_.get_ydata(), regressor.tol)
     assert display.ax_.get_yscale() == "log"
+
+
+def test_convergence_of_loaded_models_has_no_times(regressor, tmp_path):
+    regressor.save(tmp_path / "m.kw")
+    display = ConvergenceDisplay.from_estimator(load(tmp_path / "m.kw"))
+    entries, gaps = display.lines_[0].get_data()
+    assert_allclose(gaps, [turn["gap"] for turn in regressor.history_])
+    assert_allclose(entries, np.arange(len(gaps)))
+    assert display.ax_.get_xlabel() == "entry of history_"
+
+
+def test_convergence_has_a_line_per_target(rng):
+    X = rng.normal(size=(20, 2))
+    display = ConvergenceDisplay.from_estimator(MKLRegressor(kernels.RBF(1.0)).fit(X, X))
+    assert len(display.lines_) == 2
+
+
+def test_convergence_requires_a_history(regressor, tmp_path):
+    regressor.save(tmp_path / "m.kw")
+    model = load(tmp_path / "m.kw")
+    model.history_ = []
+    with pytest.raises(ValueError, match="no history_"):
+        ConvergenceDisplay.from_estimator(model)
 
 
 def test_convergence_has_a_line_per_class(classifier):

@@ -1,6 +1,7 @@
 """What users are given as a proof: it agrees with honest models and with nothing else."""
 
 import warnings
+from dataclasses import replace
 from importlib import import_module
 
 import checker
@@ -21,6 +22,7 @@ from kernelweave import (
     verify,
 )
 from kernelweave.kernels import RBF, Identity, Linear, Precomputed, Spectrum, WeightedDegree
+from kernelweave.kernels.compile.examples import Dense
 from kernelweave.sequences import as_sequences
 
 N = 40
@@ -88,21 +90,48 @@ def test_other_data_do_not_agree(name, rng):
 @pytest.mark.parametrize(
     ("attribute", "change"),
     [
-        ("weights_", lambda value: 0.9 * value),
-        ("weights_", lambda value: 1.1 * value),
-        ("dual_coef_", lambda value: 1.01 * value),
-        ("dual_coef_", lambda value: value[:, ::-1]),
-        ("intercept_", lambda value: value + 0.1),
+        ("weights", lambda value: 0.9 * value),
+        ("weights", lambda value: 1.1 * value),
+        ("coef", lambda value: -value),
+        ("coef", lambda value: 1.01 * value),
+        ("coef", lambda value: value[:, ::-1]),
+        ("intercept", lambda value: value + 0.1),
+        ("means", lambda value: value + 0.1),
+        ("deviations", lambda value: 2 * value),
         ("duality_gap_", lambda value: 0.5 * value),
         ("primal_objective_", lambda value: 0.99 * value),
         ("dual_objective_", lambda value: 1.01 * value),
     ],
 )
-def test_lies_are_caught(attribute, change, rng):
-    X, y = examples(rng)
+@pytest.mark.parametrize("merged", [False, True])
+def test_altered_models_do_not_agree(merged, attribute, change, rng):
+    X, y = examples(rng) if merged else (rng.normal(size=(N, 3)), np.arange(N) % 2)
     model = MKLClassifier(RBF([0.1, 1.0]), tol=0.05).fit(X, y)
-    setattr(model, attribute, change(getattr(model, attribute)))
+    if attribute.endswith("_"):
+        setattr(model, attribute, change(getattr(model, attribute)))
+    else:
+        values = change(getattr(model._model, attribute))
+        model._model = replace(model._model, **{attribute: values})
     assert not verify(model, X, y).agree
+
+
+def test_altered_indices_do_not_agree(rng):
+    X = rng.normal(size=(N, 3))
+    y = X[:, 0] > 0
+    model = MKLClassifier(Linear()).fit(X, y)
+    model._model = replace(model._model, support=np.arange(len(model.support_)))
+    assert not verify(model, X, y).agree
+
+
+def test_altered_support_vectors_do_not_agree(rng):
+    X, y = rng.normal(size=(N, 3)), np.arange(N) % 2
+    model = MKLClassifier(RBF([0.1, 1.0])).fit(X, y)
+    held = model._model.examples
+    moved = replace(held, tables=tuple(Dense(-table.values) for table in held.tables))
+    model._model = replace(model._model, examples=moved)
+    proof = verify(model, X, y)
+    assert not proof.agree
+    assert "support vectors are not" in repr(proof)
 
 
 def test_it_says_what_the_checker_says(rng):
@@ -183,9 +212,9 @@ def test_bad_input(rng):
     model = MKLClassifier(RBF(0.5)).fit(X, y)
     with pytest.raises(ValueError, match="X has 2 features, but MKLClassifier is expecting 3"):
         verify(model, X[:, :2], y)
-    with pytest.raises(ValueError, match=r"X must hold the examples .* it has 12, but support_"):
+    with pytest.raises(ValueError, match=r"X must be the examples .* it has 12, but support_"):
         verify(model, X[:12], y[:12])
-    with pytest.raises(ValueError, match=r"y must hold the classes of the model, \[0, 1\]"):
+    with pytest.raises(ValueError, match=r"y must contain the classes of the model, \[0, 1\]"):
         verify(model, X, y + 1)
     with pytest.raises(ValueError, match="requires y to be passed"):
         verify(model, X)

@@ -145,3 +145,14 @@ def test_splice_sites_have_no_weight_where_all_are_alike(real_data):
     alike = [f"k={k} position={at}" for k, at in [(1, 10), (1, 11), (2, 10)]]
     constant = np.flatnonzero(model.weights_ == 0)
     assert [model.kernel_names_[m].split("degree=20 ")[1] for m in constant] == alike
+
+
+def test_elliptic_norms_certify_the_problem_without_constant_kernels(rng):
+    X = np.column_stack([rng.normal(size=(40, 2)), np.ones(40)])
+    E = np.eye(3) + 0.5 * (np.ones((3, 3)) - np.eye(3))
+    with pytest.warns(UserWarning, match="constant"):
+        model = MKLClassifier(per_feature(RBF(1.0)), norm=norms.Elliptic(E)).fit(X, X[:, 0] > 0)
+    assert model.certifies_.endswith("with weights of 0 for constant kernels")
+    assert model.weights_[2] == 0.0
+    model = MKLClassifier(per_feature(RBF(1.0)), norm=norms.Elliptic(E[:2, :2]))
+    assert "constant" not in model.fit(X[:, :2], X[:, 0] > 0).certifies_

@@ -17,6 +17,7 @@ from kernelweave import kernels
 from kernelweave.sequences import (
     Sequences,
     as_sequences,
+    files,
     read_blocks,
     read_sequences,
     write_sequences,
@@ -235,7 +236,7 @@ def test_blocks_of_a_file_are_the_file(mark, records, written, monkeypatch, rng)
     tail = [f"\n+\n{'I' * len(text)}" if mark == "@" else "" for text in texts]
     lines = [f"{mark}r{i}\n{text}{tail[i]}\n" for i, text in enumerate(texts)]
     path = written("".join(lines).encode())
-    monkeypatch.setattr("kernelweave.sequences.files._PIECE", 50)
+    monkeypatch.setattr("kernelweave.sequences.files.PIECE", 50)
     blocks = list(read_blocks(path, records=records))
     assert [text for block in blocks for text in block] == texts
     assert [name for block in blocks for name in block.names] == [f"r{i}" for i in range(40)]
@@ -258,7 +259,7 @@ def test_pieces_of_any_size_give_the_same(written, monkeypatch, rng):
     content = "".join(f">r{i}\r\n{text[:7]}\n{text[7:]}\n" for i, text in enumerate(texts))
     path = written(content.encode())
     for size in (1, 2, 3, 17):
-        monkeypatch.setattr("kernelweave.sequences.files._PIECE", size)
+        monkeypatch.setattr("kernelweave.sequences.files.PIECE", size)
         sequences = read_sequences(path)
         assert list(sequences) == texts
         assert sequences.names[-1] == "r29"
@@ -289,7 +290,7 @@ def test_bad_files_are_named_with_line_and_record(content, message, written):
 def test_a_packed_file_cut_in_half(opened, written, rng):
     path = written(b">r\n" + bytes(rng.choice(list(b"ACGT"), 5000)), opened)
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    with pytest.raises(ValueError, match="cut or damaged"):
+    with pytest.raises(ValueError, match="truncated or damaged"):
         read_sequences(path)
 
 
@@ -352,3 +353,14 @@ def test_worm_acceptors_have_their_consensus(real_data):
     assert (sequences.n, sequences.length) == (100_000, 398)
     assert set(sequences[:2000].window(197, 199)) == {"AG"}
     assert sum("label=1" in name for name in sequences.names) == 3760
+
+
+@pytest.mark.parametrize("pack", [bz2.compress, lzma.compress])
+def test_expansion_of_compressed_files_is_bounded(pack, tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "MAX_FREE", 1 << 16)
+    path = tmp_path / "s.fa.packed"
+    path.write_bytes(pack(b">a\n" + b"A" * (1 << 23)))
+    with pytest.raises(ValueError, match=r"packed: .* expands to more than"):
+        read_sequences(path)
+    path.write_bytes(pack(b">a\n" + b"ACGT" * 100))
+    assert len(read_sequences(path)[0]) == 400

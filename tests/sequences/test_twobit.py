@@ -72,9 +72,9 @@ def test_files_that_are_cut_or_damaged_are_answered(genome, tmp_path, rng):
     path = tmp_path / "genome.2bit"
     for size in rng.integers(4, len(data), 50):
         path.write_bytes(data[:size])
-        with pytest.raises(ValueError, match=r"genome\.2bit: the 2bit file is cut"):
+        with pytest.raises(ValueError, match=r"genome\.2bit: the 2bit file is truncated"):
             read_sequences(path)
-        with pytest.raises(ValueError, match=r"genome\.2bit: the 2bit file is cut"):
+        with pytest.raises(ValueError, match=r"genome\.2bit: the 2bit file is truncated"):
             read_letters(path)
     for _ in range(200):  # numbers that say something else: another genome, or an answer
         damaged = bytearray(data)
@@ -85,3 +85,33 @@ def test_files_that_are_cut_or_damaged_are_answered(genome, tmp_path, rng):
     path.write_bytes(data[:4] + b"\7" + data[5:])
     with pytest.raises(ValueError, match="version 0 or 1, not 7"):
         read_sequences(path)
+
+
+def with_entries(count, size=4000):
+    """Return a file whose index has many entries for one record."""
+    letters = np.array([size, 0, 0, 0], "<u4").tobytes() + bytes(size // 4)
+    header = np.array([0x1A412743, 0, count, 0], "<u4").tobytes()
+    place = np.array([16 + 6 * count], "<u4").tobytes()
+    return header + (b"\x01a" + place) * count + letters
+
+
+def test_overlapping_records_are_refused(tmp_path):
+    path = tmp_path / "genome.2bit"
+    path.write_bytes(with_entries(1))
+    assert len(read_sequences(path)[0]) == 4000
+    path.write_bytes(with_entries(2))
+    with pytest.raises(ValueError, match="record 'a' overlaps record 'a'"):
+        read_sequences(path)
+    path.write_bytes(with_entries(1)[:18] + np.array([4], "<u4").tobytes() + with_entries(1)[22:])
+    with pytest.raises(ValueError, match=r"overlaps the index|truncated|ends after"):
+        read_sequences(path)
+
+
+def test_unsorted_ranges_are_refused(tmp_path):
+    path = tmp_path / "genome.2bit"
+    head = np.array([0x1A412743, 0, 1, 0], "<u4").tobytes() + b"\x01a"
+    for ranges, message in (([2, 8, 0, 4, 4], "sorted"), ([2, 0, 2, 4, 4], "disjoint")):
+        numbers = np.array([22, 16, *ranges, 0, 0], "<u4").tobytes()
+        path.write_bytes(head + numbers + bytes(4))
+        with pytest.raises(ValueError, match=message):
+            read_sequences(path)

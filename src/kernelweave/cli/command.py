@@ -1,14 +1,17 @@
 """Behaviour shared by all commands: one-line errors, exit codes, common options, output streams.
 
 Results go to standard output; progress, remarks and warnings go to standard error. Exit codes: 0
-for success, 2 for errors that the user can correct (arguments, files), 130 after Ctrl-C.
+for success, 2 for errors that the user can correct (arguments, files), 130 after Ctrl-C, 143 after
+SIGTERM.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +21,7 @@ import click
 
 USER_ERRORS = (ValueError, TypeError, OSError, ImportError, MemoryError)
 INTERRUPTED = 130
+TERMINATED = 143
 QUIET = "Print no progress, remarks or warnings."
 BGZF = {".bed": "bed", ".bedgraph": "bed", ".bg": "bed", ".vcf": "vcf"}  # tabix format by suffix
 
@@ -41,7 +45,8 @@ class Command(click.Command):
             ctx.params.pop("quiet")
         warnings.showwarning = _shown_once(quiet)
         try:
-            return super().invoke(ctx)
+            with _exit_on_sigterm():
+                return super().invoke(ctx)
         except BrokenPipeError:  # the reader of the output has closed it, as `head` does
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(0)
@@ -53,6 +58,24 @@ class Command(click.Command):
                 raise
             click.echo(f"kernelweave {ctx.info_name}: {_one_line(error)}", err=True)
             ctx.exit(2)
+
+
+@contextmanager
+def _exit_on_sigterm() -> Iterator[None]:
+    """Let SIGTERM raise SystemExit, so that partially written files are removed."""
+
+    def leave(*_: Any) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not stop the clean-up
+        raise SystemExit(TERMINATED)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may install handlers
+        return
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _one_line(error: BaseException) -> str:
@@ -96,6 +119,11 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print the result
 one_class = click.option(
     "--target", metavar="CLASS", help="Class to score, for models of three or more classes."
 )
+key_file = click.option(
+    "--key-file",
+    type=click.Path(),
+    help="File with at least 16 secret bytes: the key of the model's signature.",
+)
 jobs = click.option("-j", "--jobs", type=int, default=None, help="Threads; -1 for all cores.")
 index = click.option(
     "--index", is_flag=True, help="Also write a tabix index (.tbi); the output must end in .gz."
@@ -113,6 +141,21 @@ region_options = with_options(
         "--width", type=click.IntRange(1), help="Bases of a window around each region's centre."
     ),
 )
+
+
+def read_key(path: str | None) -> bytes | None:
+    """Return the key in a file, or None if no file is given."""
+    if path is None:
+        return None
+    from ..model.files.archive import check_key, open_regular
+
+    with open_regular(path) as file:
+        key = file.read()
+    try:
+        check_key(key)
+    except ValueError as error:
+        raise ValueError(f"--key-file: {path}: {error}") from None
+    return key
 
 
 def print_json(content: dict[str, Any]) -> None:
@@ -158,7 +201,9 @@ def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
     from ..model.files.atomic_write import whole_file
 
     with whole_file(path) as file:
-        packed = gzip.GzipFile(fileobj=file, mode="wb", mtime=0) if path.endswith(".gz") else file
+        packed: Any = file
+        if path.endswith(".gz"):  # without name and time: equal outputs have equal bytes
+            packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)
         text = io.TextIOWrapper(packed, encoding="utf-8", write_through=False)
         yield text
         text.flush()

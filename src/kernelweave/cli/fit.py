@@ -7,7 +7,17 @@ from typing import Any
 
 import click
 
-from .command import Command, as_json, jobs, print_json, quiet, region_options, with_options
+from .command import (
+    Command,
+    as_json,
+    jobs,
+    key_file,
+    print_json,
+    quiet,
+    read_key,
+    region_options,
+    with_options,
+)
 from .config import config_option, save_config
 
 
@@ -123,7 +133,7 @@ class FitCommand(Command):
 @click.option(
     "--save-config", "config_out", type=click.Path(), help="Write these options to a TOML file."
 )
-@with_options(jobs, quiet, as_json)
+@with_options(key_file, jobs, quiet, as_json)
 @click.pass_context
 def command(ctx: click.Context, /, **options: Any) -> None:
     """Train a model and save it.
@@ -152,6 +162,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     from .training import cross_validated, folds, hold_out, make_estimator, read_data, test_scores
 
     check_writable(options["out"])
+    key = read_key(options["key_file"])
     if options["config_out"]:
         save_config(ctx, options["config_out"])
     data, test = hold_out(read_data(options), options["test_chrom"])
@@ -167,7 +178,7 @@ def command(ctx: click.Context, /, **options: Any) -> None:
     check_columns(estimator, data.X, str(options["data"]))
     if calibration is not None:
         estimator.calibration_ = calibration
-    estimator.save(options["out"])
+    estimator.save(options["out"], key=key)
     found = describe(estimator)
     found |= {"model": options["out"], "examples": len(data.names), "cross_validation": scores}
     if test is not None:

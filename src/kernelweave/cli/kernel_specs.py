@@ -1,12 +1,15 @@
-"""Kernels as short texts: ``rbf(gamma=0.1,1,10)``, ``wd(20, split=degree)``, ``rbf(1) * linear``.
+"""Kernel specifications: ``rbf(gamma=0.1,1,10)``, ``wd(20, split=degree)``, ``rbf(1) * linear``.
 
     kernels :  term + term + ...
     term    :  factor * factor * ...
     factor  :  name, name(arguments), or per_feature(kernels)
 
-Arguments are separated by commas. One with ``=`` names a parameter, and bare values behind it are
-further values of the same parameter, which make a family. Bare values in front are the parameters
-in their order; a kernel with one such parameter takes all of them.
+Arguments are separated by commas. ``name=value`` sets a parameter; values without a name after it
+are further values of the same parameter, which define a family. Values before the first name are
+positional; a kernel with one positional parameter takes all of them as a family.
+
+Length, nesting and the number of combined kernels are bounded, since each level of a combination
+takes a level of recursion wherever the kernel is used.
 """
 
 from __future__ import annotations
@@ -35,34 +38,48 @@ NAMES: dict[str, type[Kernel]] = {
     "mismatch": kernels.Mismatch,
 }
 TOKEN = re.compile(r"\s*(?:([+*(),=])|'([^']*)'|\"([^\"]*)\"|([^\s+*(),='\"][^+*(),='\"]*))")
+PLUS = re.compile(r"\+\d+")
 EXPONENT = re.compile(r"(\d\.?)[eE]$")
 WORDS = {"true": True, "false": False, "none": None}
+MAX_CHARACTERS = 100_000
+MAX_DEPTH = 20  # of nested per_feature(...)
+MAX_COMBINED = 100  # kernels joined by + and *
+SHOWN = 200  # characters of the specification in a message
 
 
 def parse_kernel(spec: str) -> Kernel:
-    """Return the kernel that a text describes.
+    """Return the kernel that a specification describes.
+
+    Parameters
+    ----------
+    spec : str
 
     Raises
     ------
-    ValueError : where it describes none; the message shows the text and what is accepted.
+    ValueError
+        If the specification is malformed or too large; the message contains it and what is
+        accepted.
     """
     try:
+        if len(spec) > MAX_CHARACTERS:
+            raise ValueError(f"has {len(spec)} characters; at most {MAX_CHARACTERS} are accepted")
         parser = _Parser(_tokens(spec))
         kernel = parser.sum()
         parser.end()
     except (ValueError, TypeError) as error:
-        raise ValueError(f"kernel {spec!r}: {error}") from None
+        shown = spec if len(spec) <= SHOWN else f"{spec[:SHOWN]}..."
+        raise ValueError(f"kernel {shown!r}: {error}") from None
     return kernel
 
 
 def _tokens(spec: str) -> list[tuple[str, Any]]:
-    """Return (mark, None) for punctuation and ("value", value) for names, numbers and texts."""
+    """Return (mark, None) for punctuation, ("word", word), and ("text", text) for quoted text."""
     tokens: list[tuple[str, Any]] = []
-    at = 0
-    while spec[at:].strip():
+    at, end = 0, len(spec.rstrip())
+    while at < end:
         match = TOKEN.match(spec, at)
         if match is None:
-            raise ValueError(f"cannot read {spec[at:].strip()!r}")
+            raise ValueError(f"cannot parse {spec[at:end].strip()[:SHOWN]!r}")
         mark, *quoted, word = match.groups()
         at = match.end()
         if mark:
@@ -70,14 +87,14 @@ def _tokens(spec: str) -> list[tuple[str, Any]]:
         elif word is None:
             tokens.append(("text", next(text for text in quoted if text is not None)))
         else:
-            if EXPONENT.search(word) and (rest := re.match(r"\+\d+", spec[at:])):  # as in 1e+3
-                word, at = word + rest[0], at + rest.end()
+            if EXPONENT.search(word) and (rest := PLUS.match(spec, at)):  # 1e+3
+                word, at = word + rest[0], rest.end()
             tokens.append(("word", word.strip()))
     return tokens
 
 
 def _value(kind: str, text: str) -> Any:
-    """Return a text as a number, a truth value or None where it is one of these."""
+    """Return a word as int, float, bool or None if it is one of these; quoted text as it is."""
     if kind == "text":
         return text
     for number in (int, float):
@@ -89,13 +106,14 @@ def _value(kind: str, text: str) -> Any:
 
 
 class _Parser:
-    """Reads tokens from first to last."""
+    """Recursive-descent parser."""
 
     def __init__(self, tokens: list[tuple[str, Any]]):
         self.tokens, self.at = tokens, 0
+        self.depth, self.combined = 0, 0
 
     def peek(self, ahead: int = 0) -> str:
-        """The kind of the next token; "end" behind the last."""
+        """Return the kind of a coming token; "end" after the last."""
         at = self.at + ahead
         return self.tokens[at][0] if at < len(self.tokens) else "end"
 
@@ -126,12 +144,23 @@ class _Parser:
     def factor(self) -> Kernel:
         name = str(self.take("word")).lower()
         if name == "per_feature":
+            self.depth += 1
+            if self.depth > MAX_DEPTH:
+                raise ValueError(f"per_feature is nested more than {MAX_DEPTH} times")
             self.take("(")
             kernel = self.sum()
             self.take(")")
+            self.depth -= 1
             return per_feature(kernel)
         if name not in NAMES:
-            raise ValueError(f"there is no {name!r}; kernels are {', '.join(NAMES)}, per_feature")
+            known = ", ".join(NAMES)
+            raise ValueError(f"there is no {name[:SHOWN]!r}; kernels are {known}, per_feature")
+        self.combined += 1
+        if self.combined > MAX_COMBINED:
+            raise ValueError(
+                f"more than {MAX_COMBINED} kernels are combined; pass several --kernel options "
+                "instead"
+            )
         return _made(NAMES[name], *(self.arguments() if self.peek() == "(" else ([], {})))
 
     def arguments(self) -> tuple[list[Any], dict[str, Any]]:
@@ -152,12 +181,12 @@ class _Parser:
 
 
 def several(values: list[Any]) -> Any:
-    """Return the only value, or all of them as a tuple."""
+    """Return a single value as it is, several as a tuple."""
     return values[0] if len(values) == 1 else tuple(values)
 
 
 def _made(kernel: type[Kernel], bare: list[Any], named: dict[str, Any]) -> Kernel:
-    """Return a kernel with its parameters."""
+    """Return a kernel with positional and named parameters."""
     places = [field.name for field in fields(kernel) if field.init and not field.kw_only]  # type: ignore[arg-type]
     if len(places) == 1 and len(bare) > 1:
         bare = [tuple(bare)]

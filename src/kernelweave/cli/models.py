@@ -7,7 +7,9 @@ import zipfile
 from typing import Any
 
 
-def load_model(path: str, jobs: int | None = None, other: str | None = None) -> Any:
+def load_model(
+    path: str, jobs: int | None = None, other: str | None = None, key: bytes | None = None
+) -> Any:
     """Return the fitted estimator in a file.
 
     Parameters
@@ -19,6 +21,8 @@ def load_model(path: str, jobs: int | None = None, other: str | None = None) -> 
     other : str or None
         The second positional argument; if it is a model and `path` is not, the error asks
         whether the two were swapped.
+    key : bytes or None
+        The key of the model's signature.
 
     Raises
     ------
@@ -33,7 +37,7 @@ def load_model(path: str, jobs: int | None = None, other: str | None = None) -> 
         else:
             hint = "MODEL must be a file that `kernelweave fit` or LS-GKM has written"
         raise ValueError(f"{path!r} is not a kernelweave model; {hint}")
-    return load(path).set_params(n_jobs=jobs)
+    return load(path, key=key).set_params(n_jobs=jobs)
 
 
 def _may_be_model(path: str) -> bool:

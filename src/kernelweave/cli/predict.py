@@ -7,7 +7,7 @@ from typing import Any
 import click
 import numpy as np
 
-from .command import Command, jobs, region_options, with_options
+from .command import Command, jobs, key_file, read_key, region_options, with_options
 
 
 @click.command(cls=Command)
@@ -19,12 +19,13 @@ from .command import Command, jobs, region_options, with_options
     help="Output file: .tsv or .txt (also .gz), or .parquet; by default text to standard output.",
 )
 @click.option("--contributions", is_flag=True, help="Add the contribution of each kernel.")
-@with_options(region_options, jobs)
+@with_options(region_options, key_file, jobs)
 def command(
     model: str,
     input: str,
     out: str | None,
     contributions: bool,
+    key_file: str | None,
     jobs: int | None,
     **options: Any,
 ) -> None:
@@ -47,7 +48,7 @@ def command(
     from .table_output import check_ending, table_output
 
     check_ending(out)
-    fitted = load_model(model, jobs, input)
+    fitted = load_model(model, jobs, input, key=read_key(key_file))
     blocks = read_in_blocks(input, Windows.of(options), alphabet=alphabet_of(fitted))
     scored = 0
     with table_output(out, f"kernelweave {__version__}, model {model}") as write:

@@ -154,15 +154,17 @@ class DaskEstimator(MKLEstimator):
                 setattr(plain, name, value)
         return plain
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: str | os.PathLike[str], *, key: bytes | None = None) -> None:
         """Save the fitted estimator; `kernelweave.load` returns a local one.
 
         Parameters
         ----------
         path : str or path
             The file to write.
+        key : bytes, optional
+            The key of the file's signature.
         """
-        self.as_plain().save(path)
+        self.as_plain().save(path, key=key)
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

@@ -115,6 +115,9 @@ class ConvergenceDisplay:
         Where the solver was to stop.
     classes : sequence, optional
         What the lines are called.
+    xlabel : str
+        Label of the horizontal axis. Models from files do not contain times: `from_estimator` draws
+        the gap over the number of the entry of `history_`.
 
     Attributes
     ----------
@@ -141,22 +144,27 @@ class ConvergenceDisplay:
         gaps: Sequence[np.ndarray],
         tol: float | None = None,
         classes: Sequence[Any] | None = None,
+        xlabel: str = "seconds",
     ):
         self.seconds = seconds
         self.gaps = gaps
         self.tol = tol
         self.classes = classes
+        self.xlabel = xlabel
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ConvergenceDisplay:
         """Draw the `history_` of a fitted estimator."""
         check_is_fitted(estimator)
+        if not getattr(estimator, "history_", None):
+            raise ValueError("estimator has no history_: it was not trained by kernelweave")
         single = isinstance(estimator.history_[0], dict)
         histories = [estimator.history_] if single else estimator.history_
-        seconds = [np.array([turn["seconds"] for turn in history]) for history in histories]
+        times, xlabel = clock_of(histories)
+        seconds = [np.array(one) for one in times]
         gaps = [np.array([turn["gap"] for turn in history]) for history in histories]
-        classes = None if single else estimator.classes_
-        return cls(seconds, gaps, estimator.tol, classes).plot(ax)
+        classes = None if single else getattr(estimator, "classes_", None)
+        return cls(seconds, gaps, estimator.tol, classes, xlabel).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> ConvergenceDisplay:
         """Draw on `ax`, or on a new figure."""
@@ -171,10 +179,17 @@ class ConvergenceDisplay:
             self.tol_line_ = self.ax_.axhline(
                 self.tol, color="grey", linestyle="--", linewidth=1, label=f"tol = {self.tol:g}"
             )
-        self.ax_.set(yscale="log", xlabel="seconds", ylabel="relative duality gap")
+        self.ax_.set(yscale="log", xlabel=self.xlabel, ylabel="relative duality gap")
         open_sides(self.ax_)
         self.ax_.legend(frameon=False, ncols=math.ceil(len(self.lines_) / 8))
         return self
+
+
+def clock_of(histories: Sequence[Sequence[dict[str, Any]]]) -> tuple[list[list[float]], str]:
+    """Return the times of the entries of each history, or their numbers, and the axis label."""
+    if all("seconds" in entry for history in histories for entry in history):
+        return [[entry["seconds"] for entry in history] for history in histories], "seconds"
+    return [list(map(float, range(len(history)))) for history in histories], "entry of history_"
 
 
 class AlignmentDisplay:

@@ -20,8 +20,8 @@ from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import all_pairwise, prepare, resolve
 from ..kernels.default_of_views import default_of_views
 from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
-from ..model.model import Model, alphas
-from ..norms import Norm
+from ..model.model import Model
+from ..norms import Elliptic, Norm
 from ..optimization.best_model import BestModel
 from ..optimization.convergence import warn_of
 from ..optimization.methods.base import Method
@@ -279,21 +279,14 @@ class MKLEstimator(FittedEstimator):
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
-            self._model = Model.of(compiled, examples, results, shares, n_jobs, prepared.engine)
-        alpha = alphas(results, examples.n)
-        self._store(results, merged.expand(alpha) if merged else alpha)
-        if merged:
-            self._support_rows = merged.rows_of(self.support_, alpha)
+            self._model = Model.of(
+                compiled, examples, results, shares, n_jobs, prepared.engine, merged
+            )
+        self._store(results)
 
-    def _store(self, results: list[Result], alpha: np.ndarray) -> None:
-        """Set the public attributes; alpha has shape (outputs, n)."""
-        model = self._model
-        self.kernel_names_ = model.compiled.names
-        self.support_ = np.flatnonzero(alpha.any(axis=0))
-        self.dual_coef_ = alpha[:, self.support_]
-        self.intercept_ = model.intercept
+    def _store(self, results: list[Result]) -> None:
+        """Set the certificate and the history; other attributes are derived from the model."""
         single = len(results) == 1
-        self.weights_ = model.weights[0] if single else model.weights
         for name in ("primal", "dual", "constant"):
             values = np.array([getattr(result, name) for result in results])
             setattr(self, f"{name}_objective_", float(values[0]) if single else values)
@@ -306,14 +299,17 @@ class MKLEstimator(FittedEstimator):
         self.history_ = histories[0] if single else histories
         self.n_iter_ = max(result.n_iter for result in results)
         self.certifies_ = self.plan_.certifies
+        constant = len(self._model.compiled.varying) < self._model.compiled.n_kernels
+        norm = getattr(self, "norm_", None) or getattr(self, "norm", None)  # of a search, or given
+        if constant and isinstance(norm, Elliptic):
+            self.certifies_ += ", with weights of 0 for constant kernels"
         if self.verbose:  # what was reached in the end, whatever the last turn had
             gap, count = float(gaps.max()), self.n_iter_
             print(f"{type(self).__name__}: {count} turns, duality gap {gap:.2e}", file=sys.stderr)
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
-        learned = ("_model", "_support_rows")
-        for name in [name for name in vars(self) if name.endswith("_") or name in learned]:
+        for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
             delattr(self, name)
 
     def __sklearn_tags__(self) -> Any:

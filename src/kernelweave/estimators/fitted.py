@@ -19,6 +19,12 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+NO_SUPPORT = (
+    "the model file (format 1 or 2) merged equal training examples and does not contain their "
+    "indices, so that support_ and dual_coef_ are unknown; fit and save the model again"
+)
+
+
 class FittedEstimator(KernelParameters):
     """What is asked of the model that a fit has left."""
 
@@ -28,6 +34,43 @@ class FittedEstimator(KernelParameters):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_model")  # the columns of X are noted before anything is learned
 
+    @property
+    def _fitted_model(self) -> Model:
+        """The model; NotFittedError, which is an AttributeError, before a fit."""
+        check_is_fitted(self)
+        return self._model
+
+    @property
+    def kernel_names_(self) -> tuple[str, ...]:
+        """Names of the M kernels."""
+        return self._fitted_model.compiled.names
+
+    @property
+    def weights_(self) -> np.ndarray:
+        """Kernel weights, shape (M,), or (n_outputs, M) if each output has its own."""
+        model = self._fitted_model
+        return model.weights[0] if model.n_weight_vectors == 1 else model.weights
+
+    @property
+    def intercept_(self) -> np.ndarray:
+        """Intercepts, shape (n_outputs,)."""
+        return self._fitted_model.intercept
+
+    @property
+    def support_(self) -> np.ndarray:
+        """Indices of the support vectors among the training examples, shape (n_support,)."""
+        support = self._fitted_model.support
+        if support is None:
+            raise AttributeError(NO_SUPPORT)
+        return support
+
+    @property
+    def dual_coef_(self) -> np.ndarray:
+        """Signed dual coefficients of the support vectors, shape (n_outputs, n_support)."""
+        if self._fitted_model.support is None:
+            raise AttributeError(NO_SUPPORT)
+        return self._model.dual_coef
+
     def _decide(self, X: Any) -> np.ndarray:
         """Return decision values, shape (n, outputs)."""
         check_is_fitted(self)
@@ -35,10 +78,17 @@ class FittedEstimator(KernelParameters):
         values = self._model.decide(X, self._extrapolates, n_jobs=thread_count(self.n_jobs))
         return check_values("decision values", values)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted estimator to a file that holds no code; `kernelweave.load` reads it."""
+    def save(self, path: str | os.PathLike[str], *, key: bytes | None = None) -> None:
+        """Write the fitted estimator to a file without code; `kernelweave.load` reads it.
+
+        Parameters
+        ----------
+        path : str or path-like
+        key : bytes, optional
+            At least 16 secret bytes with which the file is signed (HMAC-SHA256).
+        """
         check_is_fitted(self)
-        model_file.save(self, path)
+        model_file.save(self, path, key=key)
 
     def _check_loaded(self) -> None:
         """Raise ValueError where what a file says was learned does not fit the model."""

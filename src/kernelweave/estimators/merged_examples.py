@@ -136,22 +136,3 @@ class MergedExamples:
         """Return the problem of the distinct examples."""
         total = np.bincount(self.kind, problem.C * (self.shares > 0), minlength=len(self.chosen))
         return replace(problem, risk=replace(problem.risk, y=problem.y[self.chosen], C=total))
-
-    def expand(self, alpha: np.ndarray) -> np.ndarray:
-        """Return the alphas of all examples: equal ones divide theirs by their costs.
-
-        Examples are the last axis of both, k and n long.
-        """
-        expanded: np.ndarray = alpha[..., self.kind] * self.shares
-        return expanded
-
-    def rows_of(self, support: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """Return the position of each support example among the merged support examples.
-
-        Parameters
-        ----------
-        support : positions of support examples among all examples, shape (n_support,).
-        alpha : dual variables of the merged examples, shape (outputs, k).
-        """
-        rows: np.ndarray = (np.cumsum(alpha.any(axis=0)) - 1)[self.kind[support]]
-        return rows

@@ -71,8 +71,12 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         X = self._checked(X, reset=True)
         problem = self._problem(X, sample_weight)
         self._train(X, [problem], problem.y)
-        self.offset_ = -float(self.intercept_[0])
         return self
+
+    @property
+    def offset_(self) -> float:
+        """The negative intercept."""
+        return -float(self.intercept_[0])
 
     def _problem(self, X: Any, sample_weight: Any) -> Problem:
         """Return the only problem."""
@@ -84,11 +88,6 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
 
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
         return default_of_views(X, costs, default_region_kernel)
-
-    def _check_loaded(self) -> None:
-        super()._check_loaded()
-        if self.offset_ != -self._model.intercept[0]:
-            raise ValueError("offset_ must be that of the decision function")
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return how far inside the region each example lies, shape (n,)."""

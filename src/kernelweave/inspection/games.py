@@ -198,8 +198,8 @@ class Games:
     def _gain(self, weights: np.ndarray) -> np.ndarray:
         """Return what some kernels add for x minus its mean over the background, (n, outputs)."""
         part = replace(self.model, weights=weights)
-        mean = self.weights @ part.added(self.background, self.n_jobs).sum(axis=2)
-        gain: np.ndarray = part.added(self.new, self.n_jobs).sum(axis=2) - mean
+        mean = self.weights @ part.contributions_of(self.background, self.n_jobs).sum(axis=2)
+        gain: np.ndarray = part.contributions_of(self.new, self.n_jobs).sum(axis=2) - mean
         return gain
 
     def _add_terms(self, m: int, found: np.ndarray) -> None:

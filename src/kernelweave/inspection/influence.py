@@ -98,7 +98,7 @@ def influential_examples(
     fitted, output = fitted_model(model), output_of(model, target)
     estimator = getattr(model, "best_estimator_", model)
     X = check_examples(estimator, X, reset=False)
-    rows = _rows_of_support(estimator, fitted)
+    rows = _rows_of_support(fitted)
     threads = thread_count(n_jobs)
     with single_threaded_blas():
         reading = Reading(X, training=False, n_jobs=threads)
@@ -135,20 +135,17 @@ def _parts(model: Model, output: int, new: Examples, n_jobs: int) -> np.ndarray:
     return found
 
 
-def _rows_of_support(estimator: Any, model: Model) -> np.ndarray:
-    """Return the model's example that each support example of an estimator is, shape (n_support,).
+def _rows_of_support(model: Model) -> np.ndarray:
+    """Return the distinct support vector of each support vector, shape (n_support,).
 
-    A fit merges equal training examples, of which the estimator lists each.
+    A fit merges equal training examples; the estimator lists each of them.
     """
-    rows: np.ndarray | None = getattr(estimator, "_support_rows", None)
-    if rows is not None:
-        return rows
-    if not np.array_equal(estimator.dual_coef_, model.coef):
+    if model.support is None:
         raise ValueError(
-            "model was read from a file, which does not say which of several equal training "
-            "examples are support examples; use the estimator as it was fitted, or a pickle of it"
+            "model was read from a file of an earlier version, which does not say which of several "
+            "equal training examples are support vectors; fit the model again"
         )
-    return np.arange(model.examples.n)
+    return np.arange(model.examples.n) if model.merged_into is None else model.merged_into
 
 
 def _largest(

@@ -17,7 +17,7 @@ from ..kernels.data.absent import absent_of_all
 from ..kernels.data.inputs import as_input
 from ..kernels.string.spectrum import SequenceTable
 from ..kernels.string.string_columns import PlaneTable
-from ..model.model import Model, numbered, sum_of_views
+from ..model.model import Model, view_numbers, sum_of_views
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
@@ -276,7 +276,7 @@ def _of_kernels(model: Model, X: Any, background: Any, by: str, n_jobs: int) -> 
     names = model.compiled.names
     if by == "view":
         values = sum_of_views(values, model.compiled.views)
-        first = np.unique(numbered(model.compiled.views), return_index=True)[1]
+        first = np.unique(view_numbers(model.compiled.views), return_index=True)[1]
         names = tuple(model.compiled.views[k] for k in first)
     return values, base, None, names, where
 
@@ -311,7 +311,7 @@ def _of_columns(
         if groups is not None:
             players = players.grouped(groups)
         values = Games(model, players, new, rows, weights, n_jobs).values()
-        base = weights @ (model.added(rows, n_jobs).sum(axis=2)) + model.intercept
+        base = weights @ (model.contributions_of(rows, n_jobs).sum(axis=2)) + model.intercept
     return values, base, players.values(columns), players.names, where
 
 

@@ -1,4 +1,9 @@
-"""The fitted state of an estimator: support examples, their coefficients, kernel weights."""
+"""The fitted model: support vectors, dual coefficients, kernel weights and intercepts.
+
+`Model` is the only representation of what a fit has learned. Estimators derive `dual_coef_`,
+`support_`, `weights_`, `intercept_` and `kernel_names_` from it, `verify` checks it, and model
+files contain it once.
+"""
 
 from __future__ import annotations
 
@@ -28,29 +33,50 @@ from ..kernels.data.absent import (
 from .files.registry import stored
 
 if TYPE_CHECKING:
+    from ..estimators.merged_examples import MergedExamples
     from ..optimization.result import Result
 
-AT_A_TIME = 1000  # kernels whose parts of decisions are evaluated together
+KERNEL_BATCH = 1000  # kernels whose contributions are evaluated together
+FRACTION_ROUNDING = 1e-9  # allowed error of the sum of the fractions of equal training examples
 
 
 @stored("Model")
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One or several decision functions over the same support examples.
+    """One or several decision functions over the same support vectors.
 
         decision[c](x) = sum_m weights[c, m] sum_i coef[c, i] k_m(x_i, x) + intercept[c]
 
+    Equal training examples with equal targets are merged before training. A merged example has one
+    coefficient; `merged_into` and `fractions` distribute it over the training examples.
+
     Attributes
     ----------
-    compiled : the M kernels.
-    examples : the support examples, all that is kept of the training data.
-    coef : signed dual variables, shape (outputs, n_support).
-    weights : shape (outputs, M).
-    intercept : shape (outputs,).
-    means, deviations : shape (outputs, M), mean and standard deviation of what each kernel adds to
-        the decision values of the training examples, to six digits at least (see
-        `Engine.outputs_at`); None in files that are older than they.
-    view_deviations : shape (outputs, views), of what the kernels of each view add together.
+    compiled : CompiledKernels
+        The M kernels.
+    examples : Examples
+        The k distinct support vectors.
+    coef : array of shape (n_outputs, k)
+        Signed dual coefficients of the distinct support vectors.
+    weights : array of shape (n_outputs, M)
+        Kernel weights; equal rows if `shared_weights`.
+    intercept : array of shape (n_outputs,)
+    means, deviations : array of shape (n_outputs, M), or None
+        Weighted mean and standard deviation of each kernel's contribution to the decision values of
+        the training examples, accurate to six digits (see `Engine.outputs_at`). None in models that
+        were read from files without them.
+    view_deviations : array of shape (n_outputs, n_views), or None
+        Standard deviation of the summed contributions of the kernels of each view.
+    support : array of shape (n_support,), or None
+        Increasing indices of the support vectors among the training examples. None if a file of
+        format 1 or 2 contains merged examples but not which training examples they represent.
+    merged_into : array of shape (n_support,), or None
+        Position in `examples` of each support vector. None if nothing was merged: the i-th support
+        vector is ``examples[i]``.
+    fractions : array of shape (n_support,), or None
+        Fraction of the coefficient of its merged example that each support vector has.
+    shared_weights : bool
+        Whether all outputs were trained with one vector of kernel weights.
     """
 
     compiled: CompiledKernels
@@ -61,6 +87,10 @@ class Model:
     means: np.ndarray | None = None
     deviations: np.ndarray | None = None
     view_deviations: np.ndarray | None = None
+    support: np.ndarray | None = None
+    merged_into: np.ndarray | None = None
+    fractions: np.ndarray | None = None
+    shared_weights: bool = False
 
     @classmethod
     def of(
@@ -71,41 +101,89 @@ class Model:
         shares: np.ndarray,
         n_jobs: int = 1,
         engine: Engine | None = None,
+        merged: MergedExamples | None = None,
     ) -> Model:
-        """Make the model of results on `examples`: one per output, or one of all of them.
+        """Return the model of the results of a fit.
 
         Parameters
         ----------
-        shares : how much each example counts in means, shape (n,).
-        engine : that of the fit, which may have the outputs of all kernels at hand.
+        compiled : CompiledKernels
+            The M kernels.
+        examples : Examples
+            The n training examples, distinct ones if they were merged.
+        results : sequence of Result
+            One per output, or a single one if all outputs share their weights.
+        shares : array of shape (n,)
+            Weight of each example in means; the sum is 1.
+        n_jobs : int
+            Number of threads.
+        engine : Engine, optional
+            The engine of the fit, which may have cached the outputs of all kernels.
+        merged : MergedExamples, optional
+            Which training examples the distinct ones represent.
         """
         alpha = alphas(results, examples.n)
         weights = np.stack([result.weights for result in results])
-        support = np.flatnonzero(alpha.any(axis=0))
+        used = np.flatnonzero(alpha.any(axis=0))
+        support, merged_into, fractions = used, None, None
+        if merged is not None:
+            support, merged_into, fractions = _members(merged, used)
         model = cls(
             compiled=compiled,
-            examples=examples.reference(support),
-            coef=np.ascontiguousarray(alpha[:, support]),
+            examples=examples.reference(used),
+            coef=np.ascontiguousarray(alpha[:, used]),
             weights=np.repeat(weights, len(alpha) // len(results), axis=0),
             intercept=np.hstack([result.bias for result in results]),
+            support=support,
+            merged_into=merged_into,
+            fractions=fractions,
+            shared_weights=len(results) < len(alpha),
         )
-        return model.summed_up(examples, alpha, shares, n_jobs, engine)
+        return model._with_statistics(examples, alpha, shares, n_jobs, engine)
+
+    @property
+    def n_weight_vectors(self) -> int:
+        """Number of separately trained weight vectors: 1 if shared, else the number of outputs."""
+        return 1 if self.shared_weights else len(self.weights)
+
+    @property
+    def dual_coef(self) -> np.ndarray:
+        """Signed dual coefficients of the training examples `support`, (n_outputs, n_support)."""
+        if self.merged_into is None or self.fractions is None:
+            return self.coef
+        expanded: np.ndarray = self.coef[:, self.merged_into] * self.fractions
+        return expanded
 
     def decide(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
-        """Return the decision values of new examples, shape (n, outputs).
+        """Return the decision values of new examples.
 
-        `extrapolate`: whether views that are there make up for those that are absent.
+        Parameters
+        ----------
+        X : n examples
+        extrapolate : bool
+            Whether the contributions of present views are scaled up to compensate for absent views.
+        n_jobs : int
+            Number of threads.
+
+        Returns
+        -------
+        array of shape (n, n_outputs)
+
+        Raises
+        ------
+        ValueError
+            If X cannot be read by the kernels of the model.
         """
         reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
-            absent = self._unknown(reading)
+            absent = self._absent_kernels(reading)
             new = self.compiled.read(reading)
             if absent is None:
                 return self._decide(new, n_jobs)
             values = np.empty((new.n, len(self.intercept)))
             for missing, rows in patterns(absent):
                 some = new.take(rows)
-                values[rows] = self._without(missing, extrapolate)._decide(some, n_jobs)
+                values[rows] = self._at_mean(missing, extrapolate)._decide(some, n_jobs)
             return values
 
     def _decide(self, new: Examples, n_jobs: int) -> np.ndarray:
@@ -113,44 +191,57 @@ class Model:
         return values
 
     @property
-    def _averages(self) -> np.ndarray:
-        """What each kernel adds on average, shape (outputs, M)."""
+    def _mean_contributions(self) -> np.ndarray:
+        """Mean contribution of each kernel, shape (n_outputs, M)."""
         if self.means is None:
-            raise ValueError("X: a view is absent, which models of older files say nothing of")
+            raise ValueError(
+                "X: a view is absent for some examples, but the model file lacks the mean "
+                "contribution of its kernels; fit and save the model again, or pass every view"
+            )
         return self.means
 
-    def _unknown(self, reading: Reading) -> np.ndarray | None:
-        """Return for which examples each kernel is absent, (M, n), if kernels do not know."""
+    def _absent_kernels(self, reading: Reading) -> np.ndarray | None:
+        """Return which kernels are absent for which examples, (M, n).
+
+        None if there are none, or if the kernels themselves have values for absent views.
+        """
         absent = absent_of_all(self.compiled, reading)
         return None if is_extrapolated(self.compiled) else absent
 
     def _factors(self, absent: np.ndarray, extrapolate: bool) -> np.ndarray:
-        """Return how much what present kernels add differently from the average counts, (n,).
+        """Return the factor of the centred contributions of present kernels, shape (n,).
 
-        `absent` has shape (M, n). Models of earlier versions did not extrapolate.
+        `absent` has shape (M, n). Kernels with absent examples at the mean (one-class models, and
+        models of earlier versions) do not extrapolate.
         """
         if is_at_mean(self.compiled) or not extrapolate:
             return np.ones(absent.shape[1])
         return extrapolation(shares_of_views(self.compiled.views) @ ~absent)
 
-    def _without(self, kernels: np.ndarray, extrapolate: bool) -> Model:
-        """Return the model where some kernels, shape (M,), add what they add on average.
+    def _at_mean(self, kernels: np.ndarray, extrapolate: bool) -> Model:
+        """Return the model in which some kernels, a mask of shape (M,), contribute their mean.
 
-        The others make up for them, see `kernels.absent`.
+        The other kernels are scaled up to compensate, see `kernels.data.absent`.
         """
         factor = self._factors(kernels[:, None], extrapolate)[0]
-        left = (self._averages * np.where(kernels, 1.0, 1.0 - factor)).sum(axis=1)
+        constant = (self._mean_contributions * np.where(kernels, 1.0, 1.0 - factor)).sum(axis=1)
         weights = np.where(kernels, 0.0, factor * self.weights)
-        return replace(self, weights=weights, intercept=self.intercept + left)
+        return replace(self, weights=weights, intercept=self.intercept + constant)
 
     @cached_property
     def _decision(self) -> _core.Decision:
-        """The decision functions for the core, which compiles them once."""
+        """The decision functions, compiled once for the core."""
         program, side = self.compiled.program, self.examples.side
         return _core.Decision(program, side, self.coef, self.weights)
 
     def check(self) -> None:
-        """Raise ValueError where the parts do not fit together, or are not finite numbers."""
+        """Check that shapes and types agree and that all values are finite.
+
+        Raises
+        ------
+        ValueError
+            Naming the attribute that is wrong.
+        """
         outputs = len(self.intercept)
         shapes = {
             "intercept": (outputs,),
@@ -160,33 +251,97 @@ class Model:
         for name, shape in shapes.items():
             values = getattr(self, name)
             if values.shape != shape or values.dtype != np.float64 or outputs == 0:
-                raise ValueError(f"{name} must be float64 of shape {shape}, not {values.shape}")
+                raise ValueError(
+                    f"{name} must be float64 of shape {shape}, not {values.dtype} of shape "
+                    f"{values.shape}"
+                )
             if not np.isfinite(values).all():
-                raise ValueError(f"{name} holds numbers that are not finite")
-        each = self.weights.shape, self.weights.shape, (outputs, len(set(self.compiled.views)))
-        names = "means", "deviations", "view_deviations"
-        for name, shape in zip(names, each, strict=True):
-            values = getattr(self, name)
-            if values is not None and (values.shape != shape or values.dtype != np.float64):
-                raise ValueError(f"{name} must be float64 of shape {shape}")
-        _ = self._decision  # the core checks the examples
+                raise ValueError(f"{name} contains NaN or infinity")
+        if np.any(self.weights < 0):
+            raise ValueError("weights must not be negative")
+        if self.shared_weights and np.any(self.weights != self.weights[0]):
+            raise ValueError("weights must have equal rows if outputs share them")
+        n_views = len(set(self.compiled.views))
+        self._check_statistics("means", self.weights.shape)
+        self._check_statistics("deviations", self.weights.shape)
+        self._check_statistics("view_deviations", (outputs, n_views))
+        self._check_support()
+        vectors = (self.compiled.listing.layout.n_slots, self.examples.n)
+        if self.examples.vectors.shape != vectors or self.examples.vectors.dtype != np.float64:
+            raise ValueError(f"the vectors of normalisations must be float64 of shape {vectors}")
+        _ = self._decision  # the core checks the tables of the examples
+
+    def _check_statistics(self, name: str, shape: tuple[int, ...]) -> None:
+        values = getattr(self, name)
+        if values is None:
+            return
+        if values.shape != shape or values.dtype != np.float64:
+            raise ValueError(f"{name} must be float64 of shape {shape}, not {values.shape}")
+        if np.isnan(values).any():
+            raise ValueError(f"{name} contains NaN")
+
+    def _check_support(self) -> None:
+        """Check the indices of the support vectors and the fractions of merged examples."""
+        k = self.examples.n
+        if self.support is None:
+            if self.merged_into is not None or self.fractions is not None:
+                raise ValueError("merged_into and fractions require support")
+            return
+        _check_indices("support", self.support)
+        if np.any(np.diff(self.support) <= 0):
+            raise ValueError("support must be increasing indices of training examples")
+        if self.merged_into is None and self.fractions is None:
+            if len(self.support) != k:
+                raise ValueError(
+                    f"support has {len(self.support)} indices, but the model {k} support vectors"
+                )
+            return
+        if self.merged_into is None or self.fractions is None:
+            raise ValueError("merged_into and fractions must be given together")
+        _check_indices("merged_into", self.merged_into, below=k)
+        shape = self.support.shape
+        if self.merged_into.shape != shape or self.fractions.shape != shape:
+            raise ValueError(f"merged_into and fractions must have shape {shape}, as support")
+        if self.fractions.dtype != np.float64 or not np.all(self.fractions > 0):
+            raise ValueError("fractions must be positive float64 numbers")
+        total = np.bincount(self.merged_into, self.fractions, minlength=k)
+        if np.any(np.abs(total - 1.0) > FRACTION_ROUNDING):
+            raise ValueError("the fractions of each merged example must add up to 1")
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_decision"}
 
     def contributions(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
-        """Return what each kernel adds to the decision values, shape (n, outputs, M)."""
+        """Return the contribution of each kernel to the decision values.
+
+        Parameters
+        ----------
+        X : n examples
+        extrapolate : bool
+            As in `decide`.
+        n_jobs : int
+            Number of threads.
+
+        Returns
+        -------
+        array of shape (n, n_outputs, M)
+            The sum over the kernels, plus the intercept, is the decision value.
+        """
         reading = Reading(X, training=False, n_jobs=n_jobs)
         with single_threaded_blas():
-            absent = self._unknown(reading)
-            values = self.added(self.compiled.read(reading), n_jobs)
+            absent = self._absent_kernels(reading)
+            new = self.compiled.read(reading)
+            values = np.zeros((new.n, *self.weights.shape))
+            for some, part in self._contributions_in_batches(new, n_jobs):
+                values[:, :, some] = part
         if absent is None:
             return values
-        factors = np.where(absent, 0.0, self._factors(absent, extrapolate))
-        with_averages: np.ndarray = factors.T[:, None] * (values - self._averages) + self._averages
-        return with_averages
+        factors = np.where(absent, 0.0, self._factors(absent, extrapolate)).T[:, None]
+        means = self._mean_contributions
+        with_means: np.ndarray = factors * (values - means) + means
+        return with_means
 
-    def summed_up(
+    def _with_statistics(
         self,
         examples: Examples,
         alpha: np.ndarray,
@@ -194,24 +349,26 @@ class Model:
         n_jobs: int,
         engine: Engine | None = None,
     ) -> Model:
-        """Return the model with what its kernels add to the decisions of its training examples.
+        """Return the model with means and deviations of the contributions of its kernels.
 
-        More than `MOST_EXAMPLES` of them are sampled evenly. `alpha` has shape (outputs, n).
+        They are computed over the training examples, or over `MOST_EXAMPLES` of them, evenly
+        spaced. `alpha` has shape (n_outputs, n).
         """
         some, few = examples, np.arange(examples.n)
         if examples.n > MOST_EXAMPLES:
             few = np.linspace(0, examples.n - 1, MOST_EXAMPLES).astype(np.int64)
             some, shares = examples.take(few), shares[few] / shares[few].sum()
-        here = isinstance(examples, Examples)  # and not on other machines
+        local = isinstance(examples, Examples)
         training_set = TrainingSet(self.compiled.listing, examples, n_jobs=n_jobs)
-        if engine is not None and self._knows(engine, alpha):
-            parts = in_parts(kernel_blocks(engine).outputs_at(few).T[:, None] * self.weights)
-        elif here and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
-            parts = in_parts(_outputs(LinearEngine.of(training_set), alpha, few) * self.weights)
+        if engine is not None and self._has_outputs(engine, alpha):
+            parts = in_batches(kernel_blocks(engine).outputs_at(few).T[:, None] * self.weights)
+        elif local and LinearEngine.serves(training_set):  # one pass gives all kernels' outputs
+            outputs = _linear_outputs(LinearEngine.of(training_set), alpha, few)
+            parts = in_batches(outputs * self.weights)
         else:
-            parts = self._added(some, n_jobs)
+            parts = self._contributions_in_batches(some, n_jobs)
         means, deviations = np.zeros_like(self.weights), np.zeros_like(self.weights)
-        views = numbered(self.compiled.views)
+        views = view_numbers(self.compiled.views)
         by_view = np.zeros((some.n, len(self.weights), views.max() + 1))
         for kernels, values in parts:
             means[:, kernels], deviations[:, kernels] = spread(values, shares)
@@ -220,10 +377,11 @@ class Model:
         by_view = spread(by_view, shares)[1]
         return replace(self, means=means, deviations=deviations, view_deviations=by_view)
 
-    def _knows(self, engine: Engine, alpha: np.ndarray) -> bool:
+    def _has_outputs(self, engine: Engine, alpha: np.ndarray) -> bool:
         """Return whether an engine gives the outputs of all kernels for alpha at little cost.
 
-        One that combines kernels needs products, or a pass, which a few kernels are not worth.
+        An engine that combines kernels needs products, or a pass over the examples, which does not
+        pay for a few kernels.
         """
         if engine.n_kernels != self.compiled.n_kernels or len(alpha) > 1:
             return False
@@ -233,17 +391,31 @@ class Model:
             return False
         return np.array_equal(engine.alpha, alpha[0])
 
-    def added(self, new: Examples, n_jobs: int) -> np.ndarray:
-        """Return what each kernel adds for examples as the kernels read them, (n, outputs, M)."""
+    def contributions_of(self, new: Examples, n_jobs: int) -> np.ndarray:
+        """Return the contribution of each kernel to the decision values of prepared examples.
+
+        Parameters
+        ----------
+        new : Examples
+            n examples as the kernels read them.
+        n_jobs : int
+            Number of threads.
+
+        Returns
+        -------
+        array of shape (n, n_outputs, M)
+        """
         values = np.zeros((new.n, *self.weights.shape))
-        for some, part in self._added(new, n_jobs):
+        for some, part in self._contributions_in_batches(new, n_jobs):
             values[:, :, some] = part
         return values
 
-    def _added(self, new: Examples, n_jobs: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Give some kernels with a weight, shape (k,), and what they add, (n, outputs, k)."""
+    def _contributions_in_batches(
+        self, new: Examples, n_jobs: int
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield kernels with a weight, shape (b,), and their contributions, (n, n_outputs, b)."""
         outputs, used = len(self.weights), np.flatnonzero(self.weights.any(axis=0))
-        for some in np.array_split(used, len(used) // AT_A_TIME + 1):
+        for some in np.array_split(used, len(used) // KERNEL_BATCH + 1):
             if len(some) == 0:
                 continue
             old = TrainingSet(self.compiled.listing, self.examples).part(some)
@@ -259,8 +431,38 @@ class Model:
             yield some, found.reshape(outputs, len(some), -1).transpose(2, 0, 1)
 
 
-def _outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
-    """Return what kernels give k examples, (k, outputs, M), for alpha of shape (outputs, n)."""
+def _members(merged: MergedExamples, used: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the training examples that distinct support vectors represent.
+
+    Parameters
+    ----------
+    merged : MergedExamples
+    used : array of shape (k,)
+        The support vectors among the distinct examples.
+
+    Returns
+    -------
+    support, merged_into, fractions : arrays of shape (n_support,)
+    """
+    position = np.full(len(merged.chosen), -1)
+    position[used] = np.arange(len(used))
+    merged_into = position[merged.kind]
+    support = np.flatnonzero((merged_into >= 0) & (merged.shares > 0))
+    return support, merged_into[support], merged.shares[support]
+
+
+def _check_indices(name: str, values: np.ndarray, below: int | None = None) -> None:
+    if values.ndim != 1 or values.dtype.kind != "i":
+        raise ValueError(f"{name} must be a 1-D array of integers")
+    if values.size and (values.min() < 0 or (below is not None and values.max() >= below)):
+        raise ValueError(f"{name} contains an index out of range")
+
+
+def _linear_outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.ndarray:
+    """Return the outputs of each kernel for the examples idx, (len(idx), n_outputs, M).
+
+    `alpha` has shape (n_outputs, n).
+    """
     found = []
     for one in alpha:
         engine.move_to(one)
@@ -268,36 +470,36 @@ def _outputs(engine: LinearEngine, alpha: np.ndarray, idx: np.ndarray) -> np.nda
     return np.stack(found, axis=1)
 
 
-def in_parts(added: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Give some of M kernels, shape (k,), and what they add, (n, outputs, k) of (n, outputs, M)."""
-    M = added.shape[2]
-    for some in np.array_split(np.arange(M), M // AT_A_TIME + 1):
-        yield some, added[..., some]
+def in_batches(values: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield kernels, shape (b,), and their values, (n, n_outputs, b), of (n, n_outputs, M)."""
+    M = values.shape[2]
+    for some in np.array_split(np.arange(M), M // KERNEL_BATCH + 1):
+        yield some, values[..., some]
 
 
-def spread(added: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return mean and standard deviation of values, shape (n, ...), over n weighted examples."""
-    means = np.tensordot(shares, added, 1)
-    off = added - means
-    sizes = np.abs(off).max(axis=0)  # whose squares may be beyond all numbers
+def spread(values: np.ndarray, shares: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return weighted mean and standard deviation of values, (n, ...), with weights (n,)."""
+    means = np.tensordot(shares, values, 1)
+    off = values - means
+    sizes = np.abs(off).max(axis=0)  # squares of large values would overflow
     off = np.divide(off, sizes, out=np.zeros_like(off), where=sizes > 0)
     return means, sizes * np.sqrt(np.tensordot(shares, off**2, 1))
 
 
-def sum_of_views(added: np.ndarray, views: Sequence[str]) -> np.ndarray:
-    """Return what the kernels of each view add together, shape (..., views), of (..., M)."""
-    numbers = numbered(views)
+def sum_of_views(values: np.ndarray, views: Sequence[str]) -> np.ndarray:
+    """Return values per kernel, shape (..., M), summed over the kernels of each view."""
+    numbers = view_numbers(views)
     belongs = np.equal.outer(numbers, np.arange(numbers.max() + 1)).astype(float)
-    summed: np.ndarray = added @ belongs
+    summed: np.ndarray = values @ belongs
     return summed
 
 
-def numbered(views: Sequence[str]) -> np.ndarray:
-    """Return the number of each kernel's view, in the order of their first kernels, (M,)."""
+def view_numbers(views: Sequence[str]) -> np.ndarray:
+    """Return the number of each kernel's view, counted by first occurrence, shape (M,)."""
     first = {view: number for number, view in enumerate(dict.fromkeys(views))}
     return np.array([first[view] for view in views])
 
 
 def alphas(results: Sequence[Result], n: int) -> np.ndarray:
-    """Return the alphas of all outputs on n examples, shape (outputs, n)."""
+    """Return the dual variables of all outputs on n examples, shape (n_outputs, n)."""
     return np.vstack([result.alpha.reshape(-1, n) for result in results])

@@ -1,12 +1,15 @@
-"""Proof for those who want it: the certificate of a fitted model, computed anew from its data.
+"""Verification: the certificate of a fitted model, recomputed from its training data.
 
-Nothing that a solver kept is used: kernel values, outputs, losses and norms come from the training
-data and from what a fit leaves in public, `dual_coef_`, `support_`, `weights_` and `intercept_`.
-Kernel matrices are evaluated in blocks of rows, so that memory does not grow with their size.
+Nothing that a solver cached is used: kernel values, outputs, losses and norms are computed from the
+training data and from the `Model` that predicts. Its support vectors must be the training examples
+that it says they are. Kernel matrices are evaluated in blocks of rows, so that memory does not grow
+with their size.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -17,31 +20,43 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import _core, single_threaded_blas
 from ..estimators.base import MKLEstimator
+from ..estimators.fitted import NO_SUPPORT
 from ..estimators.validation import check_examples, check_targets, check_weights, weighed
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Reading
-from ..kernels.data.absent import completed, each_kernel
+from ..kernels.compile.normalized_kernels import MOST_EXAMPLES, FromMean
+from ..kernels.data.absent import absent_of_members, completed, each_kernel
 from ..norms import Fixed, as_norm
 from ..problem.problem import Problem
+from .files.checkpoint import encoded
+from .model import Model, spread, view_numbers
 
-BLOCK_BYTES = 1 << 26  # of kernel values at a time
-ROUNDING = 1e-6  # how far values may be apart, relative to them, that were added up in other orders
-EDGE = 1e-12  # how far a bound may be missed, relative to it, by a cost that was divided
+BLOCK_BYTES = 1 << 26  # kernel values evaluated at a time
+ROUNDING = 1e-6  # allowed relative difference of values that were summed in different orders
+STATISTICS_ROUNDING = 1e-4  # of means and deviations, which are accurate to six digits
+STANDARD_ERRORS = 10.0  # allowed difference of a mean over a sample, in standard errors
+BOUND_ROUNDING = 1e-12  # allowed relative violation of a bound by a dual variable that was divided
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Verification:
-    """What a model claims, and what its training data say.
+    """Reported and recomputed certificate of a model.
 
     Attributes
     ----------
-    primal, dual, constant, gap : array of shape (rows of weights_,)
-        Computed from the training data.
-    reported_primal, reported_dual, reported_constant, reported_gap : likewise
-        What the model says of itself. A model that an earlier version saved says nothing of the
-        best constant (NaN), and its gap is relative to the primal value.
+    primal, dual, constant, gap : array of shape (n_weight_vectors,)
+        Objective values, objective value of the constant model, and relative duality gap, computed
+        from the training data.
+    reported_primal, reported_dual, reported_constant, reported_gap : array, likewise
+        Values reported by the model. Models of earlier versions do not report the constant model
+        (NaN), and their gap is relative to the primal value.
+    support_vectors_agree : bool
+        Whether the support vectors of the model are the training examples `support_` of X.
+    statistics_agree : bool
+        Whether the mean contributions of the kernels, which predictions use if a view is absent,
+        and the deviations that `weights_frame` reports are those of the training examples.
     agree : bool
-        Whether all of them are the same but for rounding.
+        Whether all of this agrees up to rounding.
 
     Examples
     --------
@@ -64,6 +79,8 @@ class Verification:
     reported_dual: np.ndarray
     reported_constant: np.ndarray
     reported_gap: np.ndarray
+    support_vectors_agree: bool = True
+    statistics_agree: bool = True
 
     @property
     def agree(self) -> bool:
@@ -72,7 +89,9 @@ class Verification:
         with np.errstate(divide="ignore", invalid="ignore"):  # a primal value of 0
             gap = np.where(old, (self.primal - self.dual) / np.abs(self.primal), self.gap)
         return bool(
-            np.all(_close(self.primal, self.reported_primal, size))
+            self.support_vectors_agree
+            and self.statistics_agree
+            and np.all(_close(self.primal, self.reported_primal, size))
             and np.all(_close(self.dual, self.reported_dual, size))
             and np.all(old | _close(self.constant, self.reported_constant, size))
             and np.all(_close(gap, self.reported_gap, 1.0 + np.abs(self.reported_gap)))
@@ -83,32 +102,38 @@ class Verification:
         lines = [f"Verification: the model {verdict} its training data"]
         for name in ("primal", "dual", "constant", "gap"):
             pairs = zip(getattr(self, name), getattr(self, f"reported_{name}"), strict=True)
-            shown = ", ".join(f"{found:.6g} (reported {said:.6g})" for found, said in pairs)
-            lines.append(f"  {name:8} {shown}")
+            values = ", ".join(f"{found:.6g} (reported {said:.6g})" for found, said in pairs)
+            lines.append(f"  {name:8} {values}")
+        if not self.support_vectors_agree:
+            lines.append("  the support vectors are not the examples `support_` of X")
+        if not self.statistics_agree:
+            lines.append("  the mean contributions of the kernels are not those on X")
         return "\n".join(lines)
 
 
 def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
-    """Compute the certificate of a fitted model from its training data.
+    """Recompute the certificate of a fitted model from its training data.
 
     Parameters
     ----------
-    model : fitted MKLClassifier, MKLRegressor or MKLOneClass, or one of those that select a model
-    X : the n examples that it was trained on
-    y : their targets, shape (n,); ignored for one class
-    sample_weight : what `fit` was given, shape (n,) or None
+    model : fitted MKLClassifier, MKLRegressor, MKLOneClass, MKLClassifierCV or MKLRegressorCV
+    X : the n training examples
+    y : array of shape (n,) or (n, n_outputs), optional
+        Their targets; ignored by one-class models.
+    sample_weight : array of shape (n,), optional
+        The weights that were passed to `fit`.
 
     Returns
     -------
     Verification
-        Both objective values, that of the best constant, and the gap next to the reported ones.
-        With other data than those of the fit they do not agree.
+        Recomputed and reported values. They do not agree if X, y and sample_weight are not those of
+        the fit, or if the model was altered so that it predicts differently.
 
     Raises
     ------
     ValueError
-        Where X and y cannot be what the model was trained on: other columns, fewer examples than
-        it has seen, other classes.
+        If X and y cannot be the training data (other columns, fewer examples, other classes), or if
+        the model has no certificate.
 
     Examples
     --------
@@ -125,42 +150,82 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
     if not isinstance(model, MKLEstimator):
         raise TypeError(f"model must be an estimator of kernelweave, got {type(model).__name__}")
     check_is_fitted(model)
+    fitted = _certified(model)
     X = check_examples(model, X, reset=False)
     problems = _problems(model, X, y, sample_weight)
-    n = len(problems[0].y)
-    if model.support_.size and model.support_.max() >= n:
+    n, support = len(problems[0].y), model.support_
+    if support.size and support.max() >= n:
         raise ValueError(
-            f"X must hold the examples that the model was trained on: it has {n}, but "
-            f"support_ names example {model.support_.max()}"
+            f"X must be the examples that the model was trained on: it has {n}, but "
+            f"support_ contains index {support.max()}"
         )
-    weights = np.atleast_2d(model.weights_)
+    if len(problems) != len(fitted.intercept):
+        raise ValueError(
+            f"y must be the targets of the fit: they give {len(problems)} problems, but the model "
+            f"has {len(fitted.intercept)} decision functions"
+        )
+    shares = _shares(problems[0].C)
     counted = np.any([problem.C > 0 for problem in problems], axis=0)
+    weights = fitted.weights[: fitted.n_weight_vectors]
     if len(weights) < len(problems):
         problems = [Problem.sharing(problems)]
-    alpha = np.zeros((len(model.dual_coef_), n))
-    alpha[:, model.support_] = model.dual_coef_
-    varying = model._model.compiled.varying
-    each = np.broadcast_to(weights, (len(alpha), weights.shape[1]))
-    F, s = _outputs(model, X, alpha, each, counted)
+    alpha = np.zeros((len(fitted.intercept), n))
+    alpha[:, support] = fitted.dual_coef
+    varying = fitted.compiled.varying
+    outputs = _Outputs(fitted, alpha, counted, shares)
+    outputs.add_all(X, support, model.n_jobs)
     found = [
         _values(
-            _judged(model, problem, theta, varying),
+            _certified_problem(model, problem, theta, varying),
             alpha[rows],
-            F[rows],
-            s[rows][:, varying],
+            outputs.F[rows],
+            outputs.s[rows][:, varying],
             theta[varying],
             bias - problem.centre,
         )
-        for problem, theta, rows, bias in _rows(problems, weights, model.intercept_)
+        for problem, theta, rows, bias in _rows(problems, weights, fitted.intercept)
     ]
-    names = ("primal_objective_", "dual_objective_", "constant_objective_", "duality_gap_")
-    said = [np.atleast_1d(getattr(model, name, np.full(len(weights), np.nan))) for name in names]
-    return Verification(*np.array(found).T, *said)
+    unknown = np.full(len(weights), np.nan)  # models of earlier versions do not report it
+    primal, dual, constant, gap = np.array(found).T
+    return Verification(
+        primal=primal,
+        dual=dual,
+        constant=constant,
+        gap=gap,
+        reported_primal=np.atleast_1d(model.primal_objective_),
+        reported_dual=np.atleast_1d(model.dual_objective_),
+        reported_constant=np.atleast_1d(getattr(model, "constant_objective_", unknown)),
+        reported_gap=np.atleast_1d(model.duality_gap_),
+        support_vectors_agree=_support_vectors_agree(fitted, X, model.n_jobs),
+        statistics_agree=outputs.statistics_agree(),
+    )
+
+
+def _certified(model: Any) -> Model:
+    """Return the model of an estimator; raise ValueError if there is nothing to verify."""
+    if not hasattr(model, "duality_gap_"):
+        raise ValueError(
+            "model has no certificate: it was not trained by kernelweave (such as models of "
+            "LS-GKM); fit it on its training data"
+        )
+    if model._model.support is None:
+        raise ValueError(f"model cannot be verified: {NO_SUPPORT}")
+    fitted: Model = model._model
+    norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
+    norm.value(fitted.weights[0])  # raises ValueError if the norm is one of another M
+    return fitted
+
+
+def _shares(costs: np.ndarray) -> np.ndarray:
+    """Return the weight of each example in means, shape (n,), of its cost."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        shares: np.ndarray = costs / costs.sum()
+    return shares
 
 
 def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Return which values are the same but for rounding, relative to a size."""
-    with np.errstate(invalid="ignore"):  # infinite values are equal or not
+    """Return which values are equal up to rounding relative to `size`."""
+    with np.errstate(invalid="ignore"):  # infinity minus infinity
         same: np.ndarray = (found == said) | (np.abs(found - said) <= ROUNDING * size)
     return same
 
@@ -175,7 +240,7 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
         classes, codes = model._labels(X, y)
         if not np.array_equal(classes, model.classes_):
             raise ValueError(
-                f"y must hold the classes of the model, {model.classes_.tolist()}, "
+                f"y must contain the classes of the model, {model.classes_.tolist()}, "
                 f"got {classes.tolist()}"
             )
         costs = weighed(_C(model), model._costs(classes, codes, sample_weight))
@@ -194,17 +259,19 @@ def _C(model: Any) -> Any:
     return model.C_ if hasattr(model, "C_") else model.C
 
 
-def _judged(model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray) -> Problem:
-    """Return the problem that was certified: that of the kernels that vary.
+def _certified_problem(
+    model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray
+) -> Problem:
+    """Return the problem that was certified: without constant kernels.
 
-    Two-stage weights, shape (M,), are given ones.
+    Two-stage methods certify the SVM with fixed weights theta, shape (M,).
     """
     two_stage = model.solver in ("alignment", "centered-alignment")
     return replace(problem, norm=(Fixed(theta) if two_stage else problem.norm).among(varying))
 
 
 def _rows(problems: list[Problem], weights: np.ndarray, bias: np.ndarray) -> Iterator[Any]:
-    """Give each problem with its weights, (M,), and the rows and biases of its machines."""
+    """Yield each problem with its weights, (M,), and the rows and intercepts of its outputs."""
     first = 0
     for problem, theta in zip(problems, weights, strict=True):
         rows = slice(first, first + problem.n_outputs)
@@ -220,44 +287,140 @@ def _values(
     theta: np.ndarray,
     bias: np.ndarray,
 ) -> tuple[float, float, float, float]:
-    """Return both values, that of the best constant, and the gap.
+    """Return primal, dual and constant objective value, and the gap.
 
-    alpha and F have shape (machines, n), s has shape (machines, M).
+    alpha and F have shape (outputs, n), s has shape (outputs, M).
     """
     flat, total = alpha.ravel(), s.sum(axis=0)
     inside = np.clip(flat, problem.term.lo, problem.term.hi)
-    flat = np.where(np.abs(flat - inside) <= EDGE * np.abs(inside), inside, flat)
+    flat = np.where(np.abs(flat - inside) <= BOUND_ROUNDING * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
     dual = problem.dual(flat, total) - problem.risk.infeasibility_gain(flat, bias)
     return primal, dual, problem.constant, problem.gap(primal, dual)
 
 
-def _outputs(
-    model: Any, X: Any, alpha: np.ndarray, weights: np.ndarray, counted: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the outputs without bias, shape (outputs, n), and alpha' K_m alpha, (outputs, M).
+class _Outputs:
+    """Outputs of the kernels for the dual variables of a model, added up kernel by kernel.
 
-    They are 0 for examples without cost, (n,) not `counted`, of which kernels may be infinite.
+    Attributes
+    ----------
+    F : array of shape (n_outputs, n)
+        Decision values without intercept; 0 for examples without cost, whose kernel values may be
+        infinite.
+    s : array of shape (n_outputs, M)
+        Squared block norms alpha' K_m alpha.
     """
-    F, s = np.zeros(alpha.shape), np.zeros(weights.shape)
-    last = 0
-    for kernel in each_kernel(model._model.compiled):
-        members = slice(last, last + kernel.n_kernels)
-        last = members.stop
-        for rows, K, columns in _blocks(kernel, X, model.support_, alpha.shape[1], model.n_jobs):
-            with np.errstate(over="ignore", invalid="ignore"):
-                g = K @ alpha[:, columns].T  # (members, rows, outputs)
-            g[:, ~counted[rows]] = 0.0
-            F[:, rows] += np.einsum("om,mro->or", weights[:, members], g)
-            s[:, members] += np.einsum("mro,or->om", g, alpha[:, rows])
-    return F, s
+
+    def __init__(
+        self, model: Model, alpha: np.ndarray, counted: np.ndarray, shares: np.ndarray
+    ) -> None:
+        self._model, self._alpha, self._counted, self._shares = model, alpha, counted, shares
+        n_outputs, n = alpha.shape
+        self.F, self.s = np.zeros((n_outputs, n)), np.zeros(model.weights.shape)
+        self._means, self._squares = np.zeros_like(self.s), np.zeros_like(self.s)
+        self._views = view_numbers(model.compiled.views)
+        self._by_view = np.zeros((n, n_outputs, self._views.max() + 1))
+
+    def add_all(self, X: Any, support: np.ndarray, n_jobs: int | None) -> None:
+        """Evaluate all kernels on the training examples X."""
+        last, n = 0, self._alpha.shape[1]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for kernel in each_kernel(self._model.compiled):
+                members = slice(last, last + kernel.n_kernels)
+                last = members.stop
+                for rows, K, columns in _blocks(kernel, X, support, n, n_jobs):
+                    g = K @ self._alpha[:, columns].T  # (members, rows, n_outputs)
+                    g[:, ~self._counted[rows]] = 0.0
+                    self._add(members, rows, g)
+
+    def _add(self, members: slice, rows: slice, g: np.ndarray) -> None:
+        """Add the outputs g of some kernels for some examples."""
+        weights, shares = self._model.weights[:, members], self._shares[rows]
+        self.s[:, members] += np.einsum("mro,or->om", g, self._alpha[:, rows])
+        contributions = np.einsum("om,mro->mro", weights, g)
+        self.F[:, rows] += contributions.sum(axis=0).T
+        self._means[:, members] += np.einsum("r,mro->om", shares, contributions)
+        self._squares[:, members] += np.einsum("r,mro->om", shares, contributions**2)
+        for view in np.unique(self._views[members]):
+            of_view = contributions[self._views[members] == view].sum(axis=0)
+            self._by_view[rows, :, view] += of_view
+
+    def statistics_agree(self) -> bool:
+        """Return whether means and deviations of the model are those of the training examples.
+
+        A fit on more than `MOST_EXAMPLES` examples computes them over a sample. Then only means are
+        compared, and allowed to differ by `STANDARD_ERRORS`.
+        """
+        model = self._model
+        if model.means is None:
+            return True
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviations = np.sqrt(np.maximum(self._squares - self._means**2, 0.0))
+            by_view = spread(self._by_view, self._shares)[1]
+        size = float(np.nan_to_num(np.abs(model.means) + deviations).max())
+        tolerance = STATISTICS_ROUNDING * size
+        if len(self._shares) > MOST_EXAMPLES:
+            errors = STANDARD_ERRORS * deviations / math.sqrt(MOST_EXAMPLES)
+            return _within(self._means, model.means, tolerance + errors)
+        agrees = _within(self._means, model.means, tolerance)
+        if model.deviations is not None:
+            agrees &= _within(deviations, model.deviations, tolerance)
+        if model.view_deviations is not None:
+            most = max(Counter(self._views.tolist()).values())
+            agrees &= _within(by_view, model.view_deviations, most * tolerance)
+        return agrees
+
+
+def _within(found: np.ndarray, said: np.ndarray, tolerance: Any) -> bool:
+    """Return whether values differ by at most a tolerance; overflow is not compared."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.all((np.abs(found - said) <= tolerance) | ~np.isfinite(found)))
+
+
+def _support_vectors_agree(model: Model, X: Any, n_jobs: int | None) -> bool:
+    """Return whether the support vectors of a model are the examples `support` of X.
+
+    Tables must be equal, and the vectors of normalisations equal up to rounding.
+    """
+    support = np.empty(0, dtype=np.int64) if model.support is None else model.support
+    reading = Reading(X, training=True, n_jobs=n_jobs)
+    expected = model.compiled.read(reading).reference(support)
+    merged_into = np.arange(model.examples.n) if model.merged_into is None else model.merged_into
+    found = model.examples.take(merged_into)
+    if expected.sources != found.sources or expected.vectors.shape != found.vectors.shape:
+        return False
+    (document, arrays), (other, others) = map(encoded, (expected.tables, found.tables))
+    if document != other or not all(map(_equal, arrays, others)):
+        return False
+    unused = _unused_slots(model.compiled, reading)[:, support]
+    vectors = np.where(unused, 0.0, expected.vectors), np.where(unused, 0.0, found.vectors)
+    size = np.abs(np.nan_to_num(vectors[0])).max(initial=0.0)
+    return np.allclose(*vectors, rtol=ROUNDING, atol=ROUNDING * size, equal_nan=True)
+
+
+def _unused_slots(compiled: CompiledKernels, reading: Reading) -> np.ndarray:
+    """Return which values of normalisations belong to absent views, shape (slots, n).
+
+    They are arbitrary: `Extrapolated` multiplies the kernel by 0 for such examples.
+    """
+    slots = [np.zeros((0, reading.n), dtype=bool)]
+    for kernel in compiled.listing.layout.slotted:
+        absent = np.zeros((kernel.n_kernels, reading.n), dtype=bool)
+        if isinstance(kernel, FromMean):
+            absent |= absent_of_members(kernel, reading)
+        slots.append(absent)
+    return np.concatenate(slots)
+
+
+def _equal(one: np.ndarray, two: np.ndarray) -> bool:
+    return np.array_equal(one, two, equal_nan=one.dtype.kind == two.dtype.kind == "f")
 
 
 def _blocks(
     kernel: Kernel, X: Any, support: np.ndarray, n: int, n_jobs: int | None
 ) -> Iterator[tuple[slice, np.ndarray, Any]]:
-    """Give rows of n examples, kernel values of shape (M, rows, columns), and what columns are."""
-    if _is_given(kernel):  # X is the whole matrix, and may need a repair as a whole
+    """Yield rows, kernel values of shape (M, rows, columns), and the examples of the columns."""
+    if _is_given(kernel):  # X is the complete matrix; a repair needs all of it
         yield slice(0, n), kernel(X).reshape(-1, n, n), slice(0, n)
         return
     if support.size == 0:

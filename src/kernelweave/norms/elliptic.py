@@ -78,7 +78,16 @@ class Elliptic(Norm):
         return self.E
 
     def among(self, kernels: np.ndarray) -> Elliptic:
-        return Elliptic(np.linalg.inv(self._inverse[np.ix_(kernels, kernels)]))
+        others = np.setdiff1d(np.arange(len(self.E)), kernels)
+        if len(others) == 0:
+            return self
+        # The inverse of a block of E^-1 is a Schur complement of E, which has more digits.
+        half = solve_triangular(
+            np.linalg.cholesky(self.E[np.ix_(others, others)]),
+            self.E[np.ix_(others, kernels)],
+            lower=True,
+        )
+        return Elliptic(self.E[np.ix_(kernels, kernels)] - half.T @ half)
 
     def value(self, theta: np.ndarray) -> float:
         same_length("E", len(self.E), len(theta))

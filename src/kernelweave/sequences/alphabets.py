@@ -1,4 +1,4 @@
-"""Alphabets: which letters a sequence is made of, and what becomes of the others."""
+"""Alphabets: the letters of sequences, and how other characters are treated."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from ..common.cached_property import cached_property
 from ..model.files.registry import stored
 
-UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes that the core keeps for itself
+UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes reserved by the core
 MOST_LETTERS = 253
 
 _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
@@ -23,12 +23,16 @@ class Alphabet:
 
     Parameters
     ----------
-    name : what messages call it.
-    letters : the letters, at most 253 different bytes.
-    complement : for each letter its partner on the other strand; empty where there is none.
-    fold_case : whether small and capital letters are the same.
-    symbols_only : whether a byte that no sequence file may hold is always an error, rather than
-        an unknown letter.
+    name : str
+        Name in messages.
+    letters : bytes
+        At most 253 different letters.
+    complement : bytes
+        Complement of each letter; empty if there is none.
+    fold_case : bool
+        Whether upper and lower case are equal.
+    symbols_only : bool
+        Whether bytes that are not valid in sequence files are an error, not unknown letters.
 
     Examples
     --------
@@ -54,12 +58,12 @@ class Alphabet:
 
     @property
     def planes(self) -> bool:
-        """Whether sequences are stored as two bit planes, not as bytes."""
+        """Whether sequences are packed into two bit planes."""
         return len(self.letters) <= 4
 
     @cached_property
     def codes(self) -> bytes:
-        """The code of each of the 256 bytes."""
+        """Code of each of the 256 byte values."""
         table = np.full(256, ILLEGAL if self.symbols_only else UNKNOWN, dtype=np.uint8)
         if self.symbols_only:
             table[list(_IN_FILES)] = UNKNOWN
@@ -70,14 +74,14 @@ class Alphabet:
 
     @cached_property
     def file_codes(self) -> bytes:
-        """The same for sequence files, where blanks within a line carry nothing."""
+        """Codes for sequence files, in which white space is skipped."""
         table = np.frombuffer(self.codes, dtype=np.uint8).copy()
         table[[byte for byte in b" \t\r" if byte not in self.letters]] = SKIP
         return table.tobytes()
 
     @cached_property
     def strand_codes(self) -> bytes:
-        """The code of the complement of each code."""
+        """Code of the complement of each code."""
         if not self.complement:
             raise ValueError(
                 f"alphabet: {self.name} has no complement; DNA and RNA have (kernels on other "
@@ -88,7 +92,7 @@ class Alphabet:
         return table.tobytes()
 
     def text(self, codes: bytes) -> str:
-        """Return coded letters as text, with "?" (for DNA and RNA "N") for unknown ones."""
+        """Return the text of codes; unknown letters are "?", or "N" for DNA and RNA."""
         unknown = b"N" if self.complement else b"?"
         table = self.letters.ljust(256, unknown)
         return codes.translate(table).decode("latin-1")
@@ -97,8 +101,8 @@ class Alphabet:
 DNA = Alphabet("DNA", b"ACGT", complement=b"TGCA")
 RNA = Alphabet("RNA", b"ACGU", complement=b"UGCA")
 PROTEIN = Alphabet("protein", b"ACDEFGHIKLMNPQRSTVWY")
-# All but three bytes that no UTF-8 text holds: three codes are the core's own. Eight letters of 253
-# kinds fit into 64 bits.
+# All bytes but three that are not valid in UTF-8, since the core reserves three codes. Eight
+# letters of 253 kinds fit into 64 bits.
 BYTES = Alphabet(
     "bytes", bytes(sorted({*range(256)} - {0xC0, 0xC1, 0xFF})), fold_case=False, symbols_only=False
 )
@@ -111,8 +115,8 @@ def as_alphabet(value: Any) -> Alphabet:
 
     Parameters
     ----------
-    value : Alphabet, "dna", "rna", "protein", "bytes" (in any case), or a string of letters such
-        as "HP", in which case small and capital letters differ.
+    value : Alphabet, "dna", "rna", "protein", "bytes" (in any case), or str
+        A string of letters, such as "HP", is a case-sensitive alphabet.
     """
     if isinstance(value, Alphabet):
         return value

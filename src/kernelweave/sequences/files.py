@@ -1,9 +1,10 @@
-"""Sequences in files, read as a stream: loading needs no more memory than what is loaded."""
+"""Readers of sequence files, as streams: memory is proportional to the sequences that are read."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 import zlib
@@ -19,9 +20,14 @@ from .packed import Sequences
 from .texts import refuses
 from .twobit import SIGNATURES, open_twobit
 
-_PIECE = 1 << 20  # bytes of a file read at a time
-_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
-_OPENERS |= dict.fromkeys(SIGNATURES, open_twobit)
+PIECE = 1 << 20  # bytes read at a time
+# A compressed file may expand by this factor, or to MAX_FREE bytes. gzip cannot exceed 1032; bzip2
+# and xz can.
+MAX_EXPANSION = 1100
+MAX_FREE = 1 << 26
+DAMAGE = (EOFError, zlib.error, lzma.LZMAError, OSError)  # raised by decompressors
+_DECOMPRESSORS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+_OPENERS: dict[bytes, Any] = _DECOMPRESSORS | dict.fromkeys(SIGNATURES, open_twobit)
 
 
 def read_sequences(
@@ -31,18 +37,28 @@ def read_sequences(
     unknown: str = "mismatch",
     names: bool = True,
 ) -> Sequences:
-    r"""Read a FASTA or FASTQ file, plain or packed by gzip, bzip2 or xz, or a 2bit file.
+    r"""Read a FASTA or FASTQ file, plain or compressed by gzip, bzip2 or xz, or a 2bit file.
 
     Parameters
     ----------
-    path : the file; what it is shows in its first bytes, not in its name.
-    alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters.
-    unknown : {"mismatch", "error"}, what to do with letters outside the alphabet, such as N.
-    names : whether to keep the headers.
+    path : str or path-like
+        The format is recognised by the first bytes, not by the name.
+    alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters
+    unknown : {"mismatch", "error"}
+        Whether letters outside the alphabet, such as N, match nothing or are an error.
+    names : bool
+        Whether to keep the headers.
+
+    Returns
+    -------
+    Sequences
 
     Raises
     ------
-    ValueError : where the file is not what it should be; the message names the line and record.
+    ValueError
+        If the file is malformed; the message contains the line and the record.
+    OSError
+        If the file cannot be read.
 
     Examples
     --------
@@ -67,12 +83,18 @@ def read_blocks(
     names: bool = True,
     records: int | None = 100_000,
 ) -> Iterator[Sequences]:
-    """Read a FASTA or FASTQ file as `read_sequences` does, but block by block.
+    """Read a sequence file block by block; other parameters are those of `read_sequences`.
 
     Parameters
     ----------
-    path : the file, or an open binary stream, which is read as it is.
-    records : how many records a block has at least; only the last has fewer. None: one block.
+    path : str, path-like or binary stream
+        A stream is left open.
+    records : int or None
+        Minimum number of records in every block but the last. None: one block.
+
+    Yields
+    ------
+    Sequences
 
     Examples
     --------
@@ -91,7 +113,7 @@ def read_blocks(
 
     name = getattr(path, "name", path) if hasattr(path, "read") else os.fspath(path)
     with named_errors(name), opened(path) as file:
-        while piece := file.read(_PIECE):
+        while piece := file.read(PIECE):
             parser.feed(piece)
             if records is not None and parser.n >= records:
                 yield block(parser.take())
@@ -102,15 +124,16 @@ def read_blocks(
 
 @contextmanager
 def named_errors(name: object) -> Iterator[None]:
-    """Let errors of what is read name the file."""
+    """Put the name of the file in front of the messages of errors while it is read."""
     try:
         yield
-    except (EOFError, zlib.error, lzma.LZMAError, OSError) as error:
-        if getattr(error, "errno", None) is not None:  # the system's word, not that of a format
+    except DAMAGE as error:
+        if getattr(error, "errno", None) is not None:  # an error of the system, not of the format
             raise
-        raise ValueError(f"{name}: the packed file is cut or damaged: {error}") from None
+        raise ValueError(f"{name}: the compressed file is truncated or damaged: {error}") from None
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        named = str(error).startswith(f"{name}: ")
+        raise ValueError(str(error) if named else f"{name}: {error}") from None
 
 
 def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
@@ -118,8 +141,9 @@ def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
 
     Parameters
     ----------
-    path : the file; one that is there is replaced.
-    sequences : what to write.
+    path : str or path-like
+        An existing file is replaced.
+    sequences : Sequences
 
     Examples
     --------
@@ -135,17 +159,58 @@ def write_sequences(path: str | os.PathLike[str], sequences: Sequences) -> None:
 
 
 def opened(path: str | os.PathLike[str] | BinaryIO) -> AbstractContextManager[BinaryIO]:
-    """Open what may be packed, 2bit as FASTA; an open stream is left open."""
+    """Open a file that may be compressed; 2bit files are converted to FASTA.
+
+    Parameters
+    ----------
+    path : str, path-like or binary stream
+        A stream is left open.
+
+    Raises
+    ------
+    ValueError
+        While reading, if a compressed file expands by more than `MAX_EXPANSION`.
+    """
     if isinstance(path, str | os.PathLike):
         with open(path, "rb") as file:
-            opener = _opener(file.read(4)) or open
-        stream: AbstractContextManager[BinaryIO] = opener(path, "rb")
-        return stream
+            start, size = file.read(4), os.fstat(file.fileno()).st_size
+        opener = _opener(start) or open
+        stream: Any = opener(path, "rb")
+        if opener in _DECOMPRESSORS.values():
+            limit = max(MAX_FREE, MAX_EXPANSION * size)
+            stream = BufferedReader(_Decompressed(stream, os.fspath(path), limit), PIECE)
+        found: AbstractContextManager[BinaryIO] = stream
+        return found
     buffered = BufferedReader(path)  # type: ignore[type-var]  # any binary stream will do
-    found = _opener(buffered.peek(4)[:4])
-    return nullcontext(buffered) if found is None else found(buffered, "rb")
+    opener = _opener(buffered.peek(4)[:4])
+    return nullcontext(buffered) if opener is None else opener(buffered, "rb")
 
 
-def _opener(begins: bytes) -> Any:
-    """Return what opens a file of which the first bytes are given; None for plain text."""
-    return next((opener for mark, opener in _OPENERS.items() if begins.startswith(mark)), None)
+class _Decompressed(io.RawIOBase):
+    """A decompressed stream that raises ValueError if it is damaged or has too many bytes."""
+
+    def __init__(self, stream: BinaryIO, name: str, limit: int):
+        self._stream, self._name, self._left, self._limit = stream, name, limit, limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        with named_errors(self._name):
+            count = self._stream.readinto(buffer)  # type: ignore[attr-defined]
+        self._left -= count
+        if self._left < 0:
+            raise ValueError(
+                f"{self._name}: the compressed file expands to more than {self._limit} bytes, "
+                f"{MAX_EXPANSION} times its size; decompress it first if that is right"
+            )
+        return int(count)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def _opener(start: bytes) -> Any:
+    """Return the function that opens a file with these first bytes; None for plain text."""
+    return next((opener for mark, opener in _OPENERS.items() if start.startswith(mark)), None)

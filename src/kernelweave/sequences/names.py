@@ -1,4 +1,4 @@
-"""The headers of records, and pieces of memory of any length."""
+"""Headers of records in one array."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Names:
-    """The headers of n records, as one piece of memory; ``names[i]`` is a string."""
+    """The headers of n records in one array of bytes; ``names[i]`` is a string."""
 
     def __init__(self, text: np.ndarray, ends: np.ndarray):
         self._text = text
@@ -27,7 +27,7 @@ class Names:
 
     @classmethod
     def concatenated(cls, parts: list[Names]) -> Names:
-        """Return all names of some parts, one part after the other."""
+        """Return the concatenated names."""
         sizes = np.cumsum([0, *(len(part._text) for part in parts)])
         ends = [part._ends + before for part, before in zip(parts, sizes[:-1], strict=True)]
         return cls(np.concatenate([part._text for part in parts]), np.concatenate(ends))
@@ -40,6 +40,6 @@ class Names:
 
 
 def joined(values: np.ndarray, starts: np.ndarray, stops: np.ndarray) -> np.ndarray:
-    """Return the pieces [starts, stops) of some values, one after the other."""
+    """Return the concatenated slices [starts, stops) of an array."""
     pieces = [values[start:stop] for start, stop in zip(starts, stops, strict=True)]
     return np.concatenate([values[:0], *pieces])

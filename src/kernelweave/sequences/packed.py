@@ -1,7 +1,7 @@
 """Packed sequences.
 
-Letters are stored as two bit planes where the alphabet has at most four (DNA of length 141 takes
-48 bytes a sequence), and as one byte each otherwise.
+Alphabets of at most four letters are packed into two bit planes (DNA of length 141 takes 48 bytes
+per sequence); others take one byte per letter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SAME_CODES = bytes(range(256))
 
 
 def _same(length: int | None, n: int) -> np.ndarray:
-    """Return the length of each of n sequences that are equally long, (n,), in next to no room."""
+    """Return the lengths of n sequences of equal length, (n,), without allocating them."""
     return np.broadcast_to(np.int64(length or 0), n)
 
 
@@ -29,18 +29,24 @@ def _same(length: int | None, n: int) -> np.ndarray:
 class Sequences:
     """n packed sequences over one alphabet.
 
-    They count as one column of examples: ``len(s)`` is n, ``s[3]`` is a string, and ``s[index]``
-    (a slice, integers, or a mask) are some of the sequences.
+    They are one column of examples: ``len(s)`` is n, ``s[3]`` is a string, and ``s[index]`` (a
+    slice, integers, or a mask) is a subset.
 
     Attributes
     ----------
-    alphabet : the letters; others are unknown, and match nothing.
-    n : number of sequences.
-    length : the length of all sequences, or None where it varies.
-    lengths : (n,) the length of each.
-    data : (words,) uint64 bit planes, or (letters,) uint8 codes, one sequence after the other.
-    unknown : (words,) mask of unknown letters beside bit planes; None where all are known.
-    names : headers of the records of a file; None where there were none or they were dropped.
+    alphabet : Alphabet
+        Letters outside of it are unknown and match nothing.
+    n : int
+        Number of sequences.
+    length : int or None
+        Common length; None if lengths differ.
+    lengths : array of shape (n,)
+    data : array of uint64, bit planes, or of uint8, codes
+        The concatenated sequences.
+    unknown : array of uint64 or None
+        Mask of unknown letters; None if all are known.
+    names : Names or None
+        Headers of the records of a file.
 
     Examples
     --------
@@ -75,7 +81,7 @@ class Sequences:
 
     @classmethod
     def from_codes(cls, codes: np.ndarray, alphabet: Any = DNA) -> Sequences:
-        """Return sequences of coded letters, (n, length) of uint8; see `Alphabet.letters`."""
+        """Return sequences from codes, uint8 of shape (n, length): positions in the alphabet."""
         alphabet = as_alphabet(alphabet)
         codes = np.ascontiguousarray(codes, dtype=np.uint8)
         if codes.ndim != 2 or codes.size == 0 or codes.max() >= len(alphabet.letters):
@@ -84,7 +90,7 @@ class Sequences:
 
     @classmethod
     def join(cls, parts: Iterable[Sequences], n: int) -> Sequences:
-        """Return n equally long sequences without unknown letters that come in parts."""
+        """Return n sequences of equal length, without unknown letters, from their parts."""
         data = np.empty(0)
         filled = 0
         for part in parts:
@@ -96,9 +102,9 @@ class Sequences:
 
     @classmethod
     def concatenated(cls, parts: list[Sequences]) -> Sequences:
-        """Return all sequences of some parts, one part after the other."""
+        """Return the concatenation of parts."""
         if len({part.alphabet for part in parts}) != 1:
-            raise ValueError("sequences of different alphabets cannot be put together")
+            raise ValueError("sequences of different alphabets cannot be concatenated")
         lengths = np.concatenate([part.lengths for part in parts])
         unknown, names = None, [part.names for part in parts if part.names is not None]
         if any(part.unknown is not None for part in parts):
@@ -125,12 +131,12 @@ class Sequences:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the letters."""
+        """Memory of the letters, in bytes."""
         return self.data.nbytes + (0 if self.unknown is None else self.unknown.nbytes)
 
     @cached_property
     def starts(self) -> np.ndarray | None:
-        """(n + 1,) where each sequence starts in `data`; None where all are equally long."""
+        """Offsets of the sequences in `data`, (n + 1,); None if all have the same length."""
         if self.length is not None:
             return None
         return np.concatenate([[0], np.cumsum(self._items(self.lengths))])
@@ -140,7 +146,7 @@ class Sequences:
 
     @cached_property
     def packed(self) -> _core.PackedSequences:
-        """The same sequences for the core."""
+        """The sequences for the core."""
         lengths = None if self.length is not None else self.lengths
         letters = len(self.alphabet.letters)
         return _core.PackedSequences(
@@ -151,7 +157,7 @@ class Sequences:
         return self.n
 
     def __sizeof__(self) -> int:
-        return self.nbytes  # for programs that place or move data
+        return self.nbytes  # Dask places data by their size
 
     def __repr__(self) -> str:
         length = f"length {self.length}" if self.length is not None else "varying lengths"
@@ -200,7 +206,8 @@ class Sequences:
 
         Raises
         ------
-        ValueError : where a sequence is shorter than `stop`.
+        ValueError
+            If a sequence is shorter than `stop`.
         """
         shortest = int(self.lengths.min())
         if not 0 <= start < stop <= shortest:
@@ -211,22 +218,26 @@ class Sequences:
         return self._rewritten(start, stop, False, _SAME_CODES)
 
     def windows(self, index: int, starts: np.ndarray, length: int) -> Sequences:
-        """Return windows of one sequence, each `length` letters from a start on.
+        """Return windows of one sequence, `length` letters from each start.
 
         Parameters
         ----------
-        index : which sequence.
-        starts : 0-based positions, shape (k,).
+        index : int
+            Position of the sequence.
+        starts : array of shape (k,)
+            0-based positions.
+        length : int
 
         Raises
         ------
-        ValueError : where a window does not lie within the sequence.
+        ValueError
+            If a window exceeds the sequence.
         """
         starts = np.ascontiguousarray(starts, dtype=np.int64)
         return Sequences(self.alphabet, **self.packed.windows(index, starts, length))
 
     def reverse_complement(self) -> Sequences:
-        """Return the other strand, read in its own direction."""
+        """Return the reverse complement."""
         return self._rewritten(0, int(self.lengths.max()), True, self.alphabet.strand_codes)
 
     def _rewritten(self, start: int, stop: int, backwards: bool, mapping: bytes) -> Sequences:

@@ -12,14 +12,23 @@ _POLICIES = ("mismatch", "error")
 
 
 def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch") -> Sequences:
-    """Return sequences from a list, an array, or a column of strings.
+    """Return packed sequences from a list, an array, or a column of strings.
 
     Parameters
     ----------
-    values : list, 1-D array, pandas or polars Series of n strings (or bytes), or `Sequences`.
-    alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters.
-    unknown : {"mismatch", "error"}, what to do with letters outside the alphabet, such as N: let
-        them match nothing, or refuse them.
+    values : list, 1-D array, pandas or polars Series of n strings (or bytes), or Sequences
+    alphabet : Alphabet, "dna", "rna", "protein", "bytes", or a string of letters
+    unknown : {"mismatch", "error"}
+        Whether letters outside the alphabet, such as N, match nothing or are an error.
+
+    Returns
+    -------
+    Sequences
+
+    Raises
+    ------
+    TypeError, ValueError
+        If values are not strings, or contain letters that are not accepted.
 
     Examples
     --------
@@ -64,7 +73,7 @@ def _checked(sequences: Sequences, alphabet: Alphabet, unknown: str) -> Sequence
 
 
 def refuses(unknown: str) -> bool:
-    """Return whether a policy for unknown letters is to refuse them."""
+    """Return whether unknown letters are an error."""
     if unknown not in _POLICIES:
         raise ValueError(f"unknown must be one of {list(_POLICIES)}, not {unknown!r}")
     return unknown == "error"

@@ -1,12 +1,16 @@
-"""Genomes in 2bit files (UCSC): two bits a letter, unknown letters and repeats as ranges.
+"""Genomes in 2bit files (UCSC): two bits per base, unknown bases and soft-masking as ranges.
 
     header      signature, version, number of records, 0
-    index       for each record: the length of its name, the name, where the record begins
-    a record    letters; unknown ranges and small-letter ranges, each as their number, all starts
-                and all sizes; 0; the letters, four a byte, T C A G as 0 1 2 3 from the high bits on
+    index       for each record: the length of its name, the name, the offset of the record
+    record      number of bases; unknown ranges and lower-case ranges, each as their number, all
+                starts and all sizes; 0; the bases, four per byte, T C A G as 0 1 2 3, the first in
+                the high bits
 
-All numbers have 32 bits, in version 1 those of the index 64, in either order of bytes. A file is
-shown as the FASTA text that it stands for, piece by piece, so that whatever reads FASTA reads it.
+All numbers have 32 bits (offsets have 64 bits in version 1), in either byte order. A file is
+converted to FASTA text piece by piece, so that every reader of FASTA can read it.
+
+Work and memory are proportional to the size of the file: records must not overlap each other or the
+index, and ranges must be sorted and disjoint, as the UCSC tools write them.
 """
 
 from __future__ import annotations
@@ -17,94 +21,126 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-SIGNATURES = {b"\x43\x27\x41\x1a": "<", b"\x1a\x41\x27\x43": ">"}  # and the order of bytes
-PIECE = 1 << 20  # letters unpacked at a time; a multiple of four
-UNKNOWN, SMALL = ord("N"), 0x20  # the bit that makes a letter small
-FOUR = np.array(
+SIGNATURES = {b"\x43\x27\x41\x1a": "<", b"\x1a\x41\x27\x43": ">"}  # with the byte order
+PIECE = 1 << 20  # bases unpacked at a time; a multiple of four
+HEADER_BYTES = 16
+UNKNOWN, LOWER_CASE = ord("N"), 0x20  # the bit that makes a letter lower-case
+FOUR_BASES = np.array(
     [[b"TCAG"[byte >> shift & 3] for shift in (6, 4, 2, 0)] for byte in range(256)], dtype=np.uint8
 )
 
 
 class Record(NamedTuple):
-    """One chromosome.
+    """One sequence of a 2bit file.
 
     Attributes
     ----------
-    name, size : what it is called, and its number of letters.
-    unknown, small : starts and ends of ranges, each of shape (2, k).
-    packed : four letters a byte.
+    name : str
+    size : int
+        Number of bases.
+    unknown, masked : array of shape (2, k)
+        Starts and ends of ranges of unknown and of lower-case bases, sorted and disjoint.
+    packed : array of uint8, shape (ceil(size / 4),)
+        Four bases per byte.
+    start, stop : int
+        Offsets of the first byte of the record and of the byte after its last.
     """
 
     name: str
     size: int
     unknown: np.ndarray
-    small: np.ndarray
+    masked: np.ndarray
     packed: np.ndarray
+    start: int
+    stop: int
 
 
 def open_twobit(source: Any, mode: str = "rb") -> io.BufferedReader:
-    """Return the FASTA text that a 2bit file (a path, or an open stream) stands for."""
+    """Return a 2bit file as a stream of FASTA text.
+
+    Parameters
+    ----------
+    source : str, path-like or binary stream
+    mode : str
+        Ignored; for the signature of `gzip.open`.
+    """
     if hasattr(source, "read"):
         data = np.frombuffer(source.read(), dtype=np.uint8)
     else:
         data = np.memmap(source, dtype=np.uint8, mode="r")
-    return io.BufferedReader(_Text(records(data)))
+    return io.BufferedReader(_FastaText(records(data)))
 
 
-def records(data: np.ndarray) -> Iterator[Record]:
-    """Give the chromosomes of a file, whose bytes are `data`.
+def records(data: np.ndarray) -> list[Record]:
+    """Return the records of a 2bit file in the order of its index.
+
+    Parameters
+    ----------
+    data : array of uint8
+        The bytes of the file.
 
     Raises
     ------
-    ValueError : where it is cut, or says what cannot be.
+    ValueError
+        If the file is truncated or inconsistent, or if records overlap: 2 GB of bases could
+        otherwise be claimed thousands of times by a file of 500 MB.
     """
     file = _Bytes(data, SIGNATURES[data[:4].tobytes()])
     _, version, count, _ = file.numbers(0, 4).tolist()
     if version not in (0, 1):
         raise ValueError(f"2bit files have version 0 or 1, not {version}")
-    words, at = 1 + version, 16  # numbers of 32 bits that a place takes
+    width, at, found = 4 * (1 + version), HEADER_BYTES, []
     for _ in range(count):
         length = int(file.part(at, 1)[0])
         name = file.part(at + 1, length).tobytes().decode("utf-8", "replace")
         at += 1 + length
-        place = file.numbers(at, 1, 4 * words)[0]
-        at += 4 * words
-        yield _record(file, name, int(place))
+        found.append(_record(file, name, int(file.numbers(at, 1, width)[0])))
+        at += width
+    end, before = at, "the index"
+    for record in sorted(found, key=lambda one: one.start):
+        if record.start < end:
+            raise ValueError(f"2bit record {record.name!r} overlaps {before}")
+        end, before = record.stop, f"record {record.name!r}"
+    return found
 
 
-def _record(file: _Bytes, name: str, at: int) -> Record:
-    size, at = int(file.numbers(at, 1)[0]), at + 4
+def _record(file: _Bytes, name: str, start: int) -> Record:
+    size, at = int(file.numbers(start, 1)[0]), start + 4
     ranges = []
     for _ in range(2):
         count = int(file.numbers(at, 1)[0])
         starts, sizes = file.numbers(at + 4, 2 * count).astype(np.int64).reshape(2, count)
-        if count and int((starts + sizes).max()) > size:
-            raise ValueError(f"2bit record {name!r}: a range ends behind its {size} letters")
-        ranges.append(np.stack([starts, starts + sizes]))
+        ends = starts + sizes
+        if np.any(ends[:-1] > starts[1:]):
+            raise ValueError(f"2bit record {name!r}: ranges must be sorted and disjoint")
+        if count and ends[-1] > size:
+            raise ValueError(f"2bit record {name!r}: a range ends after its {size} bases")
+        ranges.append(np.stack([starts, ends]))
         at += 4 + 8 * count
-    unknown, small = ranges
-    return Record(name, size, unknown, small, file.part(at + 4, (size + 3) // 4))
+    unknown, masked = ranges
+    packed = file.part(at + 4, (size + 3) // 4)
+    return Record(name, size, unknown, masked, packed, start, at + 4 + len(packed))
 
 
 class _Bytes:
-    """The bytes of a file, with answers where there are none."""
+    """The bytes of a file; reading past the end is a ValueError."""
 
     def __init__(self, data: np.ndarray, order: str):
         self.data, self.order = data, order
 
     def part(self, at: int, count: int) -> np.ndarray:
         if at + count > len(self.data):
-            raise ValueError("the 2bit file is cut or damaged: it ends within a record")
+            raise ValueError("the 2bit file is truncated or damaged: it ends within a record")
         return self.data[at : at + count]
 
     def numbers(self, at: int, count: int, size: int = 4) -> np.ndarray:
         return np.frombuffer(self.part(at, size * count).tobytes(), f"{self.order}u{size}")
 
 
-class _Text(io.RawIOBase):
+class _FastaText(io.RawIOBase):
     """Records as FASTA text."""
 
-    def __init__(self, found: Iterator[Record]):
+    def __init__(self, found: list[Record]):
         self._pieces = (piece for record in found for piece in _pieces(record))
         self._left = memoryview(b"")
 
@@ -126,18 +162,22 @@ def _pieces(record: Record) -> Iterator[bytes]:
     yield f">{record.name}\n".encode()
     for start in range(0, record.size, PIECE):
         stop = min(start + PIECE, record.size)
-        letters = FOUR[record.packed[start // 4 : (stop + 3) // 4]].ravel()[: stop - start]
+        letters = FOUR_BASES[record.packed[start // 4 : (stop + 3) // 4]].ravel()[: stop - start]
         letters[_inside(record.unknown, start, stop)] = UNKNOWN
-        letters[_inside(record.small, start, stop)] |= SMALL
+        letters[_inside(record.masked, start, stop)] |= LOWER_CASE
         yield letters.tobytes()
     yield b"\n"
 
 
 def _inside(ranges: np.ndarray, start: int, stop: int) -> np.ndarray:
-    """Return which of the places [start, stop) lie in any of some ranges."""
-    near = ranges[:, (ranges[0] < stop) & (ranges[1] > start)]
+    """Return which positions in [start, stop) are inside a range, shape (stop - start,).
+
+    `ranges` has shape (2, k), sorted and disjoint, so that binary search finds those of the piece.
+    """
+    starts, ends = ranges
+    near = slice(np.searchsorted(ends, start, "right"), np.searchsorted(starts, stop, "left"))
     edges = np.zeros(stop - start + 1, dtype=np.int64)
-    for places, step in zip(np.clip(near, start, stop) - start, (1, -1), strict=True):
-        np.add.at(edges, places, step)
+    np.add.at(edges, np.clip(starts[near], start, stop) - start, 1)
+    np.add.at(edges, np.clip(ends[near], start, stop) - start, -1)
     inside: np.ndarray = np.cumsum(edges[:-1]) > 0
     return inside

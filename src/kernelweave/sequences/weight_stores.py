@@ -2,8 +2,8 @@
 
     w = sum_r delta_r Phi(x_r),        <w, Phi(x)> = sum_r delta_r k(x_r, x)
 
-where Phi(x) has a place for every word that a kernel compares: the k-mers of a spectrum kernel,
-wherever they occur, or words of up to d letters with their position for a weighted degree kernel.
+Phi(x) has a coordinate for every word that the kernel compares: the k-mers of a spectrum kernel at
+any position, or words of up to d letters and their position for a weighted degree kernel.
 Sonnenburg, Rätsch and Rieck (2007, section 4.3) call the operations clear, add and lookup. Training
 and prediction go through the same stores.
 """
@@ -30,13 +30,12 @@ class WeightStore:
 
     Parameters
     ----------
-    kernel : `Spectrum`, `NGram`, `GappedKmer`, `Mismatch`, `WeightedDegree` or
-        `WeightedDegreeShift`, no family. Its
-        ``store=`` says how the weights are kept: "table" (a place for every word there can be),
-        "sorted" (arrays), "hash", "trie", "suffix" (a suffix automaton, read by matching
-        statistics); "auto" chooses when the first sequences come. Kernels that count mismatches
-        have a table: the weight of a word is what all words near it give. Weighted degree kernels
-        have tries, with weights in their inner nodes.
+    kernel : Spectrum, NGram, GappedKmer, Mismatch, WeightedDegree or WeightedDegreeShift
+        Not a family. Its parameter ``store=`` chooses the data structure: "table" (an entry for
+        every possible word), "sorted" (arrays), "hash", "trie", "suffix" (a suffix automaton with
+        matching statistics); "auto" decides when sequences are added first. Kernels with mismatches
+        use a table in which the weight of a word includes that of its neighbours. Weighted degree
+        kernels use tries with weights in inner nodes.
 
     Examples
     --------
@@ -54,21 +53,21 @@ class WeightStore:
         if not isinstance(kernel, Spectrum | HammingKernel | PositionalKernel) or kernel.is_family:
             raise ValueError(
                 "kernel must be Spectrum, NGram, GappedKmer, Mismatch, WeightedDegree or "
-                f"WeightedDegreeShift, no family of them, not {kernel!r}"
+                f"WeightedDegreeShift, and no family, got {kernel!r}"
             )
         if kernel.store == "rows":
-            raise ValueError("kernel: store='rows' means that there is no store")
+            raise ValueError("kernel: store='rows' has no weight store; choose another, or 'auto'")
         self.kernel: Any = kernel
         self._store: _core.Store | None = None
 
     @property
     def kind(self) -> str:
-        """How the weights are kept; "auto" as long as that is open."""
+        """Data structure of the weights; "auto" before sequences are added."""
         return self.kernel.store if self._store is None else self._store.kind
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the weights."""
+        """Memory of the weights, in bytes."""
         return 0 if self._store is None else self._store.nbytes
 
     def clear(self) -> None:
@@ -101,7 +100,7 @@ class WeightStore:
         return self._store.lookup(examples.side, thread_count(n_jobs))
 
     def merge(self, other: WeightStore) -> None:
-        """Add the weights of another store of the same kernel, however that keeps them."""
+        """Add the weights of another store of the same kernel."""
         if other._store is None:
             return
         if self._store is None:
@@ -113,7 +112,7 @@ class WeightStore:
         self._store.merge(other._store)
 
     def items(self) -> dict[Any, float]:
-        """Return the words whose weight is not zero, with their weights.
+        """Return the words with non-zero weights, and these weights.
 
         Words are strings, for weighted degree kernels pairs of a position and a string.
         """

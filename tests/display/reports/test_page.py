@@ -232,6 +232,13 @@ def test_a_page_is_drawn_again_from_its_numbers(two_classes, tmp_path):
         redraw(tmp_path / "other.html", tmp_path / "again.html")
 
 
+def test_no_markup_inside_the_embedded_json(two_classes, tmp_path):
+    page = written(tmp_path / "r.html", *two_classes, command="<!-- <script> </script>")
+    embedded = re.search(r'id="report-data">(.*?)</script>', page, re.DOTALL)[1]
+    assert "<" not in embedded
+    assert json.loads(embedded)["command"] == "<!-- <script> </script>"
+
+
 def test_many_kernels_are_summed_up(tmp_path, rng):
     X, y = rng.normal(size=(40, 3)), np.repeat([0, 1], 20)
     model = MKLClassifier(RBF(list(np.geomspace(0.1, 10, 50))), norm=2).fit(X, y)

@@ -68,7 +68,7 @@ def test_a_changed_member_is_noticed(name):
     parts = members(written([1, 2], x=np.arange(3)))
     parts[name] = parts[name].replace(b"2", b"3").replace(b"\x02\x00\x00", b"\x03\x00\x00")
     found = Archive(packed(parts), "doc.json")
-    with pytest.raises(ValueError, match="its checksum differs"):
+    with pytest.raises(ValueError, match="does not match"):
         (found.document(), found.array("x"))
 
 
@@ -118,7 +118,7 @@ def test_bombs_are_refused_by_their_declared_size(parts):
 
 
 def test_what_packs_too_well_is_stored_as_it_is(monkeypatch):
-    monkeypatch.setattr(archive, "FREE_ARRAYS", 1000)
+    monkeypatch.setattr(archive, "MAX_FREE_ARRAYS", 1000)
     file = written(x=np.zeros(10_000))
     assert len(file.getvalue()) > 80_000
     assert not Archive(file, "doc.json").array("x").any()
@@ -126,7 +126,7 @@ def test_what_packs_too_well_is_stored_as_it_is(monkeypatch):
 
 def test_other_ways_of_packing_are_refused():
     file = packed({"doc.json": "1"}, zipfile.ZIP_LZMA)
-    with pytest.raises(ValueError, match="packed in another way"):
+    with pytest.raises(ValueError, match="unknown compression method"):
         Archive(file, "doc.json")
 
 
@@ -136,13 +136,13 @@ def test_two_members_of_one_name_are_refused():
     with zipfile.ZipFile(file, "w") as made:
         made.writestr("doc.json", "1")
         made.writestr("doc.json", "2")
-    with pytest.raises(ValueError, match="two members of one name"):
+    with pytest.raises(ValueError, match="two members have the same name"):
         Archive(file, "doc.json")
 
 
 @pytest.mark.parametrize("text", ["NaN", "[Infinity]", "{", ""])
 def test_documents_are_strict_json(text):
-    with pytest.raises(ValueError, match=r"no number of JSON|Expecting"):
+    with pytest.raises(ValueError, match=r"not a JSON number|Expecting"):
         Archive(packed({"doc.json": text}), "doc.json").document()
 
 

@@ -1,5 +1,7 @@
 """Model files: what is loaded decides as what was saved, and a file cannot run code."""
 
+import dataclasses
+import hashlib
 import io
 import json
 import pathlib
@@ -29,8 +31,12 @@ from kernelweave import (
     norms,
     verify,
 )
-from kernelweave.model.files.kw import DOCUMENT, ESTIMATORS, FORMAT, LEARNED
+from kernelweave.model.files.archive import SUMS
+from kernelweave.model.files.fitted_state import LEARNED
+from kernelweave.model.files.kw import DOCUMENT, ESTIMATORS, FORMAT
 from kernelweave.model.files.registry import stored_as
+
+DATA = pathlib.Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture
@@ -158,7 +164,7 @@ OLD = {
 
 @pytest.mark.parametrize("name", OLD)
 def test_files_of_earlier_versions_are_read(name):
-    model = load(pathlib.Path(__file__).parents[2] / "data" / f"{name}-1.kw")
+    model = load(DATA / f"{name}-1.kw")
     X, _ = getattr(old_files, name)()
     decide = model.decision_function if name == "table" else model.predict
     np.testing.assert_allclose(decide(X)[:4], OLD[name], rtol=1e-9)
@@ -166,7 +172,7 @@ def test_files_of_earlier_versions_are_read(name):
 
 def test_what_has_changed_its_meaning_is_read_as_it_was_meant():
     """Elliptic(E) was the norm of theta' E theta, and gaps were relative to the primal value."""
-    model = load(pathlib.Path(__file__).parents[2] / "data" / "elliptic-2.kw")
+    model = load(DATA / "elliptic-2.kw")
     X, y = old_files.table()
     E = np.array([[1.0, 0.8], [0.8, 2.0]])
     expected = [-0.4005103688562512, 1.0000065508548355, 1.0572054568083922, -0.0008461921401442113]
@@ -241,17 +247,30 @@ def set_parameter(document, name, value):
     next(item for item in items if item[0] == name)[1] = value
 
 
-def rewrite(path, change):
-    """Change the document of a file, and write it as the first format, without checksums."""
+def rewrite(path, change, version=FORMAT):
+    """Change the document of a file, and write it with valid checksums."""
     with zipfile.ZipFile(path) as archive:
-        parts = {name: archive.read(name) for name in archive.namelist() if name != "SHA256SUMS"}
+        parts = {name: archive.read(name) for name in archive.namelist() if name != SUMS}
     document = json.loads(parts[DOCUMENT])
-    document["kernelweave"] = 1
+    document["kernelweave"] = version
     change(document)
-    parts[DOCUMENT] = json.dumps(document)
+    parts[DOCUMENT] = json.dumps(document).encode()
+    sums = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in parts.items()]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
             archive.writestr(name, content)
+        archive.writestr(SUMS, "".join(sums))
+
+
+def learned(name, value):
+    """Return a change of an attribute that was learned."""
+
+    def change(document):
+        items = document["fitted"]["dict"]
+        items[:] = [item for item in items if item["tuple"][0] != name]
+        items.append({"tuple": [name, value]})
+
+    return change
 
 
 def objects(value, name):
@@ -372,7 +391,16 @@ CRAFTED = [
     ("vectors", lambda document: set_parameter(document, "tol", -1)),
     ("vectors", lambda document: document.update(kernelweave=FORMAT + 1)),
     ("vectors", lambda document: document.update(kernelweave=True)),
-    ("vectors", lambda document: document.update(kernelweave=FORMAT)),  # without checksums
+    ("vectors", learned("duality_gap_", 0)),
+    ("vectors", learned("duality_gap_", {"array": 0})),
+    ("vectors", learned("history_", [1])),
+    ("vectors", learned("history_", [{"dict": []}])),
+    ("vectors", learned("n_features_in_", -1)),
+    ("vectors", learned("weights_", {"array": 0})),  # a copy of part of the model
+    ("vectors", learned("C_", "x")),
+    ("vectors", change_field("Model", "support", {"array": 0})),
+    ("vectors", change_field("Model", "merged_into", {"array": 0})),
+    ("vectors", change_field("Model", "shared_weights", 1)),
     ("vectors", lambda document: document.update(estimator="Lp")),
     ("vectors", lambda document: document["fitted"]["dict"].append({"tuple": ["predict_", 1]})),
     ("vectors", lambda document: document["fitted"]["dict"].append({"tuple": ["save", 1]})),
@@ -389,6 +417,172 @@ def test_crafted_files_are_refused(tmp_path, number):
     rewrite(path, change)
     with pytest.raises((ValueError, TypeError)):
         load(path).predict(new)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda values: values - values[0] - 1, "out of range"),
+        (lambda values: values[::-1], "increasing"),
+        (lambda values: values[:-1], "indices, but the model"),
+        (lambda values: values.astype(float), "1-D array of integers"),
+    ],
+)
+def test_wrong_indices_of_support_vectors_are_refused(X, tmp_path, change, message):
+    path = tmp_path / "m.kw"
+    model = MKLClassifier(kernels.Linear()).fit(X, X[:, 0] > 0)
+    model._model = dataclasses.replace(model._model, support=change(model.support_))
+    model.save(path)
+    with pytest.raises(ValueError, match=message):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"fractions": lambda one: 0.5 * one.fractions}, "add up to 1"),
+        ({"fractions": lambda one: -one.fractions}, "positive"),
+        ({"fractions": lambda _: None}, "given together"),
+        ({"merged_into": lambda one: one.merged_into + 1}, "out of range"),
+        ({"merged_into": lambda one: one.merged_into[1:]}, "must have shape"),
+    ],
+)
+def test_wrong_fractions_of_merged_examples_are_refused(X, tmp_path, change, message):
+    path = tmp_path / "m.kw"
+    X = np.concatenate([X, X])
+    model = MKLClassifier(kernels.Linear()).fit(X, X[:, 0] > 0)
+    ((name, value),) = change.items()
+    model._model = dataclasses.replace(model._model, **{name: value(model._model)})
+    model.save(path)
+    with pytest.raises(ValueError, match=message):
+        load(path)
+
+
+COPIED = {
+    "table": ["dual_coef_", "weights_", "intercept_"],
+    "merged": ["dual_coef_", "weights_", "intercept_"],
+    "shared": ["dual_coef_", "weights_", "intercept_"],
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "name"), [(file, name) for file, names in COPIED.items() for name in names]
+)
+def test_copies_in_old_files_must_agree_with_the_model(tmp_path, file, name):
+    source = DATA / ("table-1.kw" if file == "table" else f"{file}-2.kw")
+    with zipfile.ZipFile(source) as archive:
+        document = json.loads(archive.read(DOCUMENT))
+        parts = {one: archive.read(one) for one in archive.namelist()}
+    items = dict(item["tuple"] for item in document["fitted"]["dict"])
+    member = f"{items[name]['array']}.npy"
+    values = np.load(io.BytesIO(parts[member]))
+    out = io.BytesIO()
+    np.save(out, 2.0 * values if file == "merged" else -values)
+    parts[member] = out.getvalue()
+    parts.pop(SUMS, None)
+    document["kernelweave"] = 1
+    parts[DOCUMENT] = json.dumps(document).encode()
+    path = tmp_path / "m.kw"
+    with zipfile.ZipFile(path, "w") as archive:
+        for one, content in parts.items():
+            archive.writestr(one, content)
+    with pytest.raises(ValueError, match=f"{name} (differ|differs) from"):
+        load(path)
+
+
+def test_old_files_with_merged_examples():
+    model = load(DATA / "merged-2.kw")
+    X, y = old_files.repeated()
+    expected = [1.0000001894282449, 1.0000000110667342, 0.9999999085753929, 0.9999996098105908]
+    np.testing.assert_allclose(model.decision_function(X)[:4], expected, rtol=1e-9)
+    with pytest.raises(AttributeError, match="fit and save the model again"):
+        _ = model.dual_coef_
+    with pytest.raises(ValueError, match="cannot be verified"):
+        verify(model, X, y)
+
+
+def test_old_files_with_shared_weights():
+    model = load(DATA / "shared-2.kw")
+    X, y = old_files.three_classes()
+    expected = [-0.2514487314714441, -0.9999999002708764, -1.01188889109894]
+    np.testing.assert_allclose(model.decision_function(X)[0], expected, rtol=1e-9)
+    assert model.weights_.shape == (2,)
+    assert verify(model, X, y).agree
+
+
+def test_format_3_requires_checksums(X, tmp_path):
+    path = tmp_path / "m.kw"
+    MKLClassifier().fit(X, X[:, 0] > 0).save(path)
+    with zipfile.ZipFile(path) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist() if name != SUMS}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in parts.items():
+            archive.writestr(name, content)
+    with pytest.raises(ValueError, match="no checksums"):
+        load(path)
+
+
+KEY = b"0123456789abcdef"
+
+
+def test_signed_files(X, tmp_path):
+    path = tmp_path / "m.kw"
+    model = MKLClassifier().fit(X, X[:, 0] > 0)
+    model.save(path, key=KEY)
+    for key in (KEY, None):
+        np.testing.assert_array_equal(load(path, key=key).predict(X), model.predict(X))
+    with pytest.raises(ValueError, match="signature does not match"):
+        load(path, key=KEY[::-1])
+
+
+def test_unsigned_files_are_refused_with_a_key(X, tmp_path):
+    path = tmp_path / "m.kw"
+    MKLClassifier().fit(X, X[:, 0] > 0).save(path)
+    with pytest.raises(ValueError, match="no signature"):
+        load(path, key=KEY)
+    (tmp_path / "gkm.model.txt").write_text("svm_type c_svc\n")
+    with pytest.raises(ValueError, match="no signature"):
+        load(tmp_path / "gkm.model.txt", key=KEY)
+
+
+def test_altered_signed_files_are_refused(X, tmp_path):
+    path = tmp_path / "m.kw"
+    MKLClassifier().fit(X, X[:, 0] > 0).save(path, key=KEY)
+    rewrite(path, lambda document: set_parameter(document, "C", 2.0))  # valid checksums
+    assert load(path).C == 2.0
+    with pytest.raises(ValueError, match="signature does not match"):
+        load(path, key=KEY)
+
+
+@pytest.mark.parametrize(("key", "error"), [("secret", TypeError), (b"short", ValueError)])
+def test_keys_are_at_least_16_bytes(X, tmp_path, key, error):
+    model = MKLClassifier().fit(X, X[:, 0] > 0)
+    with pytest.raises(error, match="key must"):
+        model.save(tmp_path / "m.kw", key=key)
+    assert not list(tmp_path.iterdir())
+    with pytest.raises(error, match="key must"):
+        load(tmp_path / "m.kw", key=key)
+
+
+def test_devices_are_refused():
+    with pytest.raises(ValueError, match="not a regular file"):
+        load("/dev/zero")
+
+
+FIT = """
+import sys
+import numpy as np
+from kernelweave import MKLClassifier
+X = np.random.default_rng(0).normal(size=(60, 4))
+MKLClassifier().fit(X, np.arange(60) % 3).save(sys.argv[1])
+"""
+
+
+def test_equal_fits_give_equal_bytes(tmp_path):
+    for name in ("a.kw", "b.kw"):
+        subprocess.run([sys.executable, "-c", FIT, tmp_path / name], check=True)
+        time.sleep(2.1)  # dates in zip files have a resolution of two seconds
+    assert (tmp_path / "a.kw").read_bytes() == (tmp_path / "b.kw").read_bytes()
 
 
 def test_deep_documents_are_refused(tmp_path):

@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 import pytest
 
-from kernelweave import MKLClassifier, MKLRegressor, export_lsgkm, load
+from kernelweave import MKLClassifier, MKLRegressor, export_lsgkm, load, verify
 from kernelweave.kernels import Exponential, GappedKmer, Spectrum
 
 pytestmark = pytest.mark.filterwarnings("ignore:GappedKmer:UserWarning")
@@ -90,7 +90,7 @@ def test_what_is_written_is_read_again(kernel, estimator, rng, tmp_path):
         (lambda t: t.replace("gkm_esttrunc", "rbf"), "kernel_type must be one of"),
         (lambda t: t.replace("c_svc", "nu_svc"), "must be one of"),
         (lambda t: t.replace("0.5 ACGT", "0,5 ACGT"), "could not convert"),
-        (lambda t: t.replace("0.5 ACGT", "nan ACGT"), "not finite"),
+        (lambda t: t.replace("0.5 ACGT", "nan ACGT"), "NaN or infinity"),
         (lambda t: t.replace("ACGTACGT", "\xff"), "ascii"),
         (lambda t: t.replace("nr_class 2", "nr_class 3"), "two classes"),
     ],
@@ -108,7 +108,7 @@ def test_packed_files_that_are_cut_or_blown_up(tmp_path):
     with pytest.raises(ValueError, match="is not a model of LS-GKM"):
         load(path)
     path.write_bytes(gzip.compress(bytes(1 << 25)))
-    with pytest.raises(ValueError, match="unpacks to more"):
+    with pytest.raises(ValueError, match="expands to more"):
         load(path)
 
 
@@ -150,3 +150,11 @@ def test_published_scores(load_real):
     np.testing.assert_allclose(scores, PUBLISHED, atol=5e-4)
     assert model.intercept_ == pytest.approx(-PUBLISHED_RHO, abs=1e-4)
     assert abs(len(model.support_) - PUBLISHED_SUPPORT) <= 2
+
+
+def test_models_without_certificate_cannot_be_verified(tmp_path):
+    path = tmp_path / "m"
+    path.write_text(TEXT, encoding="latin-1")
+    model = load(path)
+    with pytest.raises(ValueError, match="model has no certificate"):
+        verify(model, ["ACGTACGT"] * 4, [1, -1, 1, -1])

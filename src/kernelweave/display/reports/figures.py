@@ -111,9 +111,11 @@ def convergence(
     gaps: list[list[float]],
     tol: float,
     classes: Sequence[str] | None,
+    xlabel: str = "seconds",
 ) -> None:
     """Draw duality gaps over time."""
-    ConvergenceDisplay(list(map(_array, seconds)), list(map(_array, gaps)), tol, classes).plot(ax)
+    times, values = list(map(_array, seconds)), list(map(_array, gaps))
+    ConvergenceDisplay(times, values, tol, classes, xlabel).plot(ax)
 
 
 def alignments(ax: Any, matrix: list[list[float]], names: list[str]) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
+from ..displays import clock_of
 from .section import Figure, Section, plain
 
 if TYPE_CHECKING:
@@ -43,11 +44,11 @@ def _convergence(model: Any) -> dict[str, Any]:
     single = isinstance(model.history_[0], dict)
     histories = [model.history_] if single else model.history_
     drawn: dict[str, Any] = {"tol": float(model.tol)}
-    drawn["classes"] = None if single else [str(name) for name in model.classes_]
-    for name, key in (("seconds", "seconds"), ("gaps", "gap")):
-        drawn[name] = [
-            plain([record[key] for record in _thinned(history)]) for history in histories
-        ]
+    classes = getattr(model, "classes_", range(len(histories)))
+    drawn["classes"] = None if single else [str(name) for name in classes]
+    times, drawn["xlabel"] = clock_of(histories)
+    drawn["seconds"] = [plain(_thinned(one)) for one in times]
+    drawn["gaps"] = [plain([one["gap"] for one in _thinned(past)]) for past in histories]
     return drawn
 
 

@@ -164,7 +164,7 @@ def _write(path: str | os.PathLike[str], document: dict[str, Any]) -> None:
     sections = [Section.from_json(one) for one in document["sections"]]
     page = environment.from_string(template).render(
         {**document, "sections": sections, "svg": svg},
-        data=json.dumps(document).replace("</", "<\\/"),
+        data=json.dumps(document).replace("<", "\\u003c"),  # neither </script> nor <!--
     )
     with whole_file(path) as file:
         file.write(page.encode())

@@ -1,4 +1,4 @@
-"""Files that are there whole, or not at all."""
+"""Atomic writes: a file has its old content or its complete new content, never a part."""
 
 from __future__ import annotations
 
@@ -14,17 +14,31 @@ from shutil import copyfileobj
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-STALE = 24 * 3600.0  # seconds after which nobody is still writing a part
+STALE = 24 * 3600.0  # age in seconds at which a temporary file is considered abandoned
 
 
 @contextmanager
 def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing that takes its name, and the place of an older one, once complete.
+    """Open a temporary file for writing that replaces `path` when the context ends.
 
-    Until then it has a name of its own beside it, which no other process has. What was written is
-    on the disk before the older file is gone, so that neither a crash nor a loss of power leaves
-    half a file. What a process that was killed has left of its own is removed after a day. Links
-    are followed, and what is no file, such as a device or a pipe, is written to when all is there.
+    The temporary file ``NAME.<16 hex digits>.part`` is in the same directory. It is synchronised to
+    the disk before it is renamed, so that neither a crash nor a loss of power leaves a part of a
+    file. If the context raises, it is removed. Files that killed processes left are removed by the
+    first write to the same name after a day. Symbolic links are followed. Devices and pipes are
+    written to when the context ends.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Yields
+    ------
+    binary file, open for reading and writing
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
     """
     check_writable(path)
     path = Path(os.path.realpath(path))
@@ -37,7 +51,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     _remove_stale(path)
     partial = path.with_name(f"{path.name[:100]}.{secrets.token_hex(8)}.part")
     try:
-        # As `open` makes a file, but never one that is there already.
+        # "x": never open an existing file.
         with open(partial, "x+b") as file:
             yield file
             file.flush()
@@ -50,12 +64,12 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise OSError, naming the path, where no file can be written: sooner than after the work."""
+    """Raise OSError if no file can be written to `path`, before any work is done."""
     place = Path(os.path.realpath(path))
     if place.is_dir():
         raise IsADirectoryError(errno.EISDIR, "is a folder", os.fspath(path))
     if place.exists() and not place.is_file():
-        return  # a device or a pipe tells itself
+        return  # opening a device or a pipe reports its own errors
     if not place.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, f"there is no folder {place.parent}", os.fspath(path))
     if not os.access(place.parent, os.W_OK):
@@ -63,16 +77,16 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove parts of a file that no process will complete."""
+    """Remove abandoned temporary files of a path."""
     pattern = f"{glob.escape(path.name[:100])}.{'[0-9a-f]' * 16}.part"
     for part in path.parent.glob(pattern):
-        with suppress(OSError):  # another process may have been faster
+        with suppress(OSError):  # another process may have removed it
             if time.time() - part.stat().st_mtime > STALE:
                 part.unlink()
 
 
 def _sync_directory(directory: Path) -> None:
-    """Write the new name to the disk; where directories cannot be synchronised there is no way."""
+    """Synchronise a directory, if the system can."""
     with suppress(OSError):
         handle = os.open(directory, os.O_RDONLY)
         try:

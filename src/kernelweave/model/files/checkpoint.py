@@ -1,11 +1,11 @@
-"""Checkpoints: where a run is, in a file, so that another goes on from there.
+"""Checkpoints: the state of a fit in a file, from which another fit resumes.
 
-A run that was killed or interrupted leaves its file, and so does one that used up its turns or its
-time before its gap was small enough. Where a fit has several outputs, each with a file of its own,
-those that have converged keep theirs until all of them have: a fit that goes on finds them solved.
+A fit that was killed or interrupted leaves its file, and so does one that reached `max_iter` or
+`max_time` before it converged. A fit with several outputs has a file for each. Files of outputs
+that have converged are kept until all have, so that a resumed fit need not solve them again.
 
-A file is an `archive` with alpha, the weights and a key: a digest of all that defines the problem,
-from the examples as the kernels read them to the version of this format.
+A file is an `archive` with alpha, the weights and a key: a digest of everything that defines the
+problem, from the encoded examples to the version of this format.
 """
 
 from __future__ import annotations
@@ -25,32 +25,35 @@ from ...common.warnings import warn
 from ...kernels.compile.examples import Examples
 from ...optimization.result import Result
 from ...problem.problem import Problem
-from .archive import Archive, write_archive
+from .archive import Archive, open_regular, write_archive
 from .atomic_write import whole_file
 from .kw import Writer
 from .type_check import fits
 
-SECONDS = 120.0  # between two files
-FORMAT = 2  # 1 had neither checksums nor the examples in its key
+SECONDS = 120.0  # between two writes
+FORMAT = 2  # format 1 had no checksums, and a key without the examples
 DOCUMENT = "checkpoint.json"
-ROUNDING = 1e-9  # how far sums may drift, relative to the sum of sizes
+ROUNDING = 1e-9  # allowed error of sums, relative to the sum of absolute values
 
 
 class Checkpoint:
-    """The file of one problem.
+    """The checkpoint of one problem.
 
     Parameters
     ----------
-    path : where the file is, or will be.
-    problem : what is solved.
-    data : what tells its examples and kernels from others, see `data_key`.
-    M : number of kernels whose weights are kept.
-    is_last : whether it is that of the last output of a fit.
+    path : str or path-like
+    problem : Problem
+    data : str
+        Digest of examples and kernels, see `data_key`.
+    M : int
+        Number of kernel weights.
+    is_last : bool
+        Whether it belongs to the last output of a fit.
 
     Attributes
     ----------
     done : bool
-        Whether its run has ended, and not for want of turns or time.
+        Whether the problem was solved, rather than stopped by `max_iter` or `max_time`.
     """
 
     def __init__(
@@ -71,45 +74,49 @@ class Checkpoint:
         self._last: tuple[np.ndarray, np.ndarray] | None = None
 
     def load(self) -> tuple[np.ndarray, np.ndarray] | None:
-        """Return the alpha, shape (n,), and the weights, shape (M,), of an earlier run, if any.
+        """Return alpha, shape (n,), and the weights, shape (M,), of the file; None without a file.
 
         Raises
         ------
-        ValueError : where the file is damaged, of another version, or belongs to another problem.
+        ValueError
+            If the file is damaged, has another format, or belongs to another problem.
         """
         try:
-            with open(self.path, "rb") as file:
+            with open_regular(self.path) as file:
                 key, alpha, weights = _read(file)
         except FileNotFoundError:
             return None
         except MemoryError:
             raise
-        except Exception as error:  # what may be wrong with a file has no end
+        except Exception as error:  # a damaged file can cause any exception
             raise ValueError(
-                f"checkpoint {self.path} cannot be read: {error}; remove it, or give another path"
+                f"checkpoint {self.path} cannot be read: {error}; remove it, or pass another path"
             ) from error
         if key != self._key:
             raise ValueError(
                 f"checkpoint {self.path} belongs to another problem (other data, kernels, loss or "
-                "C); remove it, or give another path"
+                "C); remove it, or pass another path"
             )
         if wrong := infeasible(self._problem, alpha, weights, self._M):
             raise ValueError(
-                f"checkpoint {self.path} holds {wrong}; remove it, or give another path"
+                f"checkpoint {self.path} contains {wrong}; remove it, or pass another path"
             )
         return np.clip(alpha, self._problem.term.lo, self._problem.term.hi), weights
 
     def keep(self, alpha: np.ndarray, weights: np.ndarray) -> None:
-        """Write a file, unless the last one is young; where that fails, warn and try again later.
+        """Note the state, and write it if the last write was `SECONDS` ago.
 
-        A file is whole or not there at all.
+        Parameters
+        ----------
+        alpha : array of shape (n,)
+        weights : array of shape (M,)
         """
         self._last = alpha.copy(), weights.copy()
         if time.monotonic() - self._written >= SECONDS:
             self.keep_last()
 
     def keep_last(self) -> None:
-        """Write what `keep` was told last, as when a fit is interrupted."""
+        """Write the state that was noted last; a failure is a warning."""
         if self._last is None:
             return
         alpha, weights = self._last
@@ -119,22 +126,22 @@ class Checkpoint:
                 write_archive(file, DOCUMENT, document, {"alpha": alpha, "weights": weights})
         except OSError as error:
             warn(
-                f"checkpoint {self.path} could not be written ({error}); the fit goes on without",
+                f"checkpoint {self.path} could not be written ({error}); the fit continues",
                 RuntimeWarning,
             )
         self._written = time.monotonic()
 
     def end(self, result: Result, *, done: bool) -> None:
-        """Write where a run has ended, unless it is done and no other output is still to come."""
+        """Write the final state, unless the problem is solved and it is the last one."""
         self.done = done
         if done and self._is_last:
             return
-        if result.weights.any():  # there is nothing to go on from in a constant model
+        if result.weights.any():  # a constant model is no starting point
             self._last = result.alpha, result.weights
             self.keep_last()
 
     def remove(self) -> None:
-        """Forget a run that has ended."""
+        """Remove the file."""
         try:
             self.path.unlink(missing_ok=True)
         except OSError as error:
@@ -147,7 +154,7 @@ class Checkpoint:
 def checkpoints(
     path: str | os.PathLike[str], problems: Sequence[Problem], data: str, M: int
 ) -> list[Checkpoint]:
-    """Return the checkpoint of each of some problems with M weights: files ``<path>.<output>``."""
+    """Return a checkpoint for each problem with M weights: files ``<path>.<output>``."""
     last = len(problems) - 1
     return [
         Checkpoint(f"{os.fspath(path)}.{k}", one, data, M, is_last=k == last)
@@ -156,10 +163,7 @@ def checkpoints(
 
 
 def try_out(path: str | os.PathLike[str], n: int) -> None:
-    """Raise ValueError where there is no room for the checkpoints of n examples.
-
-    A long run should not learn that after hours.
-    """
+    """Raise ValueError if the checkpoint of n examples cannot be written, before a fit begins."""
     trial = Path(f"{os.fspath(path)}.{token_hex(8)}.trial")
     try:
         with whole_file(trial) as file:
@@ -167,8 +171,8 @@ def try_out(path: str | os.PathLike[str], n: int) -> None:
         trial.unlink(missing_ok=True)
     except OSError as error:
         raise ValueError(
-            f"checkpoint: {os.fspath(path)!r} cannot be written ({error}); give the path of a file "
-            "in a directory that exists and has room"
+            f"checkpoint: {os.fspath(path)!r} cannot be written ({error}); pass the path of a file "
+            "in an existing directory with enough space"
         ) from error
 
 
@@ -177,12 +181,12 @@ def _read(file: BinaryIO) -> tuple[str, np.ndarray, np.ndarray]:
     document = archive.document()
     version = document["kernelweave-checkpoint"]
     if not fits(version, int) or version != FORMAT or not archive.has_sums:
-        raise ValueError(f"it is of format {version!r}, this version writes {FORMAT}")
+        raise ValueError(f"it has format {version!r}, this version reads {FORMAT}")
     return document["key"], archive.array("alpha"), archive.array("weights")
 
 
 def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int) -> str:
-    """Return what is wrong with an alpha and weights, if anything."""
+    """Return why alpha and weights are not a feasible state, or ""."""
     for name, values, shape in (("alpha", alpha, problem.y.shape), ("weights", weights, (M,))):
         if values.shape != shape or values.dtype != np.float64:
             return f"{name} of type {values.dtype} and shape {values.shape}, not float64 {shape}"
@@ -204,34 +208,43 @@ def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int)
 
 
 def data_key(kernels: Any, normalize: Any, examples: Examples) -> str:
-    """Return a key that tells data sets apart, as kernels read them.
+    """Return a digest of the encoded examples and the kernels.
 
     Parameters
     ----------
-    kernels : the resolved kernels, before they are normalised; None for the default ones.
-    normalize : how they are normalised.
+    kernels : list of Kernel or None
+        The resolved kernels before normalisation; None for the default kernels.
+    normalize : str or None
+    examples : Examples
     """
     return digest((kernels, normalize, examples.tables))
 
 
 def problem_key(problem: Problem, data: str) -> str:
-    """Return a key that tells problems apart; `data` is that of their examples and kernels."""
+    """Return a digest of a problem; `data` is the digest of its examples and kernels."""
     given = (problem.loss, problem.norm, problem.y, problem.C, problem.tau, problem.n_outputs)
     return digest((FORMAT, data, given))
 
 
 class _KeyWriter(Writer):
-    """Writes what need not be read again, such as kernels of others."""
+    """A writer that accepts every object, for digests."""
 
     def other(self, value: Any) -> Any:
         return repr(value)
 
 
-def digest(known: Any) -> str:
-    """Return a key that tells values apart; objects that files cannot hold by their repr."""
+def encoded(value: Any) -> tuple[Any, list[np.ndarray]]:
+    """Return the JSON form of a value and its arrays; repr for what files cannot contain."""
     writer = _KeyWriter()
-    digest = hashlib.sha256(json.dumps(writer.encode(known)).encode())
-    for array in writer.arrays.values():
+    document = writer.encode(value)
+    return document, list(writer.arrays.values())
+
+
+def digest(value: Any) -> str:
+    """Return the SHA-256 of a value, see `encoded`."""
+    document, arrays = encoded(value)
+    digest = hashlib.sha256(json.dumps(document).encode())
+    for array in arrays:
         digest.update(repr((array.dtype, array.shape)).encode())
         values: Any = np.ascontiguousarray(array)
         digest.update(values)

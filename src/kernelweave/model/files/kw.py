@@ -1,18 +1,21 @@
-"""Saving and loading fitted estimators, with no pickled code.
+"""Save and load fitted estimators without pickle.
 
 A file is an `archive`: a document, ``model.json``, and the arrays that it refers to, ``0.npy``,
-``1.npy`` and so on. In the document an array is ``{"array": number}``; an object of this package
-is ``{"object": name, "fields": {...}}``; tuples, slices, dictionaries and numbers that JSON lacks
-are marked likewise. Only classes that are `stored` can be made, by their own constructors, of
-values of the types that they declare. So a file can hold wrong numbers but no code.
+``1.npy`` and so on. In the document an array is ``{"array": number}``; an object of this package is
+``{"object": name, "fields": {...}}``; tuples, slices, dictionaries and numbers that JSON lacks are
+marked likewise. Only registered classes can be created, by their own constructors, from values of
+the declared types. A file can therefore contain wrong numbers but no code.
 
 Formats
 -------
-1 : class names of the time, which are the names of today; no checksums.
-2 : the same, and the SHA-256 of every member.
+1 : no checksums.
+2 : the SHA-256 of every member.
+3 : the model is contained once. Formats 1 and 2 also have copies of its parts (`dual_coef_`,
+    `support_`, `weights_`, ...), which must agree with it. A file may have a signature. Times in
+    `history_` are left out, so that equal fits give equal bytes.
 
-A class whose fields have changed their meaning has a new name; files that call it by its former one
-are read as they were meant (`stored.formerly`).
+A class whose fields have changed their meaning has a new name. Files that use the former name are
+converted (`registry.formerly`).
 """
 
 from __future__ import annotations
@@ -25,26 +28,26 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ...kernels import Kernel
-from ...optimization.summary import PlanSummary
 from ...sequences import Sequences
-from ..model import Model
-from .archive import Archive, write_archive
+from .archive import Archive, check_key, open_regular, write_archive
 from .atomic_write import whole_file
-from .legacy import OldPlan
+from .fitted_state import COPIES, LEARNED, check_fitted, check_types, with_copies
 from .lsgkm import is_lsgkm, read_lsgkm
 from .registry import Stored, stored_as, stored_class
 from .type_check import fits
 
-FORMAT = 2
+FORMAT = 3
 FIRST_WITH_SUMS = 2
+FIRST_WITHOUT_COPIES = 3
 DOCUMENT = "model.json"
 
 ESTIMATORS = (
     "MKLClassifier", "MKLRegressor", "MKLOneClass", "MKLClassifierCV", "MKLRegressorCV",
 )  # fmt: skip
-NOT_FOR_FILES = frozenset({"checkpoint"})  # a path means nothing elsewhere, and may mean harm
+NOT_SAVED = frozenset({"checkpoint"})  # a path is meaningless, or harmful, on another machine
+CLOCK = "seconds"  # of an entry of `history_`
 
-# Modules of classes that files may hold and that nothing above imports.
+# Modules that register classes and that nothing above imports.
 NOT_YET_IMPORTED = (
     "kernelweave.estimators",
     "kernelweave.estimators.selection",
@@ -53,72 +56,71 @@ NOT_YET_IMPORTED = (
     "kernelweave.kernels.data.standardized",
 )
 
-Number = int | float
-# What estimators learn, and of which type it is.
-LEARNED: dict[str, Any] = {
-    "_model": Model,
-    "C_": Number | np.ndarray,
-    "best_score_": Number,
-    "calibrators_": tuple,
-    "calibration_": np.ndarray,
-    "certifies_": str,
-    "classes_": np.ndarray,
-    "conformity_": np.ndarray,
-    "constant_objective_": Number | np.ndarray,
-    "dual_coef_": np.ndarray,
-    "dual_objective_": Number | np.ndarray,
-    "duality_gap_": Number | np.ndarray,
-    "epsilon_": Number | np.ndarray,
-    "feature_names_in_": np.ndarray,
-    "history_": list,
-    "intercept_": np.ndarray,
-    "kernel_names_": tuple[str, ...],
-    "multilabel_": bool,
-    "n_features_in_": int,
-    "n_iter_": int,
-    "norm_": Any,
-    "offset_": Number,
-    "optimality_": np.ndarray,
-    "primal_objective_": Number | np.ndarray,
-    "plan_": PlanSummary | OldPlan,
-    "scores_": np.ndarray,
-    "support_": np.ndarray,
-    "weights_": np.ndarray,
-}
-MOST_LETTERS = 1 << 20  # of sequences of which a model has none
+MAX_LENGTH = 1 << 20  # of the sequences of a kernel, if the model has no sequences to compare with
 
 
-def save(estimator: Any, path: str | os.PathLike[str]) -> None:
-    """Write a fitted estimator to a file, whole or not at all."""
+def save(estimator: Any, path: str | os.PathLike[str], *, key: bytes | None = None) -> None:
+    """Write a fitted estimator to a file (atomic write).
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+    path : str or path-like
+    key : bytes, optional
+        At least 16 secret bytes. The file is signed with HMAC-SHA256; ``load(path, key=key)``
+        checks the signature.
+
+    Raises
+    ------
+    ValueError
+        If a parameter or a kernel cannot be saved.
+    OSError
+        If the file cannot be written.
+    """
+    check_key(key)
     writer = Writer()
     parameters = estimator.get_params(deep=False)
     fitted = {name: value for name, value in vars(estimator).items() if _is_learned(name)}
+    if "history_" in fitted:
+        fitted["history_"] = _without_clock(fitted["history_"])
     document = {
         "kernelweave": FORMAT,
         "estimator": _name_of(estimator),
-        "parameters": writer.encode(parameters | dict.fromkeys(NOT_FOR_FILES & parameters.keys())),
+        "parameters": writer.encode(parameters | dict.fromkeys(NOT_SAVED & parameters.keys())),
         "fitted": writer.encode(fitted),
     }
     for entry, value in writer.objects:
         entry.check(value)
     with whole_file(path) as file:
-        write_archive(file, DOCUMENT, document, writer.arrays)
+        write_archive(file, DOCUMENT, document, writer.arrays, key)
 
 
-def load(path: str | os.PathLike[str]) -> Any:
-    """Return the estimator that `save` wrote to a file, or the model in a file of LS-GKM.
+def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> Any:
+    """Return the estimator that `save` wrote to a file, or the model of an LS-GKM file.
 
-    It is safe to load a file of unknown origin: no code of it is run, it takes memory in proportion
-    to its size, and whatever is wrong with it is an error.
+    Files of unknown origin can be loaded safely: no code from the file is executed, memory is
+    proportional to the size of the file, and every inconsistency is a ValueError. Whether the
+    numbers are those that were saved is a different question: pass `key`, or check the model on its
+    training data with `kernelweave.verify`.
 
     Parameters
     ----------
-    path : the file.
+    path : str or path-like
+        A regular file.
+    key : bytes, optional
+        The key that the file was saved with. Files without a signature, or with a signature of
+        another key, are refused. None: signatures are not checked.
+
+    Returns
+    -------
+    fitted estimator
 
     Raises
     ------
-    ValueError : where the file is no such file, is damaged, was changed, or has a newer format.
-    OSError : where there is no file to be read.
+    ValueError
+        If the file is not a model file, is damaged, was altered, or has a newer format.
+    OSError
+        If the file does not exist or cannot be read.
 
     Examples
     --------
@@ -130,58 +132,76 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> again = load("model.kw")
     >>> np.array_equal(again.predict(X), model.predict(X))
     True
+
+    A signed file:
+
+    >>> import secrets
+    >>> key = secrets.token_bytes(32)
+    >>> model.save("signed.kw", key=key)
+    >>> again = load("signed.kw", key=key)
     """
+    check_key(key)
     for module in NOT_YET_IMPORTED:
         import_module(module)
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         foreign = is_lsgkm(file.read(8))
         file.seek(0)
         try:
-            return read_lsgkm(file) if foreign else _loaded(file)
+            if foreign and key is not None:
+                raise ValueError("a key was given, but files of LS-GKM have no signature")
+            return read_lsgkm(file) if foreign else _loaded(file, key)
         except MemoryError:
             raise
-        except Exception as error:  # what may be wrong with a file has no end
+        except Exception as error:  # a damaged file can cause any exception
             kind = "model of LS-GKM" if foreign else "kernelweave model"
             reason = str(error) or type(error).__name__
             raise ValueError(f"{os.fspath(path)!r} is not a {kind}: {reason}") from error
 
 
-def _loaded(file: BinaryIO) -> Any:
+def _loaded(file: BinaryIO, key: bytes | None) -> Any:
     from ...estimators.parameters import check_parameters  # estimators import this module
 
-    archive = Archive(file, DOCUMENT)
+    archive = Archive(file, DOCUMENT, key)
     document = archive.document()
     version = document["kernelweave"]
     if not fits(version, int) or not 1 <= version <= FORMAT:
         raise ValueError(f"it has format {version!r}, this version reads 1 to {FORMAT}")
     if version >= FIRST_WITH_SUMS and not archive.has_sums:
-        raise ValueError("it lacks its checksums")
+        raise ValueError(f"it has format {version}, but no checksums")
     if document["estimator"] not in ESTIMATORS:
-        raise ValueError(f"{document['estimator']!r} is no estimator")
+        raise ValueError(f"{document['estimator']!r} is not the name of an estimator")
     reader = Reader(archive)
     parameters = reader.decode(document["parameters"])
-    for name in NOT_FOR_FILES:
+    for name in NOT_SAVED:
         parameters.pop(name, None)
     estimator = stored_as(document["estimator"]).cls(**parameters)
     check_parameters(estimator)
     fitted = reader.decode(document["fitted"])
     reader.check_lengths()
-    _fill(estimator, fitted)
-    return estimator
-
-
-def _fill(estimator: Any, fitted: dict[str, Any]) -> None:
-    """Give an estimator what it has learned."""
-    for name, value in fitted.items():
-        if name not in LEARNED or not fits(value, LEARNED[name]):
-            raise ValueError(f"{name!r} is nothing that an estimator learns, or of another type")
+    if version < FIRST_WITHOUT_COPIES:
+        check_types(fitted, LEARNED | COPIES)
+        fitted = with_copies(fitted)
+    else:
+        check_types(fitted, LEARNED)
+        fitted["_model"].check()
     vars(estimator).update(fitted)
-    fitted["_model"].check()
     estimator._check_loaded()
+    check_fitted(estimator)
+    return estimator
 
 
 def _is_learned(name: str) -> bool:
     return name == "_model" or (name.endswith("_") and not name.startswith("_"))
+
+
+def _without_clock(history: list[Any]) -> list[Any]:
+    """Return a history, or a list of histories, without the times of its entries."""
+    return [
+        {name: value for name, value in entry.items() if name != CLOCK}
+        if isinstance(entry, dict)
+        else _without_clock(entry)
+        for entry in history
+    ]
 
 
 def _name_of(estimator: Any) -> str:
@@ -192,14 +212,14 @@ def _name_of(estimator: Any) -> str:
 
 
 class Writer:
-    """Turns values into a JSON document and arrays."""
+    """Encodes values as JSON and arrays."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
         self.objects: list[tuple[Stored, Any]] = []
 
     def encode(self, value: Any) -> Any:
-        """Return a value as JSON has it."""
+        """Return the JSON form of a value; arrays are collected in `arrays`."""
         for kinds, encode in self._rules():
             if isinstance(value, kinds):
                 return encode(value)
@@ -212,11 +232,11 @@ class Writer:
         return self.other(value)
 
     def other(self, value: Any) -> Any:
-        """Return what stands for a value that files cannot hold, if anything."""
+        """Return the JSON form of a value of another type, or raise ValueError."""
         raise ValueError(
-            f"a {type(value).__name__} cannot be saved: {value!r}; files hold no code, so that "
-            "models of functions are for pickle; kernels may choose columns by number, name, slice "
-            "or mask, and random_state may be None or an integer"
+            f"a {type(value).__name__} cannot be saved: {value!r}; files contain no code: save "
+            "models with functions by pickle, choose columns of kernels by number, name, slice or "
+            "mask, and set random_state to None or an integer"
         )
 
     def _rules(self) -> list[tuple[Any, Callable[[Any], Any]]]:
@@ -244,11 +264,11 @@ class Writer:
 
 
 class Reader:
-    """Turns a document back into values."""
+    """Decodes a document into values."""
 
     def __init__(self, archive: Archive):
         self.archive = archive
-        self.lengths: set[int] = set()  # that kernels compare
+        self.lengths: set[int] = set()  # sequence lengths of kernels
         self.sequences: list[Sequences] = []
         self._rules: dict[str, Callable[[Any], Any]] = {
             "array": lambda number: self.archive.array(str(int(number))),
@@ -261,7 +281,7 @@ class Reader:
         }
 
     def decode(self, value: Any) -> Any:
-        """Return what was encoded."""
+        """Return the value of its JSON form."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]
         if not isinstance(value, dict):
@@ -278,11 +298,10 @@ class Reader:
 
     def _object(self, name: str, fields: dict[str, Any]) -> Any:
         entry = stored_as(name)
-        hints = entry.hints({"Kernel": Kernel})
         values = {field: self.decode(content) for field, content in fields.items()}
         for field, value in values.items():
-            if field not in entry.fields or not fits(value, hints[field]):
-                raise ValueError(f"{field!r} of {name} is unknown, or of another type")
+            if field not in entry.fields or not fits(value, entry.hints[field]):
+                raise ValueError(f"field {field!r} of {name} is unknown, or has the wrong type")
         made = entry.make(**values)
         entry.check(made)
         if isinstance(made, Sequences):
@@ -292,8 +311,11 @@ class Reader:
         return made
 
     def check_lengths(self) -> None:
-        """Refuse kernels for longer sequences than there are: what they cost grows with length."""
+        """Raise ValueError if a kernel has another sequence length than the support vectors.
+
+        The cost of such kernels grows with the length, which must not exceed that of the data.
+        """
         known = {sequences.length for sequences in self.sequences if sequences.n > 0}
-        longest = 0 if known else MOST_LETTERS
+        longest = 0 if known else MAX_LENGTH
         if any(not 1 <= length <= longest for length in self.lengths - known):
-            raise ValueError("a kernel compares sequences of another length than the model has")
+            raise ValueError("a kernel has another sequence length than the support vectors")

@@ -1,9 +1,9 @@
 """Model files of LS-GKM (Lee, 2016), the gkm-SVM for large data sets.
 
-A file is text, or text packed by gzip: lines of a name and its values, a line ``SV``, and for each
-support vector a line of its coefficient and its letters. Kernels are normalised, k(x, x) = 1.
-Letters other than A, C, G and T are read as A in support vectors, as LS-GKM does; in new sequences
-they match nothing here.
+A file is text, plain or compressed by gzip: a header with a name and its values per line, a line
+``SV``, and one line per support vector with its coefficient and its sequence. Kernels are
+normalised, k(x, x) = 1. As in LS-GKM, letters other than A, C, G and T are read as A in support
+vectors; in new sequences they match nothing here.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from .atomic_write import whole_file
 from .registry import stored_as
 
 GZIP = b"\x1f\x8b"
-EXPANSION = 64  # a packed file may unpack to so many times its size,
-FREE = 1 << 24  # or to so many bytes
-LONGEST_WORD, LONGEST_SEQUENCE, MOST_MISMATCHES = 12, 2047, 11  # of LS-GKM
+EXPANSION = 64  # a compressed file may expand by this factor,
+MAX_FREE = 1 << 24  # or to this number of bytes
+LONGEST_WORD, LONGEST_SEQUENCE, MOST_MISMATCHES = 12, 2047, 11  # limits of LS-GKM
 ESTIMATORS = {"c_svc": "MKLClassifier", "epsilon_svr": "MKLRegressor"}
 
 
 class KernelType(NamedTuple):
-    """What LS-GKM calls a kernel: its filter, whether positions count, whether it is an RBF."""
+    """A kernel type of LS-GKM: its filter, whether it weights positions, whether it is an RBF."""
 
     filter: str
     centre: bool = False
@@ -50,16 +50,21 @@ KERNELS = {
 
 
 def is_lsgkm(start: bytes) -> bool:
-    """Return whether a file that begins like this may be a model of LS-GKM."""
+    """Return whether a file with these first bytes may be a model of LS-GKM."""
     return start.startswith((b"svm_type", GZIP))
 
 
 def read_lsgkm(file: BinaryIO) -> Any:
-    """Return the model in a file of LS-GKM as a fitted estimator.
+    """Return the model of an LS-GKM file as a fitted estimator.
+
+    Parameters
+    ----------
+    file : binary file
 
     Raises
     ------
-    ValueError : where the file is no such file, or is cut short.
+    ValueError
+        If the file is not a model of LS-GKM, or is truncated.
     """
     header, lines = _parts(_text(file))
     kernel = _kernel(header)
@@ -73,17 +78,17 @@ def read_lsgkm(file: BinaryIO) -> Any:
 def _text(file: BinaryIO) -> str:
     content = file.read()
     if content.startswith(GZIP):
-        most = max(FREE, EXPANSION * len(content))
+        most = max(MAX_FREE, EXPANSION * len(content))
         file.seek(0)
         with gzip.open(file) as packed:
             content = packed.read(most + 1)
         if len(content) > most:
-            raise ValueError("it unpacks to more than a model would")
+            raise ValueError(f"it expands to more than {most} bytes, which no model has")
     return content.decode("ascii")
 
 
 def _parts(text: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the header as values by name, and the lines of the support vectors."""
+    """Return the header, values by name, and the lines of the support vectors."""
     head, found, tail = text.partition("\nSV\n")
     if not found:
         raise ValueError("it has no line 'SV', and ends in its header")
@@ -134,7 +139,7 @@ def _estimator(
     sequences: list[str],
     intercept: float,
 ) -> Any:
-    """Return the estimator that has learned the coefficients, shape (n_support,)."""
+    """Return the fitted estimator with coefficients of shape (n_support,)."""
     kind = _one(header, "svm_type")
     if kind not in ESTIMATORS or header.get("nr_class") != ["2"]:
         raise ValueError(f"it must be one of {[*ESTIMATORS]} with two classes, not {kind!r}")
@@ -147,19 +152,12 @@ def _estimator(
         coef=coef[None, :],
         weights=np.ones((1, 1)),
         intercept=np.array([intercept]),
+        support=np.arange(len(sequences)),
     )
     estimator._model.check()
-    learned = {
-        "kernel_names_": compiled.names,
-        "support_": np.arange(len(sequences)),
-        "dual_coef_": estimator._model.coef,
-        "intercept_": estimator._model.intercept,
-        "weights_": np.ones(1),
-        "n_features_in_": 1,
-    }
+    estimator.n_features_in_ = 1
     if kind == "c_svc":
-        learned["classes_"] = np.array([-1, 1])
-    vars(estimator).update(learned)
+        estimator.classes_ = np.array([-1, 1])
     return estimator
 
 
@@ -168,13 +166,16 @@ def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
 
     Parameters
     ----------
-    model : a fitted `MKLClassifier` of two classes or `MKLRegressor`, with normalize="unit" and one
-        kernel: `GappedKmer`, or `Exponential` of one. LS-GKM has words of at most 12 letters.
-    path : of the file; conventionally it ends in ``.model.txt``.
+    model : fitted MKLClassifier of two classes, or MKLRegressor
+        With normalize="unit" and one kernel: `GappedKmer`, or `Exponential` of one. LS-GKM supports
+        words of at most 12 letters.
+    path : str or path-like
+        Conventionally ends in ``.model.txt``.
 
     Raises
     ------
-    ValueError : where LS-GKM has no such model.
+    ValueError
+        If LS-GKM does not support the model.
 
     Examples
     --------
@@ -196,7 +197,7 @@ def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
     sequences = list(fitted.examples.tables[0].sequences)  # type: ignore[attr-defined]
     _check_sequences(sequences, kernel.l)
     coef = fitted.weights[0, 0] * fitted.coef[0]
-    order = np.argsort(coef < 0, kind="stable")  # those of the first class come first
+    order = np.argsort(coef < 0, kind="stable")  # LS-GKM expects the first class first
     lines = _header(kernel, gamma, coef, float(fitted.intercept[0]), hasattr(model, "classes_"))
     lines += [f"{coef[i]:.16g} {sequences[i]}" for i in order]
     with whole_file(path) as file:
@@ -204,10 +205,10 @@ def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _exported(outer: Kernel) -> tuple[GappedKmer, float | None]:
-    """Return the kernel as LS-GKM knows it, and the gamma of its radial form."""
+    """Return the gapped k-mer kernel, and gamma if it is an RBF."""
     outer = outer.kernel if isinstance(outer, Named) else outer
     if isinstance(outer, Unit) and isinstance(outer.kernel, Exponential):
-        outer = outer.kernel  # of sequences that have words it is normalised as it is
+        outer = outer.kernel  # an RBF of a normalised kernel is normalised
     radial = outer if isinstance(outer, Exponential) else None
     inner = radial.kernel if radial is not None else outer
     kernel = inner.kernel if isinstance(inner, Unit) else inner

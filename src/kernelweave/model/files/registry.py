@@ -1,4 +1,4 @@
-"""The classes that model files may hold, each under a name that outlives its name in the code."""
+"""Registry of the classes whose objects model files may contain, under permanent names."""
 
 from __future__ import annotations
 
@@ -7,22 +7,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, get_type_hints
 
+from ...common.cached_property import cached_property
+
 Class = TypeVar("Class", bound=type)
-Maker = TypeVar("Maker", bound=Callable[..., Any])
+Factory = TypeVar("Factory", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What a file says of the objects of a class.
+    """Entry of the registry.
 
     Attributes
     ----------
-    name : what files call the class; it never changes.
-    cls : the class.
-    fields : the arguments that make an equal object, which are its attributes too.
-    check : is called with an object that is written or was read; raises ValueError where a file
-        may not hold it.
-    make : makes an object of its fields.
+    name : str
+        Name of the class in files; it never changes.
+    cls : type
+    fields : tuple of str
+        Arguments of the constructor, which are attributes of the object, too.
+    check : callable
+        Called with each object that is written or was read; raises ValueError for objects that a
+        file must not contain.
+    make : callable
+        Returns an object, given its fields as keyword arguments.
     """
 
     name: str
@@ -31,12 +37,14 @@ class Stored:
     check: Callable[[Any], None]
     make: Callable[..., Any]
 
-    def hints(self, names: dict[str, Any]) -> dict[str, Any]:
-        """Return the types of the fields; `names` are those that annotations do not import."""
-        typed: Any = self.cls
-        return get_type_hints(
-            typed if dataclasses.is_dataclass(typed) else typed.__init__, localns=names
-        )
+    @cached_property
+    def hints(self) -> dict[str, Any]:
+        """Types of the fields."""
+        from ...kernels import Kernel  # which some modules import for type checking only
+
+        cls: Any = self.cls
+        annotated = cls if dataclasses.is_dataclass(cls) else cls.__init__
+        return get_type_hints(annotated, localns={"Kernel": Kernel})
 
 
 _BY_NAME: dict[str, Stored] = {}
@@ -49,18 +57,26 @@ def stored(
     fields: Sequence[str] | None = None,
     check: Callable[[Any], None] = lambda value: None,
 ) -> Callable[[Class], Class]:
-    """Return a decorator for a class whose objects may be in files.
+    """Return a decorator that registers a class whose objects files may contain.
 
     Parameters
     ----------
-    name : what files call the class, whatever becomes of its name in the code.
-    fields : the arguments of its constructor; those of a dataclass by default.
-    check : raises ValueError for an object that a file may not hold.
+    name : str
+        Permanent name of the class in files; the class itself may be renamed.
+    fields : sequence of str, optional
+        Arguments of the constructor. Default: the fields of the dataclass.
+    check : callable
+        Raises ValueError for an object that a file must not contain.
+
+    Raises
+    ------
+    ValueError
+        If the name is in use.
     """
 
     def register(cls: Class) -> Class:
         if name in _BY_NAME:
-            raise ValueError(f"{name!r} is the name of {_BY_NAME[name].cls} in files")
+            raise ValueError(f"{name!r} is registered for {_BY_NAME[name].cls}")
         found = fields
         if found is None:
             found = [field.name for field in dataclasses.fields(cls) if field.init]
@@ -70,16 +86,18 @@ def stored(
     return register
 
 
-def formerly(name: str, cls: type) -> Callable[[Maker], Maker]:
-    """Return a decorator for what makes objects of a class from what earlier versions wrote.
+def formerly(name: str, cls: type) -> Callable[[Factory], Factory]:
+    """Return a decorator for a function that converts objects of earlier versions.
 
     Parameters
     ----------
-    name : what files called the class at that time; nothing is written under it.
-    cls : the class, whose fields meant something else.
+    name : str
+        Name of the class in files of earlier versions; nothing is written under it.
+    cls : type
+        The registered class, whose fields had another meaning.
     """
 
-    def register(make: Maker) -> Maker:
+    def register(make: Factory) -> Factory:
         now = _BY_CLASS[cls]
         _BY_NAME[name] = dataclasses.replace(now, name=name, make=make)
         return make
@@ -88,12 +106,12 @@ def formerly(name: str, cls: type) -> Callable[[Maker], Maker]:
 
 
 def stored_as(name: Any) -> Stored:
-    """Return what has a name in files; raise ValueError where nothing has it."""
+    """Return the entry of a name; raise ValueError if it is not registered."""
     if not isinstance(name, str) or name not in _BY_NAME:
-        raise ValueError(f"{name!r} is the name of nothing that files hold")
+        raise ValueError(f"{name!r} is not the name of a registered class")
     return _BY_NAME[name]
 
 
 def stored_class(cls: type) -> Stored | None:
-    """Return what files say of a class; None where they cannot hold it. Subclasses are others."""
+    """Return the entry of a class, or None; subclasses of registered classes are not registered."""
     return _BY_CLASS.get(cls)

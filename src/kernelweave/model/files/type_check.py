@@ -1,4 +1,4 @@
-"""Whether a value is of the type that an annotation says."""
+"""Check values against type annotations."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Any
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Return whether a value is of a type.
+    """Return whether a value has the annotated type.
 
     Parameters
     ----------
-    hint : Any, a class (a protocol must be checkable at run time), a union, or ``tuple[...]``. An
-        integer is no bool; a float may be given as an integer.
+    value : object
+    hint : type annotation
+        Any, a class (protocols must be runtime-checkable), a union, or ``tuple[...]``. A bool is
+        not an int; an int is accepted as float.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if hint is Any:
