@@ -79,6 +79,7 @@ NOTE = (
 Fit = Callable[[], Any]
 Planner = plan._Planner
 PLAN, SELECT = Planner.plan, violations.Violations.select
+OUTPUTS_AT = family.FamilyEngine.outputs_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -293,6 +294,14 @@ def _with_products(**others: str) -> Callable[[Planner], Planner]:
 
 def _without_kept_examples(self: Any, q: int, keep: np.ndarray) -> np.ndarray:
     return SELECT(self, q, keep[:0])
+
+
+def _outputs_by_rows(self: Any, idx: np.ndarray) -> np.ndarray:
+    """Compute outputs of no more examples at a time than there are support vectors."""
+    parts = -(-len(idx) // max(np.count_nonzero(self.alpha), 1))
+    return np.concatenate(
+        [OUTPUTS_AT(self, part) for part in np.array_split(idx, max(parts, 1))], axis=1
+    )
 
 
 def _first_kernels(solver: Any, problem: Any, engine: Any, run_: Any, most: int = 0) -> Any:
@@ -527,6 +536,11 @@ ABLATIONS = (
                 lambda self, support: self._every_kernel(support, support),
             ),
         ),
+    ),
+    Ablation(
+        "one pass over the support for outputs of many examples",
+        "engines/family.py: outputs_at",
+        ((family.FamilyEngine, "outputs_at", _outputs_by_rows),),
     ),
     Choice(
         "linear engine",
