@@ -974,7 +974,7 @@ def run(settings: Settings) -> Table:
     rows = []
     with blas_threads(1):
         for name, fit in problems(settings):
-            for row in compare(name, fit, ABLATIONS, settings.repeats):
+            for row in compare(name, fit, ABLATIONS, settings.size(settings.repeats, 1)):
                 rows.append(row)
                 print(f"{row.ratio:.2f}\t{row.problem}\t{row.ablation}", file=sys.stderr)
     return summary(rows)
