@@ -1,8 +1,9 @@
 """Ablation: CPU time of a suite of fits with each special case of the training path switched off.
 
 A special case stays if it saves 20 % or more on some problem of the suite, or if some fit does not
-converge without it. `ABLATIONS` lists the special cases: each is a set of attributes of the library
-that are replaced. When a special case is deleted from the library, its entry is deleted here.
+converge without it. `ABLATIONS` lists the special cases. Most are switched off in the plan: by
+other costs of the engine, by another `PlanTuning`, or by another composition of solvers. The others
+replace a function. When a special case is deleted from the library, its entry is deleted here.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from types import CodeType, FrameType, FunctionType
 from typing import Any
 from unittest import mock
@@ -23,19 +25,10 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from kernelweave import (
-    MKLClassifier,
-    MKLClassifierCV,
-    MKLOneClass,
-    MKLRegressor,
-    MKLRegressorCV,
-    fold,
-    kkt_system,
-    plan,
-)
+from kernelweave import MKLClassifier, MKLClassifierCV, MKLOneClass, MKLRegressor, MKLRegressorCV
 from kernelweave.datasets import make_sines, make_splice
-from kernelweave.engines import base as engine_base
-from kernelweave.engines import dense, family, kept_energies, linear, seen_products, stacked
+from kernelweave.engines import cached_block_norms, dense, family, linear, stacked
+from kernelweave.engines.recorded_products import RecordedProducts
 from kernelweave.estimators import base as estimator_base
 from kernelweave.kernels import (
     RBF,
@@ -46,20 +39,19 @@ from kernelweave.kernels import (
     WeightedDegree,
     per_feature,
 )
-from kernelweave.solvers import skm
-from kernelweave.steps import analytic, master, newton
-from kernelweave.training import (
-    conjugate_gradients,
-    descent,
-    history,
-    inner_hessian,
-    loop,
-    path,
-    shrinking,
-    solve,
-    violations,
-    working_sets,
-)
+from kernelweave.optimization import path, plan, solve, start, stopping, wrapper
+from kernelweave.optimization import run as run_module
+from kernelweave.optimization.active_sets import ActiveSets
+from kernelweave.optimization.inner import descent, violations, working_sets
+from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
+from kernelweave.optimization.inner.joint_gradients import JointDescent
+from kernelweave.optimization.inner.newton_cg import NewtonCG
+from kernelweave.optimization.inner.working_sets import WorkingSets
+from kernelweave.optimization.methods import sifting, skm
+from kernelweave.optimization.sparsity import DropSmallWeights
+from kernelweave.optimization.steps import analytic, master, newton
+from kernelweave.optimization.steps.inner_hessian import InnerHessian
+from kernelweave.optimization.wrapper import Wrapper
 
 from . import data
 from .large_noisy import noisy
@@ -80,11 +72,14 @@ COLUMNS = ("switched off", "file", "largest ratio", "on", "geometric mean", "ver
 NOTE = (
     "Ratio: CPU seconds without the special case / CPU seconds of the complete library, best of "
     "alternating runs, one thread, kernel evaluation included. Geometric mean: over the problems "
-    f"whose fits run the changed code. Verdict: keep if a ratio is at least {GAIN:g} or if a fit "
-    "fails without the special case (the failing problem is then named)."
+    "whose plan changes, or whose fits run the changed code. Verdict: keep if a ratio is at least "
+    f"{GAIN:g} or if a fit fails without the special case (the failing problem is then named)."
 )
 
 Fit = Callable[[], Any]
+Planner = plan._Planner
+PLAN, SELECT = Planner.plan, violations.Violations.select
+OUTPUTS_AT = family.FamilyEngine.outputs_at
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +89,7 @@ class Ablation:
     Attributes
     ----------
     name : what is switched off.
-    file : where it is implemented.
+    file : where it is implemented, below src/kernelweave.
     patches : (owner, attribute, replacement) for each attribute that is replaced.
     needed : why it stays whatever time it takes, or an empty string.
     """
@@ -112,12 +107,125 @@ class Ablation:
                 stack.enter_context(mock.patch.object(owner, attribute, replacement))
             yield
 
-    def touches(self, called: set[CodeType]) -> bool:
-        """Return whether code that was called reads or is an attribute that is replaced."""
+    def met(self, trace: Trace) -> bool:
+        """Return whether a fit called code that reads or is an attribute that is replaced."""
         return any(
-            not called.isdisjoint(_readers(owner, attribute))
+            not trace.called.isdisjoint(_readers(owner, attribute))
             for owner, attribute, _ in self.patches
         )
+
+
+class Choice(Ablation):
+    """A special case that is an engine, or a part of a plan."""
+
+    def met(self, trace: Trace) -> bool:
+        """Return whether a fit has another engine or another plan without the special case."""
+        return self.name in trace.rechosen
+
+
+def planned(
+    name: str,
+    file: str,
+    change: Callable[[Planner], Planner] = lambda planner: planner,
+    rewrite: Callable[[plan.Plan], plan.Plan] = lambda made: made,
+    needed: str = "",
+) -> Choice:
+    """Return the ablation of a choice that `make_plan` makes.
+
+    Parameters
+    ----------
+    change : from the complete planner to one with other costs or another tuning.
+    rewrite : from a plan to another composition.
+    """
+
+    def without(planner: Planner, engine: str) -> plan.Plan:
+        return rewrite(PLAN(change(planner), engine))
+
+    return Choice(name, file, ((Planner, "plan", without),), needed)
+
+
+def costs(**others: Any) -> Callable[[Planner], Planner]:
+    """Return a change of the costs of the engine."""
+    return lambda planner: replace(planner, costs=replace(planner.costs, **others))
+
+
+def tuning(**others: Any) -> Callable[[Planner], Planner]:
+    """Return a change of the thresholds of the plan."""
+    return lambda planner: replace(planner, tuning=replace(planner.tuning, **others))
+
+
+def each(kind: type | tuple[type, ...], change: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a rewriting of compositions that changes every part of a kind."""
+
+    def rewrite(part: Any) -> Any:
+        if not is_dataclass(part) or isinstance(part, type):
+            return part
+        inner = {field.name: rewrite(getattr(part, field.name)) for field in fields(part)}
+        part = replace(part, **inner)
+        return change(part) if isinstance(part, kind) else part
+
+    return rewrite
+
+
+def with_fields(**others: Any) -> Callable[[Any], Any]:
+    """Return a change of fields of a part."""
+    return lambda part: replace(part, **others)
+
+
+def with_tuning(**others: Any) -> Callable[[Any], Any]:
+    """Return a change of the tuning of a part."""
+    return lambda part: replace(part, tuning=replace(part.tuning, **others))
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What a fit meets.
+
+    Attributes
+    ----------
+    called : code of the Python functions that it calls.
+    rechosen : names of the ablations that give it another engine or another plan.
+    """
+
+    called: set[CodeType]
+    rechosen: set[str]
+
+
+def trace(fit: Fit, ablations: tuple[Ablation, ...]) -> Trace:
+    """Return what a fit meets, by fitting once."""
+    called: set[CodeType] = set()
+    rechosen: set[str] = set()
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        if event == "call":
+            called.add(frame.f_code)
+
+    def compared(choose: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that chooses, and compares the choices without each special case."""
+
+        def chosen(*arguments: Any, **options: Any) -> Any:
+            complete = choose(*arguments, **options)
+            for ablation in ablations:
+                if isinstance(ablation, Choice) and ablation.name not in rechosen:
+                    with ablation.off():
+                        if choose(*arguments, **options) != complete:
+                            rechosen.add(ablation.name)
+            return complete
+
+        return chosen
+
+    with (
+        mock.patch.object(estimator_base, "choose_engine", compared(plan.choose_engine)),
+        mock.patch.object(estimator_base, "make_plan", compared(plan.make_plan)),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        sys.setprofile(note)
+        try:
+            fit()
+        finally:
+            sys.setprofile(None)
+    return Trace(called, rechosen)
 
 
 def _readers(owner: Any, attribute: str) -> set[CodeType]:
@@ -167,29 +275,36 @@ def _no_iterations(problem: Any) -> Iterator[np.ndarray]:
     return iter(())
 
 
-def _multiplies_freely(engine: Any, term: Any) -> bool:
-    """Allow conjugate gradients for losses without bounds on alpha only."""
-    return bool(term.is_free and engine.multiplies_linearly)
+def _with_products(**others: str) -> Callable[[Planner], Planner]:
+    """Return a change of the cost of products, such as cheap="none", for losses but the logistic.
+
+    The logistic loss has Newton-CG, an ablation of its own.
+    """
+
+    def change(planner: Planner) -> Planner:
+        if planner.problem.term.is_entropy:
+            return planner
+        products, of_parts = planner.costs.products, planner.costs.part_products
+        return costs(
+            products=others.get(products, products), part_products=others.get(of_parts, of_parts)
+        )(planner)
+
+    return change
 
 
 def _without_kept_examples(self: Any, q: int, keep: np.ndarray) -> np.ndarray:
     return SELECT(self, q, keep[:0])
 
 
-def _quadratic_anew(self: Any) -> np.ndarray:
-    """Compute the squared block norms of a family engine from rows of the support."""
-    support = np.flatnonzero(self._alpha)
-    return np.asarray(self._core.quadratic(support, self._alpha[support]))
+def _outputs_by_rows(self: Any, idx: np.ndarray) -> np.ndarray:
+    """Compute outputs of no more examples at a time than there are support vectors."""
+    parts = -(-len(idx) // max(np.count_nonzero(self.alpha), 1))
+    return np.concatenate(
+        [OUTPUTS_AT(self, part) for part in np.array_split(idx, max(parts, 1))], axis=1
+    )
 
 
-def _follow_changes(self: Any) -> None:
-    """Update the combined outputs of a family engine change by change."""
-    changes, self._changes = self._changes, []
-    for idx, delta in [] if self._stale else changes:
-        self._add("changed alphas", idx, delta)
-
-
-def _first_kernels(solve_: Any, problem: Any, engine: Any, history_: Any) -> Any:
+def _first_kernels(solver: Any, problem: Any, engine: Any, run_: Any, most: int = 0) -> Any:
     """Start sifting from evenly spaced kernels at equal weights."""
     M = engine.n_kernels
     return problem.norm.start(M), np.unique(np.linspace(0, M - 1, 8).astype(int))
@@ -197,317 +312,237 @@ def _first_kernels(solve_: Any, problem: Any, engine: Any, history_: Any) -> Any
 
 def _cold(problem: Any, engine: Any, weights: np.ndarray) -> np.ndarray:
     """Start the next point of a grid from alpha = 0 and equal weights."""
-    engine.move_to(solve.feasible_alpha(problem))
+    engine.move_to(start.feasible_alpha(problem))
     return np.asarray(problem.norm.start(len(weights)))
 
 
-SELECT = violations.Violations.select
+def _unscaled_steps(self: Any, norm: Any) -> newton.NewtonSteps:
+    return newton.NewtonSteps(norm, newton.NewtonTuning(secant=(1.0, 1.0)))
+
+
 ABLATIONS = (
     # How the inner problem is solved.
-    Ablation(
+    planned(
         "joint descent in alpha and weights",
-        "training/joint_gradients.py",
-        ((plan, "JOINT_FROM", np.inf),),
+        "optimization/inner/joint_gradients.py",
+        tuning(joint_from=np.inf),
     ),
-    Ablation(
+    planned(
         "conjugate gradients of every kind (working sets instead)",
-        "training/conjugate_gradients.py, descent.py",
-        ((plan, "parts_multiply", _value(False)),),
+        "optimization/inner/conjugate_gradients.py, newton_cg.py",
+        costs(products="none", part_products="none"),
     ),
-    Ablation(
+    planned(
         "conjugate gradients for bounded losses (kept for the squared loss)",
-        "training/loop.py: multiplies",
-        (
-            (plan, "parts_multiply", _multiplies_freely),
-            (loop, "multiplies", _multiplies_freely),
-        ),
+        "optimization/plan.py: _inner",
+        _with_products(cheap="linear"),
     ),
-    Ablation(
+    planned(
         "conjugate gradients for the squared loss on linear kernels",
-        "training/loop.py: multiplies",
-        (
-            (plan, "parts_multiply", lambda engine, term: engine.subset(np.arange(2)).multiplies),
-            (loop, "multiplies", lambda engine, term: engine.multiplies),
-        ),
+        "optimization/plan.py: _inner",
+        _with_products(linear="none"),
     ),
     Ablation(
         "conjugate directions (gradient steps instead)",
-        "training/descent.py",
+        "optimization/inner/descent.py",
         ((descent.Descent, "last", property(lambda self: None, lambda self, value: None)),),
     ),
-    Ablation(
+    planned(
         "quadratic model from recorded products",
-        "engines/seen_products.py, modelled.py",
-        ((conjugate_gradients.ModelledDescent, "models", _property(False)),),
+        "engines/recorded_products.py, quadratic_model.py",
+        rewrite=each((ConjugateGradients, JointDescent), with_fields(record=False)),
     ),
     Ablation(
         "correction of that model by kernels with cheap products",
-        "engines/corrected.py",
-        ((linear, "SeenProducts", lambda quick, slow: seen_products.SeenProducts()),),
+        "engines/surrogate.py",
+        ((linear, "RecordedProducts", lambda quick, slow: RecordedProducts()),),
     ),
     Ablation(
         "separate engine for kernels with cheap products",
         "engines/linear.py: quick_kernels",
         ((linear, "quick_kernels", lambda costs: np.flatnonzero([])),),
     ),
-    Ablation(
-        "Hessian from recorded products",
-        "training/inner_hessian.py: seen_hessian",
-        ((seen_products.SeenProducts, "knows_well", _value(False)),),
+    planned(
+        "Hessian from recorded products (kernels with costly pairs)",
+        "optimization/steps/inner_hessian.py: seen_hessian",
+        rewrite=each(InnerHessian, with_fields(recorded=False)),
     ),
-    Ablation(
-        "long gradient steps after short moves",
-        "training/descent.py: SHORT_MOVES",
-        ((descent, "SHORT_MOVES", NEVER), (conjugate_gradients, "SHORT_MOVES", NEVER)),
-    ),
-    Ablation(
+    planned(
         "Newton-CG for the logistic loss",
-        "training/newton_cg.py",
-        ((loop, "newton_cg", _value(None)),),
+        "optimization/inner/newton_cg.py",
+        rewrite=each(NewtonCG, lambda part: part.then),
     ),
     Ablation(
         "interior points after many SMO steps",
-        "training/interior_points.py",
+        "optimization/inner/interior_points.py",
         ((working_sets, "interior_points", _no_iterations),),
     ),
     Ablation(
         "Newton's method on margins after many SMO steps",
-        "training/margin_newton.py",
+        "optimization/inner/margin_newton.py",
         ((working_sets, "margin_newton", _no_iterations),),
     ),
     Ablation(
-        "several rounds of SMO and interior points",
-        "training/working_sets.py: ROUNDS",
-        ((working_sets, "ROUNDS", 1),),
+        "end of conjugate gradients whose gap falls slowly",
+        "optimization/inner/descent.py: slow",
+        ((descent, "slow", _value(False)),),
     ),
     # Working sets.
-    Ablation(
-        "shrinking of bounded examples between working sets",
-        "training/working_sets.py: SHRINK_BELOW",
-        ((working_sets, "SHRINK_BELOW", 0.0),),
-    ),
-    Ablation(
-        "skip margin of bounded examples (full violation instead)",
-        "training/working_sets.py: IN_QUESTION",
-        ((working_sets, "IN_QUESTION", 1.0),),
-    ),
-    Ablation(
+    planned(
         "all active examples as one working set when all values are cached",
-        "training/working_sets.py: keeps_values",
-        ((stacked.StackedEngine, "keeps_values", False),),
+        "optimization/inner/working_sets.py: cached_values",
+        costs(cached_values=False),
     ),
-    Ablation(
-        "accurate subproblems when all values are cached",
-        "training/working_sets.py: PRECISION_*",
-        (
-            (working_sets, "PRECISION_OF_VALUES", 0.1),
-            (working_sets, "PRECISION_BETWEEN_STEPS", 0.1),
-        ),
-    ),
-    Ablation(
-        "separate subproblem accuracy of one and of many kernels (0.1 for both)",
-        "training/working_sets.py: PRECISION_*",
-        ((working_sets, "PRECISION_MANY_KERNELS", 0.1),),
-    ),
-    Ablation(
-        "separate subproblem accuracy of one and of many kernels (0.3 for both)",
-        "training/working_sets.py: PRECISION_*",
-        ((working_sets, "PRECISION_ONE_KERNEL", 0.3),),
-    ),
-    Ablation(
+    planned(
         "several working sets between weight steps",
-        "training/working_sets.py: LEAST_TURNS_PER_STEP",
-        (
-            (working_sets, "LEAST_TURNS_PER_STEP", 1),
-            (working_sets, "EXAMPLES_PER_TURN", NEVER),
-        ),
+        "optimization/inner/working_sets.py: least_sets",
+        rewrite=each(WorkingSets, with_fields(free_weights=True)),
     ),
     Ablation(
         "free examples stay in the next working set",
-        "training/violations.py: select",
+        "optimization/inner/violations.py: select",
         ((violations.Violations, "select", _without_kept_examples),),
     ),
     Ablation(
         "repair of the sum of alpha after rounding",
-        "training/working_sets.py: _balanced",
-        ((working_sets.WorkingSets, "_balanced", lambda self, work, alpha, output: alpha),),
-    ),
-    Ablation(
-        "smaller working sets for expensive kernels",
-        "engines/base.py: LARGEST_COSTLY_BLOCK",
-        ((engine_base, "LARGEST_COSTLY_BLOCK", engine_base.LARGEST_BLOCK),),
-    ),
-    Ablation(
-        "every rule for expensive kernels",
-        "engines/base.py: COSTLY_PAIR",
-        ((engine_base, "COSTLY_PAIR", np.inf),),
+        "optimization/inner/working_sets.py: _balanced",
+        ((working_sets.Decomposition, "_balanced", lambda self, work, alpha, output: alpha),),
     ),
     # Where training starts.
-    Ablation(
+    planned(
         "growing active sets",
-        "training/shrinking.py",
-        ((plan, "MANY_EXAMPLES", NEVER),),
+        "optimization/active_sets.py",
+        rewrite=lambda made: each(start.ActiveSetStart, lambda part: part.start)(
+            each(ActiveSets, lambda part: part.then)(made)
+        ),
     ),
-    Ablation(
-        "random samples instead of violators when most examples are support vectors",
-        "training/shrinking.py: noisy",
-        ((shrinking, "is_crowded", _value(False)),),
-    ),
-    Ablation(
+    planned(
         "first weights from a sample",
-        "training/solve.py: first_weights",
-        ((solve, "SMALLEST_SAMPLED", NEVER),),
-    ),
-    Ablation(
-        "original costs in samples of overlapping classes",
-        "training/solve.py: is_crowded",
-        ((solve, "is_crowded", _value(False)),),
+        "optimization/start.py: Sample",
+        rewrite=each(start.Sample, lambda part: start.Uniform()),
     ),
     Ablation(
         "merging of equal examples",
-        "merged_examples.py",
+        "estimators/merged_examples.py",
         ((estimator_base, "mergeable", _value(False)),),
     ),
     Ablation(
         "warm starts along the grid of a search",
-        "training/path.py",
+        "optimization/path.py",
         ((path, "at_norm", _cold), (path, "at_cost", _cold)),
     ),
-    Ablation(
-        "scaling of alpha for the next cost of a search",
-        "training/path.py: best_factor",
-        ((path, "best_factor", _value(1.0)),),
-    ),
     # How weights and inner problem alternate.
-    Ablation(
-        "end of inner problems once the whole problem is solved",
-        "training/loop.py: Solved",
-        ((loop.Solved, "__call__", _value(False)),),
-    ),
-    Ablation(
+    planned(
         "no weight step when the weights are good enough",
-        "training/loop.py: GOOD_WEIGHTS",
-        ((loop, "GOOD_WEIGHTS", -np.inf),),
+        "optimization/wrapper.py: good_weights",
+        rewrite=each(Wrapper, with_tuning(good_weights=-np.inf)),
     ),
-    Ablation(
+    planned(
         "coarser inner problems when alpha is expensive",
-        "training/loop.py: INNER_SHARE",
-        ((loop, "INNER_SHARE", 0.0),),
+        "optimization/plan.py: outer_share",
+        tuning(outer_share=0.0),
     ),
-    Ablation(
+    planned(
         "least decrease of the inner gap",
-        "training/loop.py: INNER_FALL",
-        ((loop, "INNER_FALL", 1.0),),
+        "optimization/wrapper.py: inner_decrease",
+        rewrite=each(Wrapper, with_tuning(inner_decrease=1.0)),
+    ),
+    planned(
+        "stop after three stalled inner problems",
+        "optimization/wrapper.py: inner_failures",
+        rewrite=each(Wrapper, with_tuning(inner_failures=NEVER)),
+        needed="a past finding does not end without it (tests/test_fuzz_corpus.py)",
     ),
     Ablation(
         "adaptive weights for the test of the constant model",
-        "training/loop.py: EveryKernel",
-        ((loop.EveryKernel, "weights", lambda self, s: self._norm.start(len(s))),),
-        needed="constant models among thousands of kernels (tests/test_nothing_to_learn.py)",
+        "optimization/wrapper.py: ProbeWeights",
+        ((wrapper.ProbeWeights, "next", lambda self, s: self._norm.start(len(s))),),
+        needed="constant models among thousands of kernels (tests/optimization/test_wrapper.py)",
     ),
     # Weight steps.
-    Ablation(
+    planned(
         "Newton steps for 1 < p <= 2 (analytic steps instead)",
-        "plan.py: NEWTON_UP_TO_*",
-        ((plan, "NEWTON_UP_TO_CHEAP", 1.0), (plan, "NEWTON_UP_TO_EXPENSIVE", 1.0)),
+        "optimization/plan.py: newton_free, newton_costly",
+        tuning(newton_free=1.0, newton_costly=1.0),
     ),
-    Ablation(
+    planned(
         "Newton limit for expensive weights (1.3 for all engines)",
-        "plan.py: NEWTON_UP_TO_EXPENSIVE",
-        ((plan, "NEWTON_UP_TO_EXPENSIVE", plan.NEWTON_UP_TO_CHEAP),),
+        "optimization/plan.py: newton_costly",
+        tuning(newton_costly=plan.TUNING_OF_PLANS.newton_free),
     ),
-    Ablation(
+    planned(
         "Newton limit for cheap weights (2 for all engines)",
-        "plan.py: NEWTON_UP_TO_CHEAP",
-        ((plan, "NEWTON_UP_TO_CHEAP", plan.NEWTON_UP_TO_EXPENSIVE),),
+        "optimization/plan.py: newton_free",
+        tuning(newton_free=plan.TUNING_OF_PLANS.newton_costly),
     ),
-    Ablation(
+    planned(
         "analytic steps for many kernels at 1 < p <= 1.3",
-        "plan.py: NEWTON_KERNELS",
-        ((plan, "NEWTON_KERNELS", NEVER),),
+        "optimization/plan.py: newton_kernels",
+        tuning(newton_kernels=NEVER),
     ),
     Ablation(
         "over-relaxed analytic steps",
-        "steps/analytic.py: _beyond",
-        ((analytic.Analytic, "_beyond", lambda self, before, theta: theta),),
+        "optimization/steps/analytic.py: _beyond",
+        ((analytic.AnalyticSteps, "_beyond", lambda self, before, theta: theta),),
     ),
     Ablation(
         "rank-one model in Newton steps (quadratic model instead)",
-        "steps/newton.py: RankOneModel",
-        ((newton, "SEVERAL", 0),),
-    ),
-    Ablation(
-        "quadratic model for more than 100 kernels (rank-one model instead)",
-        "steps/newton.py: SEVERAL",
-        ((newton, "SEVERAL", NEVER),),
+        "optimization/steps/newton.py: RankOneModel",
+        ((newton, "SLIGHT", np.inf),),
     ),
     Ablation(
         "secant scaling of the Hessian",
-        "steps/newton.py: _secant",
-        ((newton.Newton, "_secant", _value(1.0)),),
+        "optimization/steps/newton.py: _secant",
+        ((newton.Newton, "begin", _unscaled_steps),),
     ),
     Ablation(
         "upper bound on the eigenvalues of the Hessian",
-        "steps/newton.py: _limited",
+        "optimization/steps/newton.py: _limited",
         ((newton, "_limited", lambda hessian, limit: hessian),),
     ),
     Ablation(
-        "return to the best weights after idle steps",
-        "steps/newton.py: PATIENCE",
-        ((newton, "PATIENCE", NEVER),),
-    ),
-    Ablation(
         "SMO on weights at p = 1 (interior points instead)",
-        "steps/master.py: _by_pairs",
+        "optimization/steps/master.py: _by_pairs",
         ((master, "_by_pairs", _value(None)),),
     ),
     Ablation(
         "active set of weights in the model minimum",
-        "steps/master.py: FEW",
+        "optimization/steps/master.py: FEW",
         ((master, "FEW", NEVER),),
     ),
-    Ablation(
-        "low-rank Hessians",
-        "kkt_system.py: LowRank",
-        ((kkt_system, "MANY", NEVER),),
-    ),
-    Ablation(
-        "landmarks for Hessians of many free examples",
-        "training/inner_hessian.py: landmark_hessian",
-        ((inner_hessian, "MANY", 0),),
-    ),
-    Ablation(
-        "fewer examples in Hessians of family and linear engines",
-        "training/inner_hessian.py: FEW_EXAMPLES",
-        ((inner_hessian, "FEW_EXAMPLES", NEVER),),
+    planned(
+        "samples of many free examples in Hessians",
+        "optimization/plan.py: hessian_blocks",
+        tuning(hessian_blocks=1e9),
     ),
     # Engines.
-    Ablation(
+    Choice(
         "family engine",
         "engines/family.py",
         ((family.FamilyEngine, "serves", staticmethod(_value(False))),),
     ),
-    Ablation(
+    planned(
         "single-precision passes",
-        "engines/family.py, training/solve.py: rough",
-        ((family.FamilyEngine, "has_rough_outputs", _property(False)),),
+        "optimization/single_precision.py",
+        costs(single_precision=False),
     ),
     Ablation(
         "cached outputs of support vectors",
         "engines/family.py: _of_support",
-        ((family.FamilyEngine, "quadratic", _quadratic_anew),),
-    ),
-    Ablation(
-        "outputs computed anew instead of many updates",
-        "engines/family.py: _catch_up",
-        ((family.FamilyEngine, "_catch_up", _follow_changes),),
+        (
+            (
+                family.FamilyEngine,
+                "_outputs_of_support",
+                lambda self, support: self._every_kernel(support, support),
+            ),
+        ),
     ),
     Ablation(
         "one pass over the support for outputs of many examples",
-        "engines/family.py: _one_pass_pays",
-        ((family.FamilyEngine, "_one_pass_pays", _value(False)),),
+        "engines/family.py: outputs_at",
+        ((family.FamilyEngine, "outputs_at", _outputs_by_rows),),
     ),
-    Ablation(
+    Choice(
         "linear engine",
         "engines/linear.py",
         ((linear.LinearEngine, "serves", staticmethod(_value(False))),),
@@ -517,113 +552,84 @@ ABLATIONS = (
         "engines/linear.py: _keeps_single",
         (
             (linear.LinearEngine, "_keeps_single", _property(False)),
-            (linear.LinearEngine, "separates", _property(False)),
+            (linear.LinearEngine, "_separates", _property(False)),
         ),
     ),
     Ablation(
         "products of single kernels where these cost as much as their sum",
-        "engines/linear.py: separates",
-        ((linear.LinearEngine, "separates", _property(False)),),
-    ),
-    Ablation(
-        "sums over few changed examples instead of products",
-        "engines/linear.py: FEW",
-        ((linear, "FEW", 0),),
+        "engines/linear.py: _separates",
+        ((linear.LinearEngine, "_separates", _property(False)),),
     ),
     Ablation(
         "products of a single kernel in the dense engine",
         "engines/dense.py: _product",
         ((dense.DenseEngine, "_product", _property(None)),),
     ),
-    Ablation(
+    Choice(
         "plain-sum engine",
         "engines/dense.py: of_sum",
         ((dense.DenseEngine, "sums", staticmethod(_value(False))),),
     ),
-    Ablation(
+    Choice(
         "stacked engine",
         "engines/stacked.py",
         ((stacked.StackedEngine, "serves", staticmethod(_value(False))),),
     ),
-    Ablation(
-        "reuse of the last and the first block",
-        "engines/stacked.py: Block",
-        ((stacked.Block, "part", _value(None)),),
-    ),
-    Ablation(
-        "copies of the values of a fold",
-        "fold.py: CopiedFold",
-        ((fold, "FEWEST_MACHINES", NEVER),),
-    ),
-    Ablation(
+    Choice(
         "streamed engine and sifting",
-        "engines/streamed.py, solvers/sifting.py",
-        ((skm.SKM, "streams", _value(False)),),
+        "engines/streamed.py, optimization/methods/sifting.py",
+        ((plan.Trained, "streams", _value(False)), (skm.SKM, "streams", _value(False))),
     ),
     Ablation(
         "first kernels of sifting from a sample of examples",
-        "solvers/sifting.py: first_guess",
-        ((skm, "first_guess", _first_kernels),),
+        "optimization/methods/sifting.py: first_guess",
+        ((sifting, "first_guess", _first_kernels), (skm, "first_guess", _first_kernels)),
     ),
     Ablation(
         "cached squared block norms of the streamed engine",
-        "engines/kept_energies.py",
-        ((kept_energies.KeptEnergies, "quadratic", lambda self: self._quadratic()),),
+        "engines/cached_block_norms.py",
+        (
+            (
+                cached_block_norms.CachedBlockNorms,
+                "quadratic",
+                lambda self: self._quadratic(),
+            ),
+        ),
     ),
     # How training ends.
-    Ablation(
+    planned(
         "iterations that adapt alpha before small weights are dropped",
-        "training/solve.py: FEW_TURNS",
-        ((solve, "FEW_TURNS", 0),),
+        "optimization/plan.py: adapt",
+        tuning(adapt=0),
         needed="weights of 0 are exact",
     ),
-    Ablation(
-        "second, smaller threshold for small weights",
-        "training/solve.py: SMALL_WEIGHTS",
-        ((solve, "SMALL_WEIGHTS", solve.SMALL_WEIGHTS[:1]),),
-    ),
-    Ablation(
+    planned(
         "exact zeros at p = 1",
-        "training/solve.py: drop_small_weights",
-        ((solve, "drop_small_weights", lambda problem, engine, result, *rest: result),),
+        "optimization/sparsity.py",
+        rewrite=each(DropSmallWeights, lambda part: part.solver),
         needed="weights of 0 are exact",
     ),
     Ablation(
         "rounding bound of the certificate",
-        "training/confirm.py, digits.py",
+        "optimization/confirm.py",
         ((solve, "confirmed", lambda problem, engine, result, digits, tol: result),),
         needed="the certificate",
     ),
     Ablation(
         "further attempts at a gap beyond rounding",
-        "training/solve.py: ATTEMPTS",
+        "optimization/solve.py: ATTEMPTS",
         ((solve, "ATTEMPTS", 1),),
     ),
     Ablation(
         "stop when rounding dominates the gap",
-        "training/history.py: NOISY_TURNS",
-        ((history, "NOISY_TURNS", NEVER),),
-    ),
-    Ablation(
-        "stop when half of the iterations brought little",
-        "training/history.py: SLOW_PROGRESS",
-        ((history, "SLOW_PROGRESS", -1e9),),
-    ),
-    Ablation(
-        "stop after three stalled inner problems",
-        "training/history.py: STUCK_INNER",
-        ((history, "STUCK_INNER", NEVER),),
-        needed="a past finding does not end without it (tests/test_fuzz_corpus.py)",
-    ),
-    Ablation(
-        "shorter patience of inner problems",
-        "training/loop.py: INNER_PATIENCE",
-        ((loop, "INNER_PATIENCE", history.STUCK_TURNS),),
-    ),
-    Ablation(
-        "end of conjugate gradients whose gap falls slowly",
-        "training/descent.py: slow",
-        ((descent, "slow", _value(False)),),
+        "optimization/stopping.py: noisy_patience",
+        (
+            (
+                run_module,
+                "StoppingRule",
+                partial(stopping.StoppingRule, tuning=stopping.StallTuning(noisy_patience=NEVER)),
+            ),
+        ),
     ),
 )
 
@@ -884,24 +890,6 @@ def measure(fit: Fit, limit: float | None = None) -> Run:
     )
 
 
-def called_by(fit: Fit) -> set[CodeType]:
-    """Return the code of the Python functions that a fit calls."""
-    called: set[CodeType] = set()
-
-    def note(frame: FrameType, event: str, argument: Any) -> None:
-        if event == "call":
-            called.add(frame.f_code)
-
-    sys.setprofile(note)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            fit()
-    finally:
-        sys.setprofile(None)
-    return called
-
-
 @dataclass(frozen=True)
 class Comparison:
     """A problem without a special case, against the complete library."""
@@ -928,12 +916,12 @@ def compare(
     name: str, fit: Fit, ablations: tuple[Ablation, ...], repeats: int
 ) -> Iterator[Comparison]:
     """Time a problem without each of the special cases that it meets."""
-    called = called_by(fit)
+    met = trace(fit, ablations)
     complete = [measure(fit) for _ in range(max(repeats, 1))]
     seconds = min(run.seconds for run in complete)
     limit = max(LEAST_SECONDS, LIMIT * seconds)
     for ablation in ablations:
-        if not ablation.touches(called):
+        if not ablation.met(met):
             continue
         with ablation.off():
             ablated = [measure(fit, limit)]
@@ -986,7 +974,7 @@ def run(settings: Settings) -> Table:
     rows = []
     with blas_threads(1):
         for name, fit in problems(settings):
-            for row in compare(name, fit, ABLATIONS, settings.repeats):
+            for row in compare(name, fit, ABLATIONS, settings.size(settings.repeats, 1)):
                 rows.append(row)
                 print(f"{row.ratio:.2f}\t{row.problem}\t{row.ablation}", file=sys.stderr)
     return summary(rows)

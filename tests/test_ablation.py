@@ -1,13 +1,51 @@
 """The ablation: special cases are switched off and on again, and judged by a fixed rule."""
 
 import inspect
+from itertools import product
+from pathlib import Path
 
+import numpy as np
 import pytest
 from benchmarks import ablation
 from benchmarks.ablation import ABLATIONS, Comparison, Run, compare, measure, summary, verdict
 from benchmarks.settings import Settings
 
+import kernelweave
+from kernelweave.engines.costs import EngineCosts
+from kernelweave.losses import Hinge, Logistic, Squared, SquaredHinge
+from kernelweave.norms import Lp
+from kernelweave.optimization.plan import AUTO, Options
+from kernelweave.problem.problem import Problem
+
 FAST, SLOW = Run(1.0, True), Run(2.0, True)
+COSTS = (
+    EngineCosts(1000, free_weights=True, products="linear", part_products="linear"),
+    EngineCosts(1000, free_weights=True, cached_values=True),
+    EngineCosts(1000, single_precision=True),
+    EngineCosts(
+        1000,
+        costly_pairs=True,
+        products="cheap",
+        part_products="cheap",
+        fixed_products=True,
+        separate_products=True,
+    ),
+)
+OF_PLANS = [one for one in ABLATIONS if one.patches[0][:2] == (ablation.Planner, "plan")]
+
+
+def planners():
+    """Yield planners of problems that differ in loss, norm, engine, examples and kernels."""
+    y = np.array([-1.0, 1.0])
+    for loss, p, costs, n, M in product(
+        (Hinge(), SquaredHinge(), Squared(), Logistic()),
+        (1, 1.2, 2),
+        COSTS,
+        (5000, 30_000),
+        (5, 501),
+    ):
+        problem = Problem.of(loss, Lp(p), y, np.ones(2))
+        yield ablation.Planner(AUTO, problem, costs, n, M, Options())
 
 
 def state(patches):
@@ -22,6 +60,27 @@ def test_ablation_replaces_attributes_and_restores_them(one):
     replaced = [new is not old for new, old in zip(during, before, strict=True)]
     assert all(replaced)
     assert all(new is old for new, old in zip(state(one.patches), before, strict=True))
+
+
+@pytest.mark.parametrize("one", OF_PLANS, ids=lambda one: one.name)
+def test_ablation_of_a_choice_changes_some_plans_and_not_all(one):
+    def plans():
+        return [planner.plan("engine") for planner in planners()]
+
+    complete = plans()
+    with one.off():
+        ablated = plans()
+    changed = [new != old for new, old in zip(ablated, complete, strict=True)]
+    assert any(changed)
+    assert not all(changed)
+
+
+@pytest.mark.parametrize("one", ABLATIONS, ids=lambda one: one.name)
+def test_files_of_ablations_exist(one):
+    names = one.file.partition(":")[0].split(", ")
+    source = Path(kernelweave.__file__).parent
+    first = (source / names[0]).parent
+    assert all((source / name).exists() or (first / name).exists() for name in names)
 
 
 def test_names_of_ablations_are_unique():
@@ -64,8 +123,8 @@ def test_tiny_comparison_covers_only_ablations_that_the_problem_meets():
     name, fit = next(iter(ablation.problems(Settings(tiny=True))))
     rows = list(compare(name, fit, ABLATIONS, repeats=1))
     found = {row.ablation for row in rows}
-    assert "secant scaling of the Hessian" in found
-    assert "over-relaxed analytic steps" not in found
+    assert {"secant scaling of the Hessian", "exact zeros at p = 1"} <= found
+    assert found.isdisjoint({"over-relaxed analytic steps", "family engine"})
     table = summary(rows)
     assert len(table.rows) == len(ABLATIONS)
     assert all(row[2] > 0 for row in table.rows if row[0] in found)
