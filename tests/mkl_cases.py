@@ -15,7 +15,6 @@ from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.plan import Options, find_method, make_plan
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
-from kernelweave.optimization.start import feasible_alpha
 from kernelweave.problem.problem import Problem
 
 CLASSIFICATION = ("wdbc", "pima", "sonar", "ionosphere")
@@ -75,7 +74,7 @@ class Unreached:
 
 def begin(problem, engine):
     """Move an engine to a feasible alpha, and return equal weights."""
-    engine.move_to(feasible_alpha(problem))
+    engine.move_to(problem.risk.feasible_alpha())
     return problem.norm.start(engine.n_kernels)
 
 

@@ -106,24 +106,22 @@ def test_subproblem_falls_back_to_double_precision(rng):
 
 
 def test_single_precision_outputs_are_cached(rng, level):
-    """In double precision they serve `outputs_at` alone, until alpha changes."""
+    """Until alpha changes; sums in double precision do not use them."""
     X = vectors(rng)
     exact, rough = engine_of(WIDTHS, X), rough_engine(WIDTHS, X)
     alpha, theta = rng.normal(size=len(X)), rng.random(exact.n_kernels)
     for engine in (exact, rough):
         engine.move_to(alpha)
     rough.quadratic()
-    known = rough.outputs_at(every := np.arange(len(X)))
-    rough.single_precision = False
-    assert rough.knows_outputs
     pairs = rough.work.pairs["every kernel"]
+    known = rough.outputs_at(every := np.arange(len(X)))
     np.testing.assert_array_equal(rough.outputs_at(every), known)
     assert rough.work.pairs["every kernel"] == pairs
+    rough.single_precision = False
     np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
     np.testing.assert_array_equal(rough.quadratic(), exact.quadratic())
     before = rough.snapshot()
     rough.change(every[:3], np.zeros(3))
-    assert not rough.knows_outputs
     rough.move_to(*before)
     np.testing.assert_array_equal(rough.combined(theta), exact.combined(theta))
 
@@ -286,13 +284,12 @@ def test_work_is_counted_by_kind(rng):
     assert "changed alphas 1.52e+04 pairs in " in str(engine.work)
 
 
-def test_combined_outputs_follow_from_outputs_of_every_kernel(rng):
+def test_combined_outputs_follow_changes_of_alpha(rng):
     engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
     engine.combined(theta)
     engine.change(np.arange(40), rng.normal(size=40))
     engine.quadratic()
     combined = engine.combined(theta).copy()
-    assert engine.work.pairs["changed alphas"] == 0
     engine.move_to(engine.alpha.copy())
     np.testing.assert_allclose(combined, engine.combined(theta), atol=1e-5 * theta.sum())
 
@@ -300,27 +297,28 @@ def test_combined_outputs_follow_from_outputs_of_every_kernel(rng):
 def test_restoring_a_snapshot_evaluates_nothing(rng):
     engine, theta = rough_engine(WIDTHS, vectors(rng)), rng.random(9)
     engine.move_to(rng.normal(size=engine.n))
-    energies, before = engine.quadratic(), engine.snapshot()
+    combined, before = engine.combined(theta).copy(), engine.snapshot()
     engine.change(np.arange(50), np.zeros(50))
-    engine.combined(theta)
+    engine.combined(rng.random(9))
     engine.work.clear()
     engine.move_to(*before)
-    np.testing.assert_array_equal(engine.quadratic(), energies)
-    np.testing.assert_allclose(engine.combined(theta) @ engine.alpha, theta @ energies, rtol=1e-13)
+    np.testing.assert_array_equal(engine.combined(theta), combined)
     assert not engine.work.pairs
 
 
-def test_subset_with_all_support_vectors_keeps_cached_outputs(rng):
+def test_subset_with_all_support_vectors_keeps_combined_outputs(rng):
     engine, part = rough_engine(WIDTHS, vectors(rng)), np.arange(0, 331, 3)
     engine.change(part[:50], rng.normal(size=50))
-    energies = engine.quadratic()
+    theta, energies = rng.random(9), engine.quadratic()
+    combined = engine.combined(theta).copy()
     engine.work.clear()
     smaller = engine.subset(part)
-    np.testing.assert_allclose(smaller.quadratic(), energies, rtol=1e-12)
+    np.testing.assert_array_equal(smaller.combined(theta), combined[part])
     assert not engine.work.pairs
-    smaller.change(np.arange(3), np.zeros(3))  # what it knew is of no use then
+    np.testing.assert_allclose(smaller.quadratic(), energies, rtol=1e-12)
+    smaller.change(np.arange(3), np.zeros(3))
     assert np.all(smaller.quadratic() != energies)
-    assert smaller.work.pairs["every kernel"] == 47 * 47
+    assert smaller.work.pairs["every kernel"] == 50 * 50 + 47 * 47
 
 
 def test_history_counts_evaluated_pairs(rng, capsys):

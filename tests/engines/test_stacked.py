@@ -1,4 +1,4 @@
-"""The engine that keeps all values: blocks it has made before, and the fits it is made for."""
+"""The engine that keeps all values: blocks, outputs, and the fits it is made for."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,6 @@ from sklearn.datasets import load_breast_cancer
 
 from kernelweave import MKLClassifier, MKLClassifierCV
 from kernelweave.engines import StackedEngine
-from kernelweave.engines.stacked import between
 from kernelweave.kernels import RBF, Linear, Polynomial
 
 FAMILY = [Linear(), RBF([0.01, 0.1, 1.0]), Polynomial(2, 0.1)]
@@ -23,7 +22,7 @@ def cancer():
     "then", [[1, 4, 7], [7, 1], [1, 2], [], [1, 4, 7, 9, 11], [0, 13]], ids=str
 )
 @pytest.mark.parametrize("same", [True, False], ids=["same weights", "other weights"])
-def test_a_block_made_of_the_last_one_is_a_block(then, same, rng):
+def test_blocks_do_not_depend_on_earlier_blocks(then, same, rng):
     X = rng.normal(size=(14, 3))
     engine, fresh = (StackedEngine.of(training_set(FAMILY, X)) for _ in range(2))
     theta = rng.random(5)
@@ -31,16 +30,6 @@ def test_a_block_made_of_the_last_one_is_a_block(then, same, rng):
     theta = theta.copy() if same else rng.random(5)
     idx = np.array(then, dtype=int)
     np.testing.assert_array_equal(engine.block(idx, theta), fresh.block(idx, theta))
-
-
-def test_a_block_made_of_the_first_one_is_a_block(rng):
-    X, theta = rng.normal(size=(14, 3)), np.ones(5)
-    engine, fresh = (StackedEngine.of(training_set(FAMILY, X)) for _ in range(2))
-    engine.block(np.arange(14), theta)[:] = np.nan  # it is the caller's
-    engine.block(np.arange(9), rng.random(5))
-    for idx in (np.arange(14), np.arange(14), np.array([2, 3, 11])):
-        np.testing.assert_array_equal(engine.block(idx, theta), fresh.block(idx, theta))
-        engine.block(idx, theta)[:] = np.nan
 
 
 @pytest.mark.parametrize("changed", range(10))
@@ -72,9 +61,7 @@ def test_values_are_those_of_the_kernels(n, rng):
         expected = np.concatenate([np.atleast_3d(k(examples).T).T for k in FAMILY])
         np.testing.assert_allclose(part.blocks(every), expected, rtol=1e-12)
         for m, values in enumerate(expected):
-            np.testing.assert_allclose(
-                between(part, m, every, every[::2]), values[:, ::2], rtol=1e-12
-            )
+            np.testing.assert_allclose(part.block(every, np.eye(5)[m]), values, rtol=1e-12)
 
 
 def test_weights_of_zero_come_back_along_a_path(cancer):

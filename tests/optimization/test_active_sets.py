@@ -8,7 +8,7 @@ from mkl_cases import begin, working_sets
 from kernelweave import losses, norms
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import RBF, Linear, WeightedDegree
-from kernelweave.optimization.active_sets import ActiveSets, ActiveSetTuning, first_set, sample
+from kernelweave.optimization.active_sets import ActiveSets, ActiveSetTuning, first_set
 from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.steps.analytic import Analytic
@@ -19,7 +19,7 @@ from kernelweave.optimization.wrapper import Wrapper
 from kernelweave.problem.problem import Problem
 
 SMALL = ActiveSetTuning(many_examples=100)  # a thousand examples are many
-NEWTON = Newton(InnerHessian(1200, 1000))
+NEWTON = Newton(InnerHessian(1200))
 
 
 def make(kernel, X, y, norm=1.0, loss="hinge"):
@@ -27,10 +27,9 @@ def make(kernel, X, y, norm=1.0, loss="hinge"):
     return problem, dense(kernel, X, "variance")
 
 
-def growing(solver, engine, size, *, larger_samples=False):
+def growing(solver, engine, size):
     """A solver on active sets that grow from about a hundred examples."""
-    sets = working_sets(engine, size)
-    return ActiveSets(solver, solver, sets, larger_samples=larger_samples, tuning=SMALL)
+    return ActiveSets(solver, solver, working_sets(engine, size), SMALL)
 
 
 def solve(kernel, X, y, *, grow, step=None, **given):
@@ -78,31 +77,17 @@ def test_memory_of_a_step_does_not_slow_down_the_next_set(step, p, rng):
     assert found.n_iter < 3 * expected.n_iter
 
 
-def test_sets_grow_as_samples_if_most_examples_are_support_vectors(rng, monkeypatch):
-    """Sets of KKT violators are all hard, and other weights suit them."""
-
-    def never(*anything):
-        raise AssertionError("examples were chosen by their violations")
-
+def test_overlapping_classes_reach_the_optimum_on_all_examples(rng):
+    """Most examples are support vectors, and accurate inner solutions alternate with steps."""
     X = rng.normal(size=(2000, 4))
     y = np.where(X[:, 0] + rng.normal(size=2000) > 0, 1.0, -1.0)
     problem, engine = make(RBF(gamma=[0.01, 0.1, 1.0, 10.0]), X, y)
-    sets = working_sets(engine, 200)
-    wrapper = Wrapper(sets, sets, NEWTON)
+    wrapper = Wrapper(working_sets(engine, 200), NEWTON)
     expected = wrapper.solve(problem, engine, begin(problem, engine), Run.start(1e-4))
-    monkeypatch.setattr("kernelweave.optimization.active_sets.next_set", never)
-    solver = growing(wrapper, engine, 200, larger_samples=True)
+    solver = growing(wrapper, engine, 200)
     found = solver.solve(problem, engine, begin(problem, engine), Run.start(1e-4))
     assert found.gap <= 1e-4
     np.testing.assert_allclose(found.primal, expected.primal, rtol=2e-4)
-
-
-def test_larger_samples_contain_smaller_ones():
-    y = np.where(np.arange(6000) % 3 == 0, 1.0, -1.0)
-    problem = Problem.of(losses.get("hinge", "classifier"), norms.as_norm(1.0), y, np.ones(6000))
-    alpha = np.zeros(6000)
-    small, larger, largest = (sample(problem, alpha, size) for size in (62, 250, 1000))
-    assert set(small) < set(larger) < set(largest)
 
 
 def test_duplicates_with_opposite_labels():

@@ -1,75 +1,76 @@
-"""Hessians of low rank: all that is asked of them agrees with the matrix itself."""
+"""The KKT system against the bordered matrix, written out, and the ratio test."""
 
 import numpy as np
 import pytest
+from scipy.linalg import LinAlgError
 
-from kernelweave import MKLClassifier
-from kernelweave.kernels import RBF
-from kernelweave.optimization import kkt_system
-from kernelweave.optimization.kkt_system import LowRank, symmetric_product, total
+from kernelweave.optimization.kkt_system import KKTSystem, longest_step, value_hessian
 
-M, F = 12, 3
+Q, M = 12, 4
 
 
 @pytest.fixture
-def factors(rng):
-    return LowRank(rng.normal(size=(M, F)), rng.normal(size=(F, M)))
+def kernel(rng):
+    root = rng.normal(size=(Q, Q + 3))
+    return root @ root.T
 
 
-def test_low_rank_operations_are_those_of_the_matrix(factors, rng):
-    matrix = 0.5 * (factors.left @ factors.right + (factors.left @ factors.right).T)
-    np.testing.assert_allclose(factors.made, matrix)
-    vector, some = rng.normal(size=M), np.arange(M) % 3 == 0
-    np.testing.assert_allclose(factors @ vector, matrix @ vector)
-    np.testing.assert_allclose((factors * 3.0).made, 3.0 * matrix)
-    np.testing.assert_allclose(factors[np.ix_(some, some)], matrix[np.ix_(some, some)])
-    np.testing.assert_allclose(factors[np.ix_(some, ~some)], matrix[np.ix_(some, ~some)])
-    assert factors.trace() == pytest.approx(matrix.trace())
+def bordered(kernel, diagonal):
+    """[[K + diag(d), 1], [1', 0]]."""
+    system = np.ones((Q + 1, Q + 1))
+    system[:-1, :-1] = kernel + np.diag(diagonal)
+    system[-1, -1] = 0.0
+    return system
 
 
-@pytest.mark.parametrize(("many", "f", "kept"), [(1000, 3, False), (10, 3, True), (10, 6, False)])
-def test_factors_are_kept_if_smaller_than_the_matrix(many, f, kept, rng, monkeypatch):
-    monkeypatch.setattr(kkt_system, "MANY", many)
-    left, right = rng.normal(size=(M, f)), rng.normal(size=(f, M))
-    found = symmetric_product(left, right)
-    assert isinstance(found, LowRank) == kept
-    made = found.made if kept else found
-    np.testing.assert_allclose(made, 0.5 * (left @ right + (left @ right).T))
+@pytest.mark.parametrize("total", [0.0, 2.5])
+def test_solution_is_that_of_the_bordered_matrix(total, kernel, rng):
+    diagonal, right = rng.random(Q), rng.normal(size=(Q, 3))
+    x, b = KKTSystem(kernel, diagonal).solve(right, total)
+    ends = np.vstack([right, np.full((1, 3), total)])
+    expected = np.linalg.solve(bordered(kernel, diagonal), ends)
+    np.testing.assert_allclose(x, expected[:-1], rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(b, expected[-1], rtol=1e-8, atol=1e-10)
+    one, bias = KKTSystem(kernel, diagonal).solve(right[:, 0], total)
+    np.testing.assert_allclose(np.append(one, bias), expected[:, 0], rtol=1e-8, atol=1e-10)
 
 
-def test_sum_of_factors_is_the_sum_of_matrices(factors, rng, monkeypatch):
-    monkeypatch.setattr(kkt_system, "MANY", 10)
-    other = LowRank(rng.normal(size=(M, 1)), rng.normal(size=(1, M)))
-    several = total([factors, other])
-    assert isinstance(several, LowRank)
-    np.testing.assert_allclose(several.made, factors.made + other.made)
-    np.testing.assert_allclose(total([factors, other.made]), factors.made + other.made)
-    np.testing.assert_allclose(total([factors.made, other.made]), factors.made + other.made)
+def test_indefinite_systems_are_refused(kernel):
+    with pytest.raises(LinAlgError, match="not positive definite"):
+        KKTSystem(-kernel, np.zeros(Q))
+    with pytest.raises(LinAlgError, match="negative eigenvalues"):
+        KKTSystem.definite(kernel - 2 * np.linalg.eigvalsh(kernel)[-1] * np.eye(Q), np.zeros(Q))
 
 
-def test_empty_factors_are_the_zero_matrix(monkeypatch):
-    monkeypatch.setattr(kkt_system, "MANY", 10)
-    none = symmetric_product(np.zeros((M, 0)), np.zeros((0, M)))
-    assert isinstance(none, LowRank)
-    assert none.trace() == 0.0
-    np.testing.assert_array_equal(none @ np.ones(M), np.zeros(M))
+def test_singular_kernels_get_a_ridge(rng):
+    root = rng.normal(size=(Q, 2))
+    x, _ = KKTSystem.definite(root @ root.T, np.zeros(Q)).solve(root[:, 0])
+    assert np.isfinite(x).all()
+    assert x.sum() == pytest.approx(0.0, abs=1e-6 * np.abs(x).sum())
 
 
-@pytest.mark.parametrize("p", [1.0, 1.2])
-@pytest.mark.parametrize("classes", [2, 3])
-def test_fits_with_factors_reach_the_same_optimum(p, classes, rng, monkeypatch):
-    X = rng.normal(size=(60, 3))
-    y = (X[:, 0] * X[:, 1] > 0).astype(int) + (X[:, 2] > 1) * (classes > 2)
-    solver = "hessian" if p == 1 else "newton"
-    model = MKLClassifier(RBF(np.geomspace(0.01, 100, 300)), norm=p, solver=solver, tol=1e-5)
-    model.set_params(share_weights=classes > 2)
-    expected = model.fit(X, y).primal_objective_
-    made = []
-    monkeypatch.setattr(kkt_system, "MANY", 100)
-    monkeypatch.setattr(LowRank, "trace", lambda self: made.append(self) or TRACE(self))
-    assert model.fit(X, y).primal_objective_ == pytest.approx(expected, rel=2e-5)
-    assert model.duality_gap_ <= 1e-5
-    assert made
+@pytest.mark.parametrize(
+    ("x", "dx", "expected"),
+    [([1.0, 2.0], [-1.0, -4.0], 0.5), ([1.0, 2.0], [1.0, 0.0], 7.0), ([0.0], [-1.0], 0.0)],
+)
+def test_longest_step_keeps_x_nonnegative(x, dx, expected):
+    x, dx = np.array(x), np.array(dx)
+    step = longest_step(x, dx, 7.0)
+    assert step == expected
+    assert (x + step * dx).min() >= 0
 
 
-TRACE = LowRank.trace
+def test_hessian_is_outputs_times_their_rates(kernel, rng):
+    curvature, outputs = rng.random(Q), rng.normal(size=(M, Q))
+    inverse = np.linalg.inv(bordered(kernel, curvature))[:-1, :-1]
+    found = value_hessian(kernel, curvature, outputs)
+    np.testing.assert_allclose(found, outputs @ inverse @ outputs.T, rtol=1e-6, atol=1e-8)
+    np.testing.assert_array_equal(found, found.T)
+
+
+@pytest.mark.parametrize("free", [0, 1])
+def test_hessian_is_zero_below_two_free_examples(free, kernel):
+    """The sum of the alphas is fixed: a single free alpha cannot move."""
+    part = kernel[:free, :free]
+    found = value_hessian(part, np.ones(free), np.ones((M, free)))
+    np.testing.assert_array_equal(found, np.zeros((M, M)))

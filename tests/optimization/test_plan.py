@@ -1,6 +1,7 @@
 """Plans: the composition of engine, start and solver for each kind of problem, and refusals."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,19 +12,31 @@ from kernelweave import (
     MKLClassifierCV,
     MKLOneClass,
     MKLRegressor,
+    load,
     losses,
     norms,
 )
 from kernelweave.datasets import make_splice
 from kernelweave.engines.costs import EngineCosts
-from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial, WeightedDegree
+from kernelweave.kernels import (
+    RBF,
+    GappedKmer,
+    Laplacian,
+    Linear,
+    Polynomial,
+    WeightedDegree,
+    per_feature,
+)
 from kernelweave.optimization.active_sets import ActiveSets
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
+from kernelweave.optimization.inner.joint_gradients import JointDescent
+from kernelweave.optimization.inner.newton_cg import NewtonCG
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.methods.hard_margin import HardMargin
 from kernelweave.optimization.methods.mwu import MWU, MWURounds
 from kernelweave.optimization.methods.qcqp import QCQP
+from kernelweave.optimization.methods.sifting import SiftedKernels
 from kernelweave.optimization.methods.skm import SKM, SiftedSKM
 from kernelweave.optimization.plan import (
     AUTO,
@@ -83,8 +96,8 @@ def data(rng):
 FAMILY_SETS = WorkingSets(1000, free_weights=False)
 DENSE_SETS = WorkingSets(1000)
 STACKED_SETS = WorkingSets(1000, cached_values=True)
-NEWTON = Newton(InnerHessian(1200, 1000))
-LANDMARKS = Newton(InnerHessian(1200, 1000, landmarks=True))
+NEWTON = Newton(InnerHessian(1200))
+RECORDED = Newton(InnerHessian(1200, recorded=True))  # kernel evaluations are expensive
 COSTLY = replace(ACCURATE, outer_share=0.1)
 COSTLY_COMPLETE = replace(COMPLETE, outer_share=0.1)
 
@@ -106,24 +119,15 @@ def family_plan(solver, start=UNIFORM):
     return Plan("family", start, twice(solver, solver))
 
 
-def wrapper(sets, step, accuracy):
-    return Wrapper(sets, sets, step, accuracy)
-
-
-ACCURATE_FAMILY = wrapper(FAMILY_SETS, NEWTON, COSTLY)
-SPARSE_FAMILY = Plan(
-    "family",
-    Sample(OnlySinglePrecision(wrapper(FAMILY_SETS, LANDMARKS, COSTLY))),
-    twice(
-        dropped(wrapper(FAMILY_SETS, LANDMARKS, COSTLY), FAMILY_SETS),
-        dropped(ACCURATE_FAMILY, FAMILY_SETS),
-    ),
-)
-SAMPLED_FAMILY = family_plan(ACCURATE_FAMILY, Sample(OnlySinglePrecision(ACCURATE_FAMILY)))
-# New weights cost nothing: Newton steps may use landmarks at p = 1.
-SPARSE_DENSE = Plan(
-    "dense", Uniform(), dropped(wrapper(DENSE_SETS, LANDMARKS, ACCURATE), DENSE_SETS)
-)
+GAPPED = GappedKmer([4, 5, 5, 6], [3, 3, 4, 4], store="table")
+CG_FAMILY = ConjugateGradients(FAMILY_SETS, 1000, separate=False, record=False)
+CG_SEPARATE = ConjugateGradients(FAMILY_SETS, 1000, separate=True, record=False)
+ACCURATE_FAMILY = Wrapper(FAMILY_SETS, NEWTON, COSTLY)
+ON_SAMPLES = Sample(OnlySinglePrecision(ACCURATE_FAMILY))
+SPARSE_FAMILY = family_plan(dropped(ACCURATE_FAMILY, FAMILY_SETS), ON_SAMPLES)
+SAMPLED_FAMILY = family_plan(ACCURATE_FAMILY, ON_SAMPLES)
+SPARSE = dropped(Wrapper(DENSE_SETS, NEWTON, ACCURATE), DENSE_SETS)
+SPARSE_DENSE = Plan("dense", Uniform(), SPARSE)
 ANALYTIC_DENSE = Plan("dense", Uniform(), Interleaved(DENSE_SETS, Analytic()))
 
 PLANS = {  # kernels, settings, and the plan
@@ -135,7 +139,7 @@ PLANS = {  # kernels, settings, and the plan
     "family, p = inf": (FAMILY, {"norm": np.inf}, family_plan(FAMILY_SETS)),
     "mixed, p = 1": (MIXED, {"norm": 1}, SPARSE_DENSE),
     "mixed, p = 1.2": (
-        MIXED, {"norm": 1.2}, Plan("dense", Uniform(), wrapper(DENSE_SETS, NEWTON, ACCURATE))
+        MIXED, {"norm": 1.2}, Plan("dense", Uniform(), Wrapper(DENSE_SETS, NEWTON, ACCURATE))
     ),
     "mixed, p = 2": (MIXED, {"norm": 2}, ANALYTIC_DENSE),
     "mixed, p = inf": (MIXED, {"norm": np.inf}, Plan("plain sum", Uniform(), DENSE_SETS)),
@@ -143,12 +147,12 @@ PLANS = {  # kernels, settings, and the plan
     "complete Newton": (
         FAMILY,
         {"norm": 2, "interleaved": False},
-        family_plan(wrapper(FAMILY_SETS, NEWTON, COSTLY_COMPLETE)),
+        family_plan(Wrapper(FAMILY_SETS, NEWTON, COSTLY_COMPLETE)),
     ),
     "complete analytic": (
         MIXED,
         {"norm": 2, "interleaved": False},
-        Plan("dense", Uniform(), wrapper(DENSE_SETS, Analytic(), COMPLETE)),
+        Plan("dense", Uniform(), Wrapper(DENSE_SETS, Analytic(), COMPLETE)),
     ),
     "a working set": (
         MIXED,
@@ -190,15 +194,15 @@ def interleaved(step, sparse):
 SOLVERS = {  # p, and the plans of a family and of a mixed list
     "analytic": (2, *interleaved(Analytic(), sparse=False)),
     "newton": (
-        2, SAMPLED_FAMILY, Plan("dense", Uniform(), wrapper(DENSE_SETS, NEWTON, ACCURATE))
+        2, SAMPLED_FAMILY, Plan("dense", Uniform(), Wrapper(DENSE_SETS, NEWTON, ACCURATE))
     ),
     "hessian": (1, SPARSE_FAMILY, SPARSE_DENSE),
     "cutting-plane": (1, *interleaved(CuttingPlane(), sparse=True)),
     "level": (1, *interleaved(Level(), sparse=True)),
     "gradient": (
         1,
-        family_plan(dropped(wrapper(FAMILY_SETS, Gradient(), COSTLY_COMPLETE), FAMILY_SETS)),
-        Plan("dense", Uniform(), dropped(wrapper(DENSE_SETS, Gradient(), COMPLETE), DENSE_SETS)),
+        family_plan(dropped(Wrapper(FAMILY_SETS, Gradient(), COSTLY_COMPLETE), FAMILY_SETS)),
+        Plan("dense", Uniform(), dropped(Wrapper(DENSE_SETS, Gradient(), COMPLETE), DENSE_SETS)),
     ),
     "uniform": (np.inf, family_plan(FAMILY_SETS), Plan("plain sum", Uniform(), DENSE_SETS)),
     "alignment": (2, *[Plan("dense", Aligned("plain"), DENSE_SETS)] * 2),
@@ -246,7 +250,6 @@ def test_active_sets_grow_if_examples_are_many(kernels, settings, grows, rng, pl
         sets = [part for part in parts(many.solver) if isinstance(part, ActiveSets)]
         assert len(sets) == 1
         assert sets[0].on_sets == sets[0].then
-        assert sets[0].larger_samples == isinstance(few.start, Sample)
     else:
         assert many == few
 
@@ -261,15 +264,122 @@ def test_active_sets_are_for_single_precision_only_in_a_family(rng, plan_of):
 
 def test_conjugate_gradients_are_for_kernels_with_fast_products(plan_of):
     X, y = make_splice(1200, 0.3)
-    expected = ConjugateGradients(DENSE_SETS, 1000)
+    expected = ConjugateGradients(DENSE_SETS, 1000, separate=False, record=False)
     plan = plan_of(MKLClassifier(WeightedDegree(8)), X, y)
     assert plan == Plan("dense", Uniform(), expected)
     sets_of_50 = plan_of(MKLClassifier(WeightedDegree(8), working_set=50), X, y)
     assert sets_of_50 == Plan("dense", Uniform(), WorkingSets(50))
     several = plan_of(MKLClassifier(WeightedDegree(8, split="degree"), norm=2), X, y)
-    inner = ConjugateGradients(FAMILY_SETS, 1000)
-    schedule = Wrapper(inner, FAMILY_SETS, NEWTON, COSTLY)
+    inner = ConjugateGradients(FAMILY_SETS, 1000, separate=False, record=False)
+    schedule = Wrapper(inner, NEWTON, COSTLY)
     assert several == Plan("linear", Sample(schedule), schedule)
+
+
+SEQUENCES = {  # kernels, settings, and the plan of 1,200 sequences
+    "logistic loss": (
+        WeightedDegree(6),
+        {"loss": "logistic"},
+        Plan("dense", Uniform(), NewtonCG(DENSE_SETS, 1000)),
+    ),
+    "logistic family": (
+        WeightedDegree(6, split="degree"),
+        {"loss": "logistic", "norm": 4},
+        Plan(
+            "linear",
+            Sample(Wrapper(NewtonCG(FAMILY_SETS, 1000), Analytic(), COSTLY)),
+            Wrapper(NewtonCG(FAMILY_SETS, 1000), Analytic(), COSTLY),
+        ),
+    ),
+    "sparse family": (
+        WeightedDegree(6, split="degree"),
+        {"norm": 1},
+        Plan(
+            "linear",
+            Sample(Wrapper(CG_FAMILY, NEWTON, COSTLY)),
+            DropSmallWeights(Wrapper(CG_FAMILY, NEWTON, COSTLY), CG_FAMILY, 3),
+        ),
+    ),
+    "separate products": (
+        GAPPED,
+        {"norm": 2, "normalize": "unit"},
+        Plan(
+            "linear",
+            Uniform(),
+            JointDescent(Wrapper(CG_SEPARATE, RECORDED, COSTLY), 1000, record=False),
+        ),
+    ),
+    "separate products, complete": (
+        GAPPED,
+        {"norm": 2, "normalize": "unit", "interleaved": False},
+        Plan("linear", Uniform(), Wrapper(CG_SEPARATE, RECORDED, COSTLY_COMPLETE)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("kernels", "settings", "expected"), SEQUENCES.values(), ids=SEQUENCES)
+def test_plan_of_sequences(kernels, settings, expected, plan_of):
+    assert plan_of(MKLClassifier(kernels, **settings), *make_splice(1200, 0.3)) == expected
+
+
+SIFTED = {  # solver, loss, and the plan of 400 kernels at p = 1
+    "auto": ("hinge", Plan("streamed", Uniform(), SiftedKernels(SPARSE))),
+    "newton": ("logistic", Plan("streamed", Uniform(), SiftedKernels(SPARSE))),
+    "cutting-plane": (
+        "hinge",
+        Plan(
+            "streamed",
+            Uniform(),
+            SiftedKernels(dropped(Interleaved(DENSE_SETS, CuttingPlane()), DENSE_SETS)),
+        ),
+    ),
+    "level": (
+        "squared_hinge",
+        Plan(
+            "streamed",
+            Uniform(),
+            SiftedKernels(dropped(Interleaved(DENSE_SETS, Level()), DENSE_SETS)),
+        ),
+    ),
+    "gradient": (
+        "hinge",
+        Plan("dense", Uniform(), dropped(Wrapper(DENSE_SETS, Gradient(), COMPLETE), DENSE_SETS)),
+    ),
+}
+
+
+@pytest.mark.parametrize("solver", SIFTED)
+def test_many_kernels_are_sifted_at_p_1(solver, data, plan_of):
+    """Gradient steps need complete inner solutions with all kernels."""
+    X, y = data[0][:150], data[1][:150]
+    loss, expected = SIFTED[solver]
+    many = per_feature(RBF(gamma=list(np.geomspace(0.01, 10, 100))))
+    assert plan_of(MKLClassifier(many, norm=1, loss=loss, solver=solver), X, y) == expected
+    few = per_feature(RBF(gamma=list(np.geomspace(0.01, 10, 75))))
+    assert plan_of(MKLClassifier(few, norm=1, loss=loss, solver=solver), X, y).engine == "dense"
+
+
+def test_other_norms_and_shared_weights_are_not_sifted(data, plan_of):
+    X, y = data[0][:150], data[1][:150]
+    many = per_feature(RBF(gamma=list(np.geomspace(0.01, 10, 100))))
+    assert plan_of(MKLClassifier(many, norm=2), X, y).engine == "dense"
+    shared = MKLClassifier(many, norm=1, share_weights=True)
+    assert not uses(plan_of(shared, X, np.arange(150) % 3), SiftedKernels)
+    both = MKLClassifierCV(many, norms=[1, 2])
+    assert plan_of(both, X, y).engine in ("stacked", "dense")
+
+
+def test_hard_margins_of_many_kernels_are_sifted(data, plan_of):
+    X = data[0][:150]
+    many = per_feature(RBF(gamma=list(np.geomspace(0.01, 10, 100))))
+    plan = plan_of(MKLClassifier(many, norm=1, C=np.inf), X, X[:, 0] > 0)
+    assert plan == Plan("streamed", Uniform(), HardMargin(SiftedKernels(SPARSE)))
+
+
+def test_squared_losses_of_linear_kernels_take_conjugate_gradients(data, plan_of):
+    X, _ = data
+    inner = ConjugateGradients(DENSE_SETS, 1000, separate=False, record=False)
+    plan = plan_of(MKLRegressor(per_feature(Linear()), loss="squared", norm=2), X, X[:, 0])
+    assert plan == Plan("dense", Uniform(), Wrapper(inner, Analytic(), ACCURATE))
 
 
 def test_plan_of_one_class_and_of_a_regression(data, plan_of):
@@ -281,7 +391,7 @@ def test_plan_of_one_class_and_of_a_regression(data, plan_of):
 @pytest.mark.parametrize(
     ("norm", "solver"),
     [
-        (1, dropped(wrapper(DENSE_SETS, LANDMARKS, ACCURATE), DENSE_SETS)),
+        (1, SPARSE),
         (2, Interleaved(DENSE_SETS, Analytic())),
         (np.inf, DENSE_SETS),
     ],
@@ -312,6 +422,44 @@ def test_repr_of_a_plan_is_its_composition():
     assert "Wrapper(inner=WorkingSets(size=1000), step=Newton(" in text
     summary = SPARSE_DENSE.for_file()
     assert (repr(summary), summary.certifies) == (text, "weights and machine")
+
+
+OLD_PLANS = {  # files of earlier versions, and what they say of their plans
+    "table-1": "None",
+    "sequences-1": "None",
+    "elliptic-2": "dense engine; analytic weights (version 0.2)",
+}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"norm": 1},
+        {"norm": 2, "solver": "alignment"},
+        {"norm": 2, "interleaved": False},
+        {"norm": 1, "solver": "skm"},
+        {"C": np.inf},
+    ],
+    ids=str,
+)
+def test_plan_of_a_loaded_model_prints_the_same_text(settings, data, tmp_path):
+    X, y = data[0][:60], data[1][:60]
+    model = MKLClassifier(MIXED, **settings).fit(X, y)
+    for path in (tmp_path / "first.kw", tmp_path / "again.kw"):  # saved, loaded, saved, loaded
+        text, certifies = repr(model.plan_), model.plan_.certifies
+        model.save(path)
+        model = load(path)
+        assert repr(model.plan_) == text
+        assert model.plan_.certifies == model.certifies_ == certifies
+
+
+@pytest.mark.parametrize("name", OLD_PLANS)
+def test_plans_of_earlier_versions_are_loaded_and_saved_again(name, tmp_path):
+    model = load(Path(__file__).parents[1] / "data" / f"{name}.kw")
+    model.save(tmp_path / "again.kw")
+    again = load(tmp_path / "again.kw")
+    for one in (model, again):
+        assert repr(getattr(one, "plan_", None)) == OLD_PLANS[name]
 
 
 class Examples:

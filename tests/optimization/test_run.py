@@ -5,6 +5,7 @@ import pytest
 
 from kernelweave.optimization.best_model import BestModel
 from kernelweave.optimization.run import Run
+from kernelweave.optimization.stopping import StallTuning, StoppingRule
 from kernelweave.problem.certificate import Certificate
 
 THETA = np.array([0.6, 0.8])
@@ -65,7 +66,7 @@ def test_run_is_finished_at_the_deadline(clock):
 
 
 def test_run_is_finished_when_stalled():
-    run = Run.start(1e-3).inner(1e-3, patience=5)
+    run = Run(StoppingRule(1e-3, tuning=StallTuning(patience=5)))
     for _ in range(5):
         run.record(certificate(0.1), THETA)
     assert not run.finished(ENGINE)

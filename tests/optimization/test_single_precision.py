@@ -27,7 +27,7 @@ class Recorded:
         self.solver, self.seen = solver, []
 
     def solve(self, problem, engine, weights, run):
-        self.seen.append((engine.rough, run.tol, weights.copy()))
+        self.seen.append((engine.single_precision, run.tol, weights.copy()))
         return self.solver.solve(problem, engine, weights, run)
 
 
@@ -36,7 +36,7 @@ def case(rng):
     X = rng.normal(size=(1200, 3))
     y = np.where(X[:, 0] * X[:, 1] + 0.3 * rng.normal(size=1200) > 0, 1.0, -1.0)
     engine = FamilyEngine.of(training_set(RBF([0.1, 1.0, 2.0, 3.0]), X))
-    assert engine.has_rough_outputs
+    assert engine.has_single_precision
     return Problem.of(losses.Hinge(), norms.Lp(4), y, np.ones(1200)), engine
 
 
@@ -71,7 +71,7 @@ def test_both_precisions_share_the_budget(case):
     assert result.n_iter == 3
     assert not result.converged
     assert result.history[-1].phase == "double precision"
-    assert not engine.rough
+    assert not engine.single_precision
 
 
 def test_samples_stay_in_single_precision(case):

@@ -12,7 +12,7 @@ from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.plan import Plan
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
-from kernelweave.optimization.start import Aligned, Uniform, feasible_alpha
+from kernelweave.optimization.start import Aligned, Uniform
 from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.problem.problem import Problem
 
@@ -41,7 +41,7 @@ def test_training_starts_at_a_feasible_alpha_and_the_weights_of_the_start(case):
     problem, engine = case
     engine.change(np.arange(2), np.array([0.5, -0.5]))
     result = solve(problem, engine, Plan("dense", Uniform(), LEARNED), Run.start(max_iter=0))
-    np.testing.assert_array_equal(result.alpha, feasible_alpha(problem))
+    np.testing.assert_array_equal(result.alpha, problem.risk.feasible_alpha())
     np.testing.assert_array_equal(result.history[0].weights, problem.norm.start(3))
 
 

@@ -7,23 +7,31 @@ import pytest
 from mkl_cases import begin, make_case
 
 from kernelweave import norms
+from kernelweave.optimization.certifier import certified
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.result import Result
 from kernelweave.optimization.run import Run
-from kernelweave.optimization.sparsity import SMALL_WEIGHTS, DropSmallWeights
+from kernelweave.optimization.sparsity import SMALL_WEIGHT, DropSmallWeights
 from kernelweave.optimization.steps.inner_hessian import InnerHessian
-from kernelweave.optimization.steps.newton import Newton, NewtonSteps, NewtonTuning
+from kernelweave.optimization.steps.newton import Newton
 from kernelweave.optimization.wrapper import Wrapper
 
 TOL = 1e-4
+INSIDE = 1e-4  # sum of the weights that vanish at the optimum
 SETS = WorkingSets(1000)
 
 
-class QuadraticNewton(Newton):
-    """Newton steps on quadratic models, which leave a part of every weight."""
+class InteriorNewton(Newton):
+    """Newton steps that leave every weight above 0, as interior methods do."""
 
     def begin(self, norm):
-        return NewtonSteps(norm, NewtonTuning(rank_one_kernels=0))
+        newton = super().begin(norm)
+
+        def step(iterate):
+            inside = np.geomspace(1.0, 1e-3, len(iterate.theta))
+            return (1 - INSIDE) * newton(iterate) + INSIDE * inside / inside.sum()
+
+        return step
 
 
 @pytest.fixture
@@ -34,7 +42,7 @@ def case(load_real):
 @pytest.fixture
 def result(case):
     """A result with weights above 0, at whose alpha the engine is."""
-    solver = Wrapper(SETS, SETS, QuadraticNewton(InnerHessian(1200, 1000)))
+    solver = Wrapper(SETS, InteriorNewton(InnerHessian(1200)))
     weights = begin(case.problem, case.engine)
     return solver.solve(case.problem, case.engine, weights, Run.start(TOL))
 
@@ -71,12 +79,12 @@ def test_as_many_weights_are_dropped_as_the_gap_allows(slack, case, result):
     dropped = drop(case, result, limit)
     left_out = np.count_nonzero(dropped.weights == 0)
     sizes = result.weights / result.weights.max()
-    small = [np.count_nonzero(sizes < limit) for limit in SMALL_WEIGHTS]
+    small = np.count_nonzero(sizes < SMALL_WEIGHT)
     assert np.count_nonzero(result.weights == 0) == 0
-    assert left_out <= max(small)
+    assert left_out <= small
     assert case.naive_gap(dropped) <= limit + 1e-12
     assert dropped.gap == pytest.approx(case.naive_gap(dropped), abs=1e-9)
-    assert left_out in small or gap_without(left_out + 1, case, result) > limit
+    assert left_out == small or gap_without(left_out + 1, case, result) > limit
 
 
 def test_remaining_weights_keep_their_ratios(case, result):
@@ -118,16 +126,33 @@ def test_history_is_that_of_the_first_solver(case, result):
     assert dropped.n_iter >= result.n_iter
 
 
-def test_equal_thresholds_are_tried_once(case, result, monkeypatch):
+def test_small_weights_that_the_certificate_needs_are_kept(case, result):
+    """The second kernel has too little weight; without it the gap would be wider still."""
+    order = np.argsort(-result.weights)
+    weights = np.full(20, 1e-5)
+    weights[order[:2]] = 1.0, 0.5 * SMALL_WEIGHT
+    weights /= weights.sum()
+    inner = case.problem.given(weights)
+    alpha = SETS.solve(inner, case.engine, weights, Run.start(1e-6)).alpha
+    poor = replace(
+        result, alpha=alpha, weights=weights, **vars(certified(case.problem, case.engine, weights))
+    )
+    dropped = drop(case, poor, 0.0, iterations=0)
+    left_out = np.count_nonzero(dropped.weights == 0)
+    assert 0 < left_out < 19
+    assert dropped.weights[order[1]] > 0
+    assert case.naive_gap(dropped) <= poor.gap + 1e-9
+    assert gap_without(left_out + 1, case, poor) > poor.gap
+
+
+def test_all_small_weights_are_dropped_before_alpha_adapts(case, result, monkeypatch):
     tried = []
     monkeypatch.setattr(DropSmallWeights, "_adapted", lambda *given: tried.append(given[1]))
-    sizes = result.weights / result.weights.max()
-    for tiny, attempts in ((1e-4, 1), (5e-3, 2)):  # all small ones are tiny, or one is not
-        weights = np.where(sizes < SMALL_WEIGHTS[0], 1e-4, sizes)
-        weights[weights.argmin()] = tiny
-        tried.clear()
-        drop(case, replace(result, weights=weights / weights.sum()), 0.0)
-        assert len(tried) == attempts
+    drop(case, result, 0.0)
+    (theta,) = tried
+    small = result.weights < SMALL_WEIGHT * result.weights.max()
+    np.testing.assert_array_equal(theta == 0, small)
+    assert theta.sum() == pytest.approx(1.0)
 
 
 def test_alpha_stays_without_iterations(case, result):

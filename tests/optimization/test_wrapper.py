@@ -7,7 +7,8 @@ import pytest
 from mkl_cases import begin, make_case
 
 from kernelweave import norms
-from kernelweave.optimization.inner.working_sets import WorkingSets, certified
+from kernelweave.optimization.certifier import certified
+from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.steps.base import WeightStep
@@ -101,14 +102,14 @@ class Recorded(WeightStep):
         return step
 
     def hessian(self, problem, engine, weights):
-        return InnerHessian(1200, 1000)(problem, engine, weights)
+        return InnerHessian(1200)(problem, engine, weights)
 
 
 def recorded_iterates(case, accuracy=COMPLETE, **limits):
     """The iterates on which a weight step acts."""
     step, sets = Recorded(), WorkingSets(60)
     weights = begin(case.problem, case.engine)
-    wrapper = Wrapper(sets, sets, step, accuracy)
+    wrapper = Wrapper(sets, step, accuracy)
     wrapper.solve(case.problem, case.engine, weights, Run.start(**limits))
     return step.iterates
 
@@ -154,9 +155,9 @@ class Watched(Newton):
 def test_steps_act_only_if_weights_account_for_most_of_the_tolerance(tol, load_real):
     """Otherwise only alpha improves: a step would cost the outputs of every kernel."""
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=80)
-    step, sets = Watched(InnerHessian(1200, 1000)), WorkingSets(60)
+    step, sets = Watched(InnerHessian(1200)), WorkingSets(60)
     weights = begin(case.problem, case.engine)
-    result = Wrapper(sets, sets, step).solve(case.problem, case.engine, weights, Run.start(tol))
+    result = Wrapper(sets, step).solve(case.problem, case.engine, weights, Run.start(tol))
     assert result.converged
     assert step.seen
     good = WrapperTuning().good_weights
@@ -183,7 +184,7 @@ def test_steps_that_keep_the_weights_end_without_progress(load_real):
     """Equal weights do not close the gap of the whole problem; the loop must not hang."""
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=40)
     weights, sets = begin(case.problem, case.engine), WorkingSets(1000)
-    wrapper = Wrapper(sets, sets, Recorded(), COMPLETE)
+    wrapper = Wrapper(sets, Recorded(), COMPLETE)
     result = wrapper.solve(case.problem, case.engine, weights, Run.start(1e-3))
     assert not result.converged
     assert result.gap > 1e-3
@@ -202,7 +203,7 @@ class Idle:
 def test_stalled_inner_problems_in_a_row_end_the_fit(failures, load_real):
     case = make_case(load_real("sonar"), "hinge", norms.Lp(1), n=40)
     weights, tuning = begin(case.problem, case.engine), WrapperTuning(inner_failures=failures)
-    wrapper = Wrapper(Idle(), WorkingSets(60), Recorded(), tuning=tuning)
+    wrapper = Wrapper(Idle(), Recorded(), tuning=tuning)
     result = wrapper.solve(case.problem, case.engine, weights, Run.start(1e-3))
     assert result.n_iter == failures
     assert not result.converged

@@ -24,7 +24,7 @@ def assert_multiplies(kernel, X, rng, how=None, **resources):
     engine = dense(kernel, X, how, **resources)
     v = rng.normal(size=len(X))
     blocks = dense(kernel, X, how).blocks(np.arange(len(X)))
-    assert engine.multiplies
+    assert engine.costs.products == "cheap"
     np.testing.assert_allclose(engine.matvec(v, np.ones(1)), blocks[0] @ v, rtol=1e-10, atol=1e-10)
 
 
@@ -99,13 +99,13 @@ def test_every_level_of_simd(level, rng):
 )
 def test_others_have_no_cheap_products(kernel, rng):
     X = as_sequences(relatives(rng, 50, 40, "ACGT"))
-    assert not dense(kernel, X).multiplies
+    assert dense(kernel, X).costs.products != "cheap"
 
 
 def test_nor_have_vectors_and_large_tries(rng):
-    assert not dense(RBF(1.0), rng.normal(size=(20, 2))).multiplies
+    assert dense(RBF(1.0), rng.normal(size=(20, 2))).costs.products == "none"
     X = as_sequences(relatives(rng, 50, 40, "ACGT"))
-    assert not dense(WeightedDegree(3), X, cache_mb=0.01).multiplies
+    assert dense(WeightedDegree(3), X, cache_mb=0.01).costs.products == "linear"
 
 
 def test_another_number_of_values_is_refused(rng):
@@ -154,7 +154,7 @@ def test_without_memory_for_all_sequences_those_with_alphas_do(rng):
     alpha[::40] = rng.normal(size=8)
     engine.move_to(alpha)
     ample.move_to(alpha)
-    assert not engine.multiplies
+    assert engine.costs.products == "linear"
     np.testing.assert_allclose(engine.quadratic(), ample.quadratic(), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(engine.outputs(), ample.outputs(), rtol=1e-9, atol=1e-9)
 
@@ -168,9 +168,7 @@ def test_tries_that_are_kept_in_part_give_the_same_products(cache_mb, letters, r
     """Bit for bit: those that have no room are made anew for each product."""
     X, v = as_sequences(relatives(rng, 300, 40, letters)), rng.normal(size=300)
     engine, ample = (dense(WeightedDegree(6), X, cache_mb=room) for room in (cache_mb, 1.0))
-    assert ample.multiplies
-    assert not engine.multiplies
-    assert engine.multiplies_linearly
+    assert (engine.costs.products, ample.costs.products) == ("linear", "cheap")
     one = np.ones(1)
     np.testing.assert_array_equal(engine.matvec(v, one), ample.matvec(v, one))
 
@@ -183,8 +181,7 @@ def test_families_with_tries_that_are_kept_in_part(cache_mb, kernels, rng):
     engine, ample = (
         LinearEngine.of(training_set(kernels, X, cache_mb=room, n_jobs=2)) for room in rooms
     )
-    assert (engine.multiplies, ample.multiplies) == (False, True)
-    assert engine.multiplies_linearly
+    assert (engine.costs.products, ample.costs.products) == ("linear", "cheap")
     theta = rng.random(engine.n_kernels)
     np.testing.assert_array_equal(engine.matvec(v, theta), ample.matvec(v, theta))
     engine.move_to(v)

@@ -1,5 +1,7 @@
 """Conjugate gradients: the optimum of working sets, with the same support, for quadratic losses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,6 +22,7 @@ from kernelweave.problem.problem import Problem
 
 WORKING_SETS = WorkingSets(50)
 ALONE = ConjugateGradients(Unreached(), 50)
+RECORDING = ConjugateGradients(Unreached(), 50, record=True)
 WITH_SETS = ConjugateGradients(WORKING_SETS, 50)
 
 
@@ -36,30 +39,35 @@ def test_the_same_optimum_as_working_sets(loss, C):
 
 @pytest.fixture
 def costly_products(monkeypatch):
-    """Products of which there are to be few, so that models are made of them."""
+    """Plans are made for few products, so that models are made of them."""
+
+    def costly(costs):
+        def changed(engine):
+            return replace(costs(engine), fixed_products=True, costly_pairs=True)
+
+        return property(changed)
+
     for engine in (DenseEngine, LinearEngine):
-        monkeypatch.setattr(engine, "products_are_fixed", True)
-        monkeypatch.setattr(engine, "pairs_are_costly", True)
+        monkeypatch.setattr(engine, "costs", costly(engine.costs.fget))
 
 
 @every_loss
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-def test_the_same_optimum_with_recorded_products(loss, C, costly_products):
-    check_optimum(ALONE, loss, C, 1e-4)
+def test_the_same_optimum_with_recorded_products(loss, C):
+    check_optimum(RECORDING, loss, C, 1e-4)
 
 
 @pytest.mark.parametrize("C", [1.0, 10.0])
-def test_recorded_products_save_products(C, costly_products, monkeypatch):
-    modelled = ALONE.solve(*make(C=C), Run.start(1e-4))
-    monkeypatch.setattr(DenseEngine, "products_are_fixed", False)
+def test_recorded_products_save_products(C):
+    modelled = RECORDING.solve(*make(C=C), Run.start(1e-4))
     plain = ALONE.solve(*make(C=C), Run.start(1e-4))
     assert modelled.n_iter < 0.8 * plain.n_iter
 
 
-def test_after_many_moves_there_is_no_model(costly_products, monkeypatch):
+def test_after_many_moves_there_is_no_model(monkeypatch):
     monkeypatch.setattr("kernelweave.optimization.inner.conjugate_gradients.MANY_MOVES", 3)
     problem, engine, weights = make(C=100.0)
-    found = ALONE.solve(problem, engine, weights, Run.start(1e-4))
+    found = RECORDING.solve(problem, engine, weights, Run.start(1e-4))
     assert found.gap <= 1e-4
     assert len(engine.recorded) <= 3
 
@@ -99,28 +107,6 @@ def test_from_an_alpha_that_is_not_zero():
     again = ALONE.solve(problem, engine, weights, Run.start(1e-5))
     assert again.n_iter == 0
     np.testing.assert_array_equal(again.alpha, found.alpha)
-
-
-def test_inner_problem_stops_early_if_the_outer_problem_is_solved():
-    complete = ALONE.solve(*make(), Run.start(1e-6))
-    found = ALONE.solve(*make(), Run.start().inner(1e-6, enough=lambda gap: gap <= 0.1))
-    assert 1e-6 < found.gap <= 0.1
-    assert found.n_iter < complete.n_iter
-
-
-@pytest.mark.parametrize("normalize", ["unit", "variance"])
-def test_last_inner_problem_stops_where_the_outer_problem_is_solved(normalize, rng, monkeypatch):
-    """The last inner problem ends where the whole problem is solved."""
-    X = ["".join(rng.choice(list("ACGT"), 40)) for _ in range(1100)]
-    y = np.array(["GATTA" in x or "CCC" in x for x in X])
-    family, ways = GappedKmer([5, 5, 6], [3, 4, 4]), {"norm": 1, "normalize": normalize}
-    found = MKLClassifier(family, **ways).fit(X, y)
-    assert uses(found.plan_, ConjugateGradients)
-    assert verify(found, X, y).agree
-    monkeypatch.setattr("kernelweave.optimization.wrapper._outer_solved", lambda *_: False)
-    further = MKLClassifier(family, **ways).fit(X, y)
-    assert further.duality_gap_ <= found.duality_gap_ <= 1e-3
-    assert found.primal_objective_ == pytest.approx(further.primal_objective_, rel=1e-3)
 
 
 @pytest.mark.parametrize("most", [0, 1, 5])

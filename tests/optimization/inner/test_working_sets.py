@@ -1,6 +1,6 @@
 """Working sets: the certificate recomputed in plain NumPy, from any start, in sets of any size."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import naive_mkl
 import numpy as np
@@ -13,14 +13,9 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 from kernelweave import losses, norms
 from kernelweave.engines import StackedEngine
 from kernelweave.kernels import RBF, Linear, Precomputed
-from kernelweave.optimization.inner.working_sets import (
-    Decomposition,
-    WorkingSets,
-    WorkingSetTuning,
-)
+from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.run import Run
-from kernelweave.optimization.start import feasible_alpha
 from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.problem.problem import Problem
 
@@ -41,7 +36,7 @@ def make_problem(loss, signal, norm, rng):
 
 def solve(problem, engine, *, start=None, theta=None, step=None, size=1000, **limits):
     theta = problem.norm.start(engine.n_kernels) if theta is None else theta
-    engine.move_to(feasible_alpha(problem) if start is None else start)
+    engine.move_to(problem.risk.feasible_alpha() if start is None else start)
     sets = working_sets(engine, size)
     solver = sets if step is None else Interleaved(sets, step)
     return solver.solve(problem, engine, theta, Run.start(**limits))
@@ -119,8 +114,7 @@ def test_working_sets_of_any_size(loss, size, rng):
 
 
 @every_loss
-def test_shrinking_changes_no_optimum(loss, rng):
-    """Small working sets on many examples: the loop then works on those that are in question."""
+def test_small_working_sets_of_many_examples_reach_the_optimum(loss, rng):
     X, signal = data(rng, n=600)
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
     engine = dense(RBF(0.2), X)
@@ -132,25 +126,15 @@ def test_shrinking_changes_no_optimum(loss, rng):
     assert solve(problem, engine, tol=1e-6).primal == pytest.approx(primal, rel=2e-6)
 
 
-@dataclass(frozen=True)
-class Tuned(WorkingSets):
-    """Working sets with other constants."""
-
-    tuning: WorkingSetTuning = field(default_factory=WorkingSetTuning)
-
-    def begin(self, problem, engine, run):
-        return Decomposition(problem, engine, self, run, self.tuning)
-
-
 @every_loss
-@pytest.mark.parametrize("margin", [0.0, 0.3, 1.0])
-def test_skipping_bounded_examples_changes_no_optimum(margin, loss, rng):
+def test_skipping_bounded_examples_changes_no_optimum(loss, rng):
     """With cached values bounded examples are skipped, but certificates are of all of them."""
     X, signal = data(rng, n=200)
     problem = make_problem(loss, signal, norms.Lp(np.inf), rng)
     engine, theta = StackedEngine.of(training_set(RBF([0.1, 0.5]), X)), np.ones(2)
     begin(problem, engine)
-    sets = Tuned(1000, cached_values=True, tuning=WorkingSetTuning(skip_margin=margin))
+    sets = working_sets(engine)
+    assert sets.cached_values
     found = sets.solve(problem, engine, theta, Run.start(1e-6))
     K = np.stack([rbf_kernel(X, gamma=gamma) for gamma in (0.1, 0.5)])
     assert naive_mkl.certificate(K, problem, found)[2] <= 1e-6 + 1e-9
@@ -160,7 +144,7 @@ def test_bounded_examples_are_skipped_if_values_are_cached(rng, monkeypatch):
     X, signal = data(rng, n=200)
     problem, theta = make_problem(losses.Hinge(), signal, norms.Lp(np.inf), rng), np.ones(2)
     engine = StackedEngine.of(training_set(RBF([0.1, 0.5]), X))
-    engine.move_to(0.9 * solve(problem, engine, theta=theta).alpha)
+    solve(problem, engine, theta=theta, tol=1e-2)
     sets, read, block = working_sets(engine), [], engine.block
     assert sets.cached_values
     method = sets.begin(problem, engine, Run.start())
@@ -172,8 +156,8 @@ def test_bounded_examples_are_skipped_if_values_are_cached(rng, monkeypatch):
         return block(idx, *weights, **how)
 
     monkeypatch.setattr(engine, "block", noted)
-    method.advance(theta, shrink=True, wanted=0.1)
-    skipped = violations.stay_bounded(method.tuning.skip_margin * violations.size)
+    method.advance(theta, all_active=True, wanted=0.1)
+    skipped = violations.stay_bounded(violations.size)
     assert 0 < np.count_nonzero(skipped) < 200
     np.testing.assert_array_equal(read[0], np.flatnonzero(~skipped))
 

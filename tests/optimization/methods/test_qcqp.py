@@ -15,7 +15,6 @@ from kernelweave.optimization.methods.polish import Point, polish
 from kernelweave.optimization.plan import METHODS
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve as solve_by_plan
-from kernelweave.optimization.start import feasible_alpha
 from kernelweave.problem.problem import Problem
 
 pytest.importorskip("clarabel")
@@ -147,7 +146,7 @@ def test_through_the_estimator(rng):
 def test_feasible_moves_alpha_into_its_constraints(rng):
     for loss in LOSSES:
         problem, _ = make(loss, norms.Lp(1), rng)
-        alpha = feasible_alpha(problem)
+        alpha = problem.risk.feasible_alpha()
         moved = qcqp.feasible(problem, alpha + 1e-6 * rng.normal(size=len(alpha)))
         assert np.all((moved >= problem.term.lo) & (moved <= problem.term.hi))
         assert moved.sum() == pytest.approx(problem.tau, abs=1e-12)

@@ -12,7 +12,7 @@ from kernelweave.optimization.steps.inner_hessian import InnerHessian
 from kernelweave.problem.problem import Problem
 
 N, M = 90, 5
-EXACT = InnerHessian(1200, 1000)
+EXACT = InnerHessian(1200)
 
 
 def slow_hessian(kernels, alpha, theta, free):
@@ -49,7 +49,7 @@ def test_every_kth_free_example_counts_k_times_above_the_limit(most, every, case
     engine = FamilyEngine.of(training_set(kernel, X))
     engine.move_to(alpha)
     wanted = every * slow_hessian(kernel(X), alpha, theta, np.arange(60, N, every))
-    found = InnerHessian(most, 1000)(problem, engine, theta)
+    found = InnerHessian(most)(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
 
 
@@ -64,7 +64,7 @@ def test_recorded_products_replace_the_kernel_matrix(case, monkeypatch):
     for move in np.eye(N):
         engine.recorded.add(move, K @ move, theta)
     wanted = slow_hessian(kernel(X), alpha, theta, np.arange(60, N))
-    recorded = InnerHessian(1200, 1000, recorded=True)
+    recorded = InnerHessian(1200, recorded=True)
     found = recorded(problem, engine, theta)
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4 * np.abs(wanted).max())
     engine.move_to(problem.y * np.repeat([0.0, 1.0], N // 2))

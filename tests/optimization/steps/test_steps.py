@@ -13,7 +13,7 @@ from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.plan import METHODS, find_method
 from kernelweave.optimization.steps import analytic
 from kernelweave.optimization.steps.analytic import AnalyticSteps
-from kernelweave.optimization.steps.newton import NewtonSteps, NewtonTuning
+from kernelweave.optimization.steps.newton import NewtonSteps
 
 M = 5
 E = np.eye(M) + 0.3 * (np.eye(M, k=1) + np.eye(M, k=-1))
@@ -148,8 +148,11 @@ def test_a_weight_that_grows_from_nearly_nothing():
 
 
 def test_newton_steps_learn_the_change_of_the_gradient():
-    """J is quadratic, and its Hessian is given as four times as large."""
-    norm, H, peak = norms.Lp(1), np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([4.0, 3.6])
+    """J is quadratic, and its Hessian is given as four times as large.
+
+    It is small next to s: there the model of kernels of rank one is quadratic, too.
+    """
+    norm, H, peak = norms.Lp(1), np.array([[2.0, 0.5], [0.5, 1.0]]), np.array([10004.0, 10003.6])
 
     def iterate(theta):
         s = peak - 2 * H @ theta  # the gradient of J is -s / 2
@@ -157,7 +160,7 @@ def test_newton_steps_learn_the_change_of_the_gradient():
         linear = J + 0.5 * theta @ s
         return Iterate(theta, s, linear, lambda: J, lambda: 4 * H, iterate, **LIMITS)
 
-    steps = NewtonSteps(norm, NewtonTuning(rank_one_kernels=0))  # a quadratic model, too
+    steps = NewtonSteps(norm)
     theta = np.array([0.6, 0.4])
     first = steps(iterate(theta))
     second = steps(iterate(first))
