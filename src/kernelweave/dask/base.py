@@ -38,6 +38,7 @@ class DaskEstimator(MKLEstimator):
     """What the estimators on a cluster share: the parameters of the plain ones, and a client."""
 
     plain: ClassVar[type[MKLEstimator]]
+    _chooses: ClassVar[bool] = False  # folds would need the examples in one place
 
     client: Client | None = None
 

@@ -1,22 +1,29 @@
-"""The kernels of an estimator that was given none.
+"""Default kernels: those of an estimator with ``kernels=None``.
 
-Columns are told apart by what they hold. Numbers and categories are standardised (`standardized`),
-so that units do not matter, and texts are compared by their words:
+Numbers and categories are standardised (`standardized`), so that units do not matter.
 
-* numbers: a linear kernel, and RBF kernels of seven widths;
+* numbers: a linear kernel, and RBF kernels of several widths on all columns;
 * categories (strings, booleans, categorical columns, mixed objects): the same kernels on their
-  indicators; next to numbers also RBF kernels of seven widths on both together;
+  indicators; next to numbers also RBF kernels on both together;
 * texts: the cosine of word counts, for each column;
 * strings that hardly repeat (names, codes): the cosine of counts of three letters in a row, for
-  each column. As categories they would say nothing of new examples, and take most of the time;
-* missing numbers: an indicator of what is missing (`Missing`), for each column.
+  each column. As categories they could not generalise to new examples;
+* missing numbers: an indicator of missing values (`Missing`), for each column;
+* a table of 2 to 40 columns: optionally one more kernel per column (`column_kernels`), so that
+  irrelevant columns can lose their weight;
+* sequences: gapped k-mers, k-mers, and for equal lengths the weighted degree kernel.
 
-The middle width is gamma = 1 / d for d columns of variance 1, which is what scikit-learn's
-``gamma="scale"`` gives for scaled columns; neighbours differ by a factor 4.
+`default_candidates` returns the alternatives, simplest first; classifiers and regressors choose
+among them on held-out folds (`estimators.automatic`).
 
-A column of strings holds texts where most of them differ and have three words or more. Strings
-hardly repeat where there are 40 different ones or more, more than half as many as strings, and most
-have three letters or more. Categorical columns are what they say they are.
+The middle width is gamma = 1 / d for d columns of variance 1, which is scikit-learn's
+``gamma="scale"`` for scaled columns; neighbours differ by a factor 4. The squared distance of two
+typical examples is 2 d, so at 16 / d and d > 4 every example is similar only to itself: such a
+kernel memorises. The narrowest width therefore depends on d (`NARROWEST`).
+
+A column of strings is text if most of its strings differ and have three words or more. Strings
+hardly repeat if there are 40 different ones or more, more than half as many as strings, and most
+have three letters or more. Categorical columns are always categories.
 """
 
 from __future__ import annotations
@@ -46,27 +53,58 @@ from kernelweave.kernels.data.inputs import (
 )
 from kernelweave.kernels.data.missing import FilledTexts, Missing, missing
 from kernelweave.kernels.data.standardized import Standardized, standardized
-from kernelweave.kernels.string.spectrum import NGram
+from kernelweave.kernels.string.gapped import GappedKmer
+from kernelweave.kernels.string.spectrum import NGram, Spectrum
 from kernelweave.kernels.string.text import BagOfWords
+from kernelweave.kernels.string.weighted_degree import WeightedDegree
 from kernelweave.kernels.vector.vectors import RBF, Linear
+from kernelweave.sequences import Sequences
 
-FACTORS = [4.0**k for k in range(-3, 4)]  # of the middle gamma
-WORDS = 3  # from which on most strings of a column are texts
+WIDEST = -3  # exponent of 4 in the smallest gamma, relative to 1 / d
+NARROWEST = ((2, 3), (4, 2))  # up to 2 columns 4^3, up to 4 columns 4^2, otherwise 4^1
+LONGEST_MATCH = 20  # letters, of the weighted degree kernel
+MOST_COLUMNS = 40  # columns up to which each may have a kernel of its own
+WORDS = 3  # words of a string, from which on it is text
 WORD = re.compile(r"\w\w+")
-LETTERS = 3  # in a row, by which strings that hardly repeat are compared
-MANY = 40  # different strings from which on they may be such
-SEPARATE = 30  # columns with missing numbers up to which each has a kernel of its own
+LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
+MANY = 40  # least number of different strings that hardly repeat
+SEPARATE = 30  # columns with missing numbers up to which each has an indicator kernel of its own
 
 
-def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
-    """Return kernels for all columns of X; what they depend on is taken from X.
+def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
+    """Return the alternative sets of default kernels by name, simplest first.
 
     Parameters
     ----------
-    X : array or sparse matrix of numbers, or frame, with n examples.
-    weights : how much each example counts in means and variances, shape (n,).
+    X : array, sparse matrix, frame or Sequences, with n examples.
+    weights : weight of each example in means and variances, shape (n,).
+
+    Returns
+    -------
+    dict from the name of a set to its kernels; one set if there is nothing to choose.
     """
-    X, table = as_input(X), Contents.of(X)
+    X = as_input(X)
+    if isinstance(X, Sequences):
+        return sequence_candidates(X.alphabet, aligned=X.length is not None)
+    kernels = default_kernels(X, weights)
+    candidates = {"all columns": kernels}
+    if columns := column_kernels(X, weights):
+        candidates["all columns and each column"] = kernels + columns
+    return candidates
+
+
+def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
+    """Return default kernels that read all columns of X together.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of numbers, frame or Sequences, with n examples.
+    weights : weight of each example in means and variances, shape (n,).
+    """
+    X = as_input(X)
+    if isinstance(X, Sequences):
+        return next(iter(sequence_candidates(X.alphabet, aligned=False).values()))
+    table = Contents.of(X)
     kernels: list[Kernel] = []
     for indices in (table.numbers, table.categories):
         if indices:
@@ -77,13 +115,68 @@ def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
+def column_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
+    """Return a kernel per column: RBF for numbers, equality for categories.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame, with n examples.
+    weights : weight of each example in means and variances, shape (n,).
+
+    Returns
+    -------
+    Kernels of the columns that vary; none if there are fewer than 2 columns or more than 40.
+    """
+    table = Contents.of(X)
+    if not 2 <= len(table.vectors) <= MOST_COLUMNS:
+        return []
+    kernels: list[Kernel] = []
+    for index in table.vectors:
+        column_alone = standardized([index], X, weights)
+        if column_alone.n_varying and index in table.numbers:
+            kernels.append(RBF(gamma=1.0, columns=column_alone))
+        elif column_alone.n_varying:
+            kernels.append(Linear(columns=column_alone))
+    return kernels
+
+
+def sequence_candidates(
+    alphabet: Any, *, aligned: bool, columns: Any = None
+) -> dict[str, list[Kernel]]:
+    """Return the alternative sets of default kernels for sequences, by name.
+
+    Parameters
+    ----------
+    alphabet : the alphabet of the sequences.
+    aligned : whether all sequences have the same length, so that positions may correspond.
+    columns : the column that holds the sequences; None for all of X.
+    """
+    where = {"alphabet": alphabet, "columns": columns}
+    strands = bool(alphabet.complement)
+    words = Unit(Spectrum([3, 4, 5, 6] if strands else [1, 2, 3], both_strands=strands, **where))
+    candidates: dict[str, list[Kernel]] = {}
+    if strands:
+        candidates["gapped k-mers"] = [Unit(GappedKmer(**where))]
+    candidates["k-mers"] = [words]
+    if aligned:
+        positions = WeightedDegree(LONGEST_MATCH, **where)
+        candidates["weighted degree"] = [positions]
+        first = next(iter(candidates.values()))
+        candidates["weighted degree and k-mers"] = [positions, *first]
+    return candidates
+
+
 def default_region_kernel(X: Any, weights: np.ndarray) -> list[Kernel]:
-    """Return the one kernel that describes where examples X lie; see `default_kernels`.
+    """Return the one kernel of novelty detection; see `default_kernels`.
 
     It is an RBF kernel with gamma = 1 / d on all d standardised columns of numbers and categories,
-    plus those on texts, on strings that hardly repeat and on what is missing.
+    plus the kernels of texts, of strings that hardly repeat and of missing values. Sequences have
+    their first default kernel.
     """
-    X, table = as_input(X), Contents.of(X)
+    X = as_input(X)
+    if isinstance(X, Sequences):
+        return default_kernels(X, weights)
+    table = Contents.of(X)
     kernels: list[Kernel] = []
     if table.vectors:
         columns = standardized(table.vectors, X, weights)
@@ -157,8 +250,10 @@ def _differ(known: Sequence[Any]) -> bool:
 
 
 def _widths(columns: Standardized) -> Kernel:
-    middle = 1.0 / max(columns.n_varying, 1)
-    return RBF(gamma=[middle * factor for factor in FACTORS], columns=columns)
+    """Return RBF kernels of widths around gamma = 1 / d."""
+    d = max(columns.n_varying, 1)
+    narrowest = next((power for most, power in NARROWEST if d <= most), 1)
+    return RBF(gamma=[4.0**k / d for k in range(WIDEST, narrowest + 1)], columns=columns)
 
 
 def _strings(table: Contents, X: Any) -> list[Kernel]:

@@ -59,6 +59,7 @@ LEARNED: dict[str, Any] = {
     "_model": Model,
     "C_": Number | np.ndarray,
     "best_score_": Number,
+    "candidates_": list,
     "certifies_": str,
     "classes_": np.ndarray,
     "constant_objective_": Number | np.ndarray,
