@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import update_wrapper
+from types import MethodType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +14,6 @@ import scipy.sparse as sp
 from scipy.special import expit
 from sklearn.base import ClassifierMixin
 from sklearn.utils import compute_class_weight
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, is_multilabel
 from sklearn.utils.validation import check_consistent_length
 
@@ -26,15 +27,25 @@ from .parameters import check_parameters, is_auto
 from .validation import check_class_weights, check_targets, check_weights, one_number, weighed
 
 
-def _is_logistic(model: Any) -> bool:
-    """Return whether decision values are logarithms of odds; say what to do where they are not."""
-    if isinstance(losses.get(model.loss, "classifier"), losses.Logistic):
-        return True
-    raise AttributeError(
-        f"predict_proba needs loss='logistic', whose likelihood it is, not {model.loss!r}; "
-        "sklearn.calibration.CalibratedClassifierCV turns the decision values of any loss into "
-        "probabilities"
-    )
+class _OfLogisticLoss:
+    """A method that only estimators with the logistic loss have.
+
+    Unlike scikit-learn's `available_if`, access raises an AttributeError with the full text.
+    """
+
+    def __init__(self, method: Callable[..., np.ndarray]):
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, model: Any, owner: type) -> Callable[..., np.ndarray]:
+        if model is None:
+            return self.method
+        if not isinstance(losses.get(model.loss, "classifier"), losses.Logistic):
+            raise AttributeError(
+                f"{self.method.__name__} requires loss='logistic', got loss={model.loss!r}; for "
+                "other losses use sklearn.calibration.CalibratedClassifierCV"
+            )
+        return MethodType(self.method, model)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -109,7 +120,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         labels: np.ndarray = self.classes_[index]
         return labels
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @_OfLogisticLoss
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes that the logistic loss is the likelihood of.
 
@@ -130,7 +141,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
             return np.hstack([1.0 - values, values])
         return np.asarray(values / values.sum(axis=1, keepdims=True))
 
-    @available_if(_is_logistic)  # type: ignore[untyped-decorator]
+    @_OfLogisticLoss
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Return the logarithms of the probabilities, shape (n, classes)."""
         return np.asarray(np.log(self.predict_proba(X)))

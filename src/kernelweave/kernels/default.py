@@ -59,11 +59,13 @@ from kernelweave.kernels.string.text import BagOfWords
 from kernelweave.kernels.string.weighted_degree import WeightedDegree
 from kernelweave.kernels.vector.vectors import RBF, Linear
 from kernelweave.sequences import Sequences
+from kernelweave.sequences.alphabets import DNA, PROTEIN, RNA
 
 WIDEST = -3  # exponent of 4 in the smallest gamma, relative to 1 / d
 NARROWEST = ((2, 3), (4, 2))  # up to 2 columns 4^3, up to 4 columns 4^2, otherwise 4^1
 LONGEST_MATCH = 20  # letters, of the weighted degree kernel
 MOST_COLUMNS = 40  # columns up to which each may have a kernel of its own
+TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
 WORDS = 3  # words of a string, from which on it is text
 WORD = re.compile(r"\w\w+")
 LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
@@ -86,6 +88,9 @@ def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
     X = as_input(X)
     if isinstance(X, Sequences):
         return sequence_candidates(X.alphabet, aligned=X.length is not None)
+    if alphabet := _alphabet_of_column(X):
+        aligned = len({len(text) for text in X[:, 0]}) == 1
+        return sequence_candidates(alphabet, aligned=aligned)
     kernels = default_kernels(X, weights)
     candidates = {"all columns": kernels}
     if columns := column_kernels(X, weights):
@@ -104,6 +109,8 @@ def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
     X = as_input(X)
     if isinstance(X, Sequences):
         return next(iter(sequence_candidates(X.alphabet, aligned=False).values()))
+    if alphabet := _alphabet_of_column(X):
+        return next(iter(sequence_candidates(alphabet, aligned=False).values()))
     table = Contents.of(X)
     kernels: list[Kernel] = []
     for indices in (table.numbers, table.categories):
@@ -153,17 +160,40 @@ def sequence_candidates(
     """
     where = {"alphabet": alphabet, "columns": columns}
     strands = bool(alphabet.complement)
-    words = Unit(Spectrum([3, 4, 5, 6] if strands else [1, 2, 3], both_strands=strands, **where))
+    lengths = [3, 4, 5, 6] if strands else [1, 2, 3]
     candidates: dict[str, list[Kernel]] = {}
     if strands:
         candidates["gapped k-mers"] = [Unit(GappedKmer(**where))]
-    candidates["k-mers"] = [words]
+    candidates["k-mers"] = [Unit(Spectrum(lengths, both_strands=strands, **where))]
     if aligned:
         positions = WeightedDegree(LONGEST_MATCH, **where)
         candidates["weighted degree"] = [positions]
-        first = next(iter(candidates.values()))
-        candidates["weighted degree and k-mers"] = [positions, *first]
+        # Sequences that are aligned have one orientation: their words are those of one strand.
+        candidates["weighted degree and k-mers"] = [positions, Unit(Spectrum(lengths, **where))]
     return candidates
+
+
+def alphabet_of(texts: Sequence[Any]) -> Any:
+    """Return the alphabet of strings that are biological sequences; None for other strings.
+
+    DNA and RNA sequences have 8 letters or more, proteins 20 or more, by the median.
+    """
+    known = [text.upper() for text in texts if isinstance(text, str)]
+    if not known:
+        return None
+    letters, length = set().union(*known), float(np.median([len(text) for text in known]))
+    for alphabet, others, shortest in ((DNA, "N", 8), (RNA, "N", 8), (PROTEIN, "BJOUXZ*", 20)):
+        if length >= shortest and letters <= {*alphabet.letters.decode(), *others}:
+            return alphabet
+    return None
+
+
+def _alphabet_of_column(X: Any) -> Any:
+    """Return the alphabet of an array with one column of sequences; None for other tables."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "OU" or X.shape[1] != 1:
+        return None
+    texts = X[:, 0].tolist()
+    return alphabet_of(texts) if all(isinstance(text, str) for text in texts) else None
 
 
 def default_region_kernel(X: Any, weights: np.ndarray) -> list[Kernel]:
@@ -174,7 +204,7 @@ def default_region_kernel(X: Any, weights: np.ndarray) -> list[Kernel]:
     their first default kernel.
     """
     X = as_input(X)
-    if isinstance(X, Sequences):
+    if isinstance(X, Sequences) or _alphabet_of_column(X):
         return default_kernels(X, weights)
     table = Contents.of(X)
     kernels: list[Kernel] = []
@@ -210,7 +240,8 @@ class Contents:
 
 
 def _kind(values: Any, label: str) -> str:
-    """Return what a column holds."""
+    """Return the kind of a column: one of the fields of `Contents`."""
+    _refuse_dates(values, label)
     if str(values.dtype).lower() == "object":
         _refuse_odd(values, label)
     if holds_numbers(values, label):
@@ -224,13 +255,24 @@ def _kind(values: Any, label: str) -> str:
     return "texts" if _are_texts(known) else "unrepeated" if _differ(known) else "categories"
 
 
+def _refuse_dates(values: Any, label: str) -> None:
+    """Raise for a column of dates, times, periods or intervals."""
+    dtype = str(values.dtype).lower()
+    if any(dtype.startswith(word) for word in TEMPORAL) or dtype in ("time", "<m8[ns]"):
+        raise ValueError(
+            f"X: column {label} holds dates or times ({values.dtype}), which no default kernel "
+            "reads; replace it by numbers, such as days since a date, the month or the hour, "
+            "or by strings for categories"
+        )
+
+
 def _refuse_odd(values: Any, label: str) -> None:
     """Raise for a column of objects that are neither numbers nor strings nor booleans."""
     for item in values:
         if not isinstance(item, str | bool | Number | None) and str(item) != "<NA>":
             raise ValueError(
-                f"X: column {label} holds {item!r}; kernels=None reads numbers, strings and "
-                "booleans: turn the column into such, leave it out, or name kernels"
+                f"X: column {label} holds {item!r}; default kernels read numbers, strings and "
+                "booleans: convert the column, leave it out, or pass kernels="
             )
 
 
@@ -262,10 +304,10 @@ def _strings(table: Contents, X: Any) -> list[Kernel]:
     if table.unrepeated:
         labels = ", ".join(choose(index, X).label_of(0) for index in table.unrepeated)
         warnings.warn(
-            f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels}, and "
-            f"are compared by {LETTERS} letters in a row, not as categories; leave out what only "
-            "identifies rows (its kernel may have a large weight that says nothing), give "
-            "categories a categorical dtype, or name kernels",
+            f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels} and "
+            f"are compared by their n-grams of {LETTERS} letters, not as categories; leave out "
+            "identifiers of rows (their kernel may get a large but meaningless weight), give "
+            "categories a categorical dtype, or pass kernels=",
             UserWarning,
             stacklevel=2,
         )

@@ -104,7 +104,7 @@ def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
 
 
 def _written(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else repr(value)
+    return f"{value:.3g}" if isinstance(value, float) else repr(value)
 
 
 def frozen(selection: Any) -> Any:
