@@ -83,7 +83,7 @@ def choose(
     if rows is None:
         names = list(estimator._candidates(X, problems[0].C))
         return Choice(names[0], first, [])
-    part = X if len(rows) == len(problems[0].y) else _rows_of(X, rows)
+    part = X if len(rows) == len(problems[0].y) else rows_of(X, rows)
     if part is not X:
         problems = [problem.restricted(rows, problem.tau) for problem in problems]
     trial = clone(estimator)
@@ -100,7 +100,7 @@ def choose(
     return best_of(losses, factors, problems[0].C * (folds >= 0))
 
 
-def _rows_of(X: Any, rows: np.ndarray) -> Any:
+def rows_of(X: Any, rows: np.ndarray) -> Any:
     """Return some examples of X; of matrices of similarities, rows and columns."""
     return X[np.ix_(rows, rows)] if isinstance(X, Grams) else _safe_indexing(X, rows)
 

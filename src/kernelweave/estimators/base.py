@@ -14,6 +14,7 @@ import numpy as np
 
 from ..common.core import single_threaded_blas
 from ..engines import Engine, OutputsEngine, TrainingSet
+from ..inspection.weights import held_out_shares, shares_of
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import all_pairwise, prepare, resolve
@@ -33,6 +34,7 @@ from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.rounding import Digits
 from .automatic import choose
+from .cross_fit import held_out_covariances, warn_of_inflated
 from .fitted import FittedEstimator
 from .merged_examples import MergedExamples, mergeable
 from .overflow import why_not_finite
@@ -140,7 +142,7 @@ class MKLEstimator(FittedEstimator):
         factor = 1.0
         if kernels is None:
             chosen, factor = self._defaults(X, problems, factors, shared=shared)
-            problems = [replace(one, C=factor * one.C) for one in problems]
+            each = problems = [replace(one, C=factor * one.C) for one in problems]
             self._default = chosen
         else:
             chosen = kernels
@@ -164,7 +166,19 @@ class MKLEstimator(FittedEstimator):
                 for file in kept:
                     file.remove()
         self._learn(prepared, results, merged)
+        if kernels is None and self._chooses and not isinstance(problems[0], HardMarginProblem):
+            self._cross_fit(chosen, X, each)
         return factor
+
+    def _cross_fit(self, kernels: list[Kernel], X: Any, problems: list[Problem]) -> None:
+        """Measure contributions on held-out examples; warn of kernels that memorise."""
+        found = held_out_covariances(self, kernels, X, problems, np.atleast_2d(self.weights_))
+        if found is None:
+            return
+        self.held_out_covariances_ = found[0] if len(found) == 1 else found
+        if self._model.deviations is not None:
+            shares = shares_of(self._model.deviations).mean(axis=0)
+            warn_of_inflated(self.kernel_names_, shares, held_out_shares(found).mean(axis=0))
 
     def _defaults(
         self, X: Any, problems: list[Problem], factors: Sequence[float], *, shared: bool

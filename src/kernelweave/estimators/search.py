@@ -20,6 +20,7 @@ from sklearn.model_selection import check_cv
 
 from ..common.core import single_threaded_blas
 from ..engines import Engine
+from ..kernels import Kernel
 from ..norms import Norm, as_norm
 from ..optimization.history import Result
 from ..optimization.methods.base import Method
@@ -139,17 +140,31 @@ class Search(MKLEstimator):
 
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
-            chosen = kernels or self._default_kernels(X, every)
-            prepared = self._prepare(
-                chosen, X, every, methods, grid.norms, shared=shared, fits=fits
-            )
-            self.scores_ = self._score(grid, prepared, splits, problems_of, score)
-            best = grid.chosen(self.scores_, self.rule)
+            candidates = {"given": kernels} if kernels else self._alternatives(X, every)
+            self.candidates_, best_mean = [], -np.inf
+            for name, chosen in candidates.items():
+                ready = self._prepare(
+                    chosen, X, every, methods, grid.norms, shared=shared, fits=fits
+                )
+                scores = self._score(grid, ready, splits, problems_of, score)
+                at = grid.chosen(scores, self.rule)
+                mean = float(scores[at].mean())
+                self.candidates_.append({"kernels": name, "C": float(grid.Cs[at[1]]), "score": mean})
+                if mean > best_mean or not np.isfinite(best_mean):
+                    prepared, best, best_mean = ready, at, mean
+                    self.scores_ = scores
+                    self._default = None if kernels else chosen
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
             problems = problems_of(everyone, self.C_, grid.norms[best[0]])
             results = self._solve_all(prepared, *prepared.suited(problems, shared=shared))
         self._learn(prepared, results)
+
+    def _alternatives(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
+        """Return the sets of default kernels that are compared, by name."""
+        if self._chooses:
+            return self._candidates(X, costs)
+        return {"default": self._default_kernels(X, costs)}
 
     def _solve_all(
         self, prepared: Prepared, problems: list[Problem], engine: Engine

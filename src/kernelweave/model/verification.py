@@ -126,7 +126,7 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
         raise TypeError(f"model must be an estimator of kernelweave, got {type(model).__name__}")
     check_is_fitted(model)
     X = check_examples(model, X, reset=False)
-    problems = _problems(model, X, y, sample_weight)
+    problems = problems_of(model, X, y, sample_weight)
     n = len(problems[0].y)
     if model.support_.size and model.support_.max() >= n:
         raise ValueError(
@@ -165,7 +165,7 @@ def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
     return same
 
 
-def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
+def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
     """Return the problem of each output."""
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
     if getattr(model, "multilabel_", False):

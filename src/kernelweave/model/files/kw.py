@@ -68,6 +68,7 @@ LEARNED: dict[str, Any] = {
     "duality_gap_": Number | np.ndarray,
     "epsilon_": Number | np.ndarray,
     "feature_names_in_": np.ndarray,
+    "held_out_covariances_": np.ndarray,
     "history_": list,
     "intercept_": np.ndarray,
     "kernel_names_": tuple[str, ...],
