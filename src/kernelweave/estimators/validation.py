@@ -95,7 +95,9 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         if "could not convert string" not in str(error):
             raise
         if not named:  # default kernels read columns of strings
-            _check_n_features(estimator, X := np.asarray(X, dtype=object), reset=reset)
+            X = np.asarray(X, dtype=object)
+            _refuse_mixed(X)
+            _check_n_features(estimator, X, reset=reset)
             return X
         raise ValueError(
             f"X must hold numbers, but {error}; pass a DataFrame (pandas or polars) and say which "
@@ -113,6 +115,19 @@ def _as_strings(X: Any) -> np.ndarray:
     array = np.empty((len(listed), 1), dtype=object)
     array[:, 0] = listed
     return array
+
+
+def _refuse_mixed(X: np.ndarray) -> None:
+    """Raise for a column of an array of objects that has both strings and numbers."""
+    for index, values in enumerate(X.T.tolist()):
+        strings = [value for value in values if isinstance(value, str)]
+        others = any(not isinstance(value, str | None) and value == value for value in values)
+        if strings and others:
+            raise ValueError(
+                f"X must hold numbers, but column {index} has numbers and the string "
+                f"{strings[0]!r}; make all of them numbers (NaN if missing) or strings, or pass a "
+                "DataFrame, where such a column is a category"
+            )
 
 
 def _refuse_matrices(X: Any, kernels: Any) -> None:

@@ -9,8 +9,8 @@ Numbers and categories are standardised (`standardized`), so that units do not m
 * strings that hardly repeat (names, codes): the cosine of counts of three letters in a row, for
   each column. As categories they could not generalise to new examples;
 * missing numbers: an indicator of missing values (`Missing`), for each column;
-* a table of 2 to 40 columns: optionally one more kernel per column (`column_kernels`), so that
-  irrelevant columns can lose their weight;
+* a table of 2 to 40 columns: optionally one more kernel per column, so that irrelevant columns
+  can lose their weight;
 * sequences: gapped k-mers, k-mers, and for equal lengths the weighted degree kernel.
 
 `default_candidates` returns the alternatives, simplest first; classifiers and regressors choose
@@ -91,9 +91,10 @@ def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
     if alphabet := _alphabet_of_column(X):
         aligned = len({len(text) for text in X[:, 0]}) == 1
         return sequence_candidates(alphabet, aligned=aligned)
-    kernels = default_kernels(X, weights)
+    table = Contents.of(X)
+    kernels = _joint(table, X, weights)
     candidates = {"all columns": kernels}
-    if columns := column_kernels(X, weights):
+    if columns := _of_columns(table, X, weights):
         candidates["all columns and each column"] = kernels + columns
     return candidates
 
@@ -111,7 +112,11 @@ def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
         return next(iter(sequence_candidates(X.alphabet, aligned=False).values()))
     if alphabet := _alphabet_of_column(X):
         return next(iter(sequence_candidates(alphabet, aligned=False).values()))
-    table = Contents.of(X)
+    return _joint(Contents.of(X), X, weights)
+
+
+def _joint(table: Contents, X: Any, weights: np.ndarray) -> list[Kernel]:
+    """Return the kernels that read all columns together, and those of strings."""
     kernels: list[Kernel] = []
     for indices in (table.numbers, table.categories):
         if indices:
@@ -122,19 +127,11 @@ def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
-def column_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
-    """Return a kernel per column: RBF for numbers, equality for categories.
+def _of_columns(table: Contents, X: Any, weights: np.ndarray) -> list[Kernel]:
+    """Return a kernel per column that varies: RBF for numbers, equality for categories.
 
-    Parameters
-    ----------
-    X : array, sparse matrix or frame, with n examples.
-    weights : weight of each example in means and variances, shape (n,).
-
-    Returns
-    -------
-    Kernels of the columns that vary; none if there are fewer than 2 columns or more than 40.
+    There are none if there are fewer than 2 columns or more than 40.
     """
-    table = Contents.of(X)
     if not 2 <= len(table.vectors) <= MOST_COLUMNS:
         return []
     kernels: list[Kernel] = []
