@@ -141,7 +141,7 @@ class Search(MKLEstimator):
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
             candidates = {"given": kernels} if kernels else self._alternatives(X, every)
-            self.candidates_, best_mean = [], -np.inf
+            self.candidates_ = []
             for name, chosen in candidates.items():
                 ready = self._prepare(
                     chosen, X, every, methods, grid.norms, shared=shared, fits=fits
@@ -149,9 +149,11 @@ class Search(MKLEstimator):
                 scores = self._score(grid, ready, splits, problems_of, score)
                 at = grid.chosen(scores, self.rule)
                 mean = float(scores[at].mean())
-                self.candidates_.append({"kernels": name, "C": float(grid.Cs[at[1]]), "score": mean})
-                if mean > best_mean or not np.isfinite(best_mean):
-                    prepared, best, best_mean = ready, at, mean
+                self.candidates_.append(
+                    {"kernels": name, "C": float(grid.Cs[at[1]]), "score": mean}
+                )
+                if name == next(iter(candidates)) or better(scores[at], self.scores_[best]):
+                    prepared, best = ready, at
                     self.scores_ = scores
                     self._default = None if kernels else chosen
             self.best_score_ = float(self.scores_[best].mean())
@@ -277,6 +279,16 @@ class Search(MKLEstimator):
                 ConvergenceWarning,
                 stacklevel=5,
             )
+
+
+def better(scores: np.ndarray, others: np.ndarray) -> bool:
+    """Return whether scores exceed others on the same folds by more than a standard error.
+
+    Both have shape (folds,). More complex kernels must be better than chance.
+    """
+    difference = scores - others
+    error = difference.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    return bool(difference.mean() > error)
 
 
 def along_grid(
