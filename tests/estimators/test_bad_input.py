@@ -37,7 +37,8 @@ PARAMETERS = [
     (
         "C",
         [0, -1.0, np.nan, -np.inf, "1", None],
-        r'C must be a finite number above 0(, or inf for a hard margin)?, or "auto"(, or "scale")?, got',
+        "C must be a finite number above 0(, or inf for a hard margin)?, "
+        'or "auto"(, or "scale")?, got',
     ),
     ("nu", [0.0, -0.1, 1.5, np.nan, "half"], "nu must be a number above 0 and at most 1, got"),
     (

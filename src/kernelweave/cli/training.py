@@ -108,7 +108,10 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
     if options["normalize"] is not None:
         parameters["normalize"] = None if options["normalize"] == "none" else options["normalize"]
     task = task_of(data, options)
-    kind = {"classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass}[task]
+    kinds: dict[str, Any] = {
+        "classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass,
+    }  # fmt: skip
+    kind = kinds[task]
     unfit = [name for name in parameters if name not in kind().get_params()]
     if unfit:
         raise ValueError(f"{unfit[0]} is not for the task {task}")

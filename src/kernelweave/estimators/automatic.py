@@ -117,7 +117,8 @@ def best_of(
     weights : weight of each example, shape (n,); 0 for those never held out.
     """
     shares = weights / weights.sum()
-    tried, name, kept = [], "", np.empty(0)
+    tried: list[dict[str, Any]] = []
+    name, kept = "", np.empty(0)
     for candidate, each in losses.items():
         means = each @ shares
         best = int(np.argmin(means))

@@ -64,20 +64,21 @@ def held_out_covariances(
     found = np.zeros((len(problems), weights.shape[1]))
     with single_threaded_blas(), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fixed = [Fixed(one) if one.any() else None for one in np.resize(weights, found.shape)]
-        methods = [find_method("auto", norm, problems[0].loss, shared=False) for norm in fixed[:1]]
-        if fixed[0] is None:
+        norms = [Fixed(one) for one in np.resize(weights, found.shape) if one.any()]
+        if not norms:
             return found
+        method = find_method("auto", norms[0], problems[0].loss, shared=False)
         prepared = trial._prepare(
-            kernels, X, problems[0].C, methods, fixed[:1], shared=False, fits=len(problems)
+            kernels, X, problems[0].C, [method], norms[:1], shared=False, fits=len(problems)
         )
-        for output, (problem, norm) in enumerate(zip(problems, fixed, strict=True)):
-            if norm is None:
+        for output, problem in enumerate(problems):
+            theta = weights[output % len(weights)]
+            if not theta.any():
                 continue
             for number in range(int(folds.max()) + 1):
                 test = np.flatnonzero(folds == number)
                 costs = np.where(folds == number, 0.0, problem.C)
-                fold = replace(problem, norm=norm, C=costs)
+                fold = replace(problem, norm=Fixed(theta), C=costs)
                 found[output] += _covariances(trial, prepared, fold, test) * len(test) / len(folds)
     return found
 
@@ -119,7 +120,7 @@ def warn_of_inflated(names: Sequence[str], shares: np.ndarray, held_out: np.ndar
     inflated = (shares >= LARGE) & (shares > INFLATED * held_out)
     if not inflated.any():
         return
-    listed = sorted(np.flatnonzero(inflated), key=lambda m: -shares[m])[:NAMED]
+    listed = [m for m in np.argsort(-shares, kind="stable").tolist() if inflated[m]][:NAMED]
     each = [f"{names[m]} ({shares[m]:.2f}, held out {held_out[m]:.2f})" for m in listed]
     warnings.warn(
         "the training share of some kernels far exceeds their held-out share, so their weights "

@@ -142,6 +142,7 @@ class Search(MKLEstimator):
             fits = len(first) * len(splits) * grid.Cs.size
             candidates = {"given": kernels} if kernels else self._alternatives(X, every)
             self.candidates_ = []
+            best: tuple[int, int] | None = None
             for name, chosen in candidates.items():
                 ready = self._prepare(
                     chosen, X, every, methods, grid.norms, shared=shared, fits=fits
@@ -152,10 +153,11 @@ class Search(MKLEstimator):
                 self.candidates_.append(
                     {"kernels": name, "C": float(grid.Cs[at[1]]), "score": mean}
                 )
-                if name == next(iter(candidates)) or better(scores[at], self.scores_[best]):
+                if best is None or better(scores[at], self.scores_[best]):
                     prepared, best = ready, at
-                    self.scores_ = scores
-                    self._default = None if kernels else chosen
+                    self.scores_: np.ndarray = scores
+                    self._default = chosen
+            assert best is not None  # there is at least one candidate
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
             problems = problems_of(everyone, self.C_, grid.norms[best[0]])
