@@ -258,8 +258,8 @@ def _refuse_dates(values: Any, label: str) -> None:
     if any(dtype.startswith(word) for word in TEMPORAL) or dtype in ("time", "<m8[ns]"):
         raise ValueError(
             f"X: column {label} holds dates, times or intervals ({values.dtype}), which default "
-            "kernels do not read; replace it by numbers, such as days since a date, the month or the hour, "
-            "or by strings for categories"
+            "kernels do not read; replace it by numbers, such as days since a date, the month or "
+            "the hour, or by strings for categories"
         )
 
 
