@@ -34,7 +34,7 @@ from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.rounding import Digits
 from .automatic import choose
-from .cross_fit import held_out_covariances, warn_of_inflated
+from .cross_fit import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .fitted import FittedEstimator
 from .merged_examples import MergedExamples, mergeable
 from .overflow import why_not_finite
@@ -176,7 +176,7 @@ class MKLEstimator(FittedEstimator):
         if found is None:
             return
         self.held_out_covariances_ = found[0] if len(found) == 1 else found
-        if self._model.deviations is not None:
+        if self._model.deviations is not None and len(problems[0].y) >= FEWEST_FOR_SHARES:
             shares = shares_of(self._model.deviations).mean(axis=0)
             warn_of_inflated(self.kernel_names_, shares, held_out_shares(found).mean(axis=0))
 

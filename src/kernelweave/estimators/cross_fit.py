@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 LARGE = 0.1  # training share of a kernel, from which on a warning may name it
 INFLATED = 4.0  # training share over held-out share, from which on a warning names the kernel
+FEWEST_FOR_SHARES = 100  # examples below which held-out shares are too noisy for a warning
 NAMED = 3  # kernels that a warning names, at most
 
 
