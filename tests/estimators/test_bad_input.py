@@ -37,7 +37,8 @@ PARAMETERS = [
     (
         "C",
         [0, -1.0, np.nan, -np.inf, "1", None],
-        r'C must be a finite number above 0(, or "scale"|, or inf for a hard margin)?, got',
+        "C must be a finite number above 0(, or inf for a hard margin)?, "
+        'or "auto"(, or "scale")?, got',
     ),
     ("nu", [0.0, -0.1, 1.5, np.nan, "half"], "nu must be a number above 0 and at most 1, got"),
     (
@@ -260,16 +261,37 @@ def test_given_matrices(Estimator, X, y):
 def test_texts_where_numbers_are_needed(Estimator, kernels, X, y):
     table = X.astype(object)
     table[2, 1] = "tall"
-    with pytest.raises(ValueError, match=r"X must hold numbers, but .*'tall'.*frame"):
+    with pytest.raises(ValueError, match=r"X must hold numbers, but .*'tall'.*DataFrame"):
         Estimator(kernels).fit(table, y)
     with pytest.raises(ValueError, match=r"X must hold numbers, but .*'tall'"):
         Estimator(kernels).fit(X, y).predict(table)
 
 
 @every_estimator
-def test_texts_without_kernels_for_them(Estimator, y):
-    with pytest.raises(ValueError, match=r"X must hold numbers.*BagOfWords"):
-        Estimator().fit(["some words", "other words"] * 10, y)
+def test_lists_of_texts_have_default_kernels(Estimator, y):
+    X = ["some words", "other words"] * 10
+    assert len(Estimator().fit(X, y).predict(X)) == 20
+
+
+def test_matrices_without_a_wrapper_name_the_wrappers(X, y):
+    K = X @ X.T
+    with pytest.raises(ValueError, match=r"X is a list of 2 matrices.*Grams.*Precomputed"):
+        MKLClassifier().fit([K, K], y)
+    with pytest.raises(ValueError, match=r"kernels holds arrays.*Precomputed.*Grams"):
+        MKLClassifier([K, K]).fit(np.arange(len(y))[:, None], y)
+
+
+def test_probabilities_of_other_losses_name_the_alternative(X, y):
+    model = MKLClassifier(RBF()).fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match=r"loss='logistic'.*CalibratedClassifierCV"):
+        _ = model.predict_proba
+
+
+def test_absent_views_at_prediction_are_explained(X, y):
+    model = MKLClassifier().fit({"rna": X, "prot": X}, y)
+    with pytest.raises(ValueError, match=r"no view 'prot'.*\{'prot': None\}"):
+        model.predict({"rna": X})
 
 
 @every_estimator

@@ -89,12 +89,12 @@ def test_numbers_mean_what_they_mean_for_a_support_vector_machine(diabetes):
 
 def test_what_scale_has_become(diabetes):
     X, y = diabetes
-    model = MKLRegressor().fit(X, y)
+    model = MKLRegressor(C="scale").fit(X, y)
     assert pytest.approx(y.std()) == model.C_
     assert model.epsilon_ == pytest.approx(0.1 * y.std())
-    assert MKLRegressor(loss="squared").fit(X, y).C_ == 1.0
+    assert MKLRegressor(C="scale", loss="squared").fit(X, y).C_ == 1.0
     weights = np.where(np.arange(150) < 50, 1.0, 0.0)
-    weighted = MKLRegressor().fit(X, y, sample_weight=weights)
+    weighted = MKLRegressor(C="scale").fit(X, y, sample_weight=weights)
     assert pytest.approx(y[:50].std()) == weighted.C_
 
 

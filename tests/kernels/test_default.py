@@ -10,7 +10,8 @@ import pytest
 
 from kernelweave import MKLClassifier, MKLOneClass, MKLRegressor, load, verify
 from kernelweave.kernels import CompiledKernels
-from kernelweave.kernels.default import Contents, default_kernels
+from kernelweave.kernels.default import Contents, alphabet_of, default_kernels
+from kernelweave.sequences.alphabets import DNA, PROTEIN, RNA
 
 WORDS = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta"]
 N = 60
@@ -38,7 +39,7 @@ def test_every_kind_of_column_has_its_kernels(frames, rng):
     X, _ = mixed(frames, rng)
     assert Contents.of(X) == Contents([0, 1], [2, 3], [4], [])
     names = CompiledKernels(tuple(default_kernels(X, np.ones(N)))).names
-    assert len(names) == 8 + 8 + 7 + 1 + 1
+    assert len(names) == 8 + 8 + 6 + 1 + 1
     assert names[0] == "Linear on standardized age, b"
     assert names[8] == "Linear on standardized kind, flag"
     assert names[16].endswith(" on standardized 4 columns")
@@ -91,7 +92,7 @@ def three_letters(text):
 
 def test_strings_that_hardly_repeat_are_compared_by_letters(frames, rng):
     X, _ = named(frames, rng)
-    with pytest.warns(UserWarning, match="hardly repeat in columns 'code', 'id', and are") as told:
+    with pytest.warns(UserWarning, match="hardly repeat in columns 'code', 'id' and are") as told:
         *_, kernel, other = default_kernels(X, np.ones(N))
     assert len(told) == 1
     counts = [three_letters(text) for text in X["code"].to_list()]
@@ -151,7 +152,7 @@ def test_arrays_with_missing_numbers(rng):
     y = np.where(X[:, 0] > 0, 1, -1)
     X[::4, 0] = np.nan
     model = MKLClassifier().fit(X, y)
-    assert model.kernel_names_[-1] == "Missing on column 0"
+    assert "Missing on column 0" in model.kernel_names_
     assert model.score(X, y) > 0.8
 
 
@@ -165,7 +166,7 @@ def test_many_columns_with_gaps_share_an_indicator(rng):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ([[1], [2], [3], [4]], r"column 'a' holds \[1\]; kernels=None reads numbers, strings"),
+        ([[1], [2], [3], [4]], r"column 'a' holds \[1\]; default kernels read numbers, strings"),
         ([1.0, np.inf, 2.0, 3.0], "contains infinity in column 'a'"),
     ],
 )
@@ -175,13 +176,64 @@ def test_what_is_really_wrong(values, message):
         MKLClassifier().fit(pandas.DataFrame({"a": values, "b": [1, 2, 3, 5]}), [0, 1, 0, 1])
 
 
-def test_dates_and_arrays_of_strings_are_refused():
+def test_dates_periods_and_intervals_are_refused():
     pandas = pytest.importorskip("pandas")
-    dates = pandas.DataFrame({"a": pandas.date_range("2020-01-01", periods=4)})
-    with pytest.raises(ValueError, match="column 'a' contains dates or times"):
-        MKLClassifier().fit(dates, [0, 1, 0, 1])
-    with pytest.raises(ValueError, match=r"X must hold numbers, but .* give a frame"):
-        MKLClassifier().fit(np.array([["u"], ["v"], ["u"], ["v"]]), [0, 1, 0, 1])
+    columns = (
+        pandas.date_range("2020-01-01", periods=4),
+        pandas.date_range("2020-01-01", periods=4, tz="UTC"),
+        pandas.period_range("2020-01", periods=4, freq="M"),
+        pandas.to_timedelta(np.arange(4), "D"),
+        pandas.interval_range(0, 4),
+    )
+    for values in columns:
+        with pytest.raises(ValueError, match="column 'a' holds dates, times or intervals"):
+            MKLClassifier().fit(pandas.DataFrame({"a": values}), [0, 1, 0, 1])
+
+
+def test_arrays_of_strings_are_categories():
+    X = np.array([["u"], ["v"]] * 10)
+    y = np.arange(20) % 2
+    model = MKLClassifier().fit(X, y)
+    assert np.array_equal(model.predict(X), y)
+    table = np.array([[float(i), "uv"[i % 2]] for i in range(20)], dtype=object)
+    assert MKLClassifier().fit(table, y).score(table, y) == 1.0
+
+
+def test_lists_of_sequences_have_candidates_for_sequences(rng):
+    X = ["".join(rng.choice(list("ACGT"), 30)) for _ in range(60)]
+    y = np.array(["AC" in text[:8] for text in X])
+    names = {one["kernels"] for one in MKLClassifier().fit(X, y).candidates_}
+    assert {"gapped k-mers", "k-mers", "weighted degree"} <= names
+    ragged = [text + "A" * (i % 3) for i, text in enumerate(X)]
+    model = MKLClassifier().fit(ragged, y)
+    assert {one["kernels"] for one in model.candidates_} == {"gapped k-mers", "k-mers"}
+    assert model.predict(ragged).shape == y.shape
+
+
+def test_alphabets_are_recognised():
+    assert alphabet_of(["ACGTNACGT", "acgtacgtac"]) is DNA
+    assert alphabet_of(["ACGUACGUAC"]) is RNA
+    assert alphabet_of(["MKVLAAGIVGLLLAQWERTYPS"]) is PROTEIN
+    assert alphabet_of(["red", "green"]) is None
+    assert alphabet_of(["a long text of several words"]) is None
+
+
+@pytest.mark.parametrize(("columns", "narrowest"), [(1, 64.0), (2, 64.0), (4, 16.0), (9, 4.0)])
+def test_narrowest_width_depends_on_the_number_of_columns(rng, columns, narrowest):
+    X = rng.normal(size=(30, columns))
+    gammas = default_kernels(X, np.ones(30))[1].gamma
+    assert gammas[-1] == pytest.approx(narrowest / columns)
+
+
+def test_irrelevant_columns_lose_their_weight(rng):
+    X = rng.uniform(size=(300, 8))
+    y = 10.0 * (X[:, 0] - 0.5) ** 2 + 3.0 * X[:, 1] + rng.normal(scale=0.1, size=300)
+    model = MKLRegressor().fit(X, y)
+    assert min(model.candidates_, key=lambda one: one["loss"])["kernels"].endswith("each column")
+    alone = [m for m, name in enumerate(model.kernel_names_) if " on standardized column " in name]
+    weights = model.weights_[alone]
+    assert len(alone) == 8
+    assert weights[:2].min() > 5.0 * weights[2:].max()
 
 
 def test_nothing_that_varies_is_an_error():

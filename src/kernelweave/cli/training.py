@@ -19,7 +19,8 @@ from sklearn.utils.multiclass import type_of_target
 
 from .. import MKLClassifier, MKLOneClass, MKLRegressor
 from ..genome.chromosome_names import listed, match_chromosomes
-from ..kernels import GappedKmer, Spectrum, WeightedDegree
+from ..kernels import Kernel
+from ..kernels.default import sequence_candidates
 from ..sequences import Sequences
 from ..sequences.alphabets import PROTEIN, as_alphabet
 from .data import Data, Windows, read_labelled, read_two_classes
@@ -37,7 +38,6 @@ SCORES: dict[str, dict[str, Any]] = {
     "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
     "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
 }
-LONGEST_MATCH = 20  # degree of the default kernel for sequences of one length
 
 
 def read_data(options: dict[str, Any]) -> Data:
@@ -169,7 +169,10 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
     if options["normalize"] is not None:
         parameters["normalize"] = None if options["normalize"] == "none" else options["normalize"]
     task = task_of(data, options)
-    kind = {"classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass}[task]
+    kinds: dict[str, Any] = {
+        "classify": MKLClassifier, "regress": MKLRegressor, "one-class": MKLOneClass,
+    }  # fmt: skip
+    kind = kinds[task]
     unfit = [name for name in parameters if name not in kind().get_params()]
     if unfit:
         option = "-C" if unfit[0] == "C" else f"--{unfit[0].replace('_', '-')}"
@@ -183,29 +186,30 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
 
 
 def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Any) -> Any:
-    """Return the kernels of the option --kernel, or default kernels for sequences.
+    """Return the kernels of some specifications, or default kernels; None: the estimator chooses.
 
-    Positions of sequences of one length are assumed to be aligned; those of regions are not.
+    A classifier or regressor chooses the kernels of sequences on held-out folds. Columns of
+    sequences in a table have gapped k-mers (k-mers for proteins), and the weighted degree kernel
+    if all lengths are equal.
     """
     if specs:
         return [parse_kernel(spec) for spec in specs]
     if isinstance(data.X, Sequences):
-        aligned = data.X.length is not None and not data.regions
-        return [_for_sequences(data.X.alphabet, aligned)]
+        return None
     found = sequence_columns(data.X, alphabet)
     same = [data.X[name].str.len().nunique() == 1 for name in found]
     return [
-        _for_sequences(alphabet, aligned, columns=name)
+        kernel
         for name, aligned in zip(found, same, strict=True)
+        for kernel in _for_column(alphabet, aligned, name)
     ] or None
 
 
-def _for_sequences(alphabet: Any, aligned: bool, **where: Any) -> Any:
-    if aligned:
-        return WeightedDegree(LONGEST_MATCH, alphabet=alphabet, **where)
-    if alphabet.complement:
-        return GappedKmer(alphabet=alphabet, **where)
-    return Spectrum([2, 3], alphabet=alphabet, **where)
+def _for_column(alphabet: Any, aligned: bool, name: str) -> list[Kernel]:
+    """Return the kernels of a column of sequences."""
+    candidates = sequence_candidates(alphabet, aligned=aligned, columns=name)
+    first = next(iter(candidates.values()))
+    return [*first, *candidates["weighted degree"]] if aligned else first
 
 
 def cross_validated(

@@ -25,14 +25,16 @@ MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
 
 
 class WeightsDisplay:
-    """The weight of every kernel: bars, or a row of colours per class.
+    """Weights or shares of the kernels: bars, or a row of colours per class.
 
     Parameters
     ----------
     weights : array of shape (M,) or (classes, M)
     kernel_names : sequence of M strings
     classes : sequence, optional
-        What the rows are called.
+        Names of the rows.
+    label : str
+        Label of the values.
 
     Attributes
     ----------
@@ -50,26 +52,48 @@ class WeightsDisplay:
     """
 
     def __init__(
-        self, weights: np.ndarray, kernel_names: Sequence[str], classes: Sequence[Any] | None = None
+        self,
+        weights: np.ndarray,
+        kernel_names: Sequence[str],
+        classes: Sequence[Any] | None = None,
+        label: str = "weight",
     ):
+        self.label = label
         self.weights = np.asarray(weights, dtype=float)
         self.kernel_names = tuple(kernel_names)
         self.classes = classes
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, by: str | None = None, most: int = 20, ax: Axes | None = None
+        cls,
+        estimator: Any,
+        *,
+        by: str | None = None,
+        values: str | None = None,
+        most: int = 20,
+        ax: Axes | None = None,
     ) -> WeightsDisplay:
-        """Draw the `weights_` of a fitted estimator.
+        """Draw the importance of the kernels of a fitted estimator.
 
         Parameters
         ----------
+        estimator : fitted estimator.
         by : None for the kernels, "view" for the sums over the kernels of each view.
-        most : of more kernels the heaviest are drawn, and the sum of the others.
+        values : a column of `weights_frame`: "weight", "share" or "held_out_share". None: the
+            held-out share if the estimator has computed it, which is so with default kernels;
+            otherwise the weight.
+        most : the largest so many values are drawn, and the sum of the others.
+        ax : axes to draw on; None for a new figure.
         """
         check_is_fitted(estimator)
         classes = getattr(estimator, "classes_", None) if np.ndim(estimator.weights_) == 2 else None
-        return cls(*heaviest(*weights_of(estimator, by), most), classes).plot(ax)
+        if values is None:
+            known = hasattr(estimator, "held_out_covariances_")
+            values = "held_out_share" if known else "weight"
+        drawn = heaviest(*weights_of(estimator, by, values), most)
+        return cls(*drawn, classes, values.replace("_", " ").replace("held out", "held-out")).plot(
+            ax
+        )
 
     def plot(self, ax: Axes | None = None) -> WeightsDisplay:
         """Draw on `ax`, or on a new figure that has room for the names."""
@@ -92,7 +116,7 @@ class WeightsDisplay:
         self.bars_ = self.ax_.barh(np.arange(M), self.weights, height=height)
         self.ax_.set_ylim(M - 0.5, -0.5)
         self.ax_.set_xlim(0.0, 1.05 * self.weights.max() if self.weights.any() else 1.0)
-        self.ax_.set_xlabel("weight")
+        self.ax_.set_xlabel(self.label)
         open_sides(self.ax_)
         name_ticks(self.ax_.yaxis, self.kernel_names)
 
@@ -101,7 +125,7 @@ class WeightsDisplay:
         self.ax_.set_ylabel("class")
         name_ticks(self.ax_.xaxis, self.kernel_names)
         name_ticks(self.ax_.yaxis, _line_names(self.classes, len(self.weights)))
-        self.ax_.figure.colorbar(self.image_, ax=self.ax_, label="weight")
+        self.ax_.figure.colorbar(self.image_, ax=self.ax_, label=self.label)
 
 
 class ConvergenceDisplay:
@@ -257,13 +281,13 @@ class AlignmentDisplay:
 
 
 class ComparisonDisplay:
-    """Scores of several machines on the same folds: a grey line per fold, and the means.
+    """Scores of several models on the same folds: a grey line per fold, and the means.
 
     Parameters
     ----------
-    scores : dict from the name of a machine to an array of shape (folds,)
+    scores : dict from the name of a model to an array of shape (folds,)
     scoring : str
-        What the scores are.
+        Name of the scores.
 
     Attributes
     ----------
@@ -284,6 +308,35 @@ class ComparisonDisplay:
     def __init__(self, scores: Mapping[str, np.ndarray], scoring: str = "score"):
         self.scores = scores
         self.scoring = scoring
+
+    @classmethod
+    def from_comparison(cls, comparison: Any, *, ax: Axes | None = None) -> ComparisonDisplay:
+        """Draw the scores of a `Comparison`, the result of `compare`.
+
+        Parameters
+        ----------
+        comparison : Comparison
+        ax : axes to draw on; None for a new figure.
+        """
+        return cls(comparison.scores, comparison.scoring).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any
+    ) -> ComparisonDisplay:
+        """Compare learned weights with the plain sum and the best kernel, and draw the scores.
+
+        Parameters
+        ----------
+        estimator : `MKLClassifier`, `MKLRegressor` or a pipeline that ends with one of them.
+        X : n examples.
+        y : targets, shape (n,).
+        ax : axes to draw on; None for a new figure.
+        options : passed on to `compare`.
+        """
+        from ..estimators.comparison import compare
+
+        return cls.from_comparison(compare(estimator, X, y, **options), ax=ax)
 
     def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
         """Draw on `ax`, or on a new figure."""

@@ -15,10 +15,11 @@ import numpy as np
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
 from ..engines import Engine, OutputsEngine, TrainingSet
+from ..inspection.weights import held_out_shares, shares_of
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Examples
 from ..kernels.compile.normalize import all_pairwise, prepare, resolve
-from ..kernels.default_of_views import default_of_views
+from ..kernels.default_of_views import candidates_of_views, default_of_views
 from ..model.files.checkpoint import Checkpoint, checkpoints, data_key, try_out
 from ..model.model import Model
 from ..norms import Elliptic, Norm
@@ -38,9 +39,12 @@ from ..optimization.result import Result
 from ..optimization.run import Run
 from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
+from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from ..problem.rounding import Digits
+from .automatic import choose
 from .fitted import FittedEstimator
+from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
 from .merged_examples import MergedExamples, mergeable
 from .overflow import why_not_finite
 from .validation import check_examples
@@ -108,17 +112,27 @@ class MKLEstimator(FittedEstimator):
 
     _checked = check_examples
     _resolve = staticmethod(resolve)
-    _extrapolates: ClassVar[bool] = True  # whether views make up for those that are absent
+    _extrapolates: ClassVar[bool] = True  # whether present views make up for absent ones
+    _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
     def _train(
-        self, X: Any, problems: list[Problem], targets: np.ndarray, shared: bool = False
-    ) -> None:
-        """Solve one problem per output on the examples X and store what was learned.
+        self,
+        X: Any,
+        problems: list[Problem],
+        targets: np.ndarray,
+        shared: bool = False,
+        factors: Sequence[float] = (1.0,),
+    ) -> float:
+        """Solve one problem per output on n examples, store the model, return the factor of C.
 
         Parameters
         ----------
-        targets : what tells examples with equal x apart, shape (n,).
+        X : n examples.
+        problems : the problem of each output.
+        targets : a number per example that differs where targets differ, shape (n,).
         shared : whether the outputs share their weights.
+        factors : values by which costs may be multiplied. Default kernels and a factor are chosen
+            on held-out folds.
         """
         deadline = self._deadline()
         shared = shared and len(problems) > 1
@@ -133,7 +147,13 @@ class MKLEstimator(FittedEstimator):
         if merged:
             X, problems = X[merged.chosen], [merged.merge(problem) for problem in problems]
         costs, norms = problems[0].C, [problem.norm for problem in problems]
-        chosen = kernels or self._default_kernels(X, costs)
+        factor = 1.0
+        if kernels is None:
+            chosen, factor = self._defaults(X, problems, factors, shared=shared)
+            each = problems = [one.scaled(factor) for one in problems]
+            self._default = chosen
+        else:
+            chosen = kernels
         with single_threaded_blas(), self._live_line(X) as watch:
             prepared = self._prepare(
                 chosen, X, costs, [method], norms, shared=shared, fits=len(problems)
@@ -155,11 +175,41 @@ class MKLEstimator(FittedEstimator):
                     file.remove()
         self._learn(prepared, results, merged)
         self._cross_fit(prepared, problems, engine, results)
+        if kernels is None and self._chooses and not isinstance(problems[0], HardMarginProblem):
+            self._measure_held_out(chosen, X, each)
+        return factor
 
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
     ) -> None:
         """Learn from decision values of held-out examples, if the parameters ask for it."""
+
+    def _measure_held_out(self, kernels: list[Kernel], X: Any, problems: list[Problem]) -> None:
+        """Measure contributions on held-out examples; warn of kernels that memorise."""
+        found = held_out_covariances(self, kernels, X, problems, np.atleast_2d(self.weights_))
+        if found is None:
+            return
+        self.held_out_covariances_ = found[0] if len(found) == 1 else found
+        if self._model.deviations is not None and len(problems[0].y) >= FEWEST_FOR_SHARES:
+            shares = shares_of(self._model.deviations).mean(axis=0)
+            warn_of_inflated(self.kernel_names_, shares, held_out_shares(found).mean(axis=0))
+
+    def _defaults(
+        self, X: Any, problems: list[Problem], factors: Sequence[float], *, shared: bool
+    ) -> tuple[list[Kernel], float]:
+        """Return default kernels and a factor of C, chosen on held-out folds; see `automatic`."""
+        if not self._chooses or isinstance(problems[0], HardMarginProblem):
+            return self._default_kernels(X, problems[0].C), 1.0
+        choice = choose(self, X, problems, factors, shared=shared)
+        self.candidates_ = choice.tried
+        if self.verbose and choice.tried:
+            print(f"{type(self).__name__}: {choice}", file=sys.stderr)
+        candidates = self._candidates(X, problems[0].C)
+        return candidates.get(choice.name, next(iter(candidates.values()))), choice.factor
+
+    def _candidates(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
+        """Return the alternative sets of default kernels by name, simplest first."""
+        return candidates_of_views(X, costs)
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
         """Return a context with what shows progress, if anything does."""
@@ -173,7 +223,7 @@ class MKLEstimator(FittedEstimator):
         return np.inf if self.max_time is None else time.monotonic() + self.max_time
 
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
-        """Return the kernels of an estimator that was given none."""
+        """Return the simplest set of default kernels."""
         return default_of_views(X, costs)
 
     def _prepare(
@@ -309,7 +359,8 @@ class MKLEstimator(FittedEstimator):
 
     def _forget(self) -> None:
         """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
-        for name in [name for name in vars(self) if name.endswith("_") or name == "_model"]:
+        learned = ("_model", "_default")
+        for name in [name for name in vars(self) if name.endswith("_") or name in learned]:
             delattr(self, name)
 
     def __sklearn_tags__(self) -> Any:

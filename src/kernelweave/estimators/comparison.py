@@ -249,9 +249,10 @@ def _best_single(fold: Fold, make: Any, learned: Any) -> tuple[int, Any]:
     """Return the position of the best single kernel in a training fold, and its machine."""
     fitted = _last(learned)
     varying = fitted._model.compiled.varying
+    own = fitted.kernels if fitted.kernels is not None else fitted._default
     if len(fitted.kernel_names_) == 1:
         return 0, fold.fitted(make([np.inf]))
-    machines = [fold.fitted(make([np.inf], kernels=Member(fitted.kernels, m))) for m in varying]
+    machines = [fold.fitted(make([np.inf], kernels=Member(own, m))) for m in varying]
     scores = [_last(machine).best_score_ for machine in machines]
     best = int(np.argmax(scores))
     return int(varying[best]), machines[best]

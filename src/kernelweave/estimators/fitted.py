@@ -112,26 +112,58 @@ class FittedEstimator(KernelParameters):
         values = check_values("contributions", self._added(X))
         return values[:, 0] if values.shape[1] == 1 else values
 
-    def weights_frame(self, X: Any = None, *, by: str | None = None) -> DataFrame:
-        """Return how much each kernel, or each view, counts.
+    def weights_frame(self, X: Any = None, y: Any = None, *, by: str | None = None) -> DataFrame:
+        """Return the weight and the importance of each kernel or view.
 
         Parameters
         ----------
-        X : n examples over which shares are taken; by default the training examples.
+        X : n examples over which shares are computed; by default the training examples.
+        y : targets of X, shape (n,) or (n, outputs), to compute the held-out share by
+            cross-fitting on X, which should be the training examples. Estimators with default
+            kernels have computed it in `fit`.
         by : None for a row per kernel, "view" for the sums over the kernels of each view.
 
         Returns
         -------
-        pandas DataFrame with the columns kernel and view, output (with several of them), weight,
-        and share: the standard deviation of what a kernel (or all kernels of a view together) adds
-        to the decision values, as a part of the sum of these.
+        pandas DataFrame with the columns
+
+        * kernel (unless by view), view, and output if there are several;
+        * weight;
+        * share : standard deviation of the kernel's (or view's) contributions to the decision
+          values, divided by the sum of these. It is large for narrow kernels that memorise;
+        * held_out_share : covariance of its contributions with the targets on held-out examples,
+          divided by the sum of these, negative ones counting as 0. The SVM is trained again on
+          each training fold, with the kernel weights fixed. Only with default kernels or `y`.
         """
         check_is_fitted(self)
-        added = None
+        added, held_out = None, getattr(self, "held_out_covariances_", None)
+        if y is not None:
+            held_out = self._held_out(X, y)
         if X is not None:
             X = check_examples(self, X, reset=False)
             added = self._added(X)
-        return weights_frame(self, added, by)
+        each = None if held_out is None else np.atleast_2d(held_out)
+        return weights_frame(self, added, by, each)
+
+    def _held_out(self, X: Any, y: Any) -> np.ndarray:
+        """Return the covariances of held-out contributions with targets, shape (outputs, M)."""
+        from ..model.verification import problems_of
+        from .held_out_shares import held_out_covariances
+
+        if X is None:
+            raise ValueError("weights_frame: y was given without X; pass both")
+        X = check_examples(self, X, reset=False)
+        if self.kernels is None and not hasattr(self, "_default"):
+            raise ValueError(
+                "weights_frame: a loaded model with default kernels cannot be cross-fitted; call "
+                "weights_frame() without y for the held-out shares of its fit"
+            )
+        kernels = self._default if self.kernels is None else self._resolve(self.kernels, X)
+        problems, weights = problems_of(self, X, y, None), np.atleast_2d(self.weights_)
+        found = held_out_covariances(self, kernels, X, problems, weights)
+        if found is None:
+            raise ValueError(f"weights_frame: {len(y)} examples are too few for held-out folds")
+        return found
 
     def _added(self, X: Any) -> np.ndarray:
         """Return what each kernel adds to decision values, shape (n, outputs, M)."""

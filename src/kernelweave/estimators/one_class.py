@@ -57,6 +57,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     nu: float = 0.5
     checkpoint: str | os.PathLike[str] | None = None
 
+    _chooses: ClassVar[bool] = False  # no labels to compare with
     _extrapolates: ClassVar[bool] = False  # centred kernels have the mean at the origin
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:

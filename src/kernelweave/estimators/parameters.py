@@ -41,6 +41,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "share_weights": (_yes_or_no, "True or False"),
         "verbose": (lambda v: _yes_or_no(v) or _count(v, 0), "an integer of at least 0"),
     }
+    rules["C"] = (_or_auto(rules["C"][0]), f'{rules["C"][1]}, or "auto"')
     if is_regressor(estimator):
         rules["C"] = (_or_scale(rules["C"][0]), f'{rules["C"][1]}, or "scale"')
         rules["Cs"] = (_or_scale(rules["Cs"][0]), f'{rules["Cs"][1]}, or "scale"')
@@ -54,6 +55,15 @@ def _calibrations(estimator: BaseEstimator) -> tuple[Callable[[Any], bool], str]
     """Return the rule for ``calibrate=`` and what it accepts."""
     known = ("residuals", None) if is_regressor(estimator) else ("sigmoid", "isotonic", None)
     return lambda how: how is None or (isinstance(how, str) and how in known), f"one of {known}"
+
+
+def is_auto(value: Any) -> bool:
+    """Return whether a parameter is to be chosen automatically."""
+    return _is(value, "auto")
+
+
+def _or_auto(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: is_auto(value) or rule(value)
 
 
 def _or_scale(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:

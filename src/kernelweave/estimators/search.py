@@ -19,6 +19,7 @@ from sklearn.model_selection import check_cv
 from ..common.core import single_threaded_blas
 from ..common.warnings import warn
 from ..engines import Engine
+from ..kernels import Kernel
 from ..norms import Norm, as_norm
 from ..optimization.methods.base import Method
 from ..optimization.path import follow
@@ -138,12 +139,24 @@ class Search(MKLEstimator):
 
         with single_threaded_blas():
             fits = len(first) * len(splits) * grid.Cs.size
-            chosen = kernels or self._default_kernels(X, every)
-            prepared = self._prepare(
-                chosen, X, every, methods, grid.norms, shared=shared, fits=fits
-            )
-            self.scores_ = self._score(grid, prepared, splits, problems_of, score)
-            best = grid.chosen(self.scores_, self.rule)
+            candidates = {"given": kernels} if kernels else self._alternatives(X, every)
+            self.candidates_ = []
+            best: tuple[int, int] | None = None
+            for name, chosen in candidates.items():
+                ready = self._prepare(
+                    chosen, X, every, methods, grid.norms, shared=shared, fits=fits
+                )
+                scores = self._score(grid, ready, splits, problems_of, score)
+                at = grid.chosen(scores, self.rule)
+                mean = float(scores[at].mean())
+                self.candidates_.append(
+                    {"kernels": name, "C": float(grid.Cs[at[1]]), "score": mean}
+                )
+                if best is None or better(scores[at], self.scores_[best]):
+                    prepared, best = ready, at
+                    self.scores_: np.ndarray = scores
+                    self._default = chosen
+            assert best is not None  # there is at least one candidate
             self.best_score_ = float(self.scores_[best].mean())
             self.norm_, self.C_ = list(self.norms)[best[0]], float(grid.Cs[best[1]])
             problems = problems_of(everyone, self.C_, grid.norms[best[0]])
@@ -151,6 +164,12 @@ class Search(MKLEstimator):
             results = self._solve_all(prepared, problems, engine)
         self._learn(prepared, results)
         self._cross_fit(prepared, problems, engine, results)
+
+    def _alternatives(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
+        """Return the sets of default kernels that are compared, by name."""
+        if self._chooses:
+            return self._candidates(X, costs)
+        return {"default": self._default_kernels(X, costs)}
 
     def _solve_all(
         self, prepared: Prepared, problems: list[Problem], engine: Engine
@@ -261,6 +280,16 @@ class Search(MKLEstimator):
                 f"{' or '.join([*self._limits(), 'tol'])}",
                 ConvergenceWarning,
             )
+
+
+def better(scores: np.ndarray, others: np.ndarray) -> bool:
+    """Return whether scores exceed others on the same folds by more than a standard error.
+
+    Both have shape (folds,). More complex kernels must be better than chance.
+    """
+    difference = scores - others
+    error = difference.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    return bool(difference.mean() > error)
 
 
 def along_grid(

@@ -152,8 +152,8 @@ class MKLClassifierCV(Search, BaseClassifier):
 class MKLRegressorCV(Search, BaseRegressor):
     """`MKLRegressor` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
 
-    `scoring=None` is the coefficient of determination. What is "scale" follows the spread of the
-    targets that train: in each fold of those that are not held out, at the end of all.
+    `scoring=None` is the coefficient of determination; of several targets, its mean. In each fold
+    "scale" is the standard deviation of the training targets.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ class MKLRegressorCV(Search, BaseRegressor):
 
     Attributes
     ----------
-    C_, epsilon_ : float
-        What they have become for all targets.
+    C_, epsilon_ : float, or array of shape (outputs,)
+        The values of the model.
 
     Examples
     --------
@@ -178,15 +178,16 @@ class MKLRegressorCV(Search, BaseRegressor):
     """
 
     Cs: Iterable[float] | str = "scale"
+    share_weights: bool = False
 
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
     ) -> MKLRegressorCV:
-        """Learn from n examples X with targets y, shape (n,); `groups` are for the splitter."""
+        """Fit to n examples X with targets y, shape (n,) or (n, outputs); `groups`: for `cv`."""
         self._forget()
         check_parameters(self)
         X = self._checked(X, reset=True)
-        y = check_targets(self, X, y, numeric=True)
+        y = check_targets(self, X, y, numeric=True, several=True)
         weights = check_weights(sample_weight, len(y))
         in_units = is_scale(self.Cs)
 
@@ -199,16 +200,13 @@ class MKLRegressorCV(Search, BaseRegressor):
             epsilon, unit = self._scales(y[train], weights[train])
             costs = np.zeros(len(y))
             costs[train] = weights[train]
-            return self._problems(y, weighed(C * unit if in_units else C, costs), norm, epsilon)
+            each = np.atleast_1d(C * unit if in_units else C)
+            scaled = np.array([weighed(float(one), costs) for one in each])
+            return self._problems(y, scaled, norm, epsilon)
 
         Cs: Any = CS if in_units else self.Cs
         counting = None if sample_weight is None else weights
         self._search(X, y, groups, counting, Cs, problems_of, _HeldOutRegressor)
         self.epsilon_, unit = self._scales(y, weights)
-        self.C_ *= unit if in_units else 1.0
+        self.C_ = self.C_ * unit if in_units else self.C_
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags

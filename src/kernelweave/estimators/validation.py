@@ -57,6 +57,9 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
     X = unpacked(X)
+    if _is_arrow_table(X):
+        X = X.to_pandas()
+    _refuse_matrices(X, estimator.kernels)
     if getattr(X, "ndim", 2) == 3 and all_pairwise(estimator.kernels):
         X = Grams(X)
     if isinstance(X, Views):
@@ -75,13 +78,8 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         _check_n_features(estimator, X, reset=reset)
         return X
     if _holds_texts(X):
-        if not named:
-            raise ValueError(
-                "X must hold numbers, or be a frame, where no kernels are named; for a list of "
-                "texts take BagOfWords(), for one of sequences GappedKmer() or WeightedDegree(20)"
-            )
         _check_n_samples(X, least)
-        return X
+        return X if named else _as_strings(X)
     X = as_rows(estimator.kernels, X) if named else X
     try:
         return validate_data(
@@ -96,11 +94,55 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
     except ValueError as error:
         if "could not convert string" not in str(error):
             raise
+        if not named:  # default kernels read columns of strings
+            X = np.asarray(X, dtype=object)
+            _refuse_mixed(X)
+            _check_n_features(estimator, X, reset=reset)
+            return X
         raise ValueError(
-            f"X must hold numbers, but {error}; for other columns give a frame (pandas or polars), "
-            'and name kernels where the default ones do not suit: [RBF(columns=["age"]), '
-            'BagOfWords(columns="notes")]'
+            f"X must hold numbers, but {error}; pass a DataFrame (pandas or polars) and say which "
+            'columns each kernel reads: [RBF(columns=["age"]), BagOfWords(columns="notes")]'
         ) from error
+
+
+def _is_arrow_table(X: Any) -> bool:
+    return hasattr(X, "to_pandas") and hasattr(X, "schema") and not is_frame(X)
+
+
+def _as_strings(X: Any) -> np.ndarray:
+    """Return a list or column of strings as an array of objects, shape (n, 1)."""
+    listed = X.to_list() if hasattr(X, "to_list") else list(X)
+    array = np.empty((len(listed), 1), dtype=object)
+    array[:, 0] = listed
+    return array
+
+
+def _refuse_mixed(X: np.ndarray) -> None:
+    """Raise for a column of an array of objects that has both strings and numbers."""
+    for index, values in enumerate(X.T.tolist()):
+        strings = [value for value in values if isinstance(value, str)]
+        others = any(not isinstance(value, str | None) and value == value for value in values)
+        if strings and others:
+            raise ValueError(
+                f"X must hold numbers, but column {index} has numbers and the string "
+                f"{strings[0]!r}; make all of them numbers (NaN if missing) or strings, or pass a "
+                "DataFrame, where such a column is a category"
+            )
+
+
+def _refuse_matrices(X: Any, kernels: Any) -> None:
+    """Raise for kernel matrices that are passed as X or as kernels without a wrapper."""
+    if isinstance(kernels, list | tuple) and any(np.ndim(one) == 2 for one in kernels):
+        raise ValueError(
+            "kernels holds arrays, not kernels; for kernel matrices pass "
+            "kernels=[Precomputed(matrix=K) for K in matrices] and row numbers "
+            "np.arange(n) as X, or X=Grams(matrices) without kernels"
+        )
+    if isinstance(X, list | tuple) and X and all(np.ndim(one) == 2 for one in X):
+        raise ValueError(
+            f"X is a list of {len(X)} matrices; for kernel matrices pass X=Grams(matrices) and "
+            "kernels=Precomputed() or None, for several tables of the same examples a dict of them"
+        )
 
 
 def _check_names_differ(X: Any) -> None:

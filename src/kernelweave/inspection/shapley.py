@@ -17,7 +17,7 @@ from ..kernels.data.absent import absent_of_all
 from ..kernels.data.inputs import as_input
 from ..kernels.string.spectrum import SequenceTable
 from ..kernels.string.string_columns import PlaneTable
-from ..model.model import Model, view_numbers, sum_of_views
+from ..model.model import Model, sum_of_views, view_numbers
 from .games import Games
 from .letter_scores import letter_scores
 from .players import Players

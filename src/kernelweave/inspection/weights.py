@@ -12,15 +12,22 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-def weights_frame(estimator: Any, added: np.ndarray | None, by: str | None) -> DataFrame:
-    """Return the weights of a fitted estimator with their shares of the decision.
+def weights_frame(
+    estimator: Any, added: np.ndarray | None, by: str | None, held_out: np.ndarray | None = None
+) -> DataFrame:
+    """Return the weights of a fitted estimator with their shares of the decision values.
 
     Parameters
     ----------
     estimator : fitted estimator with M kernels
-    added : what each kernel adds to decision values, shape (n, outputs, M), or None for what it
-        added to those of the training examples
+    added : contributions of the kernels to decision values, shape (n, outputs, M); None for those
+        to the decision values of the training examples
     by : None, or "view" for sums over the kernels of each view
+    held_out : covariances of held-out contributions with the targets, shape (outputs, M), or None
+
+    Returns
+    -------
+    pandas DataFrame with a row per output and kernel or view.
     """
     import pandas as pd
 
@@ -39,14 +46,35 @@ def weights_frame(estimator: Any, added: np.ndarray | None, by: str | None) -> D
         sizes = model.deviations if added is None else added.std(axis=0)
     columns = {name: np.tile(values, len(outputs)) for name, values in names.items()}
     frame = pd.DataFrame({"output": np.repeat(outputs, weights.shape[1]), **columns})
-    frame["weight"], frame["share"] = weights.ravel(), _shares(sizes, weights.shape).ravel()
+    shares = np.full(weights.shape, np.nan) if sizes is None else shares_of(sizes)
+    frame["weight"], frame["share"] = weights.ravel(), shares.ravel()
+    if held_out is not None:
+        together = sum_of_views(held_out, views) if by == "view" else held_out
+        frame["held_out_share"] = held_out_shares(together).ravel()
     return frame if len(outputs) > 1 else frame.drop(columns="output")
 
 
-def weights_of(estimator: Any, by: str | None) -> tuple[np.ndarray, list[str]]:
-    """Return the weights of kernels or views, (k,) or (outputs, k), and what they are called."""
+def weights_of(
+    estimator: Any, by: str | None, values: str = "weight"
+) -> tuple[np.ndarray, list[str]]:
+    """Return the values of kernels or views, shape (k,) or (outputs, k), and their names.
+
+    Parameters
+    ----------
+    estimator : fitted estimator.
+    by : None, or "view" for sums over the kernels of each view.
+    values : a column of `weights_frame`: "weight", "share" or "held_out_share".
+    """
     if by not in (None, "view"):
         raise ValueError(f'by must be None or "view", got {by!r}')
+    if values != "weight":
+        frame = estimator.weights_frame(by=by)
+        if values not in frame.columns:
+            known = [name for name in frame.columns if name not in ("kernel", "view", "output")]
+            raise ValueError(f"values must be one of {known} for this estimator, got {values!r}")
+        names = list(dict.fromkeys(frame[by or "kernel"]))
+        found = frame[values].to_numpy().reshape(-1, len(names))
+        return found[0] if np.ndim(estimator.weights_) == 1 else found, names
     if by is None:
         return estimator.weights_, list(estimator.kernel_names_)
     views = estimator._model.compiled.views
@@ -65,10 +93,16 @@ def heaviest(weights: np.ndarray, names: list[str], most: int) -> tuple[np.ndarr
     return np.concatenate([weights[..., chosen], others], axis=-1), [*shown, rest]
 
 
-def _shares(sizes: np.ndarray | None, shape: tuple[int, ...]) -> np.ndarray:
-    """Return sizes, shape (outputs, k), as parts of their sums; NaN where they are not known."""
-    if sizes is None:
-        return np.full(shape, np.nan)
+def held_out_shares(covariances: np.ndarray) -> np.ndarray:
+    """Return covariances with the targets as shares of their sum, both of shape (outputs, k).
+
+    A negative covariance, by which a kernel predicts new examples worse than a constant, is 0.
+    """
+    return shares_of(np.maximum(covariances, 0.0))
+
+
+def shares_of(sizes: np.ndarray) -> np.ndarray:
+    """Return sizes as shares of their sum over kernels, both of shape (outputs, k)."""
     totals = sizes.sum(axis=1, keepdims=True)
     shares: np.ndarray = sizes / np.where(totals > 0, totals, 1.0)
     return shares

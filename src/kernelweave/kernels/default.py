@@ -1,22 +1,29 @@
-"""The kernels of an estimator that was given none.
+"""Default kernels: those of an estimator with ``kernels=None``.
 
-Columns are told apart by what they hold. Numbers and categories are standardised (`standardized`),
-so that units do not matter, and texts are compared by their words:
+Numbers and categories are standardised (`standardized`), so that units do not matter.
 
-* numbers: a linear kernel, and RBF kernels of seven widths;
+* numbers: a linear kernel, and RBF kernels of several widths on all columns;
 * categories (strings, booleans, categorical columns, mixed objects): the same kernels on their
-  indicators; next to numbers also RBF kernels of seven widths on both together;
+  indicators; next to numbers also RBF kernels on both together;
 * texts: the cosine of word counts, for each column;
 * strings that hardly repeat (names, codes): the cosine of counts of three letters in a row, for
-  each column. As categories they would say nothing of new examples, and take most of the time;
-* missing numbers: an indicator of what is missing (`Missing`), for each column.
+  each column. As categories they could not generalise to new examples;
+* missing numbers: an indicator of missing values (`Missing`), for each column;
+* a table of 2 to 40 columns: optionally one more kernel per column, so that irrelevant columns
+  can lose their weight;
+* sequences: gapped k-mers, k-mers, and for equal lengths the weighted degree kernel.
 
-The middle width is gamma = 1 / d for d columns of variance 1, which is what scikit-learn's
-``gamma="scale"`` gives for scaled columns; neighbours differ by a factor 4.
+`default_candidates` returns the alternatives, simplest first; classifiers and regressors choose
+among them on held-out folds (`estimators.automatic`).
 
-A column of strings holds texts where most of them differ and have three words or more. Strings
-hardly repeat where there are 40 different ones or more, more than half as many as strings, and most
-have three letters or more. Categorical columns are what they say they are.
+The middle width is gamma = 1 / d for d columns of variance 1, which is scikit-learn's
+``gamma="scale"`` for scaled columns; neighbours differ by a factor 4. The squared distance of two
+typical examples is 2 d, so at 16 / d and d > 4 every example is similar only to itself: such a
+kernel memorises. The narrowest width therefore depends on d (`NARROWEST`).
+
+A column of strings is text if most of its strings differ and have three words or more. Strings
+hardly repeat if there are 40 different ones or more, more than half as many as strings, and most
+have three letters or more. Categorical columns are always categories.
 """
 
 from __future__ import annotations
@@ -47,27 +54,70 @@ from kernelweave.kernels.data.inputs import (
 from kernelweave.kernels.data.missing import FilledTexts, Missing, missing
 from kernelweave.kernels.data.standardized import Standardized, standardized
 from kernelweave.kernels.string.bag_of_words import BagOfWords
-from kernelweave.kernels.string.spectrum import NGram
+from kernelweave.kernels.string.gapped_kmer import GappedKmer
+from kernelweave.kernels.string.spectrum import NGram, Spectrum
+from kernelweave.kernels.string.weighted_degree import WeightedDegree
 from kernelweave.kernels.vector.linear import Linear
 from kernelweave.kernels.vector.rbf import RBF
+from kernelweave.sequences import Sequences
+from kernelweave.sequences.alphabets import DNA, PROTEIN, RNA
 
-FACTORS = [4.0**k for k in range(-3, 4)]  # of the middle gamma
-WORDS = 3  # from which on most strings of a column are texts
+WIDEST = -3  # exponent of 4 in the smallest gamma, relative to 1 / d
+NARROWEST = ((2, 3), (4, 2))  # up to 2 columns 4^3, up to 4 columns 4^2, otherwise 4^1
+LONGEST_MATCH = 20  # letters, of the weighted degree kernel
+MOST_COLUMNS = 40  # columns up to which each may have a kernel of its own
+TEMPORAL = ("date", "timedelta", "duration", "period", "interval")  # names of dtypes
+WORDS = 3  # words of a string, from which on it is text
 WORD = re.compile(r"\w\w+")
-LETTERS = 3  # in a row, by which strings that hardly repeat are compared
-MANY = 40  # different strings from which on they may be such
-SEPARATE = 30  # columns with missing numbers up to which each has a kernel of its own
+LETTERS = 3  # length of the n-grams that compare strings which hardly repeat
+MANY = 40  # least number of different strings that hardly repeat
+SEPARATE = 30  # columns with missing numbers up to which each has an indicator kernel of its own
 
 
-def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
-    """Return kernels for all columns of X; what they depend on is taken from X.
+def default_candidates(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
+    """Return the alternative sets of default kernels by name, simplest first.
 
     Parameters
     ----------
-    X : array or sparse matrix of numbers, or frame, with n examples.
-    weights : how much each example counts in means and variances, shape (n,).
+    X : array, sparse matrix, frame or Sequences, with n examples.
+    weights : weight of each example in means and variances, shape (n,).
+
+    Returns
+    -------
+    dict from the name of a set to its kernels; one set if there is nothing to choose.
     """
-    X, table = as_input(X), Contents.of(X)
+    X = as_input(X)
+    if isinstance(X, Sequences):
+        return sequence_candidates(X.alphabet, aligned=X.length is not None)
+    if alphabet := _alphabet_of_column(X):
+        aligned = len({len(text) for text in X[:, 0]}) == 1
+        return sequence_candidates(alphabet, aligned=aligned)
+    table = Contents.of(X)
+    kernels = _joint(table, X, weights)
+    candidates = {"all columns": kernels}
+    if columns := _of_columns(table, X, weights):
+        candidates["all columns and each column"] = kernels + columns
+    return candidates
+
+
+def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
+    """Return default kernels that read all columns of X together.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of numbers, frame or Sequences, with n examples.
+    weights : weight of each example in means and variances, shape (n,).
+    """
+    X = as_input(X)
+    if isinstance(X, Sequences):
+        return next(iter(sequence_candidates(X.alphabet, aligned=False).values()))
+    if alphabet := _alphabet_of_column(X):
+        return next(iter(sequence_candidates(alphabet, aligned=False).values()))
+    return _joint(Contents.of(X), X, weights)
+
+
+def _joint(table: Contents, X: Any, weights: np.ndarray) -> list[Kernel]:
+    """Return the kernels that read all columns together, and those of strings."""
     kernels: list[Kernel] = []
     for indices in (table.numbers, table.categories):
         if indices:
@@ -78,13 +128,83 @@ def default_kernels(X: Any, weights: np.ndarray) -> list[Kernel]:
     return kernels + _strings(table, X) + _indicators(table, X)
 
 
+def _of_columns(table: Contents, X: Any, weights: np.ndarray) -> list[Kernel]:
+    """Return a kernel per column that varies: RBF for numbers, equality for categories.
+
+    There are none if there are fewer than 2 columns or more than 40.
+    """
+    if not 2 <= len(table.vectors) <= MOST_COLUMNS:
+        return []
+    kernels: list[Kernel] = []
+    for index in table.vectors:
+        column_alone = standardized([index], X, weights)
+        if column_alone.n_varying and index in table.numbers:
+            kernels.append(RBF(gamma=1.0, columns=column_alone))
+        elif column_alone.n_varying:
+            kernels.append(Linear(columns=column_alone))
+    return kernels
+
+
+def sequence_candidates(
+    alphabet: Any, *, aligned: bool, columns: Any = None
+) -> dict[str, list[Kernel]]:
+    """Return the alternative sets of default kernels for sequences, by name.
+
+    Parameters
+    ----------
+    alphabet : the alphabet of the sequences.
+    aligned : whether all sequences have the same length, so that positions may correspond.
+    columns : the column that holds the sequences; None for all of X.
+    """
+    where = {"alphabet": alphabet, "columns": columns}
+    strands = bool(alphabet.complement)
+    lengths = [3, 4, 5, 6] if strands else [1, 2, 3]
+    candidates: dict[str, list[Kernel]] = {}
+    if strands:
+        candidates["gapped k-mers"] = [Unit(GappedKmer(**where))]
+    candidates["k-mers"] = [Unit(Spectrum(lengths, both_strands=strands, **where))]
+    if aligned:
+        positions = WeightedDegree(LONGEST_MATCH, **where)
+        candidates["weighted degree"] = [positions]
+        # Sequences that are aligned have one orientation: their words are those of one strand.
+        candidates["weighted degree and k-mers"] = [positions, Unit(Spectrum(lengths, **where))]
+    return candidates
+
+
+def alphabet_of(texts: Sequence[Any]) -> Any:
+    """Return the alphabet of strings that are biological sequences; None for other strings.
+
+    DNA and RNA sequences have 8 letters or more, proteins 20 or more, by the median.
+    """
+    known = [text.upper() for text in texts if isinstance(text, str)]
+    if not known:
+        return None
+    letters, length = set().union(*known), float(np.median([len(text) for text in known]))
+    for alphabet, others, shortest in ((DNA, "N", 8), (RNA, "N", 8), (PROTEIN, "BJOUXZ*", 20)):
+        if length >= shortest and letters <= {*alphabet.letters.decode(), *others}:
+            return alphabet
+    return None
+
+
+def _alphabet_of_column(X: Any) -> Any:
+    """Return the alphabet of an array with one column of sequences; None for other tables."""
+    if not isinstance(X, np.ndarray) or X.dtype.kind not in "OU" or X.shape[1] != 1:
+        return None
+    texts = X[:, 0].tolist()
+    return alphabet_of(texts) if all(isinstance(text, str) for text in texts) else None
+
+
 def default_region_kernel(X: Any, weights: np.ndarray) -> list[Kernel]:
-    """Return the one kernel that describes where examples X lie; see `default_kernels`.
+    """Return the one kernel of novelty detection; see `default_kernels`.
 
     It is an RBF kernel with gamma = 1 / d on all d standardised columns of numbers and categories,
-    plus those on texts, on strings that hardly repeat and on what is missing.
+    plus the kernels of texts, of strings that hardly repeat and of missing values. Sequences have
+    their first default kernel.
     """
-    X, table = as_input(X), Contents.of(X)
+    X = as_input(X)
+    if isinstance(X, Sequences) or _alphabet_of_column(X):
+        return default_kernels(X, weights)
+    table = Contents.of(X)
     kernels: list[Kernel] = []
     if table.vectors:
         columns = standardized(table.vectors, X, weights)
@@ -118,7 +238,8 @@ class Contents:
 
 
 def _kind(values: Any, label: str) -> str:
-    """Return what a column holds."""
+    """Return the kind of a column: one of the fields of `Contents`."""
+    _refuse_dates(values, label)
     if str(values.dtype).lower() == "object":
         _refuse_odd(values, label)
     if holds_numbers(values, label):
@@ -132,13 +253,24 @@ def _kind(values: Any, label: str) -> str:
     return "texts" if _are_texts(known) else "unrepeated" if _differ(known) else "categories"
 
 
+def _refuse_dates(values: Any, label: str) -> None:
+    """Raise for a column of dates, times, periods or intervals."""
+    dtype = str(values.dtype).lower()
+    if any(dtype.startswith(word) for word in TEMPORAL) or dtype in ("time", "<m8[ns]"):
+        raise ValueError(
+            f"X: column {label} holds dates, times or intervals ({values.dtype}), which default "
+            "kernels do not read; replace it by numbers, such as days since a date, the month or "
+            "the hour, or by strings for categories"
+        )
+
+
 def _refuse_odd(values: Any, label: str) -> None:
     """Raise for a column of objects that are neither numbers nor strings nor booleans."""
     for item in values:
         if not isinstance(item, str | bool | Number | None) and str(item) != "<NA>":
             raise ValueError(
-                f"X: column {label} holds {item!r}; kernels=None reads numbers, strings and "
-                "booleans: turn the column into such, leave it out, or name kernels"
+                f"X: column {label} holds {item!r}; default kernels read numbers, strings and "
+                "booleans: convert the column, leave it out, or pass kernels="
             )
 
 
@@ -158,8 +290,10 @@ def _differ(known: Sequence[Any]) -> bool:
 
 
 def _widths(columns: Standardized) -> Kernel:
-    middle = 1.0 / max(columns.n_varying, 1)
-    return RBF(gamma=[middle * factor for factor in FACTORS], columns=columns)
+    """Return RBF kernels of widths around gamma = 1 / d."""
+    d = max(columns.n_varying, 1)
+    narrowest = next((power for most, power in NARROWEST if d <= most), 1)
+    return RBF(gamma=[4.0**k / d for k in range(WIDEST, narrowest + 1)], columns=columns)
 
 
 def _strings(table: Contents, X: Any) -> list[Kernel]:
@@ -168,10 +302,10 @@ def _strings(table: Contents, X: Any) -> list[Kernel]:
     if table.unrepeated:
         labels = ", ".join(choose(index, X).label_of(0) for index in table.unrepeated)
         warn(
-            f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels}, and "
-            f"are compared by {LETTERS} letters in a row, not as categories; leave out what only "
-            "identifies rows (its kernel may have a large weight that says nothing), give "
-            "categories a categorical dtype, or name kernels",
+            f"X: strings hardly repeat in column{'s' * (len(table.unrepeated) > 1)} {labels} and "
+            f"are compared by their n-grams of {LETTERS} letters, not as categories; leave out "
+            "identifiers of rows (their kernel may get a large but meaningless weight), give "
+            "categories a categorical dtype, or pass kernels=",
             UserWarning,
         )
     return kernels + [Unit(NGram(LETTERS, columns=_filled(k, X))) for k in table.unrepeated]

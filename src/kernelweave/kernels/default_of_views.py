@@ -1,4 +1,4 @@
-"""The kernels of an estimator that was given none, for each view of its examples."""
+"""Default kernels of each view: those of an estimator with ``kernels=None``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.data.columns import choose
 from kernelweave.kernels.data.views import Grams, Views
-from kernelweave.kernels.default import default_kernels
+from kernelweave.kernels.default import default_candidates, default_kernels
 from kernelweave.kernels.vector.precomputed import Precomputed
 
 Default = Callable[[Any, np.ndarray], list[Kernel]]
@@ -23,9 +23,9 @@ def default_of_views(
 
     Parameters
     ----------
-    X : the training examples.
-    weights : shape (n,).
-    default : gives the kernels of a table and its weights.
+    X : n training examples.
+    weights : weight of each example in means and variances, shape (n,).
+    default : returns the kernels of one table and its weights.
     """
     if isinstance(X, Grams):
         return [Precomputed(columns=name, name=name) for name in X.names]
@@ -34,8 +34,23 @@ def default_of_views(
     return [kernel for view in X.names for kernel in _of_view(view, X, weights, default)]
 
 
+def candidates_of_views(X: Any, weights: np.ndarray) -> dict[str, list[Kernel]]:
+    """Return the alternative sets of default kernels by name, simplest first.
+
+    Views and matrices have one set; see `kernels.default.default_candidates` for other X.
+
+    Parameters
+    ----------
+    X : n training examples.
+    weights : weight of each example in means and variances, shape (n,).
+    """
+    if isinstance(X, Views):
+        return {"each view": default_of_views(X, weights)}
+    return default_candidates(X, weights)
+
+
 def _of_view(view: str, X: Views, weights: np.ndarray, default: Default) -> list[Kernel]:
-    """Return the kernels of the examples that a view is present for."""
+    """Return the kernels of the examples for which a view is present."""
     table, rows = choose(view, X).present(X)
     if table is None:
         raise ValueError(f"view {view!r} is absent for all training examples: leave it out")

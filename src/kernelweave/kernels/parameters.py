@@ -128,7 +128,7 @@ def label(kernel: str, parameters: dict[str, Any], columns: Any) -> str:
 
 
 def _formatted(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else repr(value)
+    return f"{value:.3g}" if isinstance(value, float) else repr(value)
 
 
 def frozen(selection: Any) -> Any:

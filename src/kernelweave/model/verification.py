@@ -152,7 +152,7 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
     check_is_fitted(model)
     fitted = _certified(model)
     X = check_examples(model, X, reset=False)
-    problems = _problems(model, X, y, sample_weight)
+    problems = problems_of(model, X, y, sample_weight)
     n, support = len(problems[0].y), model.support_
     if support.size and support.max() >= n:
         raise ValueError(
@@ -230,7 +230,7 @@ def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
     return same
 
 
-def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
+def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
     """Return the problem of each output."""
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
     if getattr(model, "multilabel_", False):

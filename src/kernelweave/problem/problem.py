@@ -119,6 +119,14 @@ class Problem:
         """Return the problem of some examples of one output; see `Risk.restricted`."""
         return replace(self, risk=self.risk.restricted(idx, tau, cost_factor))
 
+    def scaled(self, factor: float) -> Problem:
+        """Return the problem with its costs multiplied by a factor."""
+        return replace(self, risk=replace(self.risk, C=factor * self.C))
+
+    def with_costs(self, C: np.ndarray) -> Problem:
+        """Return the problem with other costs, shape (n,)."""
+        return replace(self, risk=replace(self.risk, C=C))
+
     def given(self, theta: np.ndarray) -> Problem:
         """Return the inner problem: the same risk with fixed kernel weights, shape (M,)."""
         return replace(self, norm=Fixed(theta))

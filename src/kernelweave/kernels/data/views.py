@@ -151,7 +151,10 @@ class Views:
 
     def _view(self, name: str) -> Any:
         if name not in self.views:
-            raise ValueError(f"X has no view {name!r}; its views are {', '.join(self.names)}")
+            raise ValueError(
+                f"X has no view {name!r}; its views are {', '.join(self.names)}; for examples "
+                f"without this view pass {{{name!r}: None}} beside the others"
+            )
         return self.views[name]
 
     def __repr__(self) -> str:

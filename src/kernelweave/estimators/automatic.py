@@ -1,0 +1,238 @@
+"""The choice of default kernels and of C="auto", on held-out folds of a sample.
+
+Every candidate set of kernels has one engine. On each fold the solution for one C is the start of
+the next (`optimization.path`), so that a candidate costs little more than one fit per fold. A more
+complex candidate is chosen only if its held-out loss is lower by more than one standard error of
+the paired differences: small samples keep the simplest kernels.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing
+
+from ..common.core import single_threaded_blas
+from ..kernels import Kernel
+from ..kernels.data.views import Grams
+from ..optimization.path import follow
+from ..optimization.plan import find_method
+from ..optimization.result import Result
+from ..problem.problem import Problem
+from .fold import Fold
+
+if TYPE_CHECKING:
+    from ..engines import Engine
+    from .base import MKLEstimator
+
+FACTORS = (0.1, 1.0, 10.0, 100.0)  # values of C, in units of the scale of the targets
+FOLDS = 3  # of large samples
+SMALL, MORE_FOLDS = 500, 5  # up to so many examples so many folds: their scores vary more
+MOST_EXAMPLES = 2000  # sampled for the choice; the error of a proportion is then about 0.01
+FEWEST_EXAMPLES = 12  # below, held-out folds say nothing: C = 1 and the first candidate
+LOOSEST_TOL = 1e-2  # duality gap of trial fits: held-out predictions hardly change below it
+TIE_BREAK = 1e-3  # weight of the hinge loss beside the error rate, which has many ties
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A set of kernels and a factor of C, with the held-out losses of all alternatives.
+
+    Attributes
+    ----------
+    name : the chosen candidate.
+    factor : the chosen C, relative to the problems that were given.
+    tried : a dict per candidate with its name ("kernels"), its best C ("C", relative), and its
+        held-out "loss": error rate, or mean squared error relative to the variance.
+    """
+
+    name: str
+    factor: float
+    tried: list[dict[str, Any]]
+
+    def __str__(self) -> str:
+        each = [f"{one['kernels']} {one['loss']:.3f} (C={one['C']:g})" for one in self.tried]
+        return f"held-out loss of {', '.join(each)}; chosen: {self.name}"
+
+
+def choose(
+    estimator: MKLEstimator,
+    X: Any,
+    problems: Sequence[Problem],
+    factors: Sequence[float],
+    *,
+    shared: bool,
+) -> Choice:
+    """Return the candidate and the factor of C with the lowest held-out loss.
+
+    Parameters
+    ----------
+    estimator : gives the candidates and the parameters of the fits; it is not changed.
+    X : n examples.
+    problems : the problem of each output, at the costs that `factors` multiply.
+    factors : values of C, ascending.
+    shared : whether the outputs share their weights.
+    """
+    rows, folds = held_out_folds(problems)
+    first = 1.0 if 1.0 in factors else factors[0]
+    if rows is None:
+        names = list(estimator._candidates(X, problems[0].C))
+        return Choice(names[0], first, [])
+    part = X if len(rows) == len(problems[0].y) else rows_of(X, rows)
+    if part is not X:
+        problems = [problem.restricted(rows, problem.tau) for problem in problems]
+    trial = clone(estimator)
+    trial.set_params(tol=max(estimator.tol, LOOSEST_TOL), verbose=0, checkpoint=None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the final fit repeats those that matter
+        candidates = estimator._candidates(part, problems[0].C)
+        if len(candidates) == len(factors) == 1:
+            return Choice(next(iter(candidates)), first, [])
+        losses = {
+            name: _losses(trial, kernels, part, problems, factors, folds, shared=shared)
+            for name, kernels in candidates.items()
+        }
+    return best_of(losses, factors, problems[0].C * (folds >= 0))
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Return some examples of X; of matrices of similarities, rows and columns."""
+    return X[np.ix_(rows, rows)] if isinstance(X, Grams) else _safe_indexing(X, rows)
+
+
+def best_of(
+    losses: Mapping[str, np.ndarray], factors: Sequence[float], weights: np.ndarray
+) -> Choice:
+    """Return the first candidate that no later one improves by more than a standard error.
+
+    Parameters
+    ----------
+    losses : held-out losses by candidate, shape (factors, n).
+    factors : values of C, ascending; the smallest of equally good ones is chosen.
+    weights : weight of each example, shape (n,); 0 for those never held out.
+    """
+    shares = weights / weights.sum()
+    tried: list[dict[str, Any]] = []
+    name, kept = "", np.empty(0)
+    for candidate, each in losses.items():
+        means = each @ shares
+        best = int(np.argmin(means))
+        tried.append({"kernels": candidate, "C": factors[best], "loss": float(means[best])})
+        lower = kept - each[best] if name else np.empty(0)
+        if not name or lower @ shares > _standard_error(lower, shares):
+            name, kept = candidate, each[best]
+    chosen = next(one for one in tried if one["kernels"] == name)
+    return Choice(name, chosen["C"], tried)
+
+
+def _standard_error(values: np.ndarray, shares: np.ndarray) -> float:
+    """Return the standard error of a weighted mean of independent values, shape (n,)."""
+    return float(np.sqrt(shares**2 @ (values - values @ shares) ** 2))
+
+
+def held_out_folds(problems: Sequence[Problem]) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return sampled examples, shape (k,), and the fold that holds each out, shape (k,).
+
+    Examples are sorted by their targets and dealt out, so that folds and sample are stratified.
+    The fold is -1 for the only example of a class, which always trains. Examples are None if they
+    are too few.
+    """
+    counted = np.flatnonzero(problems[0].C > 0)
+    if len(counted) < FEWEST_EXAMPLES:
+        return None, np.empty(0, dtype=np.int64)
+    shuffled = np.random.default_rng(0).permutation(counted)
+    order = np.lexsort([problem.y[shuffled] for problem in problems])
+    dealt = shuffled[order]
+    dealt = dealt[:: -(-len(dealt) // MOST_EXAMPLES)]
+    folds = np.arange(len(dealt)) % (MORE_FOLDS if len(dealt) <= SMALL else FOLDS)
+    for problem in problems:
+        y = problem.y[dealt]
+        for value in (-1.0, 1.0):
+            if problem.loss.kind == "classifier" and np.count_nonzero(y == value) == 1:
+                folds[y == value] = -1
+    back = np.argsort(dealt)
+    return dealt[back], folds[back]
+
+
+def _losses(
+    estimator: MKLEstimator,
+    kernels: list[Kernel],
+    X: Any,
+    problems: Sequence[Problem],
+    factors: Sequence[float],
+    folds: np.ndarray,
+    *,
+    shared: bool,
+) -> np.ndarray:
+    """Return the held-out loss of every example for each factor of C, shape (factors, n)."""
+    norm = problems[0].norm
+    method = find_method(estimator.solver, norm, problems[0].loss, shared=shared)
+    values = np.zeros((len(factors), len(problems), len(folds)))
+    deadline, count = estimator._deadline(), int(folds.max()) + 1
+    with single_threaded_blas():
+        prepared = estimator._prepare(
+            kernels, X, problems[0].C, [method], [norm], shared=shared, fits=count * len(factors)
+        )
+
+        def solve(engine: Engine, problem: Problem, weights: np.ndarray | None) -> Result:
+            return estimator._solve(
+                problem, engine, prepared, weights, deadline=deadline, confirm=False
+            )
+
+        for number in range(count):
+            test = np.flatnonzero(folds == number)
+            trains = np.where(folds == number, 0.0, 1.0)
+            training = [problem.with_costs(problem.C * trains) for problem in problems]
+            suited, engine = prepared.suited(training, shared=shared)
+            fold = Fold(engine, test)
+            outputs = []
+            for problem in suited:
+                path = follow(
+                    problem,
+                    engine,
+                    [problem.norm],
+                    np.array(factors),
+                    lambda one, weights: solve(engine, one, weights),  # noqa: B023
+                )
+                found = {j: fold.values(problem, result) for _, j, result in path}
+                outputs.append(np.array([found[j] for j in range(len(factors))]))
+            values[:, :, test] = np.concatenate(outputs, axis=1)
+    targets = np.array([problem.y + problem.centre for problem in problems])
+    return errors(values, targets) if is_classifier(estimator) else squares(values, targets)
+
+
+def errors(values: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return the misclassification of each example, shape (..., n), with a tie-breaking hinge loss.
+
+    Parameters
+    ----------
+    values : decision values, shape (..., outputs, n).
+    targets : -1 or 1, shape (outputs, n). If each example has one 1, the outputs are classes;
+        otherwise they are labels, and the error is their mean.
+    """
+    hinge = np.maximum(0.0, 1.0 - targets * values).mean(axis=-2)
+    if len(targets) > 1 and np.all((targets > 0).sum(axis=0) == 1):
+        wrong = values.argmax(axis=-2) != targets.argmax(axis=0)
+    else:
+        wrong = (targets * values <= 0).mean(axis=-2)
+    found: np.ndarray = wrong + TIE_BREAK * hinge
+    return found
+
+
+def squares(values: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """Return the squared errors relative to the variance, averaged over outputs, shape (..., n).
+
+    Parameters
+    ----------
+    values : predictions, shape (..., outputs, n).
+    targets : shape (outputs, n).
+    """
+    variances = targets.var(axis=1)
+    scale = np.where(variances > 0, variances, 1.0)[:, None]
+    found: np.ndarray = ((values - targets) ** 2 / scale).mean(axis=-2)
+    return found

@@ -1,0 +1,132 @@
+"""Cross-fitting: contributions of kernels to held-out examples, at the learned kernel weights.
+
+A narrow kernel memorises: it contributes much to the decision values of training examples and
+nothing to those of new ones. Here the SVM is trained again on each training fold with the kernel
+weights fixed, and the contributions to the held-out examples are compared with their targets.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from ..common.core import single_threaded_blas
+from ..common.numbers import thread_count
+from ..common.warnings import warn
+from ..kernels import Kernel
+from ..model.model import Model
+from ..norms import Fixed
+from ..optimization.plan import find_method
+from ..problem.problem import Problem
+from .automatic import LOOSEST_TOL, held_out_folds, rows_of
+
+if TYPE_CHECKING:
+    from .base import MKLEstimator
+
+LARGE = 0.1  # training share of a kernel, from which on a warning may name it
+INFLATED = 4.0  # training share over held-out share, from which on a warning names the kernel
+FEWEST_FOR_SHARES = 100  # examples below which held-out shares are too noisy for a warning
+NAMED = 3  # kernels that a warning names, at most
+
+
+def held_out_covariances(
+    estimator: MKLEstimator,
+    kernels: list[Kernel],
+    X: Any,
+    problems: Sequence[Problem],
+    weights: np.ndarray,
+) -> np.ndarray | None:
+    """Return the covariance of each kernel's held-out contributions with the targets.
+
+    Parameters
+    ----------
+    estimator : gives the parameters of the fits; it is not changed.
+    kernels : M kernels.
+    X : n examples, of which at most 2,000 are sampled.
+    problems : the problem of each output.
+    weights : the learned kernel weights, shape (outputs, M) or (1, M) if shared.
+
+    Returns
+    -------
+    array of shape (outputs, M), or None if there are too few examples.
+    """
+    rows, folds = held_out_folds(problems)
+    if rows is None:
+        return None
+    if len(rows) < len(problems[0].y):
+        X = rows_of(X, rows)
+        problems = [problem.restricted(rows, problem.tau) for problem in problems]
+    trial = clone(estimator)
+    trial.set_params(tol=max(estimator.tol, LOOSEST_TOL), solver="auto", verbose=0)
+    found = np.zeros((len(problems), weights.shape[1]))
+    with single_threaded_blas(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        norms = [Fixed(one) for one in np.resize(weights, found.shape) if one.any()]
+        if not norms:
+            return found
+        method = find_method("auto", norms[0], problems[0].loss, shared=False)
+        prepared = trial._prepare(
+            kernels, X, problems[0].C, [method], norms[:1], shared=False, fits=len(problems)
+        )
+        for output, problem in enumerate(problems):
+            theta = weights[output % len(weights)]
+            if not theta.any():
+                continue
+            for number in range(int(folds.max()) + 1):
+                test = np.flatnonzero(folds == number)
+                costs = np.where(folds == number, 0.0, problem.C)
+                fold = replace(problem.with_costs(costs), norm=Fixed(theta))
+                found[output] += _covariances(trial, prepared, fold, test) * len(test) / len(folds)
+    return found
+
+
+def _covariances(
+    estimator: MKLEstimator, prepared: Any, problem: Problem, test: np.ndarray
+) -> np.ndarray:
+    """Return the covariances, shape (M,), over the held-out examples of a fold."""
+    compiled, examples = prepared.compiled, prepared.examples
+    [suited], engine = prepared.suited([problem], shared=False)
+    engine.move_to(np.zeros(engine.n))
+    result = estimator._solve(
+        suited, engine, prepared, deadline=estimator._deadline(), confirm=False
+    ).spread(compiled.varying, compiled.n_kernels)
+    support = np.flatnonzero(result.alpha)
+    if len(support) == 0:
+        return np.zeros(compiled.n_kernels)
+    model = Model(
+        compiled=compiled,
+        examples=examples.reference(support),
+        coef=np.ascontiguousarray(result.alpha[None, support]),
+        weights=result.weights[None],
+        intercept=np.atleast_1d(result.bias),
+    )
+    added = model.contributions_of(examples.take(test), thread_count(estimator.n_jobs))[:, 0]
+    target = problem.y[test] - problem.y[test].mean()
+    found: np.ndarray = target @ added / len(test)
+    return found
+
+
+def warn_of_inflated(names: Sequence[str], shares: np.ndarray, held_out: np.ndarray) -> None:
+    """Warn of kernels whose training share far exceeds their held-out share.
+
+    Parameters
+    ----------
+    names : names of M kernels.
+    shares, held_out : training and held-out shares, shape (M,).
+    """
+    inflated = (shares >= LARGE) & (shares > INFLATED * held_out)
+    if not inflated.any():
+        return
+    listed = [m for m in np.argsort(-shares, kind="stable").tolist() if inflated[m]][:NAMED]
+    each = [f"{names[m]} ({shares[m]:.2f}, held out {held_out[m]:.2f})" for m in listed]
+    warn(
+        "the training share of some kernels far exceeds their held-out share, so their weights "
+        f"do not show importance: {'; '.join(each)}; they fit noise of the training examples: "
+        "lower C, or leave out narrow kernels",
+        UserWarning,
+    )
