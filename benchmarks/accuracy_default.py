@@ -11,6 +11,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ Set = Callable[[], tuple[Any, np.ndarray]]
 FOLDS = 5
 MOST = 1000  # examples of a set
 CACHED = RESULTS / "accuracy_default.jsonl"
+PAGE = data.ROOT / "docs" / "defaults.md"
 CATEGORIES = make_column_selector(dtype_exclude="number")
 GRID_C, GRID_GAMMA = [0.1, 1.0, 10.0, 100.0], [0.001, 0.01, 0.1, 1.0]
 
@@ -188,7 +190,17 @@ def run(settings: Settings) -> Table:
         means[part] = names
     table = of_means(means, cached)
     table.notes = [one.markdown() for one in tables]
+    if not settings.tiny:
+        write_page([table, *tables])
     return table
+
+
+def write_page(tables: list[Table]) -> None:
+    """Put the tables between the marks of ``docs/defaults.md``."""
+    start, end = "<!-- accuracy_default -->\n", "<!-- /accuracy_default -->"
+    before, _, rest = PAGE.read_text().partition(start)
+    shown = "".join(replace(table, notes=[]).markdown() for table in tables)
+    PAGE.write_text(f"{before}{start}\n{shown}{end}{rest.partition(end)[2]}")
 
 
 def of_scores(part: str, names: tuple[str, ...], found: dict[Any, Any]) -> Table:
