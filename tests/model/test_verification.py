@@ -226,3 +226,9 @@ def test_examples_are_themselves(kernels, rng):
     X = rng.normal(size=(60, 3))
     y = X[:, 0] > 0
     assert verify(MKLClassifier(kernels).fit(X, y), X, y).agree
+
+
+def test_two_stage_solvers_certify_fixed_weights(rng):
+    X, y = examples(rng)
+    assert MODELS["two stages"].fit(X, y).certifies_ == "machine at given weights"
+    assert MODELS["two classes"].fit(X, y).certifies_ == "weights and machine"
