@@ -403,7 +403,8 @@ class _Planner:
             return "newton"
         tuning = self.tuning
         limit = tuning.newton_free if self.costs.free_weights else tuning.newton_costly
-        newton = norm.exponent <= limit and tuning.newton_kernels >= self.M
+        steep = norm.exponent <= limit or (np.isnan(norm.exponent) and norm.is_curved)
+        newton = steep and tuning.newton_kernels >= self.M
         return "newton" if newton else "analytic"
 
     @property

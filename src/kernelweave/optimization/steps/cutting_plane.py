@@ -15,13 +15,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.optimize import linprog
 
 from ...norms import Norm
 from ..iterate import Iterate, Step
 from .base import WeightStep
 from .cuts import Cuts
 
-TIGHT = 1e-10  # HiGHS's smallest tolerance: the gap only falls with the root of a cut's violation
+TIGHT = 1e-10  # smallest feasibility tolerance of HiGHS
+REFINED = 1e-3  # slope of the last cut along feasible changes, below which vertices are refined
+FAR = 1e4  # distance, in units of the refined program, of cuts and weights that do not matter
 PART = 0.3  # of the way to the corner
 
 
@@ -64,6 +67,8 @@ class CuttingPlaneSteps:
             self.program = LinearProgram(self.norm.costs(cuts.s.shape[1]))
         self.program.add(cuts.linear[-1] / cuts.scale, cuts.s[-1] / cuts.scale)
         theta = self.program.solve()
+        costs = self.norm.costs(len(theta))
+        theta = refined(theta, cuts.linear / cuts.scale, cuts.s / cuts.scale, costs)
         theta /= self.norm.value(theta)
         self.program.remove(cuts.retire(theta))
         return theta
@@ -101,9 +106,48 @@ class LinearProgram:
             self.model.deleteRows(len(cuts), cuts.astype(np.int32) + 1)
 
     def solve(self) -> np.ndarray:
-        """Return the best weights, shape (M,)."""
+        """Return the optimal weights, shape (M,)."""
         self.model.run()
         weights: np.ndarray = np.maximum(
             np.array(self.model.getSolution().col_value)[: self.M], 0.0
         )
         return weights
+
+
+def refined(theta: np.ndarray, linear: np.ndarray, s: np.ndarray, costs: np.ndarray) -> np.ndarray:
+    """Return the vertex near theta, shape (M,), beyond the tolerance of the simplex method.
+
+    Near the optimum the violation of a cut is of second order in the error of theta, and falls
+    below the feasibility tolerance long before the duality gap, which is of first order. So the
+    program is solved again for the change of theta, in units in which the last cuts are of order 1.
+
+    Parameters
+    ----------
+    theta : ndarray of shape (M,)
+        Solution of the linear program.
+    linear, s : ndarrays of shape (T,) and (T, M)
+        Cuts, the last one last.
+    costs : ndarray of shape (M,)
+    """
+    level = float(theta @ s[-1])
+    slopes = -0.5 * (s - level * costs)  # along costs . change = 0
+    unit = float(np.abs(slopes[-1][theta > 0]).max())
+    if not 0 < unit < REFINED:
+        return theta
+    heights = linear - 0.5 * s @ theta
+    heights = (heights - heights.max()) / unit**2
+    near = heights > -FAR
+    rows = np.hstack([slopes[near] / unit, np.full((int(near.sum()), 1), -1.0)])
+    bounds = [(max(-weight / unit, -FAR), FAR) for weight in theta]
+    found = linprog(
+        np.append(np.zeros(len(theta)), 1.0),
+        A_ub=rows,
+        b_ub=-heights[near],
+        A_eq=np.append(costs, 0.0)[None],
+        b_eq=[0.0],
+        bounds=[*bounds, (None, None)],
+        method="highs",
+    )
+    if found.x is None:
+        return theta
+    return np.maximum(theta + unit * found.x[:-1], 0.0)
