@@ -7,6 +7,7 @@ import pytest
 from mkl_cases import begin, make_case
 
 from kernelweave import norms
+from kernelweave.optimization.certifier import Certifier
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.run import Run
@@ -60,12 +61,11 @@ def case(load_real):
     return make_case(load_real("sonar"), "hinge", norms.Lp(2), n=40)
 
 
-def test_iterate_of_a_method_has_the_values_of_its_engine(case):
+def test_iterate_has_the_values_of_its_engine(case):
     problem, engine = case.problem, case.engine
     theta = begin(problem, engine)
     WorkingSets(60).solve(problem.given(theta), engine, theta, Run.start(1e-2))
-    method = WorkingSets(60).begin(problem, engine, Run.start(1e-3))
-    seen = Iterate.of(method, theta, lambda *_: np.eye(5), None)
+    seen = Iterate.of(Certifier(problem, engine), theta, lambda *_: np.eye(5), None, 1e-3)
     s = np.einsum("i,mij,j->m", engine.alpha, case.K, engine.alpha)
     np.testing.assert_allclose(seen.s, s, rtol=1e-9)
     dual = problem.given(theta).dual(engine.alpha, s)
@@ -80,6 +80,6 @@ def test_block_norms_that_are_not_finite_are_an_error(case):
     broken = SimpleNamespace(
         alpha=case.engine.alpha, n_kernels=5, quadratic=lambda: np.full(5, np.nan)
     )
-    method = SimpleNamespace(problem=case.problem, engine=broken, run=Run.start())
+    certifier = Certifier(case.problem, broken)
     with pytest.raises(FloatingPointError, match="alpha' K alpha is not finite"):
-        Iterate.of(method, np.ones(5), None, None)
+        Iterate.of(certifier, np.ones(5), None, None, 1e-3)

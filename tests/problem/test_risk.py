@@ -44,11 +44,64 @@ def test_best_bias_minimises_the_risk(loss, rng):
     assert found == pytest.approx(lowest, rel=1e-3)
 
 
-def test_conjugate_is_infinite_where_alphas_miss_their_sum(rng):
-    risk = random_risk(losses.Hinge(), rng)
+@every_loss
+def test_alphas_that_miss_their_sum_are_not_feasible(loss, rng):
+    """The conjugate, a sum over examples, does not know about it."""
+    risk = random_risk(loss, rng)
     alpha = feasible_alpha(risk, rng)
-    assert np.isfinite(risk.conjugate(alpha))
-    assert risk.conjugate(0.99 * alpha + 1e-3) == np.inf
+    assert risk.is_feasible(alpha)
+    assert risk.is_feasible(alpha * (1 + 1e-14))
+    moved = alpha.copy()
+    moved[np.abs(alpha).argmax()] *= 0.99
+    assert not risk.is_feasible(moved)
+    assert np.isfinite(risk.conjugate(moved))
+
+
+def test_conjugate_is_infinite_outside_the_box(rng):
+    risk = random_risk(losses.Hinge(), rng)
+    alpha = np.zeros(N)
+    alpha[:2] = 1.5 * risk.term.hi[0], -1.5 * risk.term.hi[0]
+    assert risk.is_feasible(alpha)
+    assert risk.conjugate(alpha) == np.inf
+
+
+@every_loss
+def test_feasible_alpha_adds_up_within_its_bounds_for_each_output(loss, rng):
+    risk = random_risk(loss, rng)
+    shared = Risk.sharing([risk, risk])
+    alpha = shared.feasible_alpha()
+    assert shared.is_feasible(alpha)
+    assert np.isfinite(shared.conjugate(alpha))
+    np.testing.assert_array_equal(alpha, np.tile(risk.feasible_alpha(), 2))
+
+
+@pytest.mark.parametrize("loss", [losses.Logistic(), losses.SmoothHinge(3.0)], ids=repr)
+def test_response_is_minus_the_gradient_and_the_hessian_of_a_smooth_risk(loss, rng):
+    """Of the risk with the best bias, against differences."""
+    risk, F, step = random_risk(loss, rng), rng.normal(size=N), 1e-5
+
+    def value(F):
+        return risk.value(F, risk.best_bias(F))
+
+    here = risk.response(F)
+    assert here.value == pytest.approx(value(F), rel=1e-12)
+    assert risk.is_feasible(here.alpha)
+    for unit in np.eye(N):
+        slope = (value(F + step * unit) - value(F - step * unit)) / (2 * step)
+        assert slope == pytest.approx(-here.alpha @ unit, abs=1e-7)
+        change = risk.response(F + step * unit).alpha - risk.response(F - step * unit).alpha
+        np.testing.assert_allclose(here.hessian(unit), -change / (2 * step), atol=1e-6)
+    np.testing.assert_allclose(here.hessian(np.ones(N)), 0.0, atol=1e-12)  # the bias adapts
+
+
+@every_loss
+def test_response_attains_the_fenchel_young_equality(loss, rng):
+    """Only smooth losses have one: their dual terms are entropies."""
+    risk, F = random_risk(loss, rng), rng.normal(size=N)
+    assert risk.is_smooth == (loss.name in ("logistic", "smooth_hinge"))
+    if risk.is_smooth:
+        here = risk.response(F)
+        assert here.value + risk.conjugate(here.alpha) == pytest.approx(-here.alpha @ F, abs=1e-9)
 
 
 def test_infeasibility_gain_is_the_violation_times_the_bias(rng):

@@ -13,11 +13,13 @@ from mkl_cases import splice_case as make
 from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import DenseEngine, LinearEngine
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
+from kernelweave.optimization.certifier import certified
 from kernelweave.optimization.inner import descent as module
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.descent import first_zero, project
 from kernelweave.optimization.inner.working_sets import Decomposition, WorkingSets
 from kernelweave.optimization.run import Run
+from kernelweave.optimization.stopping import StallTuning
 from kernelweave.problem.problem import Problem
 
 WORKING_SETS = WorkingSets(50)
@@ -131,6 +133,19 @@ def test_working_sets_take_over_if_the_gap_falls_slowly(no_patience):
     assert found.gap <= 1e-4
     assert watched == found.history
     assert found.n_iter >= 2
+
+
+def test_working_sets_take_over_after_a_stall(monkeypatch):
+    """The log of a descent that made no progress is no reason for its successor to stop."""
+
+    def idle(descent, run):
+        certificate = certified(descent.problem, descent.engine, descent.weights)
+        for _ in range(StallTuning().patience + 1):
+            run.record(certificate, descent.weights)
+
+    monkeypatch.setattr("kernelweave.optimization.inner.conjugate_gradients.descended", idle)
+    found = WITH_SETS.solve(*make(), Run.start(1e-4))
+    assert found.gap <= 1e-4
 
 
 def test_working_sets_use_the_iterations_left(no_patience):

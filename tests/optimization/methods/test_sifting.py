@@ -1,17 +1,39 @@
 """Some kernels at a time: the optimum among all of them, for every loss."""
 
+import os
+
+import naive_mkl
 import numpy as np
 import pytest
 from kernel_cases import dense, training_set
 from loss_cases import every_loss
-from mkl_cases import begin
+from mkl_cases import begin, uses
+from naive_normalize import normalised
+from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
-from kernelweave import MKLClassifier, MKLClassifierCV, kernels, losses, norms
+from kernelweave import (
+    MKLClassifier,
+    MKLClassifierCV,
+    MKLOneClass,
+    MKLRegressor,
+    kernels,
+    losses,
+    norms,
+    verify,
+)
 from kernelweave.engines.streamed import StreamedEngine
+from kernelweave.optimization.inner.working_sets import WorkingSets
+from kernelweave.optimization.interleaved import Interleaved
 from kernelweave.optimization.methods.optimality import optimality
-from kernelweave.optimization.methods.sifting import FEW, first_guess, sift
+from kernelweave.optimization.methods.sifting import FEW, SiftedKernels, first_guess, sift
 from kernelweave.optimization.methods.skm import SKM
 from kernelweave.optimization.run import Run
+from kernelweave.optimization.sparsity import DropSmallWeights
+from kernelweave.optimization.steps.cutting_plane import CuttingPlane
+from kernelweave.optimization.steps.inner_hessian import InnerHessian
+from kernelweave.optimization.steps.level import Level
+from kernelweave.optimization.steps.newton import Newton
+from kernelweave.optimization.wrapper import Wrapper
 from kernelweave.problem.problem import Problem
 
 M = 30
@@ -21,6 +43,7 @@ KERNELS = [
     kernels.RBF(gamma=np.geomspace(0.01, 1.0, 13)),
     kernels.Linear(columns=[0]),
 ]
+WIDTHS, COLUMN_WIDTHS = np.geomspace(0.01, 1.0, 13), (0.1, 0.5, 2.0, 8.0)
 NORMS = [norms.Lp(1), norms.Lp(1, weights=tuple(np.linspace(0.5, 2.0, M)))]
 every_norm = pytest.mark.parametrize("norm", NORMS, ids=["equal", "weighted"])
 
@@ -154,3 +177,164 @@ def test_through_the_estimator(solver, rng, few_examples, monkeypatch):
     assert model.primal_objective_ == pytest.approx(reference.primal_objective_, rel=1e-3)
     grid = MKLClassifierCV(KERNELS, norms=[1], Cs=[0.1, 1.0], solver=solver, cv=2).fit(X, y)
     assert grid.duality_gap_ <= 1e-3
+
+
+SETS = WorkingSets(1000)
+SCHEDULES = {
+    "newton": Wrapper(SETS, Newton(InnerHessian(1200))),
+    "cutting plane": Interleaved(SETS, CuttingPlane()),
+    "level": Interleaved(SETS, Level()),
+}
+SOLVERS = {name: DropSmallWeights(solver, SETS, 3) for name, solver in SCHEDULES.items()}
+every_solver = pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+
+
+def kernel_matrices(X):
+    """The matrices of KERNELS in plain NumPy, normalised by "unit", shape (M, n, n)."""
+    columns = [rbf_kernel(X[:, [c]], gamma=gamma) for c in range(4) for gamma in COLUMN_WIDTHS]
+    widths = [rbf_kernel(X, gamma=gamma) for gamma in WIDTHS]
+    return np.stack([normalised(K, "unit") for K in (*columns, *widths, linear_kernel(X[:, :1]))])
+
+
+@every_solver
+@every_norm
+@every_loss
+def test_sifted_optimum_is_that_of_all_kernels(loss, norm, solver, case, few_examples):
+    """And its certificate among all kernels is that of plain NumPy."""
+    problem, X = case(loss, norm)
+    engine = dense(KERNELS, X, "unit")
+    expected = SCHEDULES["newton"].solve(problem, engine, begin(problem, engine), Run.start(1e-5))
+    stream = streamed(X)
+    sifted = SiftedKernels(solver)
+    result = sifted.solve(problem, stream, begin(problem, stream), Run.start(1e-4))
+    assert result.converged
+    assert expected.converged
+    assert result.primal == pytest.approx(expected.primal, rel=1.1e-4)
+    primal, dual, gap = naive_mkl.certificate(kernel_matrices(X), problem, result)
+    assert result.primal == pytest.approx(primal, rel=1e-9)
+    assert result.dual == pytest.approx(dual, rel=1e-9)
+    assert gap <= 1e-4 + 1e-9
+    np.testing.assert_array_equal(stream.alpha, result.alpha)
+
+
+@every_solver
+def test_sifting_continues_from_sparse_weights(solver, case, few_examples):
+    """As a fit does that was stopped: the kernels with a weight are the first sample."""
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    engine = streamed(X)
+    first = SiftedKernels(solver).solve(problem, engine, begin(problem, engine), Run.start(0.05))
+    assert not first.weights.all()
+    again = SiftedKernels(solver).solve(problem, engine, first.weights, Run.start(1e-4))
+    assert again.converged
+    engine = streamed(X)
+    alone = SiftedKernels(solver).solve(problem, engine, begin(problem, engine), Run.start(1e-4))
+    assert again.primal == pytest.approx(alone.primal, rel=2e-4)
+    unchanged = SiftedKernels(solver).solve(problem, engine, alone.weights, Run.start(1e-4))
+    assert unchanged.converged
+    assert unchanged.n_iter <= 1
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_sifting_ends_with_its_budget(most, case, few_examples):
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    engine = streamed(X)
+    weights, run = begin(problem, engine), Run.start(1e-9, most)
+    result = SiftedKernels(SOLVERS["newton"]).solve(problem, engine, weights, run)
+    assert not result.converged
+    assert result.n_iter <= most
+    assert naive_mkl.certificate(kernel_matrices(X), problem, result)[2] == pytest.approx(
+        result.gap, rel=1e-9
+    )
+
+
+def test_engines_that_keep_all_outputs_are_refused(case):
+    problem, X = case(losses.Hinge(), norms.Lp(1))
+    engine = dense(KERNELS, X, "unit")
+    with pytest.raises(TypeError, match="DenseEngine cannot choose among its kernels"):
+        SiftedKernels(SETS).solve(problem, engine, begin(problem, engine), Run.start())
+
+
+MANY = kernels.per_feature(kernels.RBF(gamma=list(np.geomspace(0.01, 10.0, 80))))  # 320 kernels
+
+
+@pytest.fixture
+def table(rng):
+    X = rng.normal(size=(N, 4))
+    return X, X[:, 0] + X[:, 1] ** 2 - 1 + 0.3 * rng.normal(size=N)
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", "cutting-plane", "level"])
+@pytest.mark.parametrize("estimator", [MKLClassifier, MKLRegressor, MKLOneClass])
+def test_sifted_fits_are_verified_and_optimal(estimator, solver, table):
+    X, target = table
+    y = target > 0 if estimator is MKLClassifier else target
+    model = estimator(MANY, norm=1, solver=solver, tol=1e-4).fit(X, y)
+    assert uses(model.plan_, SiftedKernels)
+    assert model.duality_gap_ <= 1e-4
+    assert verify(model, X, y).agree
+    other = estimator(MANY, norm=1, solver="skm", tol=1e-4).fit(X, y)
+    assert not uses(other.plan_, SiftedKernels)
+    assert model.primal_objective_ == pytest.approx(other.primal_objective_, rel=2e-4)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "smooth_hinge", "squared_hinge"])
+def test_sifted_fits_of_other_losses_are_verified(loss, table):
+    X, target = table
+    model = MKLClassifier(MANY, norm=1, loss=loss).fit(X, target > 0)
+    assert uses(model.plan_, SiftedKernels)
+    assert model.duality_gap_ <= 1e-3
+    assert verify(model, X, target > 0).agree
+
+
+def test_sifted_hard_margins_are_verified(table):
+    X, target = table
+    model = MKLClassifier(MANY, norm=1, C=np.inf).fit(X, target > 0)
+    assert uses(model.plan_, SiftedKernels)
+    assert model.duality_gap_ <= 1e-3
+    assert verify(model, X, target > 0).agree
+
+
+def test_block_norm_1_is_sifted_as_well(table):
+    X, target = table
+    block, lp = (
+        MKLClassifier(MANY, norm=norm, tol=1e-4).fit(X, target > 0)
+        for norm in (norms.Block(1), norms.Lp(1))
+    )
+    assert block.duality_gap_ <= 1e-4
+    assert block.primal_objective_ == pytest.approx(lp.primal_objective_, rel=2e-4)
+
+
+@pytest.mark.parametrize("targets", ["constant", "unrelated"])
+def test_sifting_finds_that_the_constant_model_is_optimal(targets, rng):
+    X = np.repeat(rng.normal(size=(10, 4)), 2, axis=0)
+    y = np.ones(20) if targets == "constant" else np.tile([-1.0, 1.0], 10)
+    model = MKLRegressor(MANY, norm=1).fit(X, y)
+    assert model.duality_gap_ == 0.0
+    assert not model.weights_.any()
+    np.testing.assert_allclose(model.predict(X), y.mean(), atol=0.1 + 1e-9)
+
+
+def test_searches_are_sifted(table):
+    X, target = table
+    grid = MKLClassifierCV(MANY, norms=[1], Cs=[0.1, 1.0, 10.0], cv=2).fit(X, target > 0)
+    assert uses(grid.plan_, SiftedKernels)
+    assert grid.duality_gap_ <= 1e-3
+    alone = MKLClassifier(MANY, norm=1, C=grid.C_).fit(X, target > 0)
+    assert grid.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-3)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("solver", ["auto", "cutting-plane", "level"])
+def test_sifted_fits_resume_from_a_checkpoint(solver, table, tmp_path):
+    X, target = table
+    model = MKLRegressor(MANY, norm=1, solver=solver, tol=1e-4, checkpoint=tmp_path / "run")
+    stopped = model.set_params(max_iter=3).fit(X, target).duality_gap_
+    assert stopped > 1e-4
+    assert os.listdir(tmp_path) == ["run.0"]
+    resumed = model.set_params(max_iter=None).fit(X, target)
+    assert resumed.duality_gap_ <= 1e-4
+    assert os.listdir(tmp_path) == []
+    assert verify(model, X, target).agree
+    alone = MKLRegressor(MANY, norm=1, solver=solver, tol=1e-4).fit(X, target)
+    assert resumed.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-4)
+    assert resumed.history_[0]["gap"] <= 2 * stopped  # it starts where the first fit ended
