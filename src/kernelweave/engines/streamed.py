@@ -64,6 +64,20 @@ class StreamedEngine(CachedBlockNorms):
         kernels = np.arange(self.n_kernels) if kernels is None else kernels
         return self.of_kernels(kernels).outputs() if len(kernels) else np.zeros((0, self.n))
 
+    def outputs_at(self, idx: np.ndarray) -> np.ndarray:
+        return self.outputs()[:, idx]
+
+    def blocks(self, idx: np.ndarray) -> np.ndarray:
+        return self.of_kernels(np.arange(self.n_kernels)).blocks(idx)
+
+    def diagonal(self) -> np.ndarray:
+        sides = [(part.kernels.program, part.examples.side) for part in self._parts]
+        return np.concatenate([_core.diagonal(*side) for side in sides])
+
+    @cached_property
+    def largest_values(self) -> np.ndarray:
+        return self._training_set.largest_values()
+
     def combined(self, theta: np.ndarray) -> np.ndarray:
         if self._stale or not np.array_equal(theta, self._theta):
             weighted = np.flatnonzero(theta)

@@ -22,6 +22,7 @@ from ..norms import Lp, Norm
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
 from .active_sets import TUNING, ActiveSets
+from .fallback import Fallback
 from .inner.conjugate_gradients import ConjugateGradients
 from .inner.joint_gradients import JointDescent
 from .inner.newton_cg import NewtonCG
@@ -348,7 +349,11 @@ class _Planner:
             return inner
         step, accuracy = self._step(name), self._accuracy
         schedule: Solver
-        if accuracy is None:
+        if accuracy is None and name == "cutting plane":
+            # Cuts of inexact alphas leave a gap of about 1e-5: accurate ones close it.
+            accurate = Wrapper(inner, step, ACCURATE)
+            schedule = Fallback(Interleaved(self._sets, step), accurate)
+        elif accuracy is None:
             schedule = Interleaved(self._sets, step)
         else:
             schedule = Wrapper(inner, step, accuracy)
@@ -378,7 +383,8 @@ class _Planner:
         """Return the weight step of a name."""
         if name == "newton":
             most = round(self.tuning.hessian_blocks * self.costs.block)
-            return Newton(InnerHessian(most, recorded=self.costs.costly_pairs))
+            recorded = self.costs.costly_pairs and self.costs.fixed_products
+            return Newton(InnerHessian(most, recorded=recorded))
         steps: dict[str, Callable[[], WeightStep]] = {
             "analytic": Analytic,
             "cutting plane": CuttingPlane,

@@ -104,6 +104,10 @@ class Run:
         """Return this run with another tolerance; log and budget are shared."""
         return replace(self, rule=replace(self.rule, tol=tol))
 
+    def continued(self) -> Run:
+        """Return this run for a solver that takes over: it has not stalled yet."""
+        return replace(self, rule=replace(self.rule, since=len(self.log.entries)))
+
     @property
     def tol(self) -> float:
         """Relative duality gap to reach."""

@@ -49,11 +49,15 @@ class StoppingRule:
     decrease : float
         The gap must also fall to this part of the first gap. For inner problems: otherwise a weight
         step would see the same alpha again.
+    since : int
+        Number of entries of the log that a solver before this one has left: a stall is that of
+        the present solver.
     """
 
     tol: float
     decrease: float = 1.0
     tuning: StallTuning = StallTuning()
+    since: int = 0
 
     def target(self, log: Log) -> float:
         """Return the gap to reach, given the first entry of a log."""
@@ -69,14 +73,12 @@ class StoppingRule:
         That is so after many iterations without progress, after a few if rounding may make up most
         of the gap, or if both objectives are 0.
         """
-        tuning = self.tuning
-        if self._vanished(log.entries) or self._idle(
-            log.entries, tuning.patience, tuning.no_progress
-        ):
+        tuning, entries = self.tuning, log.entries[self.since :]
+        if self._vanished(log.entries) or self._idle(entries, tuning.patience, tuning.no_progress):
             return True
-        return self._idle(
-            log.entries, tuning.noisy_patience, tuning.noisy_progress
-        ) and self._noisy(log.last, engine)
+        return self._idle(entries, tuning.noisy_patience, tuning.noisy_progress) and self._noisy(
+            log.last, engine
+        )
 
     def _noisy(self, last: Progress, engine: Engine) -> bool:
         """Return whether rounding may make up most of the gap of the last model."""

@@ -22,7 +22,7 @@ from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
-from .descent import Descent, descended
+from .descent import SHORT_MOVES, Descent, descended
 
 MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
 FIRST_MOVES = 30  # on a model that knows nothing but other kernels
@@ -72,7 +72,7 @@ class ModelledDescent(Descent):
 
     def settle(self) -> bool:
         """Make a move without a cut, to where the model is least, if the value falls there."""
-        if not (self.models and self.engine.recorded.predicts):
+        if self.short >= SHORT_MOVES or not (self.models and self.engine.recorded.predicts):
             return super().settle()
         slope = self.slope()
         move = self.direction(slope)
@@ -131,4 +131,4 @@ class ConjugateGradients:
         if engine.n > self.above:
             descent = ModelledDescent(problem, engine, weights, self.separate, record=self.record)
             result = descended(descent, run)
-        return result or self.then.solve(problem, engine, weights, run)
+        return result or self.then.solve(problem, engine, weights, run.continued())

@@ -38,6 +38,9 @@ from ..run import Run
 # examples take longer. In fewer moves the best values have to come closer to each other at least.
 PATIENCE, MOVES_PER_FREE = 100, 0.25
 STANDSTILL, LITTLE = 300, 0.99
+# After so many moves in a row that kinks cut to less than this part, a gradient step without a cut
+# puts alphas on their kinks (epsilon-insensitive loss).
+SHORT_MOVES, SHORT = 3, 0.01
 TINY = np.finfo(float).tiny
 
 
@@ -52,6 +55,7 @@ class Descent:
         The given weights of the kernels.
     step : length of a gradient step: the inverse of the curvature along the last move.
     last : the last move, and its product with the Hessian, both of shape (n,).
+    short : number of short moves in a row.
     whole : whether the last move was without a cut, so that alphas are on their bounds.
     """
 
@@ -61,6 +65,7 @@ class Descent:
     separate: bool = False
     step: float = 1.0
     last: tuple[np.ndarray, np.ndarray] | None = None
+    short: int = 0
     whole: bool = True
 
     @property
@@ -97,6 +102,8 @@ class Descent:
 
     def descend(self) -> bool:
         """Make one move; returns whether it led anywhere."""
+        if self.short >= SHORT_MOVES:
+            return self.settle()
         slope = self.slope()
         move = self.direction(slope)
         way, bent = self.products(move)
@@ -177,6 +184,7 @@ class Descent:
         """Change alpha by a part of a move, given its products; returns whether it changes."""
         self.step = float(move @ move) / max(float(move @ bent), TINY)
         self.last = length * move, length * bent
+        self.short = self.short + 1 if length < SHORT else 0
         self.whole = False
         before, term = self.engine.alpha.copy(), self.problem.term
         alpha = np.clip(before + length * move, term.lo, term.hi)

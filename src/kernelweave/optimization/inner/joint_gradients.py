@@ -82,9 +82,9 @@ class JointDescent:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
-        result = None
-        if engine.n > self.above:
-            best = problem.norm.best(engine.quadratic())
-            descent = BestWeightsDescent(problem, engine, best, record=self.record)
-            result = descended(descent, run)
-        return result or self.then.solve(problem, engine, weights, run)
+        if engine.n <= self.above:
+            return self.then.solve(problem, engine, weights, run)
+        best = problem.norm.best(engine.quadratic())
+        descent = BestWeightsDescent(problem, engine, best, record=self.record)
+        result = descended(descent, run)
+        return result or self.then.solve(problem, engine, descent.weights, run.continued())

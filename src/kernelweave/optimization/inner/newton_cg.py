@@ -95,7 +95,7 @@ class NewtonCG:
         method = _NewtonCG(problem, engine, weights, run, self._product(engine, weights))
         certificate = method.run_steps()
         if self.then is not None and not (run.converged or run.budget.spent):
-            return self.then.solve(problem, engine, weights, run)
+            return self.then.solve(problem, engine, weights, run.continued())
         return run.result(certificate, engine.alpha, weights)
 
     def _product(self, engine: Engine, weights: np.ndarray) -> Product:

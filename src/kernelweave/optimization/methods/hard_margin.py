@@ -62,7 +62,7 @@ class HardMargin:
         """
         assert isinstance(problem, HardMarginProblem)
         tuning = HardMarginTuning()
-        size = problem.norm.dual(engine.diagonal().max(axis=1))
+        size = problem.norm.dual(engine.largest_values)
         cost = max(tuning.first_cost / size, float(np.abs(engine.alpha).max()))
         while True:
             inner = run.inner(tuning.inner_tol * run.tol, run.budget.iterations_left)

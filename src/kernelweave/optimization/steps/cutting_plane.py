@@ -24,6 +24,7 @@ from .cuts import Cuts
 
 TIGHT = 1e-10  # smallest feasibility tolerance of HiGHS
 REFINED = 1e-3  # slope of the last cut along feasible changes, below which vertices are refined
+ACCURATE = 0.3  # part of the gap that an accurate inner solution accounts for at most
 FAR = 1e4  # distance, in units of the refined program, of cuts and weights that do not matter
 PART = 0.3  # of the way to the corner
 
@@ -53,7 +54,8 @@ class CuttingPlaneSteps:
             theta = self.cuts.lowest(self.norm)[0]
             self.cuts.retire(theta)
             return theta
-        return self._towards(iterate, self._linear(self.cuts))
+        accurate = iterate.primal() - iterate.value <= ACCURATE * iterate.gap(self.norm)
+        return self._towards(iterate, self._linear(self.cuts, refine=accurate))
 
     def _towards(self, iterate: Iterate, corner: np.ndarray) -> np.ndarray:
         """Return weights on the way from the best ones so far to a corner of the cuts, (M,)."""
@@ -62,13 +64,14 @@ class CuttingPlaneSteps:
             self.best, self.centre = primal, iterate.theta
         return self.centre + PART * (corner - self.centre)
 
-    def _linear(self, cuts: Cuts) -> np.ndarray:
+    def _linear(self, cuts: Cuts, *, refine: bool) -> np.ndarray:
         if self.program is None:
             self.program = LinearProgram(self.norm.costs(cuts.s.shape[1]))
         self.program.add(cuts.linear[-1] / cuts.scale, cuts.s[-1] / cuts.scale)
         theta = self.program.solve()
-        costs = self.norm.costs(len(theta))
-        theta = refined(theta, cuts.linear / cuts.scale, cuts.s / cuts.scale, costs)
+        if refine:
+            costs = self.norm.costs(len(theta))
+            theta = refined(theta, cuts.linear / cuts.scale, cuts.s / cuts.scale, costs)
         theta /= self.norm.value(theta)
         self.program.remove(cuts.retire(theta))
         return theta
@@ -150,4 +153,4 @@ def refined(theta: np.ndarray, linear: np.ndarray, s: np.ndarray, costs: np.ndar
     )
     if found.x is None:
         return theta
-    return np.maximum(theta + unit * found.x[:-1], 0.0)
+    return np.asarray(np.maximum(theta + unit * found.x[:-1], 0.0))
