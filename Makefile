@@ -81,10 +81,9 @@ bench: $(VENV)/installed
 
 # This version against another one, row by row: make bench-against REV=HEAD~1 [TABLES="mkl_speed"]. LIMIT=1.1
 # names what takes more than 1.1 times as long, and fails. SIZES= takes the sizes of the tables themselves, and hours.
-# OPTIONS=--older-gap: for a REV from before the present definition of the gap.
 SIZES ?= --reduced
 bench-against: $(VENV)/installed
-	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES) $(OPTIONS) $(if $(LIMIT),--limit $(LIMIT))
+	$(BIN)/python -m benchmarks.against $(REV) $(TABLES) $(SIZES) $(if $(LIMIT),--limit $(LIMIT))
 
 # The papers' experiments at full size, for hours; a run that was stopped goes on: PAPERS="kloft_2011" picks.
 papers: $(VENV)/installed
@@ -136,7 +135,7 @@ sanitize: $(BIN)/python
 	  tests/sequences/test_weight_stores.py tests/optimization/inner/test_subproblem.py tests/kernels/string/test_long_sequences.py \
 	  tests/kernels/string/test_spectrum.py tests/kernels/string/test_weighted_degree.py tests/kernels/vector/test_vectors.py \
 	  tests/kernels/string/test_wd_tries.py tests/kernels/string/test_gapped.py tests/kernels/string/test_column_pairs.py tests/kernels/vector/test_identity.py \
-	  tests/engines/test_single_passes.py tests/sequences/test_sequences.py tests/engines/test_sharded.py tests/genome/test_scanning.py \
+	  tests/engines/test_family_single_precision.py tests/sequences/test_sequences.py tests/engines/test_sharded.py tests/genome/test_scanning.py \
 	  tests/inspection tests/test_fuzz_corpus.py tests/engines/test_stacked.py tests/optimization/steps/test_master.py tests/optimization/steps/test_newton.py
 
 # ThreadSanitizer: the team, and many threads that predict, fit and look up. It does not follow a

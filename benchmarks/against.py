@@ -3,8 +3,7 @@
 Builds the other revision in an environment of its own, runs the tables of this tree with both
 versions in turn, and prints for every row the CPU seconds that this version takes relative to those
 of the other. With ``--limit 1.1`` it ends by naming the rows that take more than 1.1 times as long,
-and fails where there are any. A version from before the present definition of the gap stops sooner
-at the same tolerance: ``--older-gap`` lets this one stop there, too (`older_gap`).
+and fails where there are any.
 """
 
 from __future__ import annotations
@@ -13,7 +12,6 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,14 +75,12 @@ def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
 
 
 def compare(
-    name: str, other: Path, rounds: int, sizes: list[str], only_this: Sequence[str] = ()
+    name: str, other: Path, rounds: int, sizes: list[str]
 ) -> Table:
     """Return the best times of both versions on a table, taken in turn.
-
-    `only_this` are options of this version's side.
     """
     best: dict[tuple[str, str], list[float]] = {}
-    sides = (sys.executable, [*sizes, *only_this]), (other, sizes)
+    sides = (sys.executable, sizes), (other, sizes)
     for _ in range(rounds):
         for side, (python, options) in enumerate(sides):
             for (number, label, column), seconds in times(measure(python, name, options)).items():
@@ -117,15 +113,13 @@ def main() -> None:
     parser.add_argument("--limit", type=float, help="the ratio above which a row is slower")
     parser.add_argument("--tiny", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--reduced", action="store_true", help="all tables in about ten minutes")
-    parser.add_argument("--older-gap", action="store_true", help="equal accuracy: see above")
     chosen = parser.parse_args()
     sizes = [f"--{name}" for name in ("tiny", "reduced") if getattr(chosen, name)]
-    only_this = ["--older-gap"] if chosen.older_gap else []
     other = build(chosen.revision)
     print(header(machine()), f"this version against {chosen.revision}", sep="; ", end="\n\n")
     found = []
     for name in chosen.names:
-        table = compare(name, other, chosen.rounds, sizes, only_this)
+        table = compare(name, other, chosen.rounds, sizes)
         print(table.markdown(), flush=True)
         found += slower(table, chosen.limit) if chosen.limit else []
     if found:
