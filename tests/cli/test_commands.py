@@ -51,7 +51,7 @@ def test_debug_shows_the_whole_error(tmp_path):
 
 
 def test_an_interrupted_command_says_so(run, monkeypatch):
-    def interrupt(path):
+    def interrupt(path, **_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("kernelweave.model.files.kw.load", interrupt)

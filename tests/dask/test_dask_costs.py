@@ -16,7 +16,8 @@ from kernelweave.engines.shards import NearShards
 from kernelweave.kernels import RBF, WeightedDegree, prepare
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
-from kernelweave.optimization.plan import find_method, make_plan
+from kernelweave.optimization.active_sets import ActiveSetTuning
+from kernelweave.optimization.plan import PlanTuning, find_method, make_plan
 from kernelweave.optimization.run import Run
 from kernelweave.optimization.solve import solve
 from kernelweave.problem.problem import Problem
@@ -70,8 +71,8 @@ def vectors():
 @pytest.mark.parametrize("make", [sequences, vectors])
 def test_fifty_simulated_machines(make, monkeypatch):
     """What is sent and received is what the model says, to 20 percent."""
-    monkeypatch.setattr("kernelweave.optimization.plan.MANY_EXAMPLES", 300)
-    monkeypatch.setattr("kernelweave.optimization.active_sets.MANY_EXAMPLES", 300)
+    tuning = PlanTuning(active_sets=ActiveSetTuning(many_examples=300))
+    monkeypatch.setattr("kernelweave.optimization.plan.TUNING_OF_PLANS", tuning)
     monkeypatch.setattr(sharded, "NEAR", 200)
     *problem, example_bytes = make()
     machines = Machines(workers=50)

@@ -150,7 +150,7 @@ def test_many_alignments_have_no_numbers():
 
 
 def test_alignment_from_kernels(rng):
-    alignment = pytest.importorskip("kernelweave.optimization.methods.alignment")
+    alignment = pytest.importorskip("kernelweave.inspection.alignment")
     X = rng.normal(size=(30, 4))
     chosen = [kernels.Linear(), kernels.RBF(gamma=[0.1, 1.0])]
     display = AlignmentDisplay.from_kernels(chosen, X)

@@ -15,7 +15,7 @@ pytest.importorskip("pandas")
 PACKAGES = ["baselines", "dask", "genome", "inspection", "kernels", "losses", "norms", "sequences"]
 OTHERS = {
     "bounds": ["Estimate", "MarginBound", "empirical_rademacher", "margin_bound", "rademacher"],
-    "comparison": ["Comparison"],
+    "estimators.comparison": ["Comparison"],
     "datasets": [
         "make_mixed_table",
         "make_motifs",
@@ -28,7 +28,7 @@ OTHERS = {
     "solvers.mwu": ["MWU"],
     "solvers.qcqp": ["QCQP"],
     "solvers.skm": ["SKM"],
-    "stores": ["WeightStore"],
+    "sequences.weight_stores": ["WeightStore"],
 }
 
 

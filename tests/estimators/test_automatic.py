@@ -17,7 +17,7 @@ from kernelweave.problem.problem import Problem
 
 
 def problem_of(y):
-    return Problem(Hinge(), Lp(2.0), y, np.ones(len(y)))
+    return Problem.of(Hinge(), Lp(2.0), y, np.ones(len(y)))
 
 
 def test_folds_are_stratified_and_partition_the_examples():

@@ -284,7 +284,7 @@ def test_matrices_without_a_wrapper_name_the_wrappers(X, y):
 def test_probabilities_of_other_losses_name_the_alternative(X, y):
     model = MKLClassifier(RBF()).fit(X, y)
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(AttributeError, match=r"loss='logistic'.*CalibratedClassifierCV"):
+    with pytest.raises(AttributeError, match=r"loss='logistic'.*calibrate='sigmoid'"):
         _ = model.predict_proba
 
 

@@ -219,7 +219,7 @@ def test_methods_need_calibration():
         assert not hasattr(classifier, name)
     with pytest.raises(AttributeError) as error:
         classifier.predict_proba(X)
-    assert "calibrate='sigmoid'" in str(error.value.__cause__)
+    assert "calibrate='sigmoid'" in str(error.value)
     regressor.set_params(calibrate="residuals").fit(X, y)
     with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
         regressor.predict_interval(X, 1.5)

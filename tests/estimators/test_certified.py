@@ -7,7 +7,7 @@ from sklearn.metrics.pairwise import linear_kernel, rbf_kernel
 
 from kernelweave import losses, norms
 from kernelweave.kernels import RBF, Linear
-from kernelweave.optimization.inner.working_sets import block_norms, certified
+from kernelweave.optimization.certifier import block_norms, certified
 from kernelweave.problem.problem import Problem
 
 NORMS = [norms.Lp(1), norms.Lp(2), norms.Lp(np.inf), norms.Fixed(np.array([0.2, 0.0, 0.7]))]

@@ -38,7 +38,7 @@ def matrices(X):
 
 def recomputed(model, X, y, p):
     """The primal and the dual value of a hinge, squared hinge or logistic model."""
-    K, C, Y = matrices(X), model.C, np.where(y == model.classes_[:, None], 1.0, -1.0)
+    K, C, Y = matrices(X), model.C_, np.where(y == model.classes_[:, None], 1.0, -1.0)
     alpha = np.zeros(Y.shape)
     alpha[:, model.support_] = model.dual_coef_
     s = np.einsum("ci,mij,cj->m", alpha, K, alpha)

@@ -21,7 +21,7 @@ from ..losses import Loss
 from ..norms import Lp, Norm
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from .active_sets import TUNING, ActiveSets
+from .active_sets import ActiveSets, ActiveSetTuning
 from .fallback import Fallback
 from .inner.conjugate_gradients import ConjugateGradients
 from .inner.joint_gradients import JointDescent
@@ -66,6 +66,7 @@ class PlanTuning:
     matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
         risk that is not a sum over the examples: 200 MB.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
+    active_sets : constants of growing active sets.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
     """
 
@@ -78,6 +79,7 @@ class PlanTuning:
     matrix_examples: int = 5000
     sift_kernels: int = 300
     adapt: int = 3
+    active_sets: ActiveSetTuning = ActiveSetTuning()
 
 
 TUNING_OF_PLANS = PlanTuning()
@@ -290,9 +292,9 @@ def make_plan(
     costs, n, M = engine.costs, engine.n, engine.n_kernels
     if costs.streamed:  # the kernels of a sample have an engine that keeps their outputs
         held = EngineCosts(block=costs.block, free_weights=True)
-        plan = _Planner(method, problem, held, n, M, options).plan(name)
+        plan = _Planner(method, problem, held, n, M, options, TUNING_OF_PLANS).plan(name)
         return replace(plan, solver=SiftedKernels(plan.solver))
-    return _Planner(method, problem, costs, n, M, options).plan(name)
+    return _Planner(method, problem, costs, n, M, options, TUNING_OF_PLANS).plan(name)
 
 
 @dataclass(frozen=True)
@@ -305,13 +307,13 @@ class _Planner:
     n: int
     M: int
     options: Options
-    tuning: PlanTuning = TUNING_OF_PLANS
+    tuning: PlanTuning
 
     def plan(self, name: str) -> Plan:
         refuse_many(self._step_name, self.problem.norm, self.M)
         start: Start = Sample(self._on_samples()) if self._samples else Uniform()
         if self._grows:
-            start = ActiveSetStart(start)
+            start = ActiveSetStart(start, self.tuning.active_sets)
         if self.method.alignment is not None:
             start = Aligned(self.method.alignment)
         return Plan(name, start, self._solver())
@@ -329,7 +331,7 @@ class _Planner:
         if not self._grows:
             return solver
         on_sets = self._schedule(self._inner(self.costs.part_products))
-        return ActiveSets(on_sets, solver, self._sets)
+        return ActiveSets(on_sets, solver, self._sets, self.tuning.active_sets)
 
     def _sparse(self, solver: Solver) -> Solver:
         """Return a solver that drops small weights, if the norm is sparse."""
@@ -465,7 +467,7 @@ class _Planner:
         complete = self._step_name is not None and (
             self._accuracy is not None and self._accuracy.largest == 0
         )
-        many = self.n > TUNING.many_examples and self.problem.n_outputs == 1
+        many = self.n > self.tuning.active_sets.many_examples and self.problem.n_outputs == 1
         return zero and many and not complete
 
     @property

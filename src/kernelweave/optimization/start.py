@@ -9,7 +9,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem.problem import Problem
-from .active_sets import first_set
+from .active_sets import ActiveSetTuning, first_set
 from .inner.violations import every_kth
 from .methods.alignment import WEIGHTS
 from .run import Run
@@ -101,10 +101,11 @@ class ActiveSetStart:
     """
 
     start: Start
+    tuning: ActiveSetTuning = field(default=ActiveSetTuning(), repr=False)
     fixes_weights: ClassVar[bool] = False
 
     def weights(self, problem: Problem, engine: Engine, run: Run) -> np.ndarray:
-        active = first_set(problem, engine.alpha)
+        active = first_set(problem, engine.alpha, self.tuning)
         small = problem.restricted(active, problem.tau)
         return self.start.weights(small, engine.subset(active), run)
 
