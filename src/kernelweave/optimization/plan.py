@@ -50,6 +50,9 @@ from .summary import PlanSummary
 from .wrapper import ACCURATE, COMPLETE, Accuracy, Wrapper
 
 
+ACTIVE_SETS = ActiveSetTuning()
+
+
 @dataclass(frozen=True)
 class PlanTuning:
     """Thresholds of the choices, from the ablation table in docs/benchmarks.md.
@@ -79,7 +82,7 @@ class PlanTuning:
     matrix_examples: int = 5000
     sift_kernels: int = 300
     adapt: int = 3
-    active_sets: ActiveSetTuning = ActiveSetTuning()
+    active_sets: ActiveSetTuning = ACTIVE_SETS
 
 
 TUNING_OF_PLANS = PlanTuning()

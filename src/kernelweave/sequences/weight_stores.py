@@ -40,7 +40,7 @@ class WeightStore:
     Examples
     --------
     >>> from kernelweave.kernels import Spectrum
-    >>> from kernelweave.stores import WeightStore
+    >>> from kernelweave.sequences.weight_stores import WeightStore
     >>> store = WeightStore(Spectrum(2))
     >>> store.add(["GATTACA"], [2.0])
     >>> store.lookup(["ATTA", "CCCC"])

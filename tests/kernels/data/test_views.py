@@ -403,9 +403,7 @@ def test_one_class_has_one_default_kernel_for_each_view(tables):
 
 def test_an_array_is_no_kernel_and_says_so_in_a_line(rng):
     for kernels in (np.eye(9), [np.eye(9), Linear()]):
-        with pytest.raises(
-            ValueError, match=r"kernels holds arrays, not kernels.*Precomputed\(matrix=K\)"
-        ):
+        with pytest.raises(ValueError, match=r"array.*Precomputed\((matrix=)?K\)"):
             MKLClassifier(kernels).fit(np.eye(9), np.arange(9) % 2)
 
 

@@ -231,7 +231,7 @@ def test_families_are_learned_with_other_kernels(n, store, norm, rng):
 
 
 def test_products_train_families(rng):
-    X = ["".join(rng.choice(list("ACGT"), 130)) for _ in range(300)]
+    X = ["".join(rng.choice(list("ACGT"), 130)) for _ in range(1100)]
     y = np.array(["TA" in x[8:13] for x in X])
     family = GappedKmer([4, 5, 5], [2, 3, 4])
     model = MKLClassifier(family, norm=2, normalize="unit").fit(X, y)

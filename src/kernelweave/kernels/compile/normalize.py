@@ -243,7 +243,7 @@ def prepare(
     >>> X = np.random.default_rng(0).normal(size=(20, 3))
     >>> compiled, examples = prepare([Linear(), RBF()], "variance", X)
     >>> compiled.names
-    ('Linear', 'RBF gamma=0.333333')
+    ('Linear', 'RBF gamma=0.333')
     """
     reading = Reading(X, training=True, n_jobs=n_jobs, weights=weights)
     normalized = []

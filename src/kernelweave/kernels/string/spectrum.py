@@ -104,7 +104,7 @@ class Spectrum(OnColumns):
         Whether a k-mer and its reverse complement count as the same.
     store : {"auto", "rows", "table", "sorted", "hash", "trie", "suffix"}
         How sums over many examples are computed: row by row ("rows"), by a weight store of that
-        name (`kernelweave.stores`), or by the cheaper of both ("auto").
+        name (`kernelweave.sequences.weight_stores`), or by the cheaper of both ("auto").
     alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
         The letters of the sequences.
     unknown : {"mismatch", "error"}

@@ -183,7 +183,7 @@ class WeightedDegree(PositionalKernel):
         outside all ranges are ignored.
     store : {"auto", "rows", "trie"}
         How sums over many examples are computed: row by row ("rows"), by a weight store
-        (`kernelweave.stores`, "trie"), or by the cheaper of both ("auto").
+        (`kernelweave.sequences.weight_stores`, "trie"), or by the cheaper of both ("auto").
     alphabet : {"dna", "rna", "protein", "bytes"} or a string of letters
         The letters of the sequences.
     unknown : {"mismatch", "error"}
