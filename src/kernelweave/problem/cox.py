@@ -20,10 +20,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..common.cached_property import cached_property
 from .risk import TINY, Response, Risk
+
+ROUNDING = 1e-9  # relative error of sums of dual variables
+STEP = 4 * np.finfo(float).eps  # relative Newton step that is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +135,13 @@ class CoxRisk(Risk):
         return _Hazards(hazard, top, tied, at_risk[each] - times.removed * tied[each])
 
     def value(self, F: np.ndarray, bias: Any = 0.0) -> float:
-        """Return the risk of outputs F, shape (n,); the bias makes no difference."""
+        """Return the risk of outputs F, shape (n,); the bias makes no difference.
+
+        It is inf if the outputs differ by so much that a risk set sum is 0 in double precision.
+        """
         times, hazards = self.times, self._hazards(F)
+        if not np.all(hazards.at_risk > 0):
+            return np.inf
         costs = self._costs[times.block[times.happened]]
         happened = times.order[times.happened]
         logs = costs @ (np.log(hazards.at_risk) + hazards.top)
@@ -145,8 +152,9 @@ class CoxRisk(Risk):
         times, hazards = self.times, self._hazards(F)
         each = times.block[times.happened]
         costs, hazard = self._costs[each], hazards.hazard
+        at_risk = np.maximum(hazards.at_risk, TINY)
         kept = 1.0 - times.removed
-        rate = _levels(times, costs / hazards.at_risk, kept)
+        rate = _levels(times, costs / at_risk, kept)
         expected = hazard * rate
         alpha = np.zeros_like(self.y)
         alpha[times.order] = np.where(times.happened, self.C[times.order], 0.0) - expected
@@ -155,7 +163,7 @@ class CoxRisk(Risk):
             moved = hazard * change[times.order]
             tied = times.event_sums(moved[times.happened])
             tail = np.cumsum(times.sums(moved)[::-1])[::-1]
-            slopes = costs * (tail[each] - times.removed * tied[each]) / hazards.at_risk**2
+            slopes = costs * (tail[each] - times.removed * tied[each]) / at_risk / at_risk
             product = np.zeros_like(self.y)
             product[times.order] = rate * moved - hazard * _levels(times, slopes, kept)
             return product
@@ -172,7 +180,9 @@ class CoxRisk(Risk):
         times = self.times
         costs = np.where(times.happened, self.C[times.order], 0.0)
         expected = costs - alpha[times.order]
-        if np.any(expected[times.happened] <= 0) or np.any(expected < 0):
+        if np.any(expected < 0) or not self.is_feasible(alpha):
+            return None
+        if np.count_nonzero(alpha) > np.count_nonzero(alpha[times.order]):  # in no risk set
             return None
         found = self._rates_of(expected)
         if found is None:
@@ -210,12 +220,12 @@ class CoxRisk(Risk):
                 A = B = d * c / S
                 T = m / (H + B)
             else:
-                solved = _tied(m, S, H, c, removed)
-                if solved is None:
+                share = _tied(m / c, S * H / c, removed)
+                if share is None:
                     return None
-                T = solved
-                A = c * float((1.0 / (S - removed * T)).sum())
-                B = c * float(((1.0 - removed) / (S - removed * T)).sum())
+                T = share * S
+                A = c / S * float((1.0 / (1.0 - removed * share)).sum())
+                B = c / S * float(((1.0 - removed) / (1.0 - removed * share)).sum())
             of_events.append(H + B)
             H += A
             of_others.append(H)
@@ -280,13 +290,32 @@ def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarr
     return np.asarray(before[times.block] + own)
 
 
-def _tied(m: float, S: float, H: float, c: float, removed: np.ndarray) -> float | None:
-    """Return T, the sum of the hazards of tied events with m expected events.
+def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
+    """Return the share of tied events in the hazards of their risk set, with Efron's approximation.
 
-    It solves T = m / (H + B(T)) with Efron's approximation.
+    It is the root u in (0, 1] of g(u) = u (before + sum (1 - removed) / (1 - removed u)) - m, which
+    increases and is convex, so that Newton's method descends to it from u = 1.
+
+    Parameters
+    ----------
+    m : float
+        Expected number of these events.
+    before : float
+        Hazards of the risk set times the cumulative hazard before.
+    removed : ndarray of shape (events,)
+
+    Returns
+    -------
+    float or None
+        None if m is too large for u <= 1.
     """
-
-    def excess(T: float) -> float:
-        return T - m / (H + c * float(((1.0 - removed) / (S - removed * T)).sum()))
-
-    return float(brentq(excess, 0.0, S)) if excess(S) > 0 else None
+    u, kept = 1.0, 1.0 - removed
+    if not m <= (before + len(removed)) * (1 + ROUNDING):
+        return None
+    while True:
+        rest = 1.0 - removed * u
+        excess = u * (before + float((kept / rest).sum())) - m
+        step = excess / (before + float((kept / rest**2).sum()))
+        if step <= STEP * u:
+            return u
+        u -= step
