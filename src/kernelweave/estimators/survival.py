@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from .. import losses, norms
 from ..model.files.registry import stored
@@ -15,8 +15,8 @@ from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
 from .base import MKLEstimator
 from .parameters import check_parameters
-from .survival_targets import StepFunction, as_survival, concordance
-from .validation import check_weights
+from .survival_targets import ACCEPTED, StepFunction, as_survival, concordance
+from .validation import check_weights, weighed
 
 
 @stored("MKLSurvival", fields=())
@@ -86,34 +86,41 @@ class MKLSurvival(MKLEstimator):
         """
         self._forget()
         check_parameters(self)
-        loss = losses.Cox(self.ties)
-        event, time = as_survival(y)
         X = self._checked(X, reset=True)
+        problem = self._problem(X, y, sample_weight)
+        event, time = as_survival(y)
+        # Equal rows are not merged: their times may differ.
+        self._train(X, [problem], np.arange(len(time)))
+        weights = check_weights(sample_weight, len(time))
+        self._estimate_baseline(self._decide(X)[:, 0], time, event, weights)
+        return self
+
+    def _problem(self, X: Any, y: Any, sample_weight: Any) -> Problem:
+        """Return the problem of n examples with censored times; see `fit`."""
+        loss, norm = losses.Cox(self.ties), norms.as_norm(self.norm)
+        if y is None:
+            raise ValueError(f"y must be {ACCEPTED}; got None")
+        event, time = as_survival(y)
+        check_consistent_length(X, time)
         weights = check_weights(sample_weight, len(time))
         if not (event & (weights > 0)).any():
             raise ValueError(
                 "y must have at least one event with a positive weight, got censored times only"
             )
-        norm = norms.as_norm(self.norm)
-        risk = CoxRisk(loss, time, self.C * weights, event=event, ties=self.ties)
-        # Equal rows are not merged: their times may differ.
-        self._train(X, [Problem(risk, norm)], np.arange(len(time)))
-        self._estimate_baseline(self._decide(X)[:, 0], time, event, weights)
-        return self
+        risk = CoxRisk(loss, time, weighed(self.C, weights), event=event, ties=self.ties)
+        return Problem(risk, norm)
 
     def _estimate_baseline(
         self, decisions: np.ndarray, time: np.ndarray, event: np.ndarray, weights: np.ndarray
     ) -> None:
         """Estimate the cumulative baseline hazard by Breslow's formula."""
-        times = np.unique(time[event & (weights > 0)])
-        hazard = weights * np.exp(decisions)
+        event = event & (weights > 0)
+        times = np.unique(time[event])
+        hazard = np.where(weights > 0, weights * np.exp(decisions), 0.0)
         order = np.argsort(time, kind="stable")
-        at_risk = np.append(np.cumsum(hazard[order][::-1])[::-1], 0.0)
+        at_risk = np.cumsum(hazard[order][::-1])[::-1]
         first = np.searchsorted(time[order], times, side="left")
-        happened = np.where(event, weights, 0.0)
-        events = np.bincount(
-            np.searchsorted(times, time[event]), happened[event], minlength=len(times)
-        )
+        events = np.bincount(np.searchsorted(times, time[event]), weights[event])
         self.event_times_ = times
         self.cumulative_baseline_hazard_ = np.cumsum(events / at_risk[first])
 
@@ -146,7 +153,15 @@ class MKLSurvival(MKLEstimator):
             1 for a perfect order, 0.5 for a random one.
         """
         check_is_fitted(self)
-        return concordance(*as_survival(y), self.predict(X))
+        event, time = as_survival(y)
+        risk = self.predict(X)
+        check_consistent_length(risk, time)
+        return concordance(event, time, risk)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
 
     def _check_loaded(self) -> None:
         """Check that the baseline of a loaded model has a value for each event time."""
