@@ -133,7 +133,7 @@ def test_fit_refuses_bad_frames():
     X, frame = np.eye(3), pandas.DataFrame({"event": EVENT, "time": TIME, "more": 1})
     with pytest.raises(ValueError, match=r"columns \['event', 'time', 'more'\]"):
         MKLSurvival().fit(X, frame)
-    with pytest.raises(ValueError, match="'event' must be boolean.* got 'dead'"):
+    with pytest.raises(ValueError, match=r"'event' must be boolean.* got 'dead'"):
         MKLSurvival().fit(X, pandas.DataFrame({"event": ["dead", "alive", "dead"], "time": TIME}))
     missing = pandas.DataFrame({"event": pandas.array([True, None, False], "boolean"), "t": TIME})
     with pytest.raises(ValueError, match="'event' must be boolean"):

@@ -109,7 +109,7 @@ def test_hessian_is_the_derivative_of_the_gradient(case, ties, rng):
 @every_case
 def test_conjugate_of_the_gradient_follows_from_fenchel_young(case, ties, rng):
     risk = make_risk(case, ties, rng)
-    for scale in (0.1, 1.0, 5.0, 15.0):
+    for scale in (0.1, 1.0, 5.0):
         F = scale * rng.normal(size=N)
         alpha, size = risk.response(F).alpha, 1 + abs(risk.value(F))
         assert risk.conjugate(alpha) == pytest.approx(-alpha @ F - risk.value(F), abs=1e-9 * size)
@@ -195,6 +195,18 @@ def test_examples_without_cost_do_not_count(ties, rng):
     assert not risk.response(F).alpha[~kept].any()
 
 
+@every_ties
+def test_parts_keep_their_events(ties, rng):
+    risk, F = make_risk("costs", ties, rng), rng.normal(size=N)
+    order = rng.permutation(N)
+    taken = risk.taken(order, risk.C[order])
+    assert taken.value(F[order]) == pytest.approx(risk.value(F), rel=1e-12)
+    some = order[:15]
+    part = risk.restricted(some, 0.0, cost_factor=2.0)
+    np.testing.assert_array_equal(part.event, risk.event[some])
+    np.testing.assert_array_equal(part.C, 2 * risk.C[some])
+
+
 def test_ties_agree_without_ties(rng):
     time, event, F = rng.exponential(size=N), rng.random(N) < 0.6, rng.normal(size=N)
     values = [
@@ -205,10 +217,16 @@ def test_ties_agree_without_ties(rng):
 
 
 @every_ties
-def test_outputs_beyond_double_precision_have_infinite_risk(ties):
-    risk = CoxRisk(Cox(ties), np.arange(3.0), np.ones(3), event=np.ones(3, bool), ties=ties)
-    assert risk.value(np.array([2000.0, 0.0, 0.0])) == np.inf
-    assert np.isfinite(risk.response(np.array([2000.0, 0.0, 0.0])).alpha).all()
+def test_outputs_beyond_the_range_of_exponentials_have_exact_values(ties):
+    """The first event has all hazard, the second one none: log e^0 - (-1000)."""
+    time, event = np.array([1.0, 2.0, 2.0, 3.0]), np.array([True, True, False, False])
+    risk = CoxRisk(Cox(ties), time, np.ones(4), event=event, ties=ties)
+    F = np.array([3000.0, -1000.0, 0.0, -2000.0])
+    assert risk.value(F) == pytest.approx(1000.0)
+    response = risk.response(F)
+    np.testing.assert_allclose(response.alpha, [0.0, 1.0, -1.0, 0.0], atol=1e-12)
+    assert np.isfinite(response.hessian(np.arange(4.0))).all()
+    assert risk.conjugate(response.alpha) == np.inf  # at the edge of its domain
 
 
 @every_ties

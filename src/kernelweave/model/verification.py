@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import _core, single_threaded_blas
 from ..estimators.base import MKLEstimator
+from ..estimators.survival import BaseSurvival
 from ..estimators.validation import check_examples, check_targets, check_weights, weighed
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Reading
@@ -93,7 +94,8 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
 
     Parameters
     ----------
-    model : fitted MKLClassifier, MKLRegressor or MKLOneClass, or one of those that select a model
+    model : fitted MKLClassifier, MKLRegressor, MKLOneClass or MKLSurvival, or one of those that
+        select a model
     X : the n examples that it was trained on
     y : their targets, shape (n,); ignored for one class
     sample_weight : what `fit` was given, shape (n,) or None
@@ -187,6 +189,8 @@ def _problems(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
         costs = np.multiply.outer(_C(model), costs)
         single: list[Problem] = model._problems(y, costs, norm, model.epsilon_)
         return single
+    if isinstance(model, BaseSurvival):
+        return [model._problem(X, y, sample_weight, _C(model), norm)]
     return [model._problem(X, sample_weight)]
 
 
@@ -225,7 +229,7 @@ def _values(
     alpha and F have shape (machines, n), s has shape (machines, M).
     """
     flat, total = alpha.ravel(), s.sum(axis=0)
-    inside = np.clip(flat, problem.term.lo, problem.term.hi)
+    inside = np.clip(flat, *problem.risk.bounds)
     flat = np.where(np.abs(flat - inside) <= EDGE * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
     dual = problem.dual(flat, total) - problem.risk.infeasibility_gain(flat, bias)

@@ -97,7 +97,7 @@ class Checkpoint:
             raise ValueError(
                 f"checkpoint {self.path} holds {wrong}; remove it, or give another path"
             )
-        return np.clip(alpha, self._problem.term.lo, self._problem.term.hi), weights
+        return np.clip(alpha, *self._problem.risk.bounds), weights
 
     def keep(self, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Write a file, unless the last one is young; where that fails, warn and try again later.
@@ -188,9 +188,10 @@ def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int)
             return f"{name} of type {values.dtype} and shape {values.shape}, not float64 {shape}"
         if not np.isfinite(values).all():
             return f"{name} that are not finite"
-    slack = ROUNDING * np.maximum(np.abs(problem.term.lo), np.abs(problem.term.hi))
+    lo, hi = problem.risk.bounds
+    slack = ROUNDING * np.maximum(np.abs(lo), np.abs(hi))
     slack = np.where(np.isfinite(slack), slack, 0.0)
-    if np.any((alpha < problem.term.lo - slack) | (alpha > problem.term.hi + slack)):
+    if np.any((alpha < lo - slack) | (alpha > hi + slack)):
         return "an alpha outside its bounds"
     for part in problem.output_slices:
         drift = abs(alpha[part].sum() - problem.tau)
@@ -217,7 +218,7 @@ def data_key(kernels: Any, normalize: Any, examples: Examples) -> str:
 def problem_key(problem: Problem, data: str) -> str:
     """Return a key that tells problems apart; `data` is that of their examples and kernels."""
     given = (problem.loss, problem.norm, problem.y, problem.C, problem.tau, problem.n_outputs)
-    return digest((FORMAT, data, given))
+    return digest((FORMAT, data, given + problem.risk.further_targets))
 
 
 class _KeyWriter(Writer):

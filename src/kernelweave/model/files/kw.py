@@ -41,6 +41,7 @@ DOCUMENT = "model.json"
 
 ESTIMATORS = (
     "MKLClassifier", "MKLRegressor", "MKLOneClass", "MKLClassifierCV", "MKLRegressorCV",
+    "MKLSurvival", "MKLSurvivalCV",
 )  # fmt: skip
 NOT_FOR_FILES = frozenset({"checkpoint"})  # a path means nothing elsewhere, and may mean harm
 
@@ -65,10 +66,12 @@ LEARNED: dict[str, Any] = {
     "classes_": np.ndarray,
     "conformity_": np.ndarray,
     "constant_objective_": Number | np.ndarray,
+    "cumulative_baseline_hazard_": np.ndarray,
     "dual_coef_": np.ndarray,
     "dual_objective_": Number | np.ndarray,
     "duality_gap_": Number | np.ndarray,
     "epsilon_": Number | np.ndarray,
+    "event_times_": np.ndarray,
     "feature_names_in_": np.ndarray,
     "history_": list,
     "intercept_": np.ndarray,
