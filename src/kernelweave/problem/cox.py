@@ -229,22 +229,18 @@ class CoxRisk(Risk):
         tied_m = times.event_sums(expected[times.happened])
         other_m = times.sums(np.where(times.happened, 0.0, expected))
         rows = zip(
-            events.tolist(),
-            self._costs.tolist(),
-            tied_m.tolist(),
-            other_m.tolist(),
-            np.split(times.removed, np.cumsum(events)[:-1]),
-            strict=True,
+            events.tolist(), self._costs.tolist(), tied_m.tolist(), other_m.tolist(), strict=True
         )
         S, H = 1.0, 0.0
         of_events, of_others = [], []
-        for d, c, m, rest, removed in rows:
+        for block, (d, c, m, rest) in enumerate(rows):
             if not S > 0:
                 return None
             if d == 1 or self.ties == "breslow":
                 A = B = d * c / S
                 T = m / (H + B)
             else:
+                removed = times.removed[times.first[block] : times.first[block] + d]
                 share = _tied(m / c, S * H / c, removed)
                 if share is None:
                     return None
