@@ -14,7 +14,7 @@ from .display.shapley import BeeswarmDisplay, WaterfallDisplay
 from .display.stability import StabilityDisplay
 from .estimators import MKLClassifier, MKLOneClass, MKLRegressor, MKLSurvival
 from .estimators.comparison import compare
-from .estimators.selection import MKLClassifierCV, MKLRegressorCV
+from .estimators.selection import MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
 from .inspection.alignment import kernel_alignment
 from .kernels.data.views import Grams, Views
 from .model.files.kw import load
@@ -37,6 +37,7 @@ __all__ = [
     "MKLRegressor",
     "MKLRegressorCV",
     "MKLSurvival",
+    "MKLSurvivalCV",
     "PositionWeightsDisplay",
     "ReliabilityDisplay",
     "StabilityDisplay",

@@ -22,7 +22,8 @@ from ..display.displays import ComparisonDisplay
 from ..kernels.compose.member import Member
 from ..norms import Fixed, Norm
 from .search import NORMS
-from .selection import CS, MKLClassifierCV, MKLRegressorCV
+from .selection import CS, MKLClassifierCV, MKLRegressorCV, MKLSurvivalCV
+from .survival import BaseSurvival
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,14 +145,14 @@ def compare(
 
     Parameters
     ----------
-    estimator : MKLClassifier, MKLRegressor, or a pipeline that ends with one of them
+    estimator : MKLClassifier, MKLRegressor, MKLSurvival, or a pipeline that ends with one of them
         It is not changed. Its own C and norm are not used.
     X : n examples.
     y : array of shape (n,)
     cv : int, splitter or iterable of (train, test), as in scikit-learn
     scoring : str, callable or None
-        As in scikit-learn; None is the accuracy, or R^2. A callable is also used inside training
-        folds, as in `MKLClassifierCV`.
+        As in scikit-learn; None is the accuracy, R^2 or the concordance index. A callable is also
+        used inside training folds, as in `MKLClassifierCV`.
     Cs : sequence of floats, optional
         0.01, 0.1, 1, 10 and 100 by default; for a regressor these times the spread of y.
     norms : sequence of floats >= 1 (or inf) and norm objects, optional
@@ -180,7 +181,7 @@ def compare(
     if taken := {LEARNED, SUM, SINGLE} & set(rivals):
         raise ValueError(f"others must have names of their own, got {sorted(taken)}")
     chosen_norms = NORMS if norms is None else list(norms)
-    measure = scoring or ("accuracy" if is_classifier(estimator) else "r2")
+    measure = scoring or _default_scoring(estimator)
     scores: dict[str, list[float]] = {name: [] for name in (LEARNED, SUM, SINGLE, *rivals)}
     settings: dict[str, list[tuple[Any, float]]] = {name: [] for name in (LEARNED, SUM, SINGLE)}
     chosen: list[str] = []
@@ -226,13 +227,16 @@ class Fold:
 def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -> Any:
     """Return a function from norms (and kernels) to a machine that chooses among them."""
     where, last = _parameter(estimator, "kernels"), _last(estimator)
-    selecting = MKLClassifierCV if is_classifier(estimator) else MKLRegressorCV
+    selecting: Any = MKLClassifierCV if is_classifier(estimator) else MKLRegressorCV
+    if _is_survival(estimator):
+        selecting = MKLSurvivalCV
     # Rows of a table may follow each other in some order, and parts in that order differ.
     kind = StratifiedKFold if is_classifier(estimator) else KFold
     parts = kind(INNER_FOLDS, shuffle=True, random_state=0)
     taken = inspect.signature(selecting).parameters
     options = {k: v for k, v in last.get_params(deep=False).items() if k in taken}
-    grid: Any = list(Cs) if Cs is not None else CS if is_classifier(estimator) else "scale"
+    default: Any = "scale" if selecting is MKLRegressorCV else CS
+    grid: Any = default if Cs is None else list(Cs)
 
     def make(norms: Iterable[float | Norm], **changes: Any) -> Any:
         inner = {"norms": norms, "Cs": grid, "cv": parts, "scoring": scoring}
@@ -283,10 +287,21 @@ def _parameter(estimator: BaseEstimator, name: str) -> str:
     names: list[str] = [key for key in known if key == name or key.endswith(f"__{name}")]
     if len(names) != 1:
         raise ValueError(
-            "estimator must be MKLClassifier, MKLRegressor or a pipeline that ends with one of "
-            f"them, got {type(estimator).__name__}"
+            "estimator must be MKLClassifier, MKLRegressor, MKLSurvival or a pipeline that ends "
+            f"with one of them, got {type(estimator).__name__}"
         )
     return names[0]
+
+
+def _is_survival(estimator: Any) -> bool:
+    return isinstance(_last(estimator), BaseSurvival)
+
+
+def _default_scoring(estimator: Any) -> str | None:
+    """Return the name of a scorer; None for that of a survival model, the concordance."""
+    if _is_survival(estimator):
+        return None
+    return "accuracy" if is_classifier(estimator) else "r2"
 
 
 def _last(estimator: Any) -> Any:
@@ -296,5 +311,6 @@ def _last(estimator: Any) -> Any:
 
 def _name_of(scoring: Any, estimator: BaseEstimator) -> str:
     if scoring is None:
-        return "accuracy" if is_classifier(estimator) else "R^2"
+        names = {"accuracy": "accuracy", "r2": "R^2", None: "concordance"}
+        return names[_default_scoring(estimator)]
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", "score")

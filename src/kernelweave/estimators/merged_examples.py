@@ -135,4 +135,4 @@ class MergedExamples:
     def merge(self, problem: Problem) -> Problem:
         """Return the problem of the distinct examples."""
         total = np.bincount(self.kind, problem.C * (self.shares > 0), minlength=len(self.chosen))
-        return replace(problem, risk=replace(problem.risk, y=problem.y[self.chosen], C=total))
+        return replace(problem, risk=problem.risk.taken(self.chosen, total))

@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.multiclass import is_multilabel
 
 from .. import losses
+from ..common.numbers import is_whole
 from ..model.files.registry import stored
 from ..norms import Norm
 from ..problem.problem import Problem
 from .classifier import BaseClassifier
 from .parameters import check_parameters
 from .regressor import BaseRegressor, is_scale
-from .search import Search
+from .search import Search, Split
+from .survival import BaseSurvival
+from .survival_targets import as_survival
 from .validation import check_targets, check_weights, weighed
 
 CS = (0.01, 0.1, 1.0, 10.0, 100.0)
@@ -48,6 +52,10 @@ class _HeldOutClassifier(_HeldOut, BaseClassifier):
 
 class _HeldOutRegressor(_HeldOut, BaseRegressor):
     """What scorers ask for numbers."""
+
+
+class _HeldOutSurvival(_HeldOut, BaseSurvival):
+    """What scorers ask for risk scores and their concordance."""
 
 
 @stored("MKLClassifierCV", fields=())
@@ -210,3 +218,86 @@ class MKLRegressorCV(Search, BaseRegressor):
         self.epsilon_, unit = self._scales(y, weights)
         self.C_ = self.C_ * unit if in_units else self.C_
         return self
+
+
+@stored("MKLSurvivalCV", fields=())
+@dataclass(eq=False, repr=False, kw_only=True)
+class MKLSurvivalCV(Search, BaseSurvival):
+    """`MKLSurvival` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
+
+    Parameters
+    ----------
+    Cs : sequence of floats
+    cv : int, splitter of scikit-learn, iterable of (train, test) positions, or None
+        None is 5-fold. Integers give folds that are stratified by event and not shuffled.
+    scoring : callable or None
+        None is Harrell's concordance index, which sample weights do not change. A callable
+        ``scoring(estimator, X, y)`` can call `predict`; y is a structured array of (event, time).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelweave import MKLSurvivalCV
+    >>> from kernelweave.kernels import RBF, Linear
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(150, 4))
+    >>> time = rng.exponential(np.exp(-X[:, 0]))
+    >>> event = rng.random(150) < 0.7
+    >>> y = np.array(list(zip(event, time)), dtype=[("event", bool), ("time", float)])
+    >>> search = MKLSurvivalCV([Linear(), RBF(gamma=0.3)], norms=[1, 2], Cs=[0.1, 1.0], cv=3)
+    >>> search = search.fit(X, y)
+    >>> search.scores_.shape, bool(search.best_score_ > 0.65)
+    ((2, 2, 3), True)
+    """
+
+    Cs: Iterable[float] = CS
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+    ) -> MKLSurvivalCV:
+        """Learn from examples and censored times.
+
+        Parameters
+        ----------
+        X : array-like, DataFrame, Views or sequences of n examples
+        y : structured array of (event, time), shape (n,), or a DataFrame with two such columns
+        sample_weight : array-like of shape (n,), optional
+        groups : array-like of shape (n,), optional
+            For the splitter.
+
+        Returns
+        -------
+        MKLSurvivalCV
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If times are negative or not finite, or if a training fold has no event.
+        """
+        self._forget()
+        check_parameters(self)
+        X = self._checked(X, reset=True)
+        event, time = as_survival(y)
+        targets = np.empty(len(time), dtype=[("event", bool), ("time", float)])
+        targets["event"], targets["time"] = event, time
+        weights = check_weights(sample_weight, len(time))
+
+        def problems_of(train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
+            costs = np.zeros(len(time))
+            costs[train] = weights[train]
+            return [self._problem(X, targets, costs, C, norm)]
+
+        self._search(X, targets, groups, None, self.Cs, problems_of, _HeldOutSurvival)
+        self._estimate_baseline(X, targets, weights)
+        return self
+
+    def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
+        """Return the positions of training and held-out examples of each fold."""
+        if self.cv is not None and not is_whole(self.cv):
+            return super()._splits(X, y, groups)
+        try:
+            folds = StratifiedKFold(5 if self.cv is None else self.cv)
+            return list(folds.split(np.zeros(len(y)), y["event"]))
+        except ValueError as error:
+            raise ValueError(f"cv={self.cv!r} gives no folds: {error}") from error

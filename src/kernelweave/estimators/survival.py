@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
 from ..model.files.registry import stored
@@ -16,12 +16,97 @@ from ..problem.problem import Problem
 from .base import MKLEstimator
 from .parameters import check_parameters
 from .survival_targets import StepFunction, as_survival, concordance
-from .validation import check_weights
+from .validation import check_weights, weighed
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class BaseSurvival(MKLEstimator):
+    """What a survival model does, whoever chooses its norm and C."""
+
+    ties: str = "efron"
+
+    def _problem(
+        self, X: Any, y: Any, sample_weight: Any, C: float, norm: float | norms.Norm
+    ) -> Problem:
+        """Return the problem of n examples with censored times; see `MKLSurvival.fit`."""
+        loss = losses.Cox(self.ties)
+        event, time = as_survival(y)
+        check_consistent_length(X, time)
+        weights = check_weights(sample_weight, len(time))
+        if not (event & (weights > 0)).any():
+            raise ValueError(
+                "y must have at least one event with a positive weight, got censored times only"
+            )
+        risk = CoxRisk(loss, time, weighed(C, weights), event=event, ties=self.ties)
+        return Problem(risk, norms.as_norm(norm))
+
+    def _estimate_baseline(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Estimate the cumulative baseline hazard by Breslow's formula."""
+        event, time = as_survival(y)
+        decisions, weights = self._decide(X)[:, 0], check_weights(sample_weight, len(time))
+        event &= weights > 0
+        times = np.unique(time[event])
+        hazard = np.where(weights > 0, weights * np.exp(decisions), 0.0)
+        order = np.argsort(time, kind="stable")
+        at_risk = np.cumsum(hazard[order][::-1])[::-1]
+        first = np.searchsorted(time[order], times, side="left")
+        events = np.bincount(np.searchsorted(times, time[event]), weights[event])
+        self.event_times_ = times
+        self.cumulative_baseline_hazard_ = np.cumsum(events / at_risk[first])
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Return risk scores, shape (n,): the higher, the earlier the event is expected."""
+        return self._decide(X)[:, 0]
+
+    def predict_cumulative_hazard_function(self, X: Any) -> list[StepFunction]:
+        """Return the cumulative hazard of each example as a step function of time."""
+        factors = np.exp(self.predict(X))
+        times, baseline = self.event_times_, self.cumulative_baseline_hazard_
+        return [StepFunction(times, factor * baseline, before=0.0) for factor in factors]
+
+    def predict_survival_function(self, X: Any) -> list[StepFunction]:
+        """Return the probability of survival of each example as a step function of time."""
+        hazards = self.predict_cumulative_hazard_function(X)
+        return [StepFunction(one.x, np.exp(-one.y), before=1.0) for one in hazards]
+
+    def score(self, X: Any, y: Any) -> float:
+        """Return Harrell's concordance index of the risk scores.
+
+        Parameters
+        ----------
+        X : examples
+        y : structured array of (event, time), shape (n,), or a DataFrame with two such columns
+
+        Returns
+        -------
+        float
+            1 for a perfect order, 0.5 for a random one.
+        """
+        risk = self.predict(X)
+        event, time = as_survival(y)
+        check_consistent_length(risk, time)
+        return concordance(event, time, risk)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def _check_loaded(self) -> None:
+        """Check that a loaded model has a cumulative baseline hazard."""
+        super()._check_loaded()
+        times, hazard = self.event_times_, self.cumulative_baseline_hazard_
+        if not (times.ndim == hazard.ndim == 1 and times.dtype == hazard.dtype == np.float64):
+            raise ValueError("event_times_ and cumulative_baseline_hazard_ must be float64 vectors")
+        if not 0 < len(times) == len(hazard):
+            raise ValueError("event_times_ and cumulative_baseline_hazard_ differ in length")
+        if not (np.all(np.diff(times) > 0) and np.all(np.diff(hazard, prepend=0.0) >= 0)):
+            raise ValueError("event_times_ and cumulative_baseline_hazard_ must increase")
 
 
 @stored("MKLSurvival", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
-class MKLSurvival(MKLEstimator):
+class MKLSurvival(BaseSurvival):
     """Cox's proportional hazards model with learned kernel weights.
 
     The model minimises the negative partial log-likelihood times C plus the regulariser of
@@ -62,7 +147,6 @@ class MKLSurvival(MKLEstimator):
 
     norm: float | norms.Norm = 2.0
     C: float = 1.0
-    ties: str = "efron"
     checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLSurvival:
@@ -86,69 +170,9 @@ class MKLSurvival(MKLEstimator):
         """
         self._forget()
         check_parameters(self)
-        loss = losses.Cox(self.ties)
-        event, time = as_survival(y)
         X = self._checked(X, reset=True)
-        weights = check_weights(sample_weight, len(time))
-        if not (event & (weights > 0)).any():
-            raise ValueError(
-                "y must have at least one event with a positive weight, got censored times only"
-            )
-        norm = norms.as_norm(self.norm)
-        risk = CoxRisk(loss, time, self.C * weights, event=event, ties=self.ties)
+        problem = self._problem(X, y, sample_weight, self.C, self.norm)
         # Equal rows are not merged: their times may differ.
-        self._train(X, [Problem(risk, norm)], np.arange(len(time)))
-        self._estimate_baseline(self._decide(X)[:, 0], time, event, weights)
+        self._train(X, [problem], np.arange(len(problem.y)))
+        self._estimate_baseline(X, y, sample_weight)
         return self
-
-    def _estimate_baseline(
-        self, decisions: np.ndarray, time: np.ndarray, event: np.ndarray, weights: np.ndarray
-    ) -> None:
-        """Estimate the cumulative baseline hazard by Breslow's formula."""
-        times = np.unique(time[event & (weights > 0)])
-        hazard = weights * np.exp(decisions)
-        order = np.argsort(time, kind="stable")
-        at_risk = np.append(np.cumsum(hazard[order][::-1])[::-1], 0.0)
-        first = np.searchsorted(time[order], times, side="left")
-        happened = np.where(event, weights, 0.0)
-        events = np.bincount(
-            np.searchsorted(times, time[event]), happened[event], minlength=len(times)
-        )
-        self.event_times_ = times
-        self.cumulative_baseline_hazard_ = np.cumsum(events / at_risk[first])
-
-    def predict(self, X: Any) -> np.ndarray:
-        """Return risk scores, shape (n,): the higher, the earlier the event is expected."""
-        return self._decide(X)[:, 0]
-
-    def predict_cumulative_hazard_function(self, X: Any) -> list[StepFunction]:
-        """Return the cumulative hazard of each example as a step function of time."""
-        factors = np.exp(self.predict(X))
-        times, baseline = self.event_times_, self.cumulative_baseline_hazard_
-        return [StepFunction(times, factor * baseline, before=0.0) for factor in factors]
-
-    def predict_survival_function(self, X: Any) -> list[StepFunction]:
-        """Return the probability of survival of each example as a step function of time."""
-        hazards = self.predict_cumulative_hazard_function(X)
-        return [StepFunction(one.x, np.exp(-one.y), before=1.0) for one in hazards]
-
-    def score(self, X: Any, y: Any) -> float:
-        """Return Harrell's concordance index of the risk scores.
-
-        Parameters
-        ----------
-        X : examples
-        y : structured array of (event, time), shape (n,), or a DataFrame with two such columns
-
-        Returns
-        -------
-        float
-            1 for a perfect order, 0.5 for a random one.
-        """
-        check_is_fitted(self)
-        return concordance(*as_survival(y), self.predict(X))
-
-    def _check_loaded(self) -> None:
-        """Check that the baseline of a loaded model has a value for each event time."""
-        if np.shape(self.event_times_) != np.shape(self.cumulative_baseline_hazard_):
-            raise ValueError("event_times_ and cumulative_baseline_hazard_ differ in length")

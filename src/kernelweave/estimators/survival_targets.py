@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels.data.inputs import is_frame
+
 ACCEPTED = (
     "a structured array with a boolean field (event) and a number (time), as scikit-survival "
     "uses, or a DataFrame with two such columns"
@@ -19,6 +21,7 @@ def as_survival(y: Any) -> tuple[np.ndarray, np.ndarray]:
     Parameters
     ----------
     y : structured array of shape (n,), or DataFrame with two columns
+        The event is the boolean one of the two; if there is none, the first, with values 0 and 1.
 
     Returns
     -------
@@ -30,25 +33,11 @@ def as_survival(y: Any) -> tuple[np.ndarray, np.ndarray]:
     ValueError
         If y has another form, or if times are negative or not finite.
     """
-    if hasattr(y, "to_records") and getattr(y, "ndim", 0) == 2:  # a pandas DataFrame
-        y = y.to_records(index=False)
-    y = np.asarray(y)
-    names = y.dtype.names
-    if names is None or len(names) != 2 or y.ndim != 1:
-        kind = f"an array of shape {y.shape} and type {y.dtype}"
-        raise ValueError(f"y must be {ACCEPTED}; got {kind}")
-    fields = [y[name] for name in names]
+    names, fields = _fields(y)
     if fields[0].dtype != bool and fields[1].dtype == bool:
         fields, names = fields[::-1], names[::-1]
-    event, time = fields
-    if event.dtype != bool:
-        values = set(np.unique(event).tolist()) if event.dtype.kind in "iuf" else {"?"}
-        if not values <= {0, 1}:
-            raise ValueError(
-                f"y: the event {names[0]!r} must be boolean, True for an observed event, "
-                f"got type {event.dtype}"
-            )
-        event = event.astype(bool)
+    time = fields[1]
+    event = _as_events(names[0], fields[0])
     if time.dtype.kind not in "iuf":
         raise ValueError(f"y: the time {names[1]!r} must be a number, got type {time.dtype}")
     time = time.astype(float)
@@ -60,6 +49,32 @@ def as_survival(y: Any) -> tuple[np.ndarray, np.ndarray]:
     if not len(time):
         raise ValueError("y must have at least one example, got none")
     return event, time
+
+
+def _fields(y: Any) -> tuple[list[str], list[np.ndarray]]:
+    """Return the names and the values, shape (n,), of the two columns of y."""
+    if is_frame(y):
+        names = [str(name) for name in y.columns]
+        if len(names) == 2:
+            return names, [np.asarray(y[name]) for name in y.columns]
+        raise ValueError(f"y must be {ACCEPTED}; got a frame with the columns {names}")
+    y = np.asarray(y)
+    if y.dtype.names is None or len(y.dtype.names) != 2 or y.ndim != 1:
+        kind = f"an array of shape {y.shape} and type {y.dtype}"
+        raise ValueError(f"y must be {ACCEPTED}; got {kind}")
+    return list(y.dtype.names), [y[name] for name in y.dtype.names]
+
+
+def _as_events(name: str, event: np.ndarray) -> np.ndarray:
+    """Return events as booleans, shape (n,), given booleans or the numbers 0 and 1."""
+    known = event.dtype.kind in "biuf" or all(isinstance(one, bool) for one in event)
+    wrong = [one for one in np.unique(event).tolist() if one not in (0, 1)] if known else event[:1]
+    if len(wrong):
+        raise ValueError(
+            f"y: the event {name!r} must be boolean, True for an observed event, or 0 and 1; got "
+            f"{wrong[0]!r} in a column of type {event.dtype}"
+        )
+    return event.astype(bool)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +128,7 @@ def concordance(event: np.ndarray, time: np.ndarray, risk: np.ndarray) -> float:
     """
     ranks = np.unique(risk, return_inverse=True)[1]
     tree = np.zeros(int(ranks.max(initial=0)) + 2, dtype=np.int64)
-    order = np.lexsort((event, -time))  # from late to early; censored first among equal times
+    order = np.argsort(-time, kind="stable")  # from late to early
     concordant, comparable, later = 0.0, 0, 0
     start = 0
     while start < len(order):

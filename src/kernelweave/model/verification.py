@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..common.core import _core, single_threaded_blas
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
+from ..estimators.survival import BaseSurvival
 from ..estimators.validation import check_examples, check_targets, check_weights, weighed
 from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Reading
@@ -116,7 +117,7 @@ def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None
 
     Parameters
     ----------
-    model : fitted MKLClassifier, MKLRegressor, MKLOneClass, MKLClassifierCV or MKLRegressorCV
+    model : fitted MKLClassifier, MKLRegressor, MKLOneClass or MKLSurvival, or one of the searches
     X : the n training examples
     y : array of shape (n,) or (n, n_outputs), optional
         Their targets; ignored by one-class models.
@@ -252,6 +253,8 @@ def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]
         costs = np.multiply.outer(_C(model), costs)
         single: list[Problem] = model._problems(y, costs, norm, model.epsilon_)
         return single
+    if isinstance(model, BaseSurvival):
+        return [model._problem(X, y, sample_weight, _C(model), norm)]
     return [model._problem(X, sample_weight)]
 
 
@@ -292,7 +295,7 @@ def _values(
     alpha and F have shape (outputs, n), s has shape (outputs, M).
     """
     flat, total = alpha.ravel(), s.sum(axis=0)
-    inside = np.clip(flat, problem.term.lo, problem.term.hi)
+    inside = np.clip(flat, *problem.risk.bounds)
     flat = np.where(np.abs(flat - inside) <= BOUND_ROUNDING * np.abs(inside), inside, flat)
     primal = problem.primal(F.ravel(), total, theta, bias)
     dual = problem.dual(flat, total) - problem.risk.infeasibility_gain(flat, bias)

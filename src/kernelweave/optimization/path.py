@@ -76,11 +76,11 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
 
     No weight is exactly 0 unless the norm is sparse: analytic steps could not bring it back.
     """
-    norm, term = problem.norm, problem.term
+    norm = problem.norm
     if not weights.any():  # the constant model was optimal
         weights = norm.start(len(weights))
     weights = weights / norm.value(weights)
-    alpha = np.clip(engine.alpha, term.lo, term.hi)
+    alpha = np.clip(engine.alpha, *problem.risk.bounds)
     if not np.array_equal(alpha, engine.alpha):
         engine.move_to(alpha)
     if norm.is_sparse or weights.all():

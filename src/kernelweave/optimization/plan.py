@@ -49,7 +49,6 @@ from .steps.newton import Newton
 from .summary import PlanSummary
 from .wrapper import ACCURATE, COMPLETE, Accuracy, Wrapper
 
-
 ACTIVE_SETS = ActiveSetTuning()
 
 

@@ -16,14 +16,17 @@ constant, and R*(-alpha) = -alpha . F - R(F).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from ..common.cached_property import cached_property
 from .risk import TINY, Response, Risk
+
+ROUNDING = 1e-9  # relative error of sums of dual variables
+LEAST_HAZARD = 1e-150  # whose square is not 0
+STEP = 4 * np.finfo(float).eps  # relative Newton step that is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +46,8 @@ class EventTimes:
         Which of them are events of their block.
     start : ndarray of shape (K,)
         Position in `order` of the first example of each block.
+    first : ndarray of shape (K,)
+        Position among the events of the first event of each block.
     removed : ndarray of shape (events,)
         Part of the tied hazards that is removed from the risk set of each event.
     """
@@ -51,6 +56,7 @@ class EventTimes:
     block: np.ndarray
     happened: np.ndarray
     start: np.ndarray
+    first: np.ndarray
     removed: np.ndarray
 
     @classmethod
@@ -66,11 +72,12 @@ class EventTimes:
         happened = event[kept]
         start = np.searchsorted(block, np.arange(len(distinct)), side="left")
         events = np.bincount(block[happened], minlength=len(distinct))
+        first = np.cumsum(events) - events
         removed = np.zeros(int(events.sum()))
         if ties == "efron":  # the l-th of d tied events sees l / d of them removed
-            first = np.repeat(np.cumsum(events) - events, events)
-            removed = (np.arange(len(removed)) - first) / np.repeat(events, events)
-        return cls(kept, block, happened, start, removed)
+            position = np.arange(len(removed)) - np.repeat(first, events)
+            removed = position / np.repeat(events, events)
+        return cls(kept, block, happened, start, first, removed)
 
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Return sums of values of the examples in `order`, shape (q,), per block, shape (K,)."""
@@ -96,18 +103,32 @@ class CoxRisk(Risk):
     ties : {"breslow", "efron"}
     """
 
-    event: np.ndarray | None = None
-    ties: str = "breslow"
+    event: np.ndarray = field(kw_only=True)
+    ties: str = field(default="breslow", kw_only=True)
 
     def __post_init__(self) -> None:
         for name in ("y", "C"):
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=float))
         object.__setattr__(self, "event", np.asarray(self.event, dtype=bool))
 
+    def taken(self, idx: np.ndarray, C: np.ndarray) -> CoxRisk:
+        """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
+        return replace(self, y=self.y[idx], C=C, event=self.event[idx])
+
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of alpha: an expected number of events is not negative."""
+        lo, hi = np.zeros_like(self.y), np.where(self.event, self.C, 0.0)
+        lo[self.times.order] = -np.inf
+        return lo, hi
+
+    @property
+    def further_targets(self) -> tuple[np.ndarray, ...]:
+        return (self.event,)
+
     @cached_property
     def times(self) -> EventTimes:
         """The examples sorted by time."""
-        assert self.event is not None
         return EventTimes.of(self.y, self.event, self.C > 0, self.ties)
 
     @cached_property
@@ -122,48 +143,60 @@ class CoxRisk(Risk):
         events = times.event_sums(np.ones(int(times.happened.sum())))
         return np.asarray(times.event_sums(self.C[times.order][times.happened]) / events)
 
-    def _hazards(self, F: np.ndarray) -> _Hazards:
-        times = self.times
-        outputs = F[times.order]
-        top = float(outputs.max(initial=0.0))
-        hazard = self._weights * np.exp(outputs - top)
-        tied = times.event_sums(hazard[times.happened])
-        at_risk = np.cumsum(times.sums(hazard)[::-1])[::-1]
-        each = times.block[times.happened]
-        return _Hazards(hazard, top, tied, at_risk[each] - times.removed * tied[each])
-
     def value(self, F: np.ndarray, bias: Any = 0.0) -> float:
         """Return the risk of outputs F, shape (n,); the bias makes no difference."""
-        times, hazards = self.times, self._hazards(F)
-        costs = self._costs[times.block[times.happened]]
+        times = self.times
         happened = times.order[times.happened]
-        logs = costs @ (np.log(hazards.at_risk) + hazards.top)
+        logs = self._costs[times.block[times.happened]] @ self._log_at_risk(F)
         return float(logs - self.C[happened] @ F[happened])
+
+    def _log_at_risk(self, F: np.ndarray) -> np.ndarray:
+        """Return the log of the risk set sum of each event, without the removed part of its ties.
+
+        It is computed from logs: sums of very different outputs would overflow. Shape (events,).
+        """
+        times = self.times
+        logs = np.log(self._weights) + F[times.order]
+        at_risk = np.logaddexp.accumulate(logs[::-1])[::-1][times.start]
+        each = times.block[times.happened]
+        if not times.removed.any():
+            return np.asarray(at_risk[each])
+        tied = np.logaddexp.reduceat(logs[times.happened], times.first)
+        removed = times.removed * np.exp(np.minimum(tied - at_risk, 0.0))[each]
+        return np.asarray(at_risk[each] + np.log1p(-removed))
 
     def response(self, F: np.ndarray) -> Response:
         """Return the dual point of outputs F, shape (n,), and the Hessian there."""
-        times, hazards = self.times, self._hazards(F)
+        times, log_at_risk = self.times, self._log_at_risk(F)
         each = times.block[times.happened]
-        costs, hazard = self._costs[each], hazards.hazard
-        kept = 1.0 - times.removed
-        rate = _levels(times, costs / hazards.at_risk, kept)
-        expected = hazard * rate
+        costs, kept = self._costs[each], 1.0 - times.removed
+        outputs = F[times.order]
+        rate = _log_levels(times, np.log(costs) - log_at_risk, np.log(kept))
+        expected = self._weights * np.exp(outputs + rate)
         alpha = np.zeros_like(self.y)
         alpha[times.order] = np.where(times.happened, self.C[times.order], 0.0) - expected
+        top = float(outputs.max(initial=0.0))
+        hazard = self._weights * np.exp(outputs - top)
+        at_risk = np.maximum(np.exp(log_at_risk - top), LEAST_HAZARD)
 
         def hessian(change: np.ndarray) -> np.ndarray:
             moved = hazard * change[times.order]
             tied = times.event_sums(moved[times.happened])
             tail = np.cumsum(times.sums(moved)[::-1])[::-1]
-            slopes = costs * (tail[each] - times.removed * tied[each]) / hazards.at_risk**2
+            slopes = costs * (tail[each] - times.removed * tied[each]) / at_risk / at_risk
             product = np.zeros_like(self.y)
-            product[times.order] = rate * moved - hazard * _levels(times, slopes, kept)
+            own = expected * change[times.order]
+            product[times.order] = own - hazard * _levels(times, slopes, kept)
             return product
 
         return Response(alpha, self.value(F), hessian)
 
     def conjugate(self, alpha: np.ndarray) -> float:
-        """Return the conjugate at -alpha, shape (n,); inf outside its domain."""
+        """Return the conjugate at -alpha, shape (n,); inf outside its domain.
+
+        It is also inf, an upper bound, if rounding carries alpha over the edge of the domain. This
+        occurs if one example has all hazard of its risk set but for a part of 1e-16.
+        """
         F = self._outputs_of(alpha)
         return np.inf if F is None else float(-alpha @ F - self.value(F))
 
@@ -172,7 +205,9 @@ class CoxRisk(Risk):
         times = self.times
         costs = np.where(times.happened, self.C[times.order], 0.0)
         expected = costs - alpha[times.order]
-        if np.any(expected[times.happened] <= 0) or np.any(expected < 0):
+        if np.any(expected < 0) or not self.is_feasible(alpha):
+            return None
+        if np.count_nonzero(alpha) > np.count_nonzero(alpha[times.order]):  # in no risk set
             return None
         found = self._rates_of(expected)
         if found is None:
@@ -194,28 +229,24 @@ class CoxRisk(Risk):
         tied_m = times.event_sums(expected[times.happened])
         other_m = times.sums(np.where(times.happened, 0.0, expected))
         rows = zip(
-            events.tolist(),
-            self._costs.tolist(),
-            tied_m.tolist(),
-            other_m.tolist(),
-            np.split(times.removed, np.cumsum(events)[:-1]),
-            strict=True,
+            events.tolist(), self._costs.tolist(), tied_m.tolist(), other_m.tolist(), strict=True
         )
         S, H = 1.0, 0.0
         of_events, of_others = [], []
-        for d, c, m, rest, removed in rows:
+        for block, (d, c, m, rest) in enumerate(rows):
             if not S > 0:
                 return None
             if d == 1 or self.ties == "breslow":
                 A = B = d * c / S
                 T = m / (H + B)
             else:
-                solved = _tied(m, S, H, c, removed)
-                if solved is None:
+                removed = times.removed[times.first[block] : times.first[block] + d]
+                share = _tied(m / c, S * H / c, removed)
+                if share is None:
                     return None
-                T = solved
-                A = c * float((1.0 / (S - removed * T)).sum())
-                B = c * float(((1.0 - removed) / (S - removed * T)).sum())
+                T = share * S
+                A = c / S * float((1.0 / (1.0 - removed * share)).sum())
+                B = c / S * float(((1.0 - removed) / (1.0 - removed * share)).sum())
             of_events.append(H + B)
             H += A
             of_others.append(H)
@@ -246,28 +277,6 @@ class CoxRisk(Risk):
         return float(TINY)
 
 
-@dataclass(frozen=True, eq=False)
-class _Hazards:
-    """Relative hazards of outputs.
-
-    Attributes
-    ----------
-    hazard : ndarray of shape (q,)
-        w exp(F - top) of the examples in `EventTimes.order`.
-    top : float
-        The largest output.
-    tied : ndarray of shape (K,)
-        Sum over the events of each block.
-    at_risk : ndarray of shape (events,)
-        Sum over the risk set of each event, without the removed part of its ties.
-    """
-
-    hazard: np.ndarray
-    top: float
-    tied: np.ndarray
-    at_risk: np.ndarray
-
-
 def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
     """Return for each example the sum of values, shape (events,), of the events that it survived.
 
@@ -280,13 +289,41 @@ def _levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarr
     return np.asarray(before[times.block] + own)
 
 
-def _tied(m: float, S: float, H: float, c: float, removed: np.ndarray) -> float | None:
-    """Return T, the sum of the hazards of tied events with m expected events.
+def _log_levels(times: EventTimes, values: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Return `_levels` of exp(values) and exp(kept), both of shape (events,), as logs."""
+    steps = np.logaddexp.reduceat(values, times.first)
+    total = np.logaddexp.accumulate(steps)
+    before = np.append(-np.inf, total[:-1])
+    own = np.logaddexp(before, np.logaddexp.reduceat(kept + values, times.first))
+    return np.asarray(np.where(times.happened, own[times.block], total[times.block]))
 
-    It solves T = m / (H + B(T)) with Efron's approximation.
+
+def _tied(m: float, before: float, removed: np.ndarray) -> float | None:
+    """Return the share of tied events in the hazards of their risk set, with Efron's approximation.
+
+    It is the root u in (0, 1] of g(u) = u (before + sum (1 - removed) / (1 - removed u)) - m, which
+    increases and is convex, so that Newton's method descends to it from u = 1.
+
+    Parameters
+    ----------
+    m : float
+        Expected number of these events.
+    before : float
+        Hazards of the risk set times the cumulative hazard before.
+    removed : ndarray of shape (events,)
+
+    Returns
+    -------
+    float or None
+        None if m is too large for u <= 1.
     """
-
-    def excess(T: float) -> float:
-        return T - m / (H + c * float(((1.0 - removed) / (S - removed * T)).sum()))
-
-    return float(brentq(excess, 0.0, S)) if excess(S) > 0 else None
+    u, kept = 1.0, 1.0 - removed
+    if not m <= (before + len(removed)) * (1 + ROUNDING):
+        return None
+    while True:
+        rest = 1.0 - removed * u
+        excess = u * (before + float((kept / rest).sum())) - m
+        step = excess / (before + float((kept / rest**2).sum()))
+        if step <= STEP * u:
+            return u
+        u -= step

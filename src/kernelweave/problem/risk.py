@@ -86,6 +86,16 @@ class Risk:
         """Conjugate of the loss of each example, as a function of alpha."""
         return self.loss.dual_term(self.y, self.C)
 
+    @property
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of alpha, both of shape (n,)."""
+        return self.term.lo, self.term.hi
+
+    @property
+    def further_targets(self) -> tuple[np.ndarray, ...]:
+        """Arrays of shape (n,) that the risk depends on besides y and C."""
+        return ()
+
     @cached_property
     def output_slices(self) -> list[slice]:
         """Positions of the examples of each output."""
@@ -114,7 +124,11 @@ class Risk:
         cost_factor : float
             Multiplies their costs; above 1 for a sample that represents all examples.
         """
-        return replace(self, y=self.y[idx], C=cost_factor * self.C[idx], tau=tau, n_outputs=1)
+        return replace(self.taken(idx, cost_factor * self.C[idx]), tau=tau, n_outputs=1)
+
+    def taken(self, idx: np.ndarray, C: np.ndarray) -> Risk:
+        """Return the risk of the examples idx, shape (q,), with costs C, shape (q,)."""
+        return replace(self, y=self.y[idx], C=C)
 
     def value(self, F: np.ndarray, bias: Any) -> float:
         """Return the risk of outputs F, shape (n,), with a bias (one for each output)."""

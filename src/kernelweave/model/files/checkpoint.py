@@ -101,7 +101,7 @@ class Checkpoint:
             raise ValueError(
                 f"checkpoint {self.path} contains {wrong}; remove it, or pass another path"
             )
-        return np.clip(alpha, self._problem.term.lo, self._problem.term.hi), weights
+        return np.clip(alpha, *self._problem.risk.bounds), weights
 
     def keep(self, alpha: np.ndarray, weights: np.ndarray) -> None:
         """Note the state, and write it if the last write was `SECONDS` ago.
@@ -192,9 +192,10 @@ def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int)
             return f"{name} of type {values.dtype} and shape {values.shape}, not float64 {shape}"
         if not np.isfinite(values).all():
             return f"{name} that are not finite"
-    slack = ROUNDING * np.maximum(np.abs(problem.term.lo), np.abs(problem.term.hi))
+    lo, hi = problem.risk.bounds
+    slack = ROUNDING * np.maximum(np.abs(lo), np.abs(hi))
     slack = np.where(np.isfinite(slack), slack, 0.0)
-    if np.any((alpha < problem.term.lo - slack) | (alpha > problem.term.hi + slack)):
+    if np.any((alpha < lo - slack) | (alpha > hi + slack)):
         return "an alpha outside its bounds"
     for part in problem.output_slices:
         drift = abs(alpha[part].sum() - problem.tau)
@@ -223,7 +224,7 @@ def data_key(kernels: Any, normalize: Any, examples: Examples) -> str:
 def problem_key(problem: Problem, data: str) -> str:
     """Return a digest of a problem; `data` is the digest of its examples and kernels."""
     given = (problem.loss, problem.norm, problem.y, problem.C, problem.tau, problem.n_outputs)
-    return digest((FORMAT, data, given))
+    return digest((FORMAT, data, given + problem.risk.further_targets))
 
 
 class _KeyWriter(Writer):

@@ -43,6 +43,7 @@ DOCUMENT = "model.json"
 
 ESTIMATORS = (
     "MKLClassifier", "MKLRegressor", "MKLOneClass", "MKLClassifierCV", "MKLRegressorCV",
+    "MKLSurvival", "MKLSurvivalCV",
 )  # fmt: skip
 NOT_SAVED = frozenset({"checkpoint"})  # a path is meaningless, or harmful, on another machine
 CLOCK = "seconds"  # of an entry of `history_`
