@@ -52,7 +52,7 @@ QUESTIONS = [
             ("over 100,000 noisy rows", '"auto", tol=1e-2', "large.html"),
             ("check a small fit", '"qcqp"', "solvers.html#cone-program"),
             ("sparse and accurate", '"skm"', "solvers.html#support-kernel-machine"),
-            ("approximate, linear time", "LinearizedMKL", "large.html#alternatives"),
+            ("approximate, fast", "LinearizedMKL", "large.html#alternatives"),
             ("data on a cluster", "kernelweave.dask", "scale.html"),
             ("without Python", "kernelweave fit", "command_line.html"),
         ],

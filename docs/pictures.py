@@ -68,7 +68,12 @@ def _sources() -> tuple[dict[str, object], np.ndarray]:
     for i in np.flatnonzero(y)[::2]:
         at = rng.integers(50)
         dna[i] = dna[i][:at] + "GATTACAGGA" + dna[i][at + 10 :]
-    return {"table": table, "dna": dna, "kin": np.arange(300), "noise": rng.normal(size=(300, 3))}, y
+    return {
+        "table": table,
+        "dna": dna,
+        "kin": np.arange(300),
+        "noise": rng.normal(size=(300, 3)),
+    }, y
 
 
 def _model_of_sources(X: dict[str, object], y: np.ndarray) -> MKLClassifier:
@@ -122,7 +127,9 @@ def kernels() -> Figure:
     )
     distance = np.linspace(0, 5.5, 200)
     for gamma, shade in zip((0.05, 0.2, 1, 5), (0.4, 0.6, 0.8, 1.0), strict=True):
-        left.plot(distance, np.exp(-gamma * distance**2), color=plt.cm.Blues(shade), label=f"{gamma:g}")
+        left.plot(
+            distance, np.exp(-gamma * distance**2), color=plt.cm.Blues(shade), label=f"{gamma:g}"
+        )
     left.set(xlabel="distance of two examples", ylabel="kernel value", title="RBF(gamma)")
     left.legend(title="gamma", frameon=False, loc="upper right", bbox_to_anchor=(1, 1.05))
     left.spines[["top", "right"]].set_visible(False)
@@ -229,7 +236,11 @@ def large() -> Figure:
     """CPU time against the number of rows, from the first table of large.md."""
     figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
     rows = _table("large", "| rows | fit")
-    for name, color in (("`SVC`, one width", GREY), ("one width", BLUE), ("20 widths, p = 1", ORANGE)):
+    for name, color in (
+        ("`SVC`, one width", GREY),
+        ("one width", BLUE),
+        ("20 widths, p = 1", ORANGE),
+    ):
         points = [(row[0], row[2]) for row in rows if row[1] == name]
         x, y = np.array([[float(value.replace(",", "")) for value in point] for point in points]).T
         ax.loglog(x, y, marker="o", color=color, label=name.replace("`", ""))
