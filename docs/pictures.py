@@ -245,7 +245,7 @@ def large() -> Figure:
         x, y = np.array([[float(value.replace(",", "")) for value in point] for point in points]).T
         ax.loglog(x, y, marker="o", color=color, label=name.replace("`", ""))
     ax.set(xlabel="rows", ylabel="CPU seconds")
-    ax.set_xticks([20000, 50000, 100000], ["20,000", "50,000", "100,000"], minor=False)
+    ax.set_xticks(x, [f"{count:,.0f}" for count in x])
     ax.minorticks_off()
     ax.legend(frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
