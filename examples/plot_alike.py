@@ -2,7 +2,7 @@
 Kernels that are alike
 ======================
 
-Eight widths of one kernel and a column by itself. How alike are they, and what becomes of their
+Six widths of one kernel and a column by itself. How alike are they, and what becomes of their
 weights under different norms?
 """
 

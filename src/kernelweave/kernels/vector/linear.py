@@ -18,7 +18,7 @@ from kernelweave.model.files.registry import stored
 @stored("Linear")
 @dataclass(frozen=True)
 class Linear(VectorKernel):
-    """Linear kernel x . y.
+    """Linear kernel, the dot product of x and y.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from kernelweave.model.files.registry import stored
 @stored("Polynomial")
 @dataclass(frozen=True)
 class Polynomial(VectorKernel):
-    """Polynomial kernel (gamma x . y + coef0) ^ degree.
+    """Polynomial kernel (gamma <x, y> + coef0)^degree.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from kernelweave.model.files.registry import stored
 @stored("Sigmoid")
 @dataclass(frozen=True)
 class Sigmoid(Evaluated):
-    """Sigmoid kernel tanh(gamma x . y + coef0), made positive semidefinite on the training data.
+    """Sigmoid kernel tanh(gamma <x, y> + coef0), made positive semidefinite on the training data.
 
     The function has negative eigenvalues for most parameters and data. They are removed from its
     training matrix, and the duality gap refers to the repaired matrix.

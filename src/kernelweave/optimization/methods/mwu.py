@@ -11,10 +11,10 @@ kernels by
 
     mu_m ~ sinh(rate ||u_m||) / ||u_m||,      ||u_m||^2 = a'G_m a,
 
-the exponential of an (n + 1) x (n + 1) matrix in closed form. (In the paper's algorithm p12 is
-negative, and the printed rate lacks its rho: eps' = -log(1 - eps / (2 rho)).) Memory is O(M n): the
-outputs of each kernel; columns of kernels are computed when they are asked for. Where even that is
-much, the game is played on some of the kernels at a time (`sifting`).
+the exponential of an (n + 1) x (n + 1) matrix in closed form. The learning rate of the paper is
+eps' = -log(1 - eps / (2 rho)). Memory is O(M n): the outputs of each kernel; columns of kernels are
+computed on demand. If even that is too much, the game is played on some of the kernels at a time
+(`sifting`).
 
 The paper's rate is for a game of value 1, whereas kernels of trace 1 or with a unit diagonal make
 one of a far smaller value, so that weights hardly leave uniform. The default is `scaling="value"`:

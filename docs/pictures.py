@@ -1,0 +1,303 @@
+"""Draw the pictures of the user pages: `python docs/pictures.py [NAME ...]`.
+
+Without names all pictures are drawn. A picture is either a function below, or it is saved by the
+code of its page (`PAGES`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from kernelweave import MKLClassifier, datasets, losses
+from kernelweave.kernels import RBF, GappedKmer, Linear, Precomputed, per_feature
+
+HERE = Path(__file__).resolve().parent
+PAGES = ("views", "certificates", "model_selection", "bounds")  # their code saves pictures
+BLUE, ORANGE, GREY = "#3366aa", "#dd7722", "#888888"
+
+
+def start() -> Figure:
+    """Four sources of data, their shares of the decision, and the two bounds of the optimum."""
+    X, y = _sources()
+    model = _model_of_sources(X, y)
+    figure, (left, middle, right) = plt.subplots(
+        1, 3, figsize=(10, 2.9), width_ratios=(1.15, 1, 1), layout="constrained"
+    )
+    left.set(xlim=(0, 10), ylim=(0, 10), title="several sources, one model")
+    left.axis("off")
+    sources = ("table", "DNA", "similarities", "noise")
+    for row, name in enumerate(sources):
+        y = 7.9 - 2.4 * row
+        left.add_patch(FancyBboxPatch((0.2, y), 4.1, 1.4, boxstyle="round,pad=0.1", fc="#eef2f8"))
+        left.text(2.25, y + 0.7, name, ha="center", va="center")
+        left.add_patch(_arrow((4.5, y + 0.7), (6.3, 5.1)))
+    left.add_patch(FancyBboxPatch((6.5, 4.1), 3.2, 2, boxstyle="round,pad=0.1", fc="#fdf1e6"))
+    left.text(8.1, 5.1, "MKLClassifier", ha="center", va="center", size=9)
+    shares = model.contributions(X).std(axis=0)
+    middle.barh(sources, shares / shares.sum(), color=[BLUE, BLUE, BLUE, GREY])
+    middle.invert_yaxis()
+    middle.set(title="which source matters", xlabel="share of the decision")
+    entries = [entry for entry in model.history_ if np.isfinite(entry["gap"])]
+    steps = np.arange(len(entries))
+    right.plot(steps, [entry["primal"] for entry in entries], color=ORANGE, label="model (primal)")
+    right.plot(steps, [entry["dual"] for entry in entries], color=BLUE, label="bound (dual)")
+    right.set(title="proof that training finished", xlabel="iteration", ylabel="objective")
+    right.legend(frameon=False)
+    for ax in (middle, right):
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _sources() -> tuple[dict[str, object], np.ndarray]:
+    """Return four sources of 300 examples, of which the last is noise, and the classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    table = rng.normal(size=(300, 3)) + 0.9 * y[:, None] * [1, 0, 0]
+    dna = np.array(["".join(rng.choice(list("ACGT"), 60)) for _ in range(300)], object)
+    for i in np.flatnonzero(y)[::2]:
+        at = rng.integers(50)
+        dna[i] = dna[i][:at] + "GATTACAGGA" + dna[i][at + 10 :]
+    return {
+        "table": table,
+        "dna": dna,
+        "kin": np.arange(300),
+        "noise": rng.normal(size=(300, 3)),
+    }, y
+
+
+def _model_of_sources(X: dict[str, object], y: np.ndarray) -> MKLClassifier:
+    """Return a model with one kernel for each source."""
+    hidden = np.random.default_rng(1).normal(size=(300, 4)) + 0.5 * y[:, None]
+    kernels = {
+        "table": RBF("scale"),
+        "dna": GappedKmer(l=8, k=5),
+        "kin": Precomputed(hidden @ hidden.T),
+        "noise": RBF("scale"),
+    }
+    return MKLClassifier(kernels, norm=1, C=0.3, solver="cutting-plane").fit(X, y)
+
+
+def absent() -> Figure:
+    """Accuracy against the fraction of views removed, from the table of views.md."""
+    figure, axes = plt.subplots(1, 3, figsize=(10, 2.8), sharex=True, layout="constrained")
+    rows = _table("views", "| data, training")
+    for ax, at in zip(axes, range(0, 12, 4), strict=True):
+        block = rows[at : at + 4]
+        for place, (label, color) in enumerate(
+            [("absent views", ORANGE), ("complete cases", GREY), ("5-NN imputed", BLUE)]
+        ):
+            values = [float(row[2 + place].strip("*") or "nan") for row in block]
+            ax.plot([0, 20, 40, 60], values, marker="o", color=color, label=label)
+        ax.set(title=block[0][0], xlabel="% of views removed", xticks=[0, 20, 40, 60])
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("accuracy")
+    axes[0].legend(frameon=False)
+    return figure
+
+
+def which_p() -> Figure:
+    """Weights of six kernels, two of which matter, at five values of p."""
+    X, y, _ = datasets.make_sparse_to_uniform(200, n_relevant=2, n_features=6, random_state=0)
+    figure, axes = plt.subplots(1, 5, figsize=(10, 2.4), sharey=True, layout="constrained")
+    names = ("1", "4/3", "2", "4", "inf")
+    for ax, name, p in zip(axes, names, (1, 4 / 3, 2, 4, np.inf), strict=True):
+        model = MKLClassifier(per_feature(Linear()), norm=p, C=0.01, tol=1e-6).fit(X, y)
+        ax.bar(range(1, 7), model.weights_, color=[BLUE] * 2 + [GREY] * 4)
+        ax.set(title=f"p = {name}", xlabel="kernel", xticks=range(1, 7))
+        ax.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("weight")
+    return figure
+
+
+def kernels() -> Figure:
+    """RBF kernels of several widths, and the kernel matrix of two groups of points."""
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(8, 2.9), width_ratios=(1.5, 1), layout="constrained"
+    )
+    distance = np.linspace(0, 5.5, 200)
+    for gamma, shade in zip((0.05, 0.2, 1, 5), (0.4, 0.6, 0.8, 1.0), strict=True):
+        left.plot(
+            distance, np.exp(-gamma * distance**2), color=plt.cm.Blues(shade), label=f"{gamma:g}"
+        )
+    left.set(xlabel="distance of two examples", ylabel="kernel value", title="RBF(gamma)")
+    left.legend(title="gamma", frameon=False, loc="upper right", bbox_to_anchor=(1, 1.05))
+    left.spines[["top", "right"]].set_visible(False)
+    rng = np.random.default_rng(0)
+    points = np.concatenate([rng.normal(size=(20, 2)), 3 + rng.normal(size=(20, 2))])
+    image = right.imshow(RBF(gamma=0.2)(points), cmap="Blues", vmin=0, vmax=1)
+    right.set(title="RBF(0.2) of two groups", xlabel="example", ylabel="example")
+    figure.colorbar(image, ax=right)
+    return figure
+
+
+def loss_curves() -> Figure:
+    """Losses against the margin y f, or against the error y - f."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 2.9), layout="constrained")
+    margin = np.linspace(-2, 3, 300)
+    for name in ("hinge", "squared_hinge", "logistic", "smooth_hinge"):
+        value = losses.get(name, "classifier").value(margin, np.ones(300))
+        left.plot(margin, value, label=name, linestyle="--" if name == "smooth_hinge" else "-")
+    left.set(xlabel="margin y f", ylabel="loss", ylim=(0, 4), title="MKLClassifier")
+    error = np.linspace(-2, 2, 300)
+    for loss in (losses.EpsilonInsensitive(epsilon=0.5), losses.Squared()):
+        label = f"{loss.name}, epsilon = 0.5" if loss.name.startswith("eps") else loss.name
+        right.plot(error, loss.value(error, np.zeros(300)), label=label)
+    right.set(xlabel="error f - y", ylim=(0, 4), title="MKLRegressor")
+    for ax in (left, right):
+        ax.legend(frameon=False, fontsize=8)
+        ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def toys() -> Figure:
+    """Two stars at two distances, and the weights of five widths against the distance."""
+    widths = np.array([0.01, 0.1, 1, 10, 100])
+    radii = np.linspace(4.1, 9.9, 12)
+    weights = []
+    for radius in radii:
+        X, y = datasets.make_stars(400, outer_radius=radius, random_state=0)
+        model = MKLClassifier(RBF(gamma=1 / widths), norm=1, C=0.5, normalize=None)
+        weights.append(model.fit(X, y).weights_)
+    figure, (left, middle, right) = plt.subplots(
+        1, 3, figsize=(10, 2.8), width_ratios=(1, 1, 1.8), layout="constrained"
+    )
+    for ax, radius in ((left, 4.5), (middle, 9)):
+        X, y = datasets.make_stars(400, outer_radius=radius, random_state=0)
+        ax.scatter(*X.T, c=y, cmap="coolwarm", s=4)
+        ax.set(title=f"outer radius {radius:g}", aspect="equal", xticks=[], yticks=[])
+    for width, line in zip(widths, np.transpose(weights), strict=True):
+        right.plot(radii, line, marker=".", label=f"{width:g}")
+    right.set(xlabel="outer radius", ylabel="weight")
+    right.legend(title="width", frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+    right.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def gap() -> Figure:
+    """The values on which the relative duality gap depends, on one axis."""
+    figure, ax = plt.subplots(figsize=(8, 1.7), layout="constrained")
+    ax.set(xlim=(0, 10), ylim=(-1.15, 1.5))
+    ax.axis("off")
+    ax.plot([0.3, 9.7], [0, 0], color=GREY)
+    points = {
+        1: ("0", GREY),
+        4: ("D\nlower bound (dual)", BLUE),
+        5: ("optimum", "black"),
+        6: ("P\nmodel (primal)", ORANGE),
+        9: ("P0\nconstant model", GREY),
+    }
+    for x, (label, color) in points.items():
+        ax.plot(x, 0, "o", color=color)
+        ax.text(x, -0.18, label, ha="center", va="top", color=color, size=9)
+    for x, end, y, label in ((4, 6, 0.3, "P - D"), (4, 9, 0.7, "P0 - D"), (1, 6, 1.15, "P")):
+        ax.annotate("", (x, y), (end, y), arrowprops={"arrowstyle": "<->", "color": GREY})
+        ax.text((x + end) / 2, y + 0.02, label, ha="center", va="bottom", size=9)
+    return figure
+
+
+def string_kernels() -> Figure:
+    """Which matching words three string kernels count in one pair of sequences."""
+    one, two, k = "ACGTCCGATCTTTTTAGA", "ACGTTAGAGATCCCGGCG", 4
+    rules: dict[str, Callable[[int, int], bool]] = {
+        "WeightedDegree: same position": lambda i, j: i == j,
+        "WeightedDegreeShift: at most 2 apart": lambda i, j: abs(i - j) <= 2,
+        "Spectrum: anywhere": lambda i, j: True,
+    }
+    figure, axes = plt.subplots(1, 3, figsize=(10, 1.9), layout="constrained")
+    for ax, (title, counts) in zip(axes, rules.items(), strict=True):
+        for x, (a, b) in enumerate(zip(one, two, strict=True)):
+            ax.text(x, 1, a, ha="center", va="center", family="monospace")
+            ax.text(x, 0, b, ha="center", va="center", family="monospace")
+        for i in range(len(one) - k + 1):
+            for j in range(len(two) - k + 1):
+                if one[i : i + k] == two[j : j + k] and counts(i, j):
+                    middle = (k - 1) / 2
+                    ax.plot([i + middle, j + middle], [0.8, 0.2], color=BLUE)
+                    ax.plot([i - 0.3, i + k - 0.7], [0.8, 0.8], color=BLUE, alpha=0.5)
+                    ax.plot([j - 0.3, j + k - 0.7], [0.2, 0.2], color=BLUE, alpha=0.5)
+        ax.set(xlim=(-1, len(one)), ylim=(-0.4, 1.4))
+        ax.set_title(title, fontsize=10)
+        ax.axis("off")
+    return figure
+
+
+def large() -> Figure:
+    """CPU time against the number of rows, from the first table of large.md."""
+    figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
+    rows = _table("large", "| rows | fit")
+    for name, color in (
+        ("`SVC`, one width", GREY),
+        ("one width", BLUE),
+        ("20 widths, p = 1", ORANGE),
+    ):
+        points = [(row[0], row[2]) for row in rows if row[1] == name]
+        x, y = np.array([[float(value.replace(",", "")) for value in point] for point in points]).T
+        ax.loglog(x, y, marker="o", color=color, label=name.replace("`", ""))
+    ax.set(xlabel="rows", ylabel="CPU seconds")
+    ax.set_xticks(x, [f"{count:,.0f}" for count in x])
+    ax.minorticks_off()
+    ax.legend(frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+    return figure
+
+
+def _table(page: str, head: str) -> list[list[str]]:
+    """Return the cells of the table of a page whose head begins with a text."""
+    lines = (HERE / f"{page}.md").read_text().splitlines()
+    first = next(number for number, line in enumerate(lines) if line.startswith(head))
+    cells = []
+    for line in lines[first + 2 :]:
+        if not line.startswith("|"):
+            break
+        cells.append([cell.strip() for cell in line.strip("|").split("|")])
+    return cells
+
+
+def _arrow(tail: tuple[float, float], head: tuple[float, float]) -> FancyArrowPatch:
+    """Return a grey arrow."""
+    return FancyArrowPatch(tail, head, arrowstyle="-|>", mutation_scale=10, color=GREY)
+
+
+PICTURES: dict[str, Callable[[], Figure]] = {
+    "start": start,
+    "absent": absent,
+    "which_p": which_p,
+    "kernels": kernels,
+    "losses": loss_curves,
+    "toys": toys,
+    "gap": gap,
+    "strings": string_kernels,
+    "large": large,
+}
+
+
+def draw_page(page: str) -> None:
+    """Run the Python code of a page, and keep the pictures that it saves."""
+    code = re.findall(r"^```python\n(.*?)^```", (HERE / f"{page}.md").read_text(), re.M | re.S)
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        exec(compile("\n".join(code), page, "exec"), {})
+        os.chdir(before)
+        for picture in Path(folder).glob("*.png"):
+            (HERE / picture.name).write_bytes(picture.read_bytes())
+
+
+if __name__ == "__main__":
+    mpl.use("Agg")
+    for name in sys.argv[1:] or [*PICTURES, *PAGES]:
+        if name in PICTURES:
+            PICTURES[name]().savefig(HERE / f"{name}.png", dpi=100)
+        else:
+            draw_page(name)
