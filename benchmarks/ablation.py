@@ -49,7 +49,7 @@ from kernelweave.optimization.inner.newton_cg import NewtonCG
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.methods import sifting, skm
 from kernelweave.optimization.sparsity import DropSmallWeights
-from kernelweave.optimization.steps import analytic, master, newton
+from kernelweave.optimization.steps import analytic, gradient, master, newton
 from kernelweave.optimization.steps.inner_hessian import InnerHessian
 from kernelweave.optimization.wrapper import Wrapper
 
@@ -320,6 +320,7 @@ def _unscaled_steps(self: Any, norm: Any) -> newton.NewtonSteps:
     return newton.NewtonSteps(norm, newton.NewtonTuning(secant=(1.0, 1.0)))
 
 
+ALL_WEIGHTS = partial(master.model_minimum, tuning=master.MasterTuning(first_weights=NEVER))
 ABLATIONS = (
     # How the inner problem is solved.
     planned(
@@ -507,8 +508,8 @@ ABLATIONS = (
     ),
     Ablation(
         "active set of weights in the model minimum",
-        "optimization/steps/master.py: FEW",
-        ((master, "FEW", NEVER),),
+        "optimization/steps/master.py: first_weights",
+        ((newton, "model_minimum", ALL_WEIGHTS), (gradient, "model_minimum", ALL_WEIGHTS)),
     ),
     planned(
         "samples of many free examples in Hessians",

@@ -110,9 +110,7 @@ def test_a_limit_that_was_not_set_is_not_named(data):
         MKLClassifier(RBF([0.1, 1.0]), C=1e4, tol=1e-9, max_iter=1, working_set=4).fit(*data)
     assert "max_time" not in str(caught[0].message)
     rough = {"norm": 1.0, "loss": "squared_hinge", "solver": MWU(eps=0.5)}
-    ended = (
-        r"end after the rounds that their eps=0.5 allows: raise tol, take solver=MWU\(eps=0.05\)"
-    )
+    ended = r"the number of rounds that eps=0.5 allows: raise tol, use solver=MWU\(eps=0.05\)"
     with pytest.warns(ConvergenceWarning, match=ended) as caught:
         MKLClassifier(RBF([0.1, 1.0]), tol=1e-9, **rough).fit(*data)
     assert "max_" not in str(caught[0].message)

@@ -115,7 +115,7 @@ def test_hard_margin_of_several_classes(share_weights, rng):
     assert verify(model, X, y).agree
 
 
-NEVER = "C=inf asks for a margin without errors, but these kernels cannot separate the classes"
+NEVER = "C=inf requires a margin without errors, but these kernels cannot separate the classes"
 
 
 @pytest.mark.parametrize("norm", [1, 2, np.inf])

@@ -14,8 +14,10 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import DenseEngine, LinearEngine
 from kernelweave.kernels import RBF, GappedKmer, Linear, WeightedDegree, per_feature
 from kernelweave.optimization.certifier import certified
-from kernelweave.optimization.inner import descent as module
-from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
+from kernelweave.optimization.inner.conjugate_gradients import (
+    ConjugateGradients,
+    ConjugateGradientTuning,
+)
 from kernelweave.optimization.inner.descent import first_zero, project
 from kernelweave.optimization.inner.working_sets import Decomposition, WorkingSets
 from kernelweave.optimization.run import Run
@@ -66,10 +68,10 @@ def test_recorded_products_save_products(C):
     assert modelled.n_iter < 0.8 * plain.n_iter
 
 
-def test_after_many_moves_there_is_no_model(monkeypatch):
-    monkeypatch.setattr("kernelweave.optimization.inner.conjugate_gradients.MANY_MOVES", 3)
+def test_after_many_moves_there_is_no_model():
+    recording = replace(RECORDING, tuning=ConjugateGradientTuning(most_products=3))
     problem, engine, weights = make(C=100.0)
-    found = RECORDING.solve(problem, engine, weights, Run.start(1e-4))
+    found = recording.solve(problem, engine, weights, Run.start(1e-4))
     assert found.gap <= 1e-4
     assert len(engine.recorded) <= 3
 
@@ -118,18 +120,15 @@ def test_a_bounded_number_of_moves(most):
     assert found.n_iter == most == len(found.history) - 1
 
 
-@pytest.fixture
-def no_patience(monkeypatch):
-    """Every descent is slow."""
-    monkeypatch.setattr(module, "PATIENCE", 1)
-    monkeypatch.setattr(module, "MOVES_PER_FREE", 0.0)
+NO_PATIENCE = ConjugateGradientTuning(patience=1, moves_per_free=0.0)  # every descent is slow
 
 
-def test_working_sets_take_over_if_the_gap_falls_slowly(no_patience):
+def test_working_sets_take_over_if_the_gap_falls_slowly():
     with pytest.raises(AssertionError, match="gave way"):
-        ALONE.solve(*make(C=1000.0), Run.start(1e-4))
+        replace(ALONE, tuning=NO_PATIENCE).solve(*make(C=1000.0), Run.start(1e-4))
     watched = []
-    found = WITH_SETS.solve(*make(C=1000.0), Run.start(1e-4, watch=watched.append))
+    impatient = replace(WITH_SETS, tuning=NO_PATIENCE)
+    found = impatient.solve(*make(C=1000.0), Run.start(1e-4, watch=watched.append))
     assert found.gap <= 1e-4
     assert watched == found.history
     assert found.n_iter >= 2
@@ -148,8 +147,8 @@ def test_working_sets_take_over_after_a_stall(monkeypatch):
     assert found.gap <= 1e-4
 
 
-def test_working_sets_use_the_iterations_left(no_patience):
-    found = WITH_SETS.solve(*make(C=1000.0), Run.start(1e-9, 4))
+def test_working_sets_use_the_iterations_left():
+    found = replace(WITH_SETS, tuning=NO_PATIENCE).solve(*make(C=1000.0), Run.start(1e-9, 4))
     assert found.n_iter == 4
 
 

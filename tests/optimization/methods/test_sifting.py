@@ -120,7 +120,7 @@ def test_looks_and_iterations_are_bounded(case, few_examples):
     problem, X = case(losses.Hinge(), norms.Lp(1))
     engine, alone = streamed(X), np.array([M - 1])
     given = problem, engine, begin(problem, engine), Run.start(1e-6)
-    some = sift(SKM().solve, *given, alone, lambda kernels, height: kernels, looks=1)
+    some = sift(SKM().solve, *given, alone, lambda kernels, height: kernels, max_passes=1)
     assert len(some.history) == 1
     assert not some.converged
     result = solve(problem, streamed(X), tol=1e-6, max_iter=2)

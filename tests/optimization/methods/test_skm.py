@@ -96,8 +96,8 @@ def test_the_gap_of_the_smoothed_problem_is_its_primal_minus_its_dual(loss, rng)
     primal = problem.C @ loss.value(weights @ engine.outputs() + bias, problem.y)
     primal += problem.tau * bias + 0.5 * lengths.sum() ** 2 + 0.125 * lengths @ lengths
     dual = -problem.term.conjugate(engine.alpha).sum() - regularizer(machine.mu, 0.5, 1.0)
-    assert machine.own_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
-    assert machine.own_gap() > 0.01
+    assert machine.smoothed_gap() == pytest.approx(primal - dual, rel=1e-6, abs=1e-6)
+    assert machine.smoothed_gap() > 0.01
 
 
 @every_norm
@@ -148,7 +148,8 @@ def test_kappa_stays_above_rounding(rng):
     machine._work(np.arange(60), 1e-3)
     for _ in range(600):  # as often as no progress asks for it
         machine._advance(1.0)
-    assert machine.pull / machine.cost @ machine.mu == pytest.approx(machine.s.max(), rel=1e-6)
+    total = machine.multipliers / machine.cost @ machine.mu
+    assert total == pytest.approx(machine.s.max(), rel=1e-6)
 
 
 def test_small_working_sets_reach_the_same_optimum(rng):
@@ -183,12 +184,12 @@ def test_one_class_alone_has_a_model_of_nothing(rng):
 def test_kernels_set_aside_are_taken_back(rng):
     problem, engine = make(losses.Hinge(), norms.Lp(1), rng)
     machine = SmoothedProblem(problem, engine, begin(problem, engine), Run.start(), 60)
-    machine.aside[:] = True
-    machine.aside[0] = False  # a wrong guess, that the next look at all kernels corrects
+    machine.excluded[:] = True
+    machine.excluded[0] = False  # a wrong guess, that the next look at all kernels corrects
     for _ in range(40):
         machine.improve(machine.certify())
     assert machine.certify().gap <= 1e-4
-    assert machine.returned.any()
+    assert machine.readmitted.any()
 
 
 @pytest.mark.parametrize("name", ["ionosphere", "breast_cancer_wisconsin", "sonar", "pima"])

@@ -10,9 +10,8 @@ from kernelweave.engines.costs import EngineCosts
 from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.plan import METHODS, make_plan
 from kernelweave.optimization.steps.master import (
-    FEW,
-    FLOOR,
     MOST_WEIGHTS,
+    MasterTuning,
     least_weights,
     model_minimum,
     refuse_many,
@@ -33,7 +32,7 @@ def test_weights_shrink_to_a_part_and_below_a_floor_no_further():
     seen = iterate(theta, np.zeros(M), 20.0)  # a relative gap of a half
     lower = least_weights(seen, norms.Lp(1), 0.1)
     np.testing.assert_allclose(lower[:2], 0.1 * theta[:2])
-    assert FLOOR * 0.5 * theta.mean() > 1e-9
+    assert MasterTuning().floor * 0.5 * theta.mean() > 1e-9
     np.testing.assert_array_equal(lower[2:], theta[2:])
 
 
@@ -58,14 +57,14 @@ def test_the_minimum_is_that_of_a_general_solver(norm, rng):
 
 
 @pytest.mark.parametrize("p", [1, 1.1, 2])
-def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng, monkeypatch):
-    many, norm = 4 * FEW, norms.Lp(p)
+def test_many_weights_are_minimised_over_as_if_all_at_once(p, rng):
+    many, norm = 4 * MasterTuning().first_weights, norms.Lp(p)
     theta, gradient = norm.start(many), -rng.random(many)
     root = rng.normal(size=(many, 5))
     given = theta, gradient, root @ root.T, 0.2 * theta, norm
     some = model_minimum(*given)
-    monkeypatch.setattr("kernelweave.optimization.steps.master.FEW", many)
-    np.testing.assert_allclose(some, model_minimum(*given), atol=1e-6 * theta[0])
+    every = model_minimum(*given, MasterTuning(first_weights=many))
+    np.testing.assert_allclose(some, every, atol=1e-6 * theta[0])
 
 
 class Many:
@@ -81,7 +80,7 @@ class Many:
 def test_matrices_of_very_many_weights_are_refused_before_anything_is_computed(name, p):
     y = np.array([-1.0, 1.0])
     problem = Problem.of(losses.Hinge(), norms.Lp(p), y, np.ones(2))
-    with pytest.raises(ValueError, match=r'steps make matrices of 5,001 x 5,001.*solver="auto"'):
+    with pytest.raises(ValueError, match=r'steps need matrices of 5,001 x 5,001.*solver="auto"'):
         make_plan(METHODS[name], problem, Many(MOST_WEIGHTS + 1), "dense")
 
 
@@ -92,7 +91,7 @@ def test_matrices_are_refused_by_step_and_norm():
     assert all(refuse_many(*one, MOST_WEIGHTS) is None for one in few)
     assert all(refuse_many(*one, 10**6) is None for one in many)
     for one in few:
-        with pytest.raises(ValueError, match="serve up to 5,000"):
+        with pytest.raises(ValueError, match="at most 5,000 kernels"):
             refuse_many(*one, MOST_WEIGHTS + 1)
 
 

@@ -11,8 +11,7 @@ from kernelweave.datasets import make_sines
 from kernelweave.kernels import RBF, Linear, per_feature
 from kernelweave.optimization.iterate import Iterate
 from kernelweave.optimization.plan import METHODS, find_method
-from kernelweave.optimization.steps import analytic
-from kernelweave.optimization.steps.analytic import AnalyticSteps
+from kernelweave.optimization.steps.analytic import Analytic, AnalyticSteps, AnalyticTuning
 from kernelweave.optimization.steps.newton import NewtonSteps
 
 M = 5
@@ -229,8 +228,8 @@ def test_analytic_steps_that_turn_back_become_as_short_as_the_formula(rng):
 def test_longer_analytic_steps_take_fewer_iterations(load_real, monkeypatch):
     case = make_case(load_real("sonar"), "hinge", norms.Lp(4 / 3), n=150, M=12)
     longer = case.solve("analytic", working_set=150)
-    monkeypatch.setattr(analytic, "FIRST", 1.0)
-    monkeypatch.setattr(analytic, "LONGER", 1.0)
+    plain = Analytic(AnalyticTuning(first_factor=1.0, increase=1.0))
+    monkeypatch.setattr("kernelweave.optimization.plan.Analytic", lambda: plain)
     formula = case.solve("analytic", working_set=150)
     assert longer.converged
     assert longer.n_iter <= 0.7 * formula.n_iter

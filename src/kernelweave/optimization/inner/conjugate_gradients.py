@@ -22,85 +22,118 @@ from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
-from .descent import SHORT_MOVES, Descent, descended
+from .descent import Descent, DescentTuning, descended
 
-MODEL_MOVES = 10  # on the model: more of them bring the move to its optimum, not to that of K
-FIRST_MOVES = 30  # on a model that knows nothing but other kernels
-NEAR = 0.1  # by how much the best length may differ from 1 and be taken for it
-MANY_MOVES = 100  # of one descent, after which products are too many for a model
-POOR = 0.05  # a best length below which the model is not of this matrix
+
+@dataclass(frozen=True)
+class ConjugateGradientTuning(DescentTuning):
+    """Constants of conjugate gradients with a quadratic model, besides those of `DescentTuning`.
+
+    Attributes
+    ----------
+    model_moves : conjugate gradient moves on the model per product with K. More of them approach
+        the optimum of the model, but not that of K.
+    first_model_moves : the same before any product with K is recorded; the model then consists of
+        other kernels only.
+    unit_length : lengths that differ from 1 by at most this are replaced by 1, so that alphas reach
+        the bounds that the model predicts.
+    most_products : number of products of one descent after which no model is used: its cost grows
+        with the number of recorded products.
+    poor_length : if the line search finds a smaller length, the recorded products are discarded
+        because they do not describe this kernel matrix.
+    """
+
+    model_moves: int = 10
+    first_model_moves: int = 30
+    unit_length: float = 0.1
+    most_products: int = 100
+    poor_length: float = 0.05
 
 
 @dataclass(eq=False)
 class ModelledDescent(Descent):
-    """An alpha that descends to where a model of its problem is least.
+    """Descent whose moves lead to the minimum of a quadratic model of the dual problem.
 
     Attributes
     ----------
-    moves : the number of products so far.
+    record : bool
+        Whether products are recorded.
+    n_products : int
+        Number of products so far.
+    tuning : ConjugateGradientTuning
     """
 
+    tuning: ConjugateGradientTuning = ConjugateGradientTuning()
     record: bool = False
-    moves: int = 0
+    n_products: int = 0
 
     @property
-    def models(self) -> bool:
-        """Whether a model is worth while."""
+    def uses_model(self) -> bool:
+        """Whether moves are computed with a model: alpha has bounds and products are few."""
         bounded = not self.problem.term.is_free
-        return self.record and bounded and self.moves <= MANY_MOVES
+        return self.record and bounded and self.n_products <= self.tuning.most_products
 
-    def direction(self, slope: np.ndarray) -> np.ndarray:
-        seen, term, alpha = self.engine.recorded, self.problem.term, self.engine.alpha
-        matrix = seen.model(self.weights) if self.models else None
+    def direction(self, gradient: np.ndarray) -> np.ndarray:
+        recorded, term, alpha = self.engine.recorded, self.problem.term, self.engine.alpha
+        matrix = recorded.model(self.weights) if self.uses_model else None
         if matrix is None:
-            return super().direction(slope)
-        outputs = slope - term.lin - term.curv * alpha
-        own = matrix.sigma + float(term.curv.mean())
+            return super().direction(gradient)
+        outputs = gradient - term.lin - term.curv * alpha
+        curvature = matrix.sigma + float(term.curv.mean())
         model = Descent(
             self.problem,
             QuadraticModelEngine(matrix, alpha, outputs),
             np.ones(1),
-            step=1.0 / own if own > 0 else 1.0,
+            step=1.0 / curvature if curvature > 0 else 1.0,
         )
-        for _ in range(MODEL_MOVES if len(seen) else FIRST_MOVES):
+        tuning = self.tuning
+        for _ in range(tuning.model_moves if len(recorded) else tuning.first_model_moves):
             if not model.descend():
                 break
-        model.settle()  # on the bounds, and not near them
-        move = self.towards(model.engine.alpha - alpha)
-        falls = slope @ move + self.kinks(move) < 0
-        return move if falls else super().direction(slope)
+        model.unclipped_step()  # moves bounded alphas exactly to their bounds
+        move = self.projected(model.engine.alpha - alpha)
+        descends = gradient @ move + self.kink_slope(move) < 0
+        return move if descends else super().direction(gradient)
 
-    def settle(self) -> bool:
-        """Make a move without a cut, to where the model is least, if the value falls there."""
-        if self.short >= SHORT_MOVES or not (self.models and self.engine.recorded.predicts):
-            return super().settle()
-        slope = self.slope()
-        move = self.direction(slope)
-        way, bent = self.products(move)
-        best = self.best_length(slope, move, way, bent)
-        return best > 0 and self.go(1.0 if best >= 0.5 else best, move, way, bent)
+    def unclipped_step(self) -> bool:
+        """Move to the minimum of the model without truncation, if the objective decreases."""
+        predicts = self.uses_model and self.engine.recorded.predicts
+        if self.at_kinks or not predicts:
+            return super().unclipped_step()
+        gradient = self.gradient()
+        move = self.direction(gradient)
+        products, hessian_product = self.products(move)
+        best = self.best_length(gradient, move, products, hessian_product)
+        length = 1.0 if best >= 0.5 else best
+        return best > 0 and self.take(length, move, products, hessian_product)
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        way, bent = super().products(move)
-        self.remember(move, way, self.weights)
-        return way, bent
+        products, hessian_product = super().products(move)
+        self.record_products(move, products, self.weights)
+        return products, hessian_product
 
-    def remember(self, move: np.ndarray, way: np.ndarray, weights: np.ndarray) -> None:
-        """Keep a move, shape (n,), and its products with kernels under weights, shape (M,)."""
-        self.moves += 1
-        if self.models:
-            self.engine.recorded.add(move, way, weights)
+    def record_products(self, move: np.ndarray, products: np.ndarray, weights: np.ndarray) -> None:
+        """Record the products of a move, shape (n,), with kernels of weights of shape (M,)."""
+        self.n_products += 1
+        if self.uses_model:
+            self.engine.recorded.add(move, products, weights)
 
-    def judged(self, best: float) -> float:
-        if not self.models:
+    def rounded_length(self, best: float) -> float:
+        if not self.uses_model:
             return best
-        if best < POOR:
+        if best < self.tuning.poor_length:
             self.engine.recorded.forget()
-        return 1.0 if abs(best - 1) <= NEAR else best
+        return 1.0 if abs(best - 1) <= self.tuning.unit_length else best
 
-    def go(self, length: float, move: np.ndarray, way: np.ndarray, bent: np.ndarray) -> bool:
-        moved = super().go(length, move, way, bent)
-        self.whole = self.models and length == 1
+    def take(
+        self,
+        length: float,
+        move: np.ndarray,
+        products: np.ndarray,
+        hessian_product: np.ndarray,
+    ) -> bool:
+        moved = super().take(length, move, products, hessian_product)
+        self.exact_bounds = self.uses_model and length == 1
         return moved
 
 
@@ -113,22 +146,26 @@ class ConjugateGradients:
     then : Solver
         Takes over if the kernel matrix is too ill-conditioned for conjugate gradients.
     above : int
-        Problems of at most so many examples are left to `then`.
+        Problems with at most this many examples are solved by `then` alone.
     separate : bool
-        Whether products of single kernels, which cost no more, replace that of their sum.
+        Whether products are computed for each kernel, which costs no more than for their sum.
     record : bool
         Whether products are recorded, since most of their time does not depend on n.
+    tuning : ConjugateGradientTuning
     """
 
     then: Solver
     above: int = field(repr=False)
     separate: bool = False
     record: bool = False
+    tuning: ConjugateGradientTuning = field(default=ConjugateGradientTuning(), repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         result = None
         if engine.n > self.above:
-            descent = ModelledDescent(problem, engine, weights, self.separate, record=self.record)
+            descent = ModelledDescent(
+                problem, engine, weights, self.separate, tuning=self.tuning, record=self.record
+            )
             result = descended(descent, run)
         return result or self.then.solve(problem, engine, weights, run.continued())

@@ -1,20 +1,21 @@
-"""Conjugate gradients: all alphas at once, where the kernel matrix multiplies vectors cheaply.
+"""Projected conjugate gradients in all alphas, if products with the kernel matrix are cheap.
 
-With given weights, and a loss without entropies, the dual problem is
+With fixed weights, and a loss without entropies, the dual problem is
 
     minimise  1/2 alpha' K alpha + lin' alpha + eps' |alpha| + 1/2 alpha' diag(curv) alpha
     over      lo <= alpha <= hi,  sum alpha = tau.
 
-A move starts as a gradient step, is made conjugate to the move before it, and is projected to where
-alpha may be; its length is the best one, up to where alpha would leave its bounds. One product with
-K is all a move costs. What such a move cuts short is near its bound but not on it, so the last
-moves are gradient steps without a cut: they put the examples that do not count exactly at zero.
+A move is a change of alpha. It starts as a gradient step, is made conjugate to the previous move,
+and is projected onto the feasible set. An exact line search gives its length, which is truncated at
+the first bound. Each move costs one product with K. A truncated move leaves most alphas near their
+bounds but not on them. The last moves are therefore projected gradient steps without truncation,
+which set the alphas of all other examples than support vectors to exactly zero.
 
-Where eps is not 0, there is a kink at 0. A gradient step then leads to the alpha that is best for
-the gradient and the kinks together: what is near enough to 0 goes there. Moves may cross 0, and the
-best length counts what each alpha loses at its kink.
+If eps is not 0, the objective has a kink at 0. The gradient step is then a proximal step: it
+minimises the linearised objective plus the kinks, so that alphas near 0 become 0. Moves may cross
+0, and the line search includes the kinks.
 
-Conjugate gradients are slow where K is badly conditioned: then working sets take over.
+Conjugate gradients are slow if K is ill-conditioned; another solver then takes over.
 """
 
 from __future__ import annotations
@@ -33,30 +34,54 @@ from ..log import distance
 from ..result import Result
 from ..run import Run
 
-# Moves in which the gap has to fall to half of what it was, or as many as a part of the free
-# alphas: badly conditioned problems take long at first, and working sets that hold few of the free
-# examples take longer. In fewer moves the best values have to come closer to each other at least.
-PATIENCE, MOVES_PER_FREE = 100, 0.25
-STANDSTILL, LITTLE = 300, 0.99
-# After so many moves in a row that kinks cut to less than this part, a gradient step without a cut
-# puts alphas on their kinks (epsilon-insensitive loss).
-SHORT_MOVES, SHORT = 3, 0.01
 TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True)
+class DescentTuning:
+    """Constants that decide when conjugate gradients are too slow.
+
+    Attributes
+    ----------
+    patience : moves within which the gap must halve.
+    moves_per_free : the same, per free alpha; the larger number counts. Ill-conditioned problems
+        are slow at first, and small working sets with many free examples are slower still.
+    stall_moves : moves within which the distance between the best primal and dual value must fall.
+    stall_factor : factor below which that distance must fall.
+    short_moves, short_length : after so many moves in a row that kinks cut to less than this part,
+        a gradient step without truncation puts alphas on their kinks (epsilon-insensitive loss).
+    """
+
+    patience: int = 100
+    moves_per_free: float = 0.25
+    stall_moves: int = 300
+    stall_factor: float = 0.99
+    short_moves: int = 3
+    short_length: float = 0.01
 
 
 @dataclass(eq=False)
 class Descent:
-    """An alpha that descends.
+    """Projected conjugate gradients on the alpha of an engine.
 
     Attributes
     ----------
-    problem, engine : what is solved, and who holds alpha.
-    weights : array of shape (M,)
-        The given weights of the kernels.
-    step : length of a gradient step: the inverse of the curvature along the last move.
-    last : the last move, and its product with the Hessian, both of shape (n,).
-    short : number of short moves in a row.
-    whole : whether the last move was without a cut, so that alphas are on their bounds.
+    problem : Problem
+    engine : Engine
+        Holds the examples and alpha.
+    weights : ndarray of shape (M,)
+        Fixed kernel weights.
+    separate : bool
+        Whether products are computed for each kernel, which costs no more than for their sum.
+    step : float
+        Length of a gradient step: the inverse curvature along the last move.
+    last : tuple of two ndarrays of shape (n,), or None
+        The last move and its product with the Hessian.
+    short_moves : int
+        Number of short moves in a row.
+    exact_bounds : bool
+        Whether the last move was not truncated, so that bounded alphas are exactly at their bounds.
+    tuning : DescentTuning
     """
 
     problem: Problem
@@ -65,137 +90,172 @@ class Descent:
     separate: bool = False
     step: float = 1.0
     last: tuple[np.ndarray, np.ndarray] | None = None
-    short: int = 0
-    whole: bool = True
+    short_moves: int = 0
+    exact_bounds: bool = True
+    tuning: DescentTuning = DescentTuning()
 
     @property
     def free(self) -> int:
-        """The number of alphas that are strictly between their bounds, and not 0 at a kink."""
+        """Number of free alphas: strictly between their bounds, and not 0 at a kink."""
         term, alpha = self.problem.term, self.engine.alpha
         inside = (alpha > term.lo) & (alpha < term.hi)
         return int(np.count_nonzero(inside & ((alpha != 0) | (term.eps == 0))))
 
-    def slope(self) -> np.ndarray:
-        """Return the gradient without kinks, shape (n,)."""
+    def gradient(self) -> np.ndarray:
+        """Return the gradient of the smooth part of the objective, shape (n,)."""
         term, alpha = self.problem.term, self.engine.alpha
-        slope: np.ndarray = self.engine.combined(self.weights) + term.lin + term.curv * alpha
-        return slope
+        gradient: np.ndarray = self.engine.combined(self.weights) + term.lin + term.curv * alpha
+        return gradient
 
-    def kinks(self, move: np.ndarray, t: float = 0.0) -> float:
-        """Return the slope of the kinks along a move, shape (n,), behind t times the move."""
+    def kink_slope(self, move: np.ndarray, t: float = 0.0) -> float:
+        """Return the right derivative of eps' |alpha + t move| in t; move has shape (n,)."""
         term, alpha = self.problem.term, self.engine.alpha
         if not term.eps.any():
             return 0.0
-        there = alpha + t * move
-        return float(term.eps @ np.where(there == 0, np.abs(move), np.sign(there) * move))
+        point = alpha + t * move
+        return float(term.eps @ np.where(point == 0, np.abs(move), np.sign(point) * move))
 
-    def towards(self, change: np.ndarray, step: float = 0.0) -> np.ndarray:
-        """Return the change, shape (n,), to the feasible alpha nearest to that after it.
+    def projected(self, change: np.ndarray, step: float = 0.0) -> np.ndarray:
+        """Return a change of alpha, shape (n,), projected so that alpha stays feasible.
 
-        With a `step` kinks count so many times.
+        With a step length the projection is the proximal operator of step * eps' |alpha|.
         """
         term, alpha = self.problem.term, self.engine.alpha
         kinks = step * term.eps
         nearest = project(alpha + change, term.lo, term.hi, self.problem.tau, kinks)
-        way: np.ndarray = nearest - alpha
-        return way
+        move: np.ndarray = nearest - alpha
+        return move
+
+    @property
+    def at_kinks(self) -> bool:
+        """Whether kinks have cut the last moves short."""
+        return self.short_moves >= self.tuning.short_moves
 
     def descend(self) -> bool:
-        """Make one move; returns whether it led anywhere."""
-        if self.short >= SHORT_MOVES:
-            return self.settle()
-        slope = self.slope()
-        move = self.direction(slope)
-        way, bent = self.products(move)
-        best = self.judged(self.best_length(slope, move, way, bent))
+        """Make one move and return whether alpha has changed."""
+        if self.at_kinks:
+            return self.unclipped_step()
+        gradient = self.gradient()
+        move = self.direction(gradient)
+        products, hessian_product = self.products(move)
+        best = self.rounded_length(self.best_length(gradient, move, products, hessian_product))
         if not best > 0:  # or NaN
             return False
-        length = best if best < 1 else min(best, max(1.0, self.room(move)))
-        return self.go(length, move, way, bent)
+        length = best if best < 1 else min(best, max(1.0, self.length_to_bound(move)))
+        return self.take(length, move, products, hessian_product)
 
-    def direction(self, slope: np.ndarray) -> np.ndarray:
-        """Return a move, shape (n,), down a slope, shape (n,): conjugate to the last one."""
-        move = self.towards(-self.step * slope, self.step)
+    def direction(self, gradient: np.ndarray) -> np.ndarray:
+        """Return a descent direction, shape (n,), conjugate to the last move if possible."""
+        move = self.projected(-self.step * gradient, self.step)
         if self.last is None:
             return move
-        before, bent = self.last
-        ratio = float(move @ bent) / max(float(before @ bent), TINY)
-        conjugate = self.towards(move - ratio * before)
-        falls = slope @ conjugate + self.kinks(conjugate) < 0
-        return conjugate if falls else move
+        last, hessian_product = self.last
+        ratio = float(move @ hessian_product) / max(float(last @ hessian_product), TINY)
+        conjugate = self.projected(move - ratio * last)
+        descends = gradient @ conjugate + self.kink_slope(conjugate) < 0
+        return conjugate if descends else move
 
-    def judged(self, best: float) -> float:
-        """Return the length to take for the best one."""
+    def rounded_length(self, best: float) -> float:
+        """Return the length to use instead of the one that the line search has found."""
         return best
 
-    def settle(self) -> bool:
-        """Make a gradient step without a cut, so short that the value falls."""
-        slope = self.slope()
+    def unclipped_step(self) -> bool:
+        """Make a projected gradient step that is short enough to decrease the objective.
+
+        It is not truncated, so that alphas reach their bounds exactly. Returns whether alpha has
+        changed.
+        """
+        gradient = self.gradient()
         while True:
-            move = self.towards(-self.step * slope, self.step)
-            way, bent = self.products(move)
-            best = self.best_length(slope, move, way, bent)
-            if best >= 0.5:  # otherwise the value at 1 would be above that at 0
-                moved = self.go(1.0, move, way, bent)
-                self.whole = True
+            move = self.projected(-self.step * gradient, self.step)
+            products, hessian_product = self.products(move)
+            best = self.best_length(gradient, move, products, hessian_product)
+            if best >= 0.5:  # for a parabola: the value at length 1 is at most that at 0
+                moved = self.take(1.0, move, products, hessian_product)
+                self.exact_bounds = True
                 return moved
             if not best > 0:
                 return False
             self.step *= best
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return K times a move, and the Hessian times it, shape (n,).
+        """Return the products of a move with the kernel matrix and with the Hessian.
 
-        K is that of the sum of the kernels, shape (n,), or of each of them that has a weight,
-        shape (k, n), where that costs no more.
+        Parameters
+        ----------
+        move : ndarray of shape (n,)
+
+        Returns
+        -------
+        products : ndarray of shape (n,), or (k, n) if `separate`
+            With the combined kernel matrix, or with each of the k kernels that have a weight.
+        hessian_product : ndarray of shape (n,)
         """
-        way = mat_vec(self.engine).matvec(move, self.weights, each=self.separate)
-        combined = self.weights[self.weights != 0] @ way if self.separate else way
-        return way, combined + self.problem.term.curv * move
+        products = mat_vec(self.engine).matvec(move, self.weights, each=self.separate)
+        combined = self.weights[self.weights != 0] @ products if self.separate else products
+        return products, combined + self.problem.term.curv * move
 
-    def follow(self, alpha: np.ndarray, length: float, way: np.ndarray) -> None:
-        """Move the engine to an alpha that is `length` times a move away, given its products."""
-        if way.ndim == 2:
+    def update_engine(self, alpha: np.ndarray, length: float, products: np.ndarray) -> None:
+        """Set the engine's alpha, shape (n,), after `length` times a move with known products."""
+        if products.ndim == 2:
             outputs = (
-                kernel_blocks(self.engine).outputs(np.flatnonzero(self.weights)) + length * way
+                kernel_blocks(self.engine).outputs(np.flatnonzero(self.weights)) + length * products
             )
         else:
-            outputs = self.engine.combined(self.weights) + length * way
+            outputs = self.engine.combined(self.weights) + length * products
         self.engine.move_to(alpha, outputs, self.weights)
 
     def best_length(
-        self, slope: np.ndarray, move: np.ndarray, way: np.ndarray, bent: np.ndarray
+        self,
+        gradient: np.ndarray,
+        move: np.ndarray,
+        products: np.ndarray,
+        hessian_product: np.ndarray,
     ) -> float:
-        """Return where along a move, whose products are known, the value is least."""
-        fall, curvature = float(slope @ move) + self.kinks(move), max(float(move @ bent), TINY)
+        """Return the length that minimises the objective along a move (exact line search)."""
+        slope = float(gradient @ move) + self.kink_slope(move)
+        curvature = max(float(move @ hessian_product), TINY)
         eps, alpha = self.problem.term.eps, self.engine.alpha
         crossing = np.flatnonzero(eps * alpha * move < 0)
         if not len(crossing):
-            return -fall / curvature
+            return -slope / curvature
         places, jumps = -alpha[crossing] / move[crossing], 2.0 * (eps * np.abs(move))[crossing]
-        return first_zero(fall, curvature, places, jumps)
+        return first_zero(slope, curvature, places, jumps)
 
-    def room(self, move: np.ndarray) -> float:
-        """Return how many times a move fits in before some alpha reaches a bound."""
+    def length_to_bound(self, move: np.ndarray) -> float:
+        """Return the length of a move at which the first alpha reaches a bound."""
         term, alpha = self.problem.term, self.engine.alpha
         return longest_step(np.where(move > 0, term.hi - alpha, alpha - term.lo), -np.abs(move))
 
-    def go(self, length: float, move: np.ndarray, way: np.ndarray, bent: np.ndarray) -> bool:
-        """Change alpha by a part of a move, given its products; returns whether it changes."""
-        self.step = float(move @ move) / max(float(move @ bent), TINY)
-        self.last = length * move, length * bent
-        self.short = self.short + 1 if length < SHORT else 0
-        self.whole = False
+    def take(
+        self,
+        length: float,
+        move: np.ndarray,
+        products: np.ndarray,
+        hessian_product: np.ndarray,
+    ) -> bool:
+        """Change alpha by `length` times a move and return whether it has changed."""
+        self.step = float(move @ move) / max(float(move @ hessian_product), TINY)
+        self.last = length * move, length * hessian_product
+        self.short_moves = self.short_moves + 1 if length < self.tuning.short_length else 0
+        self.exact_bounds = False
         before, term = self.engine.alpha.copy(), self.problem.term
         alpha = np.clip(before + length * move, term.lo, term.hi)
-        self.follow(alpha, length, way)
+        self.update_engine(alpha, length, products)
         return bool(np.any(alpha != before))
 
 
 def first_zero(value: float, rate: float, places: np.ndarray, jumps: np.ndarray) -> float:
-    """Return where a slope that is `value` at 0 and rises at a rate, and by jumps, reaches zero.
+    """Return the first t >= 0 at which an increasing, piecewise linear function is not negative.
 
-    Jumps, shape (k,), are at places > 0 in any order.
+    Parameters
+    ----------
+    value : float
+        Value of the function at 0.
+    rate : float
+        Its slope between jumps.
+    places, jumps : ndarrays of shape (k,)
+        Positions > 0 of upward jumps in any order, and their heights.
     """
     order = np.argsort(places)
     places, risen = places[order], np.cumsum(jumps[order])
@@ -208,41 +268,54 @@ def first_zero(value: float, rate: float, places: np.ndarray, jumps: np.ndarray)
 
 
 def descended(descent: Descent, run: Run) -> Result | None:
-    """Move until the run is finished; None where the gap falls slowly."""
+    """Descend until the run is finished; return None if progress is too slow."""
     problem, engine = descent.problem, descent.engine
-    moving, turns = True, 0
-    while moving and not slow(run, descent.free):
+    moving, iterations = True, 0
+    while moving and not slow(run, descent.free, descent.tuning):
         weights = descent.weights
         certificate = certified(problem, engine, weights)
-        run.record(certificate, weights, turns, engine.alpha)
-        if run.budget.spent or (run.converged and descent.whole):
+        run.record(certificate, weights, iterations, engine.alpha)
+        if run.budget.spent or (run.converged and descent.exact_bounds):
             return run.result(certificate, engine.alpha, weights)
-        turns = 1
-        moving = descent.settle() if run.converged else descent.descend()
+        iterations = 1
+        moving = descent.unclipped_step() if run.converged else descent.descend()
         run.notify(engine.alpha, descent.weights)
     return None
 
 
-def slow(run: Run, free: int) -> bool:
-    """Return whether the gap has not halved for a while, the longer the more alphas are free.
+def slow(run: Run, free: int, tuning: DescentTuning) -> bool:
+    """Return whether the gap has not halved in time, or the best values have stalled.
 
-    Nor may the best primal and dual values stand still.
+    Parameters
+    ----------
+    run : Run
+        Its log has the gap after each move.
+    free : int
+        Number of free alphas.
+    tuning : DescentTuning
     """
-    patience = max(PATIENCE, int(MOVES_PER_FREE * free))
+    patience = max(tuning.patience, int(tuning.moves_per_free * free))
     gaps = [past.gap for past in run.log.entries]
     if len(gaps) > patience + 1 and min(gaps[-patience:]) > 0.5 * min(gaps[:-patience]):
         return True
-    before = run.log.entries[:-STANDSTILL]
-    return len(before) > 1 and distance(run.log.entries) > LITTLE * distance(before)
+    before = run.log.entries[: -tuning.stall_moves]
+    return len(before) > 1 and distance(run.log.entries) > tuning.stall_factor * distance(before)
 
 
 def project(
     point: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float, kinks: Any = 0.0
 ) -> np.ndarray:
-    """Return the nearest alpha to a point with lo <= alpha <= hi and a given sum, shape (n,).
+    """Return the feasible alpha nearest to a point, shape (n,).
 
-    With kinks, shape (n,), half the square of the distance plus kinks' |alpha| is least; lo <= 0
-    <= hi then.
+    Parameters
+    ----------
+    point : ndarray of shape (n,)
+    lo, hi : ndarrays of shape (n,)
+        Bounds of alpha; lo <= 0 <= hi if there are kinks.
+    total : float
+        Sum of alpha.
+    kinks : ndarray of shape (n,), or 0
+        If given, 1/2 ||alpha - point||^2 + kinks' |alpha| is minimised (proximal operator).
     """
 
     def shifted(shift: float) -> np.ndarray:

@@ -1,14 +1,14 @@
 """Conjugate gradients in alpha, with the best kernel weights for every alpha.
 
-Where the ball of the norm is round, the best weights theta(s) for an alpha are a smooth function of
-s_m = alpha' K_m alpha, and so is the dual problem of alpha alone,
+If the ball of the norm is strictly convex, the best weights theta(s) for an alpha are a smooth
+function of the squared block norms s_m = alpha' K_m alpha. So is the dual problem in alpha alone,
 
     minimise  1/2 ||s(alpha)||_dual + lin' alpha + eps' |alpha| + 1/2 alpha' diag(curv) alpha.
 
-Its gradient is that of a machine with weights theta(s). Along a move every s_m is a parabola, so
-that the best length costs no product. A move costs the products of all single kernels, which is
-what their sum costs where an engine `separates`. There are no weight steps: all moves of one
-machine do for the machine and its weights.
+Its gradient is that of an SVM with fixed weights theta(s). Along a move every s_m is a parabola, so
+the line search needs no product. A move needs the product with each kernel, which some engines
+compute at the cost of the product with their sum. There are no weight steps: the moves that a
+single SVM would need optimise alpha and the weights.
 """
 
 from __future__ import annotations
@@ -23,42 +23,53 @@ from ...problem.problem import Problem
 from ..result import Result
 from ..run import Run
 from ..solver import Solver
-from .conjugate_gradients import ModelledDescent
+from .conjugate_gradients import ConjugateGradientTuning, ModelledDescent
 from .descent import descended
 
 
 class BestWeightsDescent(ModelledDescent):
-    """An alpha that descends, and the best weights for it."""
+    """Conjugate gradients in alpha; after every move the weights are the best ones for alpha."""
 
     def products(self, move: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        every = np.ones(self.engine.n_kernels)
-        way = mat_vec(self.engine).matvec(move, every, each=True)
-        self.remember(move, way, every)
-        return way, self.weights @ way + self.problem.term.curv * move
+        ones = np.ones(self.engine.n_kernels)
+        products = mat_vec(self.engine).matvec(move, ones, each=True)
+        self.record_products(move, products, ones)
+        return products, self.weights @ products + self.problem.term.curv * move
 
-    def follow(self, alpha: np.ndarray, length: float, way: np.ndarray) -> None:
-        self.engine.move_to(alpha, kernel_blocks(self.engine).outputs() + length * way)
+    def update_engine(self, alpha: np.ndarray, length: float, products: np.ndarray) -> None:
+        self.engine.move_to(alpha, kernel_blocks(self.engine).outputs() + length * products)
 
     def best_length(
-        self, slope: np.ndarray, move: np.ndarray, way: np.ndarray, bent: np.ndarray
+        self,
+        gradient: np.ndarray,
+        move: np.ndarray,
+        products: np.ndarray,
+        hessian_product: np.ndarray,
     ) -> float:
+        # s_m(t) = s_m + 2 t mixed_m + t^2 squares_m
         norm, s = self.problem.norm, self.engine.quadratic()
-        halves, squares = kernel_blocks(self.engine).outputs() @ move, way @ move
+        mixed, squares = kernel_blocks(self.engine).outputs() @ move, products @ move
         curvature = float(move @ (self.problem.term.curv * move))
-        rest = float(slope @ move) - float(self.weights @ halves)
+        linear = float(gradient @ move) - float(self.weights @ mixed)
 
-        def rate(t: float) -> tuple[float, float]:
-            theta = norm.best(s + t * (2.0 * halves + t * squares)) if t > 0 else self.weights
-            value = rest + t * curvature + theta @ (halves + t * squares)
-            return float(value) + self.kinks(move, t), float(curvature + theta @ squares)
+        def slope_and_curvature(t: float) -> tuple[float, float]:
+            theta = norm.best(s + t * (2.0 * mixed + t * squares)) if t > 0 else self.weights
+            slope = linear + t * curvature + theta @ (mixed + t * squares)
+            return float(slope) + self.kink_slope(move, t), float(curvature + theta @ squares)
 
-        return root(rate, 0.0, 1.0) if rate(0.0)[0] < 0 else 0.0
+        return root(slope_and_curvature, 0.0, 1.0) if slope_and_curvature(0.0)[0] < 0 else 0.0
 
-    def go(self, length: float, move: np.ndarray, way: np.ndarray, bent: np.ndarray) -> bool:
-        before = self.slope()
-        moved = super().go(length, move, way, bent)
+    def take(
+        self,
+        length: float,
+        move: np.ndarray,
+        products: np.ndarray,
+        hessian_product: np.ndarray,
+    ) -> bool:
+        before = self.gradient()
+        moved = super().take(length, move, products, hessian_product)
         self.weights = self.problem.norm.best(self.engine.quadratic())
-        self.last = length * move, self.slope() - before
+        self.last = length * move, self.gradient() - before
         return moved
 
 
@@ -71,20 +82,22 @@ class JointDescent:
     then : Solver
         Takes over if progress is slow.
     above : int
-        Problems of at most so many examples are left to `then`.
+        Problems with at most this many examples are solved by `then` alone.
     record : bool
         Whether products are recorded, since most of their time does not depend on n.
+    tuning : ConjugateGradientTuning
     """
 
     then: Solver
     above: int = field(repr=False)
     record: bool = False
+    tuning: ConjugateGradientTuning = field(default=ConjugateGradientTuning(), repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
         if engine.n <= self.above:
             return self.then.solve(problem, engine, weights, run)
         best = problem.norm.best(engine.quadratic())
-        descent = BestWeightsDescent(problem, engine, best, record=self.record)
+        descent = BestWeightsDescent(problem, engine, best, tuning=self.tuning, record=self.record)
         result = descended(descent, run)
         return result or self.then.solve(problem, engine, descent.weights, run.continued())

@@ -1,14 +1,15 @@
-"""Newton's method on margins: the best alphas inside a working set where dual terms have entropies.
+"""Newton's method on the primal of a working set, for dual terms with entropies (logistic loss).
 
-An entropy has no end of slope at its bounds, and Newton's method on alpha gets nowhere near them.
-The primal problem is smooth. With the conjugates conj*, v = K (beta - alpha_0) for any beta and a
-bias b it reads
+The derivative of an entropy is infinite at the bounds, so Newton's method on alpha cannot approach
+them. The primal problem is smooth. With the conjugates conj*, v = K (beta - alpha_0) for any beta,
+and a bias b it reads
 
     minimise  1/2 (beta - alpha_0)' v + alpha_0' (v + F) + b sum alpha_0 + sum conj*(-(F + v + b)),
 
-and at its minimum beta = conj*'(-(F + v + b)) is the best alpha. Where margins are large compared
-with the width of the bend in conj*, that sum is nearly piecewise linear: entropies start as wide
-as the margins, and shrink to what they are while steps succeed.
+and at its minimum beta = conj*'(-(F + v + b)) is the optimal alpha. If margins are large compared
+with the curved range of conj*, the sum is nearly piecewise linear, and Newton steps are poor. A
+homotopy avoids this: the entropies are first increased to the size of the margins, and the added
+part is reduced after every full step.
 """
 
 from __future__ import annotations
@@ -23,21 +24,24 @@ from ..kkt_system import KKTSystem
 from .subproblem import Subproblem, balanced
 from .violations import Violations
 
-MOST = 60  # steps
-ENTROPY_LEFT = 0.2  # part of the additional entropy that a full step leaves
-ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
-ROUNDING = 1e-12  # relative difference of values that is rounding
-SHORTEST = 1e-8  # step
-FLATTEST = 1e-14  # second derivative of a conjugate, relative to its largest
+MAX_STEPS = 60  # Newton steps
+ENTROPY_FACTOR = 0.2  # factor of the added entropy after a full step
+ARMIJO = 1e-4  # fraction of the decrease predicted by the slope that a step must achieve
+VALUE_ROUNDING = 1e-12  # relative difference of objective values that is due to rounding
+SHORTEST_STEP = 1e-8  # step length at which the line search gives up
+LEAST_CURVATURE = 1e-14  # lower bound of conj*'', relative to its maximum, against division by 0
 
 
 def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
-    """Yield alphas on the way to the best ones, each of shape (q,).
+    """Yield feasible alphas, each of shape (q,), that converge to the solution.
 
-    The dual terms consist of an entropy and a linear part.
+    Parameters
+    ----------
+    problem : Subproblem
+        Its dual terms consist of an entropy and a linear part.
     """
     kernel, term, F, start = problem.kernel, problem.term, problem.F, problem.alpha
-    total, width, everything = float(start.sum()), term.hi - term.lo, np.ones(len(start), bool)
+    total, width, all_free = float(start.sum()), term.hi - term.lo, np.ones(len(start), bool)
 
     def value(beta: np.ndarray, v: np.ndarray, bias: float, ent: np.ndarray) -> float:
         margin = -(F + v + bias) - term.lin
@@ -46,13 +50,13 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
 
     beta, v, bias = start, 0.0 * start, -Violations(term, start, F).middle
     added = width * np.abs(F + bias + term.lin).max()
-    for _ in range(MOST):
+    for _ in range(MAX_STEPS):
         ent = term.ent + added
         share = expit(-width / ent * (F + v + bias + term.lin))
         alpha = np.clip(term.lo + width * share, term.lo, term.hi)
-        yield balanced(alpha, term.lo, term.hi, total, everything)
-        # One factor after the other: the square of a tiny width would be 0.
-        stiff = ent / width / width / np.maximum(share * (1.0 - share), FLATTEST)
+        yield balanced(alpha, term.lo, term.hi, total, all_free)
+        # Divide twice: the square of a tiny width would underflow.
+        stiff = ent / width / width / np.maximum(share * (1.0 - share), LEAST_CURVATURE)
         try:
             system = KKTSystem.definite(kernel, stiff)
         except LinAlgError:
@@ -62,11 +66,11 @@ def margin_newton(problem: Subproblem) -> Iterator[np.ndarray]:
         slope = dv @ (beta - alpha) + dbias * (total - alpha.sum())
         now, step = value(beta, v, bias, ent), 1.0
         while value(beta + step * dbeta, v + step * dv, bias + step * dbias, ent) > (
-            now + ARMIJO * step * slope + ROUNDING * abs(now)
+            now + ARMIJO * step * slope + VALUE_ROUNDING * abs(now)
         ):
             step *= 0.5
-            if step < SHORTEST:
+            if step < SHORTEST_STEP:
                 return
         beta, v, bias = beta + step * dbeta, v + step * dv, bias + step * dbias
         if step == 1.0:
-            added = np.where(ENTROPY_LEFT * added > term.ent, ENTROPY_LEFT * added, 0.0)
+            added = np.where(ENTROPY_FACTOR * added > term.ent, ENTROPY_FACTOR * added, 0.0)

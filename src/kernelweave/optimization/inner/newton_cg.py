@@ -27,16 +27,33 @@ from ..result import Result
 from ..run import Run
 from ..solver import Solver
 
-MOST_MOVES = 200  # of conjugate gradients for a Newton step
-MOST_STEPS = 50  # of Newton's method
-FALL = 0.01  # part to which a step lets the gap fall as long as the quadratic model is good
-END = 0.3  # part of the tolerance that is good enough
-ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
-SHORTEST = 1e-6  # step
 TINY = np.finfo(float).tiny
 
 Product = Callable[[np.ndarray], np.ndarray]
 """Returns the product of the kernel matrix with a vector, shape (n,)."""
+
+
+@dataclass(frozen=True)
+class NewtonCGTuning:
+    """Constants of Newton's method with conjugate gradients.
+
+    Attributes
+    ----------
+    cg_moves : maximum number of conjugate gradient moves per Newton step.
+    newton_steps : maximum number of Newton steps.
+    gap_factor : conjugate gradients stop when the model predicts a gap below this fraction of the
+        present one; the quadratic model is not more accurate.
+    end : or when it predicts a gap below this fraction of the tolerance.
+    armijo : fraction of the decrease predicted by the slope that a step must achieve.
+    shortest_step : step length at which the line search gives up.
+    """
+
+    cg_moves: int = 200
+    newton_steps: int = 50
+    gap_factor: float = 0.01
+    end: float = 0.3
+    armijo: float = 1e-4
+    shortest_step: float = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,21 +95,24 @@ class NewtonCG:
     then : Solver, optional
         Takes over if no step of Newton's method brings progress, if the risk allows working sets.
     above : int
-        Problems of at most so many examples are left to `then`.
+        Problems with at most this many examples are solved by `then` alone.
     products : {"engine", "matrix", "moves"}
         How products with the kernel matrix are computed: by the engine; with the matrix in memory;
         or as the combined outputs of an engine that is moved to the vector.
+    tuning : NewtonCGTuning
     """
 
     then: Solver | None
     above: int = field(repr=False)
     products: str = "engine"
+    tuning: NewtonCGTuning = field(default=NewtonCGTuning(), repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha under fixed weights, shape (M,), until the run is finished."""
         if self.then is not None and engine.n <= self.above:
             return self.then.solve(problem, engine, weights, run)
-        method = _NewtonCG(problem, engine, weights, run, self._product(engine, weights))
+        product = self._product(engine, weights)
+        method = _NewtonCG(problem, engine, weights, run, product, self.tuning)
         certificate = method.run_steps()
         if self.then is not None and not (run.converged or run.budget.spent):
             return self.then.solve(problem, engine, weights, run.continued())
@@ -116,10 +136,16 @@ class _NewtonCG:
     """Newton's method on one problem with fixed weights."""
 
     def __init__(
-        self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, product: Product
+        self,
+        problem: Problem,
+        engine: Engine,
+        weights: np.ndarray,
+        run: Run,
+        product: Product,
+        tuning: NewtonCGTuning,
     ):
         self.problem, self.engine, self.weights, self.run = problem, engine, weights, run
-        self.product = product
+        self.product, self.tuning = product, tuning
 
     def run_steps(self) -> Certificate:
         """Take Newton steps until the run is finished or no step brings progress.
@@ -134,7 +160,7 @@ class _NewtonCG:
             self.run.record(certificate, self.weights, min(iterations, 1), point.alpha)
             finished = self.run.finished(self.engine) if iterations else self.run.converged
             found = None
-            if not finished and iterations < MOST_STEPS:
+            if not finished and iterations < self.tuning.newton_steps:
                 found = self._step(point, product, certificate)
             if found is None:
                 self.engine.move_to(point.alpha, F, self.weights)
@@ -144,9 +170,9 @@ class _NewtonCG:
 
     def _start(self) -> Point:
         """Return the better of the present model and the constant model."""
-        nothing = np.zeros(self.engine.n)
+        zero = np.zeros(self.engine.n)
         present = self.engine.alpha.copy(), self.engine.combined(self.weights).copy()
-        points = [Point.of(self.problem, *start) for start in (present, (nothing, nothing))]
+        points = [Point.of(self.problem, *start) for start in (present, (zero, zero))]
         return min(points, key=lambda point: point.value)
 
     def _certified(self, alpha: np.ndarray, F: np.ndarray) -> Certificate:
@@ -157,14 +183,15 @@ class _NewtonCG:
 
     def _step(self, point: Point, product: np.ndarray, certificate: Certificate) -> Point | None:
         """Return the point after a step with a line search; None if no length brings progress."""
-        wanted = END * self.run.tol * certificate.scale
-        enough = max(wanted, FALL * (certificate.primal - certificate.dual))
-        delta, of_delta = self._direction(point, product, enough)
-        slope = float((point.beta - point.alpha) @ of_delta)
+        wanted = self.tuning.end * self.run.tol * certificate.scale
+        present = certificate.primal - certificate.dual
+        enough = max(wanted, self.tuning.gap_factor * present)
+        delta, K_delta = self._direction(point, product, enough)
+        slope = float((point.beta - point.alpha) @ K_delta)
         length = 1.0
-        while length >= SHORTEST:
-            found = Point.of(self.problem, point.beta + length * delta, point.v + length * of_delta)
-            if found.value <= point.value + ARMIJO * length * slope:
+        while length >= self.tuning.shortest_step:
+            found = Point.of(self.problem, point.beta + length * delta, point.v + length * K_delta)
+            if found.value <= point.value + self.tuning.armijo * length * slope:
                 return found
             length *= 0.5
         return None
@@ -179,23 +206,23 @@ class _NewtonCG:
         product : ndarray of shape (n,)
             K (alpha - beta).
         enough : float
-            Distance of the values of alpha after the step at which conjugate gradients stop.
+            Conjugate gradients stop at this predicted difference of primal and dual value.
         """
         hessian = point.response.hessian
-        rest, of_rest = point.alpha - point.beta, product
-        move, of_move = rest, of_rest
-        delta, of_delta = np.zeros_like(rest), np.zeros_like(rest)
-        energy = float(rest @ of_rest)
-        for _ in range(MOST_MOVES):
-            bent = hessian(of_move)
-            length = energy / max(float(move @ of_move + of_move @ bent), TINY)
-            delta, of_delta = delta + length * move, of_delta + length * of_move
-            rest = rest - length * (move + bent)
-            of_rest = self.product(rest)
-            before, energy = energy, float(rest @ of_rest)
-            distance = 0.5 * (energy + float(of_rest @ hessian(of_rest)))
-            if distance <= enough or not energy > 0 or self.run.budget.out_of_time:
+        residual, K_residual = point.alpha - point.beta, product
+        move, K_move = residual, K_residual
+        delta, K_delta = np.zeros_like(residual), np.zeros_like(residual)
+        squared_norm = float(residual @ K_residual)
+        for _ in range(self.tuning.cg_moves):
+            hessian_product = hessian(K_move)
+            length = squared_norm / max(float(move @ K_move + K_move @ hessian_product), TINY)
+            delta, K_delta = delta + length * move, K_delta + length * K_move
+            residual = residual - length * (move + hessian_product)
+            K_residual = self.product(residual)
+            before, squared_norm = squared_norm, float(residual @ K_residual)
+            distance = 0.5 * (squared_norm + float(K_residual @ hessian(K_residual)))
+            if distance <= enough or not squared_norm > 0 or self.run.budget.out_of_time:
                 break
-            move = rest + (energy / before) * move
-            of_move = of_rest + (energy / before) * of_move
-        return delta, of_delta
+            move = residual + (squared_norm / before) * move
+            K_move = K_residual + (squared_norm / before) * K_move
+        return delta, K_delta

@@ -1,4 +1,4 @@
-"""The convex problem inside a working set: what is known of it, and how good an alpha is."""
+"""The dual problem restricted to a working set."""
 
 from __future__ import annotations
 
@@ -13,61 +13,72 @@ from .violations import Violations
 
 @dataclass(frozen=True, eq=False)
 class Subproblem:
-    """q examples whose alphas are to be the best ones, given those outside the working set.
+    """The dual problem of q examples, with all other alphas fixed.
 
     Attributes
     ----------
-    kernel : array of shape (q, q)
-    term : their dual terms.
-    alpha, F : arrays of shape (q,)
-        Where it starts, and the combined outputs there. The sum of the alphas stays what it is.
-    anew : callable, or None
-        Where the kernel has few digits: returns it with all of them.
+    kernel : ndarray of shape (q, q)
+        Combined kernel matrix of the examples.
+    term : DualTerm
+        Their dual terms.
+    alpha, F : ndarrays of shape (q,)
+        Initial alphas, whose sum is fixed, and the combined outputs at them.
+    exact_kernel : callable, or None
+        If `kernel` is in single precision: returns it in double precision.
     """
 
     kernel: np.ndarray
     term: DualTerm
     alpha: np.ndarray
     F: np.ndarray
-    anew: Callable[[], np.ndarray] | None = None
+    exact_kernel: Callable[[], np.ndarray] | None = None
 
     def exact(self) -> Subproblem:
-        """Return the problem with all digits of its kernel, which an ill-conditioned one needs."""
-        return replace(self, kernel=self.kernel if self.anew is None else self.anew(), anew=None)
+        """Return the problem in double precision, which ill-conditioned kernels need."""
+        kernel = self.kernel if self.exact_kernel is None else self.exact_kernel()
+        return replace(self, kernel=kernel, exact_kernel=None)
 
     def after(self, alpha: np.ndarray) -> Subproblem:
-        """Return the same problem, starting from other alphas, shape (q,)."""
+        """Return the same problem at other alphas, shape (q,)."""
         return replace(self, alpha=alpha, F=self.F + self.kernel @ (alpha - self.alpha))
 
     def part(self, idx: np.ndarray) -> Subproblem:
-        """Return the problem of some of the examples."""
+        """Return the problem restricted to the examples idx, an array of positions."""
         kernel = self.kernel[np.ix_(idx, idx)]
         return Subproblem(kernel, self.term.take(idx), self.alpha[idx], self.F[idx])
 
     def gain(self, other: Subproblem) -> float:
-        """Return by how much the dual value at other alphas is above that at these."""
+        """Return the dual value at the alphas of `other` minus that at these alphas."""
         move = other.alpha - self.alpha
         costs = self.term.conjugate(other.alpha) - self.term.conjugate(self.alpha)
         return -float(0.5 * move @ (self.F + other.F) + costs.sum())
 
     @property
     def violation(self) -> float:
-        """How far the alphas are from being the best ones."""
+        """Largest KKT violation of the alphas."""
         return Violations(self.term, self.alpha, self.F).size
 
 
 def balanced(
     alpha: np.ndarray, lo: np.ndarray, hi: np.ndarray, total: float, free: np.ndarray
 ) -> np.ndarray:
-    """Return alphas that add up to `total`, which alphas between the bounds can.
+    """Return alphas between their bounds with a given sum, shape (q,).
 
-    The missing sum is spread over those that are free, or over all where those lack room. All
-    arrays have shape (q,).
+    Parameters
+    ----------
+    alpha : ndarray of shape (q,)
+        Alphas whose sum is wrong.
+    lo, hi : ndarrays of shape (q,)
+        Bounds that allow the sum.
+    total : float
+        Sum of the result.
+    free : ndarray of bool, shape (q,)
+        Alphas that are changed; if their bounds do not allow the sum, all are.
     """
     missing = total - alpha.sum()
     room = hi - alpha if missing > 0 else alpha - lo
-    of_free = np.where(free, room, 0.0)
-    room = of_free if of_free.sum() > abs(missing) else room
+    free_room = np.where(free, room, 0.0)
+    room = free_room if free_room.sum() > abs(missing) else room
     if np.isinf(room).any():
         room = np.isinf(room).astype(float)
     if missing:

@@ -41,8 +41,8 @@ class WorkingSetTuning:
     accuracy : violation to which a subproblem is solved.
     cached_end : the same if all kernel values are cached, relative to the violation that the
         tolerance asks for: there SMO steps are cheaper than another working set.
-    least_sets, support_per_set : if new weights cost a pass over the support vectors, so many
-        working sets lie between two weight steps at least, and one for so many support vectors.
+    least_sets, support_per_set : minimum number of working sets between two weight steps, and
+        support vectors per additional one, if new weights cost a pass over the support vectors.
     smo_per_example, least_smo : SMO steps before the other method takes over.
     """
 
@@ -165,7 +165,7 @@ class Decomposition(Certifier):
     ) -> None:
         """Solve at most `sets` working sets of an output, until its violation is below a target.
 
-        At least one, however late it is.
+        At least one is solved, even after the time limit.
         """
         first = self.problem.output_slices[output].start
         while True:
@@ -190,8 +190,8 @@ class Decomposition(Certifier):
         kernel = self.engine.block(work, weights, exact=False)
         term, alpha = self.problem.term.take(work), self.engine.alpha[work]
         single = self.engine.single_precision
-        anew = partial(self.engine.block, work, weights) if single else None
-        subproblem = Subproblem(kernel, term, alpha, self.F[work], anew)
+        exact_kernel = partial(self.engine.block, work, weights) if single else None
+        subproblem = Subproblem(kernel, term, alpha, self.F[work], exact_kernel)
         self._work[output] = work
         late = lambda: self.run.budget.out_of_time  # noqa: E731
         alpha = solve_subproblem(subproblem, tolerance, late, self.tuning)

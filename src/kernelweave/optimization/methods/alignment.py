@@ -1,8 +1,8 @@
-"""How alike kernels are, to each other and to the targets.
+"""Kernel alignment: similarity of kernels to each other and to the targets.
 
 The alignment of two kernels is the cosine between their matrices, <K, L> / (||K|| ||L||) with the
-Frobenius product (Cristianini et al., 2002). Cortes et al. (2012) centre the kernels first, as if
-their features had mean 0: only then does it say how well a kernel predicts.
+Frobenius product (Cristianini et al., 2002). Cortes et al. (2012) centre the kernels in feature
+space first; centred alignment correlates better with accuracy.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scipy.optimize import nnls
 from ...engines import Engine
 from ...engines.base import kernel_blocks
 
-ROUNDING = 1e-12  # relative size below which a kernel or a direction counts as nothing
+ROUNDING = 1e-12  # relative size below which a kernel or an eigenvalue counts as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,10 +24,10 @@ class Moments:
 
     Attributes
     ----------
-    gram : array of shape (M, M)
+    gram : ndarray of shape (M, M)
         <K_m, K_k>.
-    sums : array of shape (M, n)
-        The sums of the rows of each kernel.
+    sums : ndarray of shape (M, n)
+        Row sums of each kernel matrix.
     """
 
     gram: np.ndarray
@@ -35,13 +35,14 @@ class Moments:
 
     @classmethod
     def of(cls, engine: Engine) -> Moments:
-        """Visit all the kernels row by row; M x n numbers are held at a time.
+        """Return the products of an engine's kernels, in one pass with memory for M n values.
 
-        The engine forgets the outputs that it held.
+        The engine's alpha and outputs are overwritten.
 
         Raises
         ------
-        FloatingPointError : where a product is beyond what a float can hold.
+        FloatingPointError
+            If a product overflows.
         """
         gram = np.zeros((engine.n_kernels, engine.n_kernels))
         sums = np.empty((engine.n_kernels, engine.n))
@@ -68,7 +69,9 @@ def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    y : array of shape (n,)
+    engine : Engine
+        Its alpha and outputs are overwritten.
+    y : ndarray of shape (n,)
     """
     target = target_products(engine, y)
     norms = np.sqrt(np.diag(Moments.of(engine).gram))
@@ -77,13 +80,19 @@ def alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
 
 
 def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
-    """Return the weights >= 0 whose combination is best aligned with the targets, shape (M,).
+    """Return the weights >= 0 that maximise the centred alignment with the targets, shape (M,).
 
-    The largest alignment of sum_m theta_m K_m, all centred, has the direction of
+    They are proportional to the solution of
 
         min over theta >= 0 of  theta' G theta - 2 theta . a,   G = <K_m, K_k>,  a = <K_m, y y'>
 
-    (Cortes et al., 2012, proposition 9).
+    with centred kernels (Cortes et al., 2012, proposition 9).
+
+    Parameters
+    ----------
+    engine : Engine
+        Its alpha and outputs are overwritten.
+    y : ndarray of shape (n,)
     """
     target = target_products(engine, y - y.mean())
     values, vectors = np.linalg.eigh(Moments.of(engine).centered())
@@ -94,10 +103,10 @@ def centered_alignment_weights(engine: Engine, y: np.ndarray) -> np.ndarray:
 
 
 def target_products(engine: Engine, y: np.ndarray) -> np.ndarray:
-    """Return y' K_m y, shape (M,); the engine forgets the outputs that it held."""
+    """Return y' K_m y, shape (M,); the engine's alpha and outputs are overwritten."""
     engine.move_to(y)
     return engine.quadratic()
 
 
-# What gives kernel weights before any training, by the names that plans use.
+# Functions that compute kernel weights without training, by the names in plans.
 WEIGHTS = {"plain": alignment_weights, "centred": centered_alignment_weights}

@@ -1,4 +1,4 @@
-"""What a value of `solver=` can do: the plan asks before it chooses."""
+"""The interface of the methods that the parameter `solver=` selects."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from ..solver import Solver
 
 
 class Method(ABC):
-    """A value of `solver=`."""
+    """A method that `solver=` selects, and the problems that it can solve."""
 
     @property
     def shares(self) -> bool:
-        """Whether it serves outputs that share their weights."""
+        """Whether several outputs with shared kernel weights are supported."""
         return False
 
     @property
     def combines(self) -> bool:
-        """Whether it asks little of single kernels, so that a family engine suits it."""
+        """Whether it mostly uses combined outputs, so that a family engine is efficient."""
         return False
 
     @property
     def far(self) -> bool:
-        """Whether it serves examples that are elsewhere."""
+        """Whether remote examples (`kernelweave.dask`) are supported."""
         return self.combines
 
     @abstractmethod
@@ -33,7 +33,13 @@ class Method(ABC):
         """Return whether it can solve problems with this norm."""
 
     def solver(self, costs: EngineCosts) -> Solver:
-        """Return the solver for an engine with these costs, of a method with its own loop."""
+        """Return the solver for an engine with these costs.
+
+        Raises
+        ------
+        TypeError
+            If the method is a weight step without a loop of its own.
+        """
         raise TypeError(f"{type(self).__name__} has no loop of its own")
 
     def serves_loss(self, loss: Loss) -> bool:
@@ -41,5 +47,5 @@ class Method(ABC):
         return loss.kind != "survival"
 
     def streams(self, M: int, n: int) -> bool:
-        """Return whether it wants M kernels on n examples to be streamed."""
+        """Return whether M kernels on n examples should be streamed instead of cached."""
         return False

@@ -1,4 +1,4 @@
-"""A cone program for Clarabel: the dual of a problem, built up piece by piece."""
+"""The dual of a problem as a cone program for Clarabel."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ from ...problem.problem import Problem
 
 
 class ConeProgram:
-    """min 1/2 x'Px + q'x over x with b - A x in a product of cones, built up piece by piece.
+    """min 1/2 x'Px + q'x over x with b - A x in a product of cones.
+
+    Variables and rows are appended one group at a time.
+
+    Parameters
+    ----------
+    clarabel : module
 
     Attributes
     ----------
-    alpha : where alpha is in x.
-    sizes : rows whose multipliers are theta_m sqrt(s_m), shape (M,), if there are such.
+    alpha : slice
+        Positions of alpha in x.
+    sizes : ndarray of int, shape (M,), or None
+        Rows whose multipliers are theta_m sqrt(s_m).
     """
 
     def __init__(self, clarabel: Any):
@@ -38,11 +46,16 @@ class ConeProgram:
     def of(
         cls, clarabel: Any, problem: Problem, factors: list[np.ndarray], exponent: float
     ) -> ConeProgram:
-        """Return the dual of a problem with kernels L_m L_m', for `factors` L_m.
+        """Return the dual of a problem as a cone program.
 
         Parameters
         ----------
-        exponent : that of the dual norm, see `Norm.dual_exponent`, or one near it.
+        clarabel : module
+        problem : Problem
+        factors : list of M ndarrays of shape (n, rank)
+            L_m, with kernel matrices L_m L_m'.
+        exponent : float
+            Exponent of the dual norm, see `Norm.dual_exponent`, or an approximation of it.
         """
         program = cls(clarabel)
         program.alpha = program.loss(problem)
@@ -50,26 +63,26 @@ class ConeProgram:
         return program
 
     def variables(self, count: int, linear: Any = 0.0, quadratic: Any = 0.0) -> slice:
-        """Append variables with these costs, and return where they are."""
+        """Append variables with linear and quadratic costs, and return their positions in x."""
         self.linear.append(np.broadcast_to(np.asarray(linear, dtype=float), (count,)))
         self.quadratic.append(np.broadcast_to(np.asarray(quadratic, dtype=float), (count,)))
         self.n_columns += count
         return slice(self.n_columns - count, self.n_columns)
 
     def rows(self, right: np.ndarray, *terms: tuple[slice, Any]) -> None:
-        """Append rows right - sum_k matrix_k x[where_k], to which a cone is then given."""
+        """Append rows right - sum_k matrix_k x[where_k]; a call of `cone` must follow."""
         for where, matrix in terms:
             self.blocks.append((self.n_rows, where.start, sp.coo_array(matrix)))
         self.right.append(right)
         self.n_rows += len(right)
 
     def cone(self, kind: str, *arguments: Any, times: int = 1) -> None:
-        """Say which cone the next rows lie in."""
+        """Append `times` cones of a kind, for the rows appended last."""
         make = getattr(self.clarabel, f"{kind}ConeT")
         self.cones.extend(make(*arguments) for _ in range(times))
 
     def loss(self, problem: Problem) -> slice:
-        """Append alpha, its constraints, and the dual terms of the loss."""
+        """Append alpha, its constraints and its dual terms; return the positions of alpha."""
         term, n = problem.term, len(problem.y)
         a = self.variables(n, term.lin, term.curv)
         self.rows(np.array([problem.tau]), (a, np.ones((1, n))))
@@ -89,14 +102,14 @@ class ConeProgram:
         return a
 
     def _entropies(self, a: slice, term: DualTerm) -> None:
-        """z log z and (1 - z) log(1 - z), z being the position of alpha in its box."""
+        """Append z log z and (1 - z) log(1 - z) for z = (alpha - lo) / (hi - lo)."""
         chosen = np.flatnonzero(term.ent > 0)
         lo, width = term.lo[chosen], (term.hi - term.lo)[chosen]
         pick = sp.csr_array(
             (1.0 / width, (3 * np.arange(len(chosen)) + 1, chosen)), (3 * len(chosen), len(term.lo))
         )
         for offset, sign in ((-lo / width, 1.0), (1.0 + lo / width, -1.0)):
-            # (-t, z, 1) lies in the exponential cone exactly when z log z <= t.
+            # (-t, z, 1) is in the exponential cone if and only if z log z <= t.
             height = self.variables(len(chosen), term.ent[chosen])
             right = np.stack([np.zeros_like(lo), offset, np.ones_like(lo)], axis=1).ravel()
             first = sp.kron(sp.eye_array(len(chosen)), np.array([[1.0], [0.0], [0.0]]))
@@ -106,9 +119,10 @@ class ConeProgram:
     def regularizer(
         self, norm: Norm, a: slice, factors: list[np.ndarray], exponent: float
     ) -> np.ndarray | None:
-        """Append 1/2 ||s||_dual; return the first row of the cone of each kernel if they have one.
+        """Append 1/2 ||s||_dual and return the first row of each kernel's cone, shape (M,).
 
-        The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m).
+        The multiplier of that row is d (1/2 ||s||_dual) / d sqrt(s_m) = theta_m sqrt(s_m). Returns
+        None if kernels have no cones of their own.
         """
         if norm.dual_matrix is not None:
             self._elliptic(norm.dual_matrix, a, factors)
@@ -132,7 +146,7 @@ class ConeProgram:
         bounds: list[slice],
         scales: Sequence[float] | np.ndarray,
     ) -> np.ndarray:
-        """||L_m' alpha|| <= scale_m bound_m; return the first row of each cone."""
+        """Append ||L_m' alpha|| <= scale_m bound_m, and return the first row of each cone."""
         first = []
         for factor, bound, scale in zip(factors, bounds, scales, strict=True):
             first.append(self.n_rows)
@@ -142,7 +156,7 @@ class ConeProgram:
         return np.array(first)
 
     def _norm(self, u: slice, gamma: slice, exponent: float) -> None:
-        """(sum_m u_m^r)^(1/r) <= gamma: u_m <= v_m^(1/r) gamma^(1 - 1/r) and sum_m v_m = gamma."""
+        """Append ||u||_r <= gamma as u_m <= v_m^(1/r) gamma^(1 - 1/r) and sum_m v_m = gamma."""
         M = u.stop - u.start
         v = self.variables(M)
         self.rows(np.zeros(1), (v, np.ones((1, M))), (gamma, [[-1.0]]))
@@ -152,7 +166,10 @@ class ConeProgram:
         self.cone("Power", 1.0 / exponent, times=M)
 
     def _elliptic(self, E: np.ndarray, a: slice, factors: list[np.ndarray]) -> None:
-        """max {theta . s : theta >= 0, theta' E^-1 theta <= 1} = min {sqrt(v' E v) : v >= s}."""
+        """Append the elliptic dual norm of s, half of it as cost.
+
+        max {theta . s : theta >= 0, theta' E^-1 theta <= 1} = min {sqrt(v' E v) : v >= s}
+        """
         M = len(factors)
         v, top = self.variables(M), self.variables(1, linear=0.5)
         for m, factor in enumerate(factors):
@@ -166,10 +183,19 @@ class ConeProgram:
         self.cone("SecondOrder", 1 + M)
 
     def solve(self, tolerance: float, equilibrate_enable: bool = False, **others: Any) -> Any:
-        """Return Clarabel's solution with some of its settings."""
+        """Return Clarabel's solution.
+
+        Parameters
+        ----------
+        tolerance : float
+            Absolute and relative gap, and feasibility.
+        equilibrate_enable : bool
+        **others
+            Further settings of Clarabel.
+        """
         settings = self.clarabel.DefaultSettings()
         settings.verbose = False
-        settings.max_threads = 1  # with more, threads that wait for each other take longer
+        settings.max_threads = 1  # more threads are slower on small problems
         settings.equilibrate_enable = equilibrate_enable
         settings.tol_gap_rel = settings.tol_gap_abs = settings.tol_feas = tolerance
         for name, value in others.items():
@@ -180,6 +206,7 @@ class ConeProgram:
         return solver.solve()
 
     def _matrix(self) -> sp.csc_matrix:
+        """Return A."""
         parts = [(block.data, block.row + r, block.col + c) for r, c, block in self.blocks]
         data, row, col = (np.concatenate(part) for part in zip(*parts, strict=True))
         return sp.csc_matrix((data, (row, col)), (self.n_rows, self.n_columns))

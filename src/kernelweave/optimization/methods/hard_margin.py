@@ -1,8 +1,9 @@
 """Hard margins by soft margins of growing cost, until no example is misclassified.
 
 If the classes cannot be separated the dual value grows without bound. Along the ray of an alpha it
-is highest at (sum_i |alpha_i|)^2 / (2 ||s||_dual), a lower bound of 1/2 ||w||^2 = 1/(2 margin^2).
-If that shows that the margin is negligible relative to the size of the examples, there is none.
+is largest at (sum_i |alpha_i|)^2 / (2 ||s||_dual), a lower bound of 1/2 ||w||^2 = 1/(2 margin^2).
+If this bounds the margin below a small fraction of the norm of the examples, the classes are taken
+to be inseparable.
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ class HardMarginTuning:
     first_cost : first cost of an error, times the largest kernel value.
     growth : factor from one cost to the next.
     last_cost : largest cost, times the largest kernel value.
-    inner_tol : part of the tolerance to which soft margins are solved.
-    smallest_margin : margin relative to the size of the examples below which there is none.
+    inner_tol : fraction of the tolerance to which soft margins are solved.
+    smallest_margin : margin, relative to the norm of the examples, below which the classes are
+        taken to be inseparable.
     """
 
     first_cost: float = 1e3
@@ -76,8 +78,8 @@ class HardMargin:
             hopeless = largest < tuning.smallest_margin * np.sqrt(size)
             if not certificate.finite and (hopeless or cost * size > tuning.last_cost):
                 raise ValueError(
-                    "C=inf asks for a margin without errors, but these kernels cannot separate the "
-                    f"classes: no margin exceeds {largest:.1e}, where examples have a size of "
+                    "C=inf requires a margin without errors, but these kernels cannot separate the "
+                    f"classes: no margin exceeds {largest:.1e}, for examples with norms up to "
                     f"{np.sqrt(size):.1e}; choose a finite C, or other kernels"
                 )
             if cost * size > tuning.last_cost:

@@ -1,13 +1,12 @@
-"""Multiplicative weights: two examples a round, and nothing quadratic (Moeller et al., 2018).
+"""Multiplicative weight updates: two examples per round, and memory O(M n) (Moeller et al., 2018).
 
 With the squared hinge loss, the dual of p = 1 is a game between kernels and examples,
 
     min over a >= 0, sum a = 1, a'y = 0   of   max_m  a'G_m a,     G_m = Y (K_m / c_m + D) Y,
 
 where D = diag(1 / (2 C_i)) and c_m is the cost of kernel m; with the value v of the game the
-optimum is 1 / (2 v). As C grows it becomes the hard margin problem. A round takes the example of
-each class that lies deepest on the wrong side, gives half a unit of a to each, and then weighs the
-kernels by
+optimum is 1 / (2 v). As C grows it becomes the hard margin problem. A round selects the example of
+each class with the smallest margin, increases a of both by 1/2, and then sets the kernel weights to
 
     mu_m ~ sinh(rate ||u_m||) / ||u_m||,      ||u_m||^2 = a'G_m a,
 
@@ -16,10 +15,10 @@ eps' = -log(1 - eps / (2 rho)). Memory is O(M n): the outputs of each kernel; co
 computed on demand. If even that is too much, the game is played on some of the kernels at a time
 (`sifting`).
 
-The paper's rate is for a game of value 1, whereas kernels of trace 1 or with a unit diagonal make
-one of a far smaller value, so that weights hardly leave uniform. The default is `scaling="value"`:
-the rate that the paper's algorithm would end with on a game scaled to value 1, which is
-2 log(n) / eps over the largest ||u||, in all rounds.
+The learning rate of the paper is for a game of value 1. Kernels of trace 1 or with a unit diagonal
+give a far smaller value, and the weights stay nearly uniform. The default is `scaling="value"`: in
+all rounds the rate is 2 log(n) / eps divided by the largest ||u||, with which the algorithm of the
+paper would end on a game scaled to value 1.
 """
 
 from __future__ import annotations
@@ -44,29 +43,29 @@ from .base import Method
 from .game import Game
 from .sifting import sift, spread
 
-CERTIFIED = 40  # times in a run that its model is
-LARGE = 2**29  # bytes of outputs from which on kernels are streamed,
-FIRST = 2000  # from a sample of so many on,
-ENTER = 1000  # which so many join after a look at all of them, at most,
-LOOKS = 4  # of which there are so many at most
+CERTIFICATES = 40  # number of certificates in a run
+LARGE = 2**29  # bytes of outputs above which kernels are streamed
+# Sifting, if kernels are streamed.
+FIRST = 2000  # kernels in the first sample
+ENTER = 1000  # kernels that join the sample after a pass over all of them
+MAX_PASSES = 4  # passes over all kernels
 
 
 @stored("MWU")
 @dataclass(frozen=True)
 class MWU(Method):
-    """The solver and its parameters.
+    """Multiplicative weight updates, for p = 1 and the squared hinge loss.
 
     Parameters
     ----------
-    eps : float in (0, 1)
-        The error that a run aims at; it takes at most 8 rho^2 log(n) / eps^2 rounds, and then ends
-        whatever its gap is.
-    scaling : {"value", "unit", "trace"}
-        What the rate is measured in: the value of the game, the largest diagonal element of the
-        kernels, or, as the paper prints it, their mean trace.
+    eps : float in (0, 1), default 0.1
+        Accuracy. A run ends after at most 8 rho^2 log(n) / eps^2 rounds, whatever its gap is.
+    scaling : {"value", "unit", "trace"}, default "value"
+        Unit of the learning rate: the value of the game, the largest diagonal element of the
+        kernels, or, as printed in the paper, their mean trace.
     rho : float, optional
-        The width, at least 1 + ||u_m|| of any single round. The bound of the paper, 3/2, needs
-        kernels of trace 1 without negative values. By default a bound that holds for all kernels.
+        Width, an upper bound of 1 + ||u_m|| in any single round. The bound of the paper, 3/2, needs
+        kernels of trace 1 without negative values. The default is a bound for all kernels.
 
     Examples
     --------
@@ -79,8 +78,8 @@ class MWU(Method):
     >>> model = MKLClassifier(
     ...     widths, norm=1, loss="squared_hinge", normalize="unit", solver=solver, tol=0.05
     ... )
-    >>> rough = model.fit(X, X[:, 0] > 0)
-    >>> rough.duality_gap_ <= rough.tol
+    >>> model = model.fit(X, X[:, 0] > 0)
+    >>> model.duality_gap_ <= model.tol
     True
     """
 
@@ -100,44 +99,44 @@ class MWU(Method):
 
     @property
     def far(self) -> bool:
-        """Games are played near, on some of the examples at a time."""
+        """Whether remote examples are supported: rounds are played on batches of local ones."""
         return True
 
     def streams(self, M: int, n: int) -> bool:
-        """Whether outputs of all kernels would take much memory."""
+        """Return whether the outputs of M kernels on n examples are too large for memory."""
         return 8 * M * n > LARGE
 
     @property
     def when_stopped(self) -> str:
-        """Rounds end with the error that `eps` asks for."""
+        """Advice if the rounds ended above the tolerance."""
         return (
-            f"multiplicative weights end after the rounds that their eps={self.eps:g} allows: "
-            f"raise tol, take solver=MWU(eps={self.eps / 10:g}) of kernelweave.solvers.mwu, which "
-            'has 100 times as many, or a solver for small gaps such as "auto"'
+            f"multiplicative weights end after the number of rounds that eps={self.eps:g} allows: "
+            f"raise tol, use solver=MWU(eps={self.eps / 10:g}) of kernelweave.solvers.mwu, which "
+            'allows 100 times as many, or a solver for small gaps such as solver="auto"'
         )
 
     def serves(self, norm: Norm) -> bool:
-        """Whether p = 1."""
+        """Return whether p = 1."""
         return norm.is_sparse
 
     def serves_loss(self, loss: Loss) -> bool:
-        """Whether it is the squared hinge, whose dual is this game."""
+        """Return whether the loss is the squared hinge, whose dual is this game."""
         return loss.name == "squared_hinge"
 
     def solver(self, costs: EngineCosts) -> Solver:
         return SiftedMWU(self) if costs.streamed else MWURounds(self, in_batches=costs.remote)
 
     def rounds(self, game: Game) -> int:
-        """Return the bound of the paper on the number of rounds."""
+        """Return the maximum number of rounds, by the bound of the paper."""
         rho = 1.0 if self.scaling == "value" else self._rho(game)
         return math.ceil(8 * rho**2 / self.eps**2 * math.log(game.engine.n))
 
     def _rho(self, game: Game) -> float:
-        """1 + ||u||, and ||u||^2 is at most the largest diagonal element, in the units chosen."""
+        """Return a bound of 1 + ||u||; ||u||^2 is at most the largest diagonal element."""
         return self.rho or 1.0 + math.sqrt(game.largest / game.unit(self.scaling))
 
     def rate(self, game: Game) -> Callable[[Game], float]:
-        """Return what gives the rate of each round."""
+        """Return a function from the state of a game to the learning rate of the next round."""
         if self.scaling == "value":
             top = 2 * math.log(game.engine.n) / self.eps
             return lambda game: top / max(game.longest, 1e-300)
@@ -146,27 +145,26 @@ class MWU(Method):
         return lambda game: rate
 
     def check_width(self, step: float) -> None:
-        """Raise where the last round, with a squared step in the units chosen, was too wide."""
+        """Raise ValueError if ||u||^2 of the last round, `step`, exceeds the given width."""
         if self.rho is None or self.scaling == "value":
             return
         width = 1.0 + math.sqrt(step)
         if width > self.rho * (1 + 1e-12):
             raise ValueError(
-                f"rho={self.rho:g} is too small: a round had width {width:g}, as happens where "
-                "kernels have negative values; leave rho=None for a bound that always holds"
+                f"rho={self.rho:g} is too small: a round had width {width:g}, which happens if "
+                "kernels have negative values; use rho=None for a bound that always holds"
             )
 
 
 @dataclass(frozen=True)
 class MWURounds:
-    """Rounds of multiplicative weights on all kernels.
+    """Rounds of multiplicative weight updates on all kernels.
 
     Parameters
     ----------
     parameters : MWU
     in_batches : bool
-        Whether several rounds are played on some of the examples at a time, since the examples are
-        on other machines.
+        Whether several rounds are played on a local batch, since the examples are remote.
     """
 
     parameters: MWU
@@ -185,12 +183,12 @@ class MWURounds:
         while True:
             before = game.rounds
             batch = game.batch() if self.in_batches else game
-            for _ in range(min(max(1, rounds // CERTIFIED), rounds - before)):
+            for _ in range(min(max(1, rounds // CERTIFICATES), rounds - before)):
                 batch.play(rate(batch))
                 mwu.check_width(batch.step / unit)
                 if run.budget.out_of_time:
                     break
-            game.take(batch)
+            game.merge(batch)
             certificate = game.certificate()
             alpha = game.scale * engine.alpha
             run.record(certificate, game.theta(), game.rounds - before, alpha)
@@ -202,7 +200,7 @@ class MWURounds:
 
 @dataclass(frozen=True)
 class SiftedMWU:
-    """Multiplicative weights on some of many kernels at a time.
+    """Multiplicative weight updates on a growing set of kernels.
 
     Parameters
     ----------
@@ -220,9 +218,18 @@ class SiftedMWU:
         """Solve a problem; the result does not depend on the start."""
         first = spread(np.arange(engine.n_kernels), FIRST)
         rounds = MWURounds(self.parameters)
-        return sift(rounds.solve, problem, engine, weights, run, first, _some, looks=LOOKS)
+        return sift(
+            rounds.solve,
+            problem,
+            engine,
+            weights,
+            run,
+            first,
+            _evenly_spaced,
+            max_passes=MAX_PASSES,
+        )
 
 
-def _some(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return the kernels that join a sample, evenly spread."""
+def _evenly_spaced(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
+    """Return the kernels that join a sample, evenly spaced."""
     return spread(kernels, ENTER)

@@ -1,6 +1,6 @@
-"""When a model of p = 1 is optimal, and the weights that make it so (Bach et al., 2004).
+"""Approximate optimality conditions at p = 1, and sparser weights (Bach et al., 2004).
 
-With the same alpha, other weights may do: `sparsify` removes kernels that others can take over.
+At p = 1 the optimal weights for an alpha need not be unique: `sparsify` removes redundant kernels.
 """
 
 from __future__ import annotations
@@ -19,12 +19,19 @@ from ..result import Result
 def optimality(
     problem: Problem, alpha: np.ndarray, F: np.ndarray, s: np.ndarray, theta: np.ndarray
 ) -> tuple[float, float]:
-    """Return the least (eps1, eps2) for which (alpha, theta) is (eps1, eps2)-optimal.
+    """Return the smallest (eps1, eps2) for which (alpha, theta) is (eps1, eps2)-optimal.
 
-    F, shape (n,), are the combined outputs.
+    eps1 is the largest difference between the maximum of s_m / (2 c_m) and its value for a kernel
+    with weight. eps2 is the smallest change of outputs with which the KKT conditions hold (OPT_3 in
+    the paper).
 
-    eps1 says by how much s_m / (2 c_m) of a kernel with weight misses the maximum, eps2 by how much
-    outputs must move for the conditions of Karush, Kuhn and Tucker to hold (OPT_3 in the paper).
+    Parameters
+    ----------
+    problem : Problem
+    alpha, F : ndarrays of shape (n,)
+        Dual variables and combined outputs.
+    s, theta : ndarrays of shape (M,)
+        Squared block norms and weights.
     """
     height = 0.5 * s / problem.norm.costs(len(s))
     missing = height.max() - height[theta > 0].min()
@@ -35,16 +42,18 @@ def optimality(
 def best_weights(
     problem: Problem, alpha: np.ndarray, g: np.ndarray, costs: np.ndarray
 ) -> np.ndarray | None:
-    """Return the weights, (k,), of some kernels with the least eps2; None where there are none.
+    """Return the weights of k kernels with the smallest eps2, shape (k,), or None if infeasible.
 
     A linear program: minimise eps2 over theta >= 0 with ||theta|| = 1, b and eps2, subject to
     down_i + F_i <= b + eps2 and up_i + F_i >= b - eps2.
 
     Parameters
     ----------
-    g : array of shape (k, n)
-        Outputs of these kernels.
-    costs : array of shape (k,)
+    problem : Problem
+    alpha : ndarray of shape (n,)
+    g : ndarray of shape (k, n)
+        Outputs of the kernels.
+    costs : ndarray of shape (k,)
         Their factors in the norm.
     """
     down, up = problem.term.slopes(alpha)
@@ -65,15 +74,16 @@ def best_weights(
 
 
 def _rows(g: np.ndarray, sign: float) -> np.ndarray:
-    """Rows g theta + sign b - eps2."""
+    """Return the coefficients of g theta + sign b - eps2, shape (rows, k + 2)."""
     return np.column_stack([g, np.full(len(g), sign), np.full(len(g), -1.0)])
 
 
 def sparsify(problem: Problem, engine: Engine, result: Result, tol: float) -> Result:
-    """Return a result of p = 1 without the kernels that others can take over, lightest first.
+    """Return a result of p = 1 without redundant kernels.
 
-    Removing kernels one by one, with a linear program for the weights of the others (Bach et al.,
-    2004). alpha stays, and with it the dual value. The relative duality gap stays within `tol`.
+    Kernels are removed one by one, those with the smallest weight first, and a linear program gives
+    the weights of the others (Bach et al., 2004). alpha and the dual value do not change. A kernel
+    is removed only if the relative duality gap stays within `tol`.
     """
     support = np.flatnonzero(result.weights)
     g = kernel_blocks(engine).outputs(support)
@@ -88,7 +98,7 @@ def sparsify(problem: Problem, engine: Engine, result: Result, tol: float) -> Re
 def _with_weights(
     problem: Problem, result: Result, kernels: np.ndarray, g: np.ndarray
 ) -> Result | None:
-    """Return the result with the best weights of some kernels, given their outputs, (k, n)."""
+    """Return the result with the best weights of k kernels, given their outputs g, (k, n)."""
     M = len(result.weights)
     weights = best_weights(problem, result.alpha, g, problem.norm.costs(M)[kernels])
     if weights is None:

@@ -1,15 +1,15 @@
-"""Newton's method on the conditions of optimality, from a solution that is nearly exact.
+"""Newton's method on the KKT conditions, from a nearly optimal solution.
 
-An interior point method stops a little inside the feasible set, and the gap of a loss with kinks
-is proportional to that distance. But it shows which alphas lie at a bound (or at a kink) and which
-kernels have no weight. With those left where they are, the others satisfy smooth equations: for
-free examples i and kernels m with weight,
+An interior point method stops slightly inside the feasible set, and the gap of a loss with kinks is
+proportional to that distance. But its solution identifies the alphas at a bound (or at a kink) and
+the kernels without weight. With those fixed, the others satisfy smooth equations: for free examples
+i and kernels m with weight,
 
     conj'(alpha_i) + sum_m theta_m g_mi + b = 0,        sum_i alpha_i = tau,
     s_m = lambda d ball(theta) / d theta_m,             ball(theta) = 0,
 
 where ball is the smooth function whose level 0 is ||theta|| = 1. At p = 1 the second line says that
-all s_m / cost_m are equal. Where the weights are fixed (p = inf) it falls away.
+all s_m / cost_m are equal. If the weights are fixed (p = inf), it is omitted.
 """
 
 from __future__ import annotations
@@ -22,12 +22,19 @@ from ...engines.base import Engine, kernel_blocks
 from ...norms import Norm
 from ...problem.problem import Problem
 
-SINGULAR = 1e-13  # singular values below this part of the largest count as zero
+SINGULAR = 1e-13  # singular values below this, relative to the largest, count as zero
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A nearly optimal alpha, (n,), theta, (M,), and bias."""
+    """A nearly optimal solution.
+
+    Attributes
+    ----------
+    alpha : ndarray of shape (n,)
+    theta : ndarray of shape (M,)
+    bias : float
+    """
 
     alpha: np.ndarray
     theta: np.ndarray
@@ -35,15 +42,17 @@ class Point:
 
 
 def polish(problem: Problem, engine: Engine, point: Point) -> Point:
-    """Take one step of Newton's method; the engine then holds the outputs of what it started from.
+    """Return the point after one Newton step.
 
-    The result satisfies the bounds only as far as the point was close enough to the optimum.
+    The engine ends at the start of the step, with bounded alphas exactly at their bounds. The
+    result may violate bounds if the point was not close enough to the optimum.
 
     Raises
     ------
-    numpy.linalg.LinAlgError : where the point is too far from it for a step.
+    numpy.linalg.LinAlgError
+        If the point is too far from the optimum for a Newton step.
     """
-    alpha, free = _settled(problem, engine, point)
+    alpha, free = _bounded_and_free(problem, engine, point)
     engine.move_to(alpha)
     weighted = _weighted(problem.norm, engine.quadratic(), point.theta)
     step = _step(problem, engine, Point(alpha, point.theta, point.bias), free, weighted)
@@ -55,11 +64,13 @@ def polish(problem: Problem, engine: Engine, point: Point) -> Point:
     return Point(alpha, theta / size, point.bias + step[len(free)])
 
 
-def _settled(problem: Problem, engine: Engine, point: Point) -> tuple[np.ndarray, np.ndarray]:
-    """Return alpha, (n,), with what is nearly at a bound or a kink moved there, and the free ones.
+def _bounded_and_free(
+    problem: Problem, engine: Engine, point: Point
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return alpha, (n,), with bounded ones moved to their bounds, and the positions of free ones.
 
-    An alpha belongs there if it is closer to it than its condition is to being satisfied, each
-    relative to the largest of its kind.
+    An alpha counts as bounded if its distance to the next bound (or kink), relative to the largest
+    alpha, is below the residual of its KKT condition, relative to the largest output.
     """
     term, alpha = problem.term, point.alpha
     F = engine.combined(point.theta)
@@ -72,13 +83,14 @@ def _settled(problem: Problem, engine: Engine, point: Point) -> tuple[np.ndarray
 
 
 def _slope(problem: Problem, alpha: np.ndarray) -> np.ndarray:
+    """Return the derivatives of the dual terms, shape (n,)."""
     term = problem.term
     slope: np.ndarray = term.lin + term.curv * alpha + term.eps * np.sign(alpha)
     return slope
 
 
 def _weighted(norm: Norm, s: np.ndarray, theta: np.ndarray) -> np.ndarray:
-    """Return the kernels whose weights are unknown."""
+    """Return the kernels whose weights are unknowns of the Newton step."""
     if norm.is_plain_sum:
         return np.empty(0, dtype=int)
     if not norm.is_sparse:
@@ -92,7 +104,7 @@ def _step(
 ) -> np.ndarray:
     """Return the changes of alpha[free], of b, of theta[weighted], and of lambda.
 
-    Those of theta are relative: near p = 1 weights differ by hundreds of orders of magnitude.
+    The changes of theta are relative: near p = 1 weights differ by hundreds of orders of magnitude.
     """
     alpha, theta = point.alpha, point.theta
     g = kernel_blocks(engine).outputs_at(free)
@@ -103,22 +115,22 @@ def _step(
         matrix = np.block([[kernel, one], [one.T, np.zeros((1, 1))]])
         return _solved(matrix, np.append(first, alpha.sum() - problem.tau))
     s = engine.quadratic()[weighted]
-    value, slope, bend = problem.norm.ball_in_logarithms(theta, weighted)
+    value, slope, hessian = problem.norm.ball_in_logarithms(theta, weighted)
     multiplier = slope @ s / (slope @ slope)
     k, G, slope, size = len(weighted), g[weighted], slope[:, None], theta[weighted]
     matrix = np.block(
         [
             [kernel, one, G.T * size, 0.0 * one],
             [one.T, np.zeros((1, k + 2))],
-            [2.0 * G, np.zeros((k, 1)), -multiplier * bend, -slope],
+            [2.0 * G, np.zeros((k, 1)), -multiplier * hessian, -slope],
             [0.0 * one.T, np.zeros((1, 1)), slope.T * size, np.zeros((1, 1))],
         ]
     )
-    missing = [alpha.sum() - problem.tau], s - multiplier * slope[:, 0], [value]
-    return _solved(matrix, np.concatenate([first, *missing]))
+    others = [alpha.sum() - problem.tau], s - multiplier * slope[:, 0], [value]
+    return _solved(matrix, np.concatenate([first, *others]))
 
 
-def _solved(matrix: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """The least step that removes what is missing: equal kernels leave their weights open."""
-    step: np.ndarray = -np.linalg.lstsq(matrix, missing, rcond=SINGULAR)[0]
+def _solved(matrix: np.ndarray, residual: np.ndarray) -> np.ndarray:
+    """Return the Newton step of minimum norm; duplicate kernels make the matrix singular."""
+    step: np.ndarray = -np.linalg.lstsq(matrix, residual, rcond=SINGULAR)[0]
     return step

@@ -1,4 +1,4 @@
-"""The reference for small problems: the dual as a cone program, solved by Clarabel.
+"""Reference solver for small problems: the dual as a cone program, solved by Clarabel.
 
 Lanckriet et al. (2004) wrote multiple kernel learning as a quadratically constrained quadratic
 program; Bach et al. (2004) as a second-order cone program. With K_m = L_m L_m' and signed alpha,
@@ -6,9 +6,9 @@ program; Bach et al. (2004) as a second-order cone program. With K_m = L_m L_m' 
     min over alpha   sum_i conj_i(alpha_i) + 1/2 ||s||_dual,      sum_i alpha_i = tau,
 
 where sqrt(s_m) = ||L_m' alpha||_2 is one second-order cone per kernel. The dual of an lp norm of s
-is the square of a norm of u_m >= sqrt(s_m): its maximum for p = 1, and otherwise power cones make
-it up. Entropies in the loss are exponential cones. So nearly every loss and norm of the library is
-served, at O(M n^3) a step; Newton's method (`polish`) then makes an accurate solution exact.
+is the square of a norm of u_m >= sqrt(s_m): the maximum norm for p = 1, otherwise a norm expressed
+by power cones. Entropies in the loss are exponential cones. So nearly every loss and norm of the
+library is supported, at O(M n^3) per iteration. Newton's method (`polish`) refines the solution.
 """
 
 from __future__ import annotations
@@ -36,12 +36,11 @@ from .base import Method
 from .cone_program import ConeProgram
 from .polish import Point, polish
 
-MOST_ENTRIES = 50_000_000  # M n^2: about 4 GB
-BYTES_PER_ENTRY = 75  # of M n^2, measured: constraints, KKT matrix and factors at full rank
-# Settings of Clarabel, in turn until the gap of the model is certified. Power cones sometimes bring
-# it to a standstill, and shorter steps then take another way. Its rescaling of rows and columns
-# takes no account of their exponents: on iris with 4 kernels and p = 1.1 it left a gap of 0.9 where
-# the problem as it is took 18 iterations.
+MOST_ENTRIES = 50_000_000  # largest M n^2: about 4 GB
+BYTES_PER_ENTRY = 75  # per M n^2, measured: constraints, KKT matrix and factors at full rank
+# Settings of Clarabel, tried one after the other until the gap is certified. With power cones it
+# sometimes stalls, and shorter steps avoid that. Equilibration ignores the exponents of power cones
+# and often makes their problems harder, so it is tried last.
 ATTEMPTS: tuple[dict[str, Any], ...] = (
     {"tolerance": 1e-8},
     {"tolerance": 1e-8, "max_step_fraction": 0.9},
@@ -49,16 +48,16 @@ ATTEMPTS: tuple[dict[str, Any], ...] = (
     {"tolerance": 1e-10, "max_step_fraction": 0.9},
     {"tolerance": 1e-10, "equilibrate_enable": True},
 )
-FLAT = 1e4  # exponent of a dual norm from which on it is tried as the maximum, too
-NEWTON_STEPS = 2  # after each of them; they converge quadratically
-RANK = 1e-11  # pivots below this part of the largest diagonal element count as zero
-NEAR = 1e-7  # how close to a bound, relative to the largest alpha, counts as being there
+FLAT = 1e4  # dual exponent from which on the maximum norm is tried as well
+NEWTON_STEPS = 2  # after each attempt; they converge quadratically
+RANK = 1e-11  # pivots below this, relative to the largest diagonal element, count as zero
+NEAR = 1e-7  # distance from a bound, relative to the largest alpha, that counts as zero
 
 
 @stored("QCQP")
 @dataclass(frozen=True)
 class QCQP(Method):
-    """A cone program on Clarabel: slow, exact, the reference for small problems.
+    """The dual as a cone program for Clarabel: slow but accurate, for small problems.
 
     Examples
     --------
@@ -75,16 +74,18 @@ class QCQP(Method):
         return self
 
     def serves(self, norm: Norm) -> bool:
-        """Whether the weights follow from alpha or from multipliers: not for a block at q = inf."""
+        """Return whether alpha or multipliers determine the weights: not for `Block(inf)`."""
         return norm.dual_matrix is not None or norm.dual_exponent > 1
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
-        """Solve a problem with Clarabel; where it starts makes no difference.
+        """Solve a problem with Clarabel; the result does not depend on the start.
 
         Raises
         ------
-        ImportError : without Clarabel, which the extra ``kernelweave[conic]`` installs.
-        ValueError : where M n^2 exceeds `MOST_ENTRIES`.
+        ImportError
+            If Clarabel is not installed (extra ``kernelweave[conic]``).
+        ValueError
+            If M n^2 exceeds `MOST_ENTRIES`.
         """
         clarabel = _clarabel()
         _refuse_large(engine.n, engine.n_kernels)
@@ -103,7 +104,9 @@ class QCQP(Method):
             if run.budget.out_of_time or any(result.converged for result in results):
                 break
         if not results:
-            raise FloatingPointError("Clarabel found no alpha that is finite")
+            raise FloatingPointError(
+                "Clarabel found no finite alpha; scale the data or use solver='auto'"
+            )
         best = min(results, key=lambda result: result.gap)
         engine.move_to(best.alpha)
         return best
@@ -112,8 +115,8 @@ class QCQP(Method):
 def dual_exponents(norm: Norm) -> list[float]:
     """Return the exponents r to try for ||sqrt(s)||_r, whose square is the dual norm of s.
 
-    Near p = 1 it is all but flat: the maximum differs from it by a factor of M^(1/r), which
-    Newton's method makes up for, and needs no power cones, which lose their digits there.
+    Near p = 1, r is large, and power cones are inaccurate. The maximum norm needs no power cones.
+    It differs by a factor of at most M^(1/r), which Newton's method corrects.
     """
     exponent = norm.dual_exponent
     return [np.inf, exponent] if FLAT <= exponent < np.inf else [exponent]
@@ -122,10 +125,11 @@ def dual_exponents(norm: Norm) -> list[float]:
 def _refined(
     problem: Problem, engine: Engine, alpha: np.ndarray, sizes: np.ndarray | None
 ) -> Iterator[tuple[Certificate, Point]]:
-    """Give models of Clarabel's alpha, (n,), and those that Newton's method makes of the best.
+    """Yield models with Clarabel's alpha, (n,), and the best of them after Newton steps.
 
-    Its weights are the best response to it, or follow from the multipliers of the cones, `sizes`:
-    theta_m sqrt(s_m). The former are useless at p = 1, and the latter less exact at a large p.
+    The weights are the best response to alpha, or follow from the multipliers of the cones,
+    theta_m sqrt(s_m) (`sizes`). The former are not unique at p = 1, the latter are less accurate at
+    large p.
     """
     norm = problem.norm
     alpha, s = _placed(problem, engine, alpha)
@@ -135,13 +139,13 @@ def _refined(
     if sizes is not None:
         models.append(_certified(problem, engine, alpha, s, _weights(norm, sizes, s)))
     yield from models
-    if problem.term.ent.any():  # smooth losses have no bounds to lie at, and need no help
+    if problem.term.ent.any():  # no alpha is at a bound
         return
     _, point = min(models, key=lambda model: model[0].gap)
     for _ in range(NEWTON_STEPS):
         try:
             moved = polish(problem, engine, point)
-        except np.linalg.LinAlgError:  # numbers too far apart for equations to be solved
+        except np.linalg.LinAlgError:  # ill-conditioned
             return
         alpha, s = _placed(problem, engine, moved.alpha)
         certificate, point = _certified(problem, engine, alpha, s, moved.theta)
@@ -149,7 +153,7 @@ def _refined(
 
 
 def _placed(problem: Problem, engine: Engine, alpha: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Make alpha feasible, move the engine to it, and return it with its s, (M,)."""
+    """Make alpha feasible, move the engine to it, and return alpha and s, shape (M,)."""
     alpha = feasible(problem, alpha)
     engine.move_to(alpha)
     return alpha, engine.quadratic()
@@ -158,13 +162,13 @@ def _placed(problem: Problem, engine: Engine, alpha: np.ndarray) -> tuple[np.nda
 def _certified(
     problem: Problem, engine: Engine, alpha: np.ndarray, s: np.ndarray, theta: np.ndarray
 ) -> tuple[Certificate, Point]:
-    """Certify the alpha whose outputs the engine holds, with weights theta."""
+    """Return the certificate and the point of the engine's alpha with weights theta, (M,)."""
     certificate = problem.certificate(alpha, engine.combined(theta), s, theta)
     return certificate, Point(alpha, theta, certificate.bias)
 
 
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
-    """Return theta, (M,), from theta_m sqrt(s_m); where all s are 0 no weights are better."""
+    """Return theta, (M,), from sizes theta_m sqrt(s_m); if all s are 0, any weights do."""
     if not s.any():
         return norm.start(len(s))
     theta = np.maximum(sizes, 0.0) / np.sqrt(np.maximum(s, NEAR**2 * s.max()))
@@ -175,7 +179,7 @@ def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
 
 
 def feasible(problem: Problem, alpha: np.ndarray) -> np.ndarray:
-    """Return alpha, shape (n,), moved from nearly to exactly feasible."""
+    """Return the feasible alpha, shape (n,), next to an alpha that is feasible up to rounding."""
     term = problem.term
     near = NEAR * np.abs(alpha).max()
     alpha = np.where((np.abs(alpha) < near) & (term.eps > 0), 0.0, alpha)
@@ -188,11 +192,12 @@ def feasible(problem: Problem, alpha: np.ndarray) -> np.ndarray:
 
 def _factors(engine: Engine) -> list[np.ndarray]:
     """Return L_m, shape (n, rank), with K_m = L_m L_m', for each kernel."""
-    everyone, each = np.arange(engine.n), np.eye(engine.n_kernels)
-    return [_factor(engine.block(everyone, weights)) for weights in each]
+    examples, unit_weights = np.arange(engine.n), np.eye(engine.n_kernels)
+    return [_factor(engine.block(examples, weights)) for weights in unit_weights]
 
 
 def _factor(kernel: np.ndarray) -> np.ndarray:
+    """Return L, shape (n, rank), with kernel = L L', by a pivoted Cholesky factorisation."""
     lower, pivots, rank, _ = dpstrf(kernel, lower=1, tol=RANK * kernel.diagonal().max())
     factor = np.empty((len(kernel), rank))
     factor[pivots - 1] = np.tril(lower)[:, :rank]
@@ -200,6 +205,7 @@ def _factor(kernel: np.ndarray) -> np.ndarray:
 
 
 def _refuse_large(n: int, M: int) -> None:
+    """Raise ValueError if a cone program with M kernels on n examples needs too much memory."""
     entries = M * n * n
     if entries > MOST_ENTRIES:
         raise ValueError(
@@ -210,6 +216,7 @@ def _refuse_large(n: int, M: int) -> None:
 
 
 def _clarabel() -> Any:
+    """Return the module clarabel, or raise ImportError with the command that installs it."""
     try:
         import clarabel
     except ImportError:

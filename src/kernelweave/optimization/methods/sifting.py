@@ -1,11 +1,10 @@
-"""Sifting: p = 1 with many kernels, solved on some of them at a time.
+"""Sifting (column generation): p = 1 with many kernels, solved on a growing set of kernels.
 
-At p = 1 few kernels have weight, and the dual value needs only max_m s_m of the others. So the
-problem is solved on a sample of the kernels; then all kernels are looked at once, which certifies
-the model among all of them, and of those that would have had weight some join the sample.
+At p = 1 few kernels have weight, and the dual value depends on the others only by max_m s_m. So the
+problem is solved on a sample of the kernels. One pass over all kernels then certifies the model for
+the full problem, and some of the kernels that violate their KKT condition join the sample.
 
-Which of many kernels have weight shows on a few hundred examples, where all kernels together cost
-little: that is the first guess.
+The first sample comes from a few hundred examples, on which all kernels together cost little.
 """
 
 from __future__ import annotations
@@ -24,15 +23,16 @@ from ..result import Result
 from ..run import Run
 from ..solver import Solver
 
-INNER_FALL = 0.5  # part of the tolerance to which the last sample is solved,
-EARLIER_FALL = 0.1  # and part of the gap among all kernels to which the next sample is
-ROOM = 2**22  # kernel values among the examples of a first guess: 32 MB
-MOST_KERNELS = 2000  # that a guess tries,
-GUESSED = 120  # and if weight steps need M^3 operations
-ROUGH = 5e-4  # gap to which a sample is solved as long as kernels are missing
-ENTER = 16  # kernels that join a sample at a time, at most
-FEW = 8  # kernels that it gives, or more where more have weight
-GUESS_TOL = 1e-2  # its relative duality gap
+INNER_TOL = 0.5  # gap to which the last sample is solved, relative to the tolerance
+EARLY_FACTOR = 0.1  # gap to which the next sample is solved, relative to the gap of all kernels
+EARLY_TOL = 5e-4  # largest gap to which a sample is solved while kernels are missing
+ENTER = 16  # maximum number of kernels that join a sample at a time
+# The first guess.
+ROOM = 2**22  # kernel values in memory: 32 MB
+MOST_KERNELS = 2000  # maximum number of kernels
+MOST_FOR_STEPS = 120  # the same if weight steps need M^3 operations
+FEW = 8  # minimum number of kernels in the first sample
+GUESS_TOL = 1e-2  # relative duality gap
 
 Solve = Callable[[Problem, Engine, np.ndarray, Run], Result]
 
@@ -46,26 +46,36 @@ def sift(
     chosen: np.ndarray,
     join: Callable[[np.ndarray, np.ndarray], np.ndarray],
     *,
-    looks: float = np.inf,
-    rough: float = 0.0,
+    max_passes: float = np.inf,
+    early_tol: float = 0.0,
     enough: Callable[[Result, float], bool] = lambda result, excess: True,
 ) -> Result:
-    """Solve a problem by solving it on samples of the kernels of an engine that streams.
+    """Solve a problem on growing samples of the kernels of a streamed engine.
 
     Parameters
     ----------
-    solve : solves p = 1, keeping the outputs of all the kernels that it is given.
-    weights : array of shape (M,)
-        Where the weights start.
-    chosen : the first sample, sorted.
-    join : from kernels beyond the sample and their s_m / c_m to those that join it.
-    looks : at all kernels, at most.
-    rough : gap to which a sample is solved as long as the gap among all kernels is wider.
-    enough : says of the result of a sample, and of how far s_m / c_m of other kernels exceeds that
-        of the sample, whether it is good enough once the gap is; by default it is.
+    solve : callable
+        Solves p = 1 on a sample, whose outputs are cached.
+    problem : Problem
+    engine : StreamedEngine
+    weights : ndarray of shape (M,)
+        Initial weights.
+    run : Run
+    chosen : ndarray of int
+        First sample of kernels, sorted.
+    join : callable
+        Returns the kernels that join the sample, from the kernels that violate their KKT condition
+        and their s_m / c_m.
+    max_passes : float
+        Maximum number of passes over all kernels.
+    early_tol : float
+        Gap to which a sample is solved while the gap of all kernels is larger.
+    enough : callable
+        Additional stopping criterion. Its arguments are the result of a sample, and the excess of
+        max s_m / c_m over all kernels above that of the sample.
     """
-    last = INNER_FALL * run.tol
-    tol = max(last, rough)
+    last = INNER_TOL * run.tol
+    tol = max(last, early_tol)
     while True:
         observe = of_kernels(run.observe, chosen, engine.n_kernels)
         inner = run.inner(tol, run.budget.iterations_left, observe=observe)
@@ -82,17 +92,17 @@ def sift(
         highest = height[chosen].max()
         beyond = np.flatnonzero(height > highest)
         good = run.converged and enough(result, float(height.max() - highest))
-        spent = run.budget.spent or len(run.log.entries) == looks
+        spent = run.budget.spent or len(run.log.entries) == max_passes
         exact = tol == last or not result.converged
         if good or spent or (exact and not beyond.size):
             return replace(run.result(certificate, result.alpha, weights), converged=good)
         chosen = np.union1d(chosen, join(beyond, height[beyond]))
-        tol = max(last, min(rough, EARLIER_FALL * certificate.gap))
+        tol = max(last, min(early_tol, EARLY_FACTOR * certificate.gap))
 
 
 @dataclass(frozen=True)
 class SiftedKernels:
-    """Solve p = 1 on the kernels that seem to matter, and certify the model among all kernels.
+    """Solve p = 1 on a growing set of kernels, and certify the model among all kernels.
 
     Parameters
     ----------
@@ -105,15 +115,17 @@ class SiftedKernels:
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
         likely = np.flatnonzero(weights)
-        if len(likely) == len(weights):  # no earlier run has chosen among the kernels
-            weights, likely = first_guess(self.solver.solve, problem, engine, run, GUESSED)
-        return sift(self.solver.solve, problem, engine, weights, run, likely, highest, rough=ROUGH)
+        if len(likely) == len(weights):  # not a warm start with sparse weights
+            weights, likely = first_guess(self.solver.solve, problem, engine, run, MOST_FOR_STEPS)
+        return sift(
+            self.solver.solve, problem, engine, weights, run, likely, highest, early_tol=EARLY_TOL
+        )
 
 
 def highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
-    """Return the kernels that join the sample: the highest, and ever fewer of the others.
+    """Return at most `ENTER` kernels at geometrically spaced ranks of s_m / c_m (`height`).
 
-    The very highest are often alike.
+    The kernels with the largest values are often similar to each other.
     """
     ranks = np.unique(np.geomspace(1, max(len(kernels), 1), ENTER).astype(int)) - 1
     chosen: np.ndarray = kernels[np.argsort(-height)[ranks[: len(kernels)]]]
@@ -121,7 +133,7 @@ def highest(kernels: np.ndarray, height: np.ndarray) -> np.ndarray:
 
 
 def spread(kernels: np.ndarray, count: int) -> np.ndarray:
-    """Return about `count` of the kernels, evenly spread: neighbours are often alike."""
+    """Return about `count` of the kernels, evenly spaced since neighbours are often similar."""
     chosen: np.ndarray = kernels[np.unique(np.linspace(0, len(kernels) - 1, count).astype(int))]
     return chosen
 
@@ -129,14 +141,25 @@ def spread(kernels: np.ndarray, count: int) -> np.ndarray:
 def first_guess(
     solve: Solve, problem: Problem, engine: Engine, run: Run, most_kernels: int = MOST_KERNELS
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights to start from, shape (M,), and the kernels to begin with, sorted.
+    """Return initial weights and a first sample of kernels, from a solution on few examples.
 
-    An engine at alpha = 0 is moved to the alphas of the sample, since costs are as they were.
+    If the engine is at alpha = 0, it is moved to that solution. It is feasible, since the costs of
+    the examples are unchanged.
 
     Parameters
     ----------
-    solve : solves p = 1.
-    engine : one that streams.
+    solve : callable
+        Solves p = 1.
+    problem : Problem
+    engine : StreamedEngine
+    run : Run
+    most_kernels : int
+        Maximum number of kernels in the small problem.
+
+    Returns
+    -------
+    weights : ndarray of shape (M,)
+    kernels : ndarray of int, sorted
     """
     tried = spread(np.arange(engine.n_kernels), most_kernels)
     side = np.sqrt(ROOM / len(tried))
@@ -149,12 +172,13 @@ def first_guess(
     result = solve(small, part, start, run.unobserved(GUESS_TOL, run.budget.max_iter))
     height = part.quadratic() / small.norm.costs(len(tried))
     likely = np.union1d(np.argsort(-height)[:FEW], np.flatnonzero(result.weights))
-    if not engine.alpha.any():  # zero is feasible, so this is
+    if not engine.alpha.any():
         engine.change(idx, result.alpha)
     return placed(result.weights, tried, engine.n_kernels), tried[likely]
 
 
 def _streamed(engine: Engine) -> StreamedEngine:
+    """Return an engine of which parts of the kernels can be solved; raise TypeError for others."""
     if not isinstance(engine, StreamedEngine):
         raise TypeError(f"{type(engine).__name__} cannot choose among its kernels")
     return engine

@@ -1,4 +1,4 @@
-"""The support kernel machine: p = 1 by pairs of examples on a smoothed problem (Bach et al., 2004).
+"""The support kernel machine: p = 1 by SMO on a smoothed problem (Bach et al., 2004).
 
 The dual of p = 1 is not differentiable: its term is 1/2 max_m mu_m^2, mu_m = sqrt(s_m / c_m), c_m
 being the cost of kernel m (d_m^2 in the paper). Moreau-Yosida regularisation, 1/2 kappa^2 ||w_m||^2
@@ -6,20 +6,22 @@ for each kernel in the primal, makes it
 
     R(s) = min over gamma of  gamma^2 / 2 + sum_m (mu_m - d gamma)_+^2 / (2 kappa^2),
 
-whose gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma / mu_m)_+ / kappa^2: the
-kernel machine on weights eta / c. kappa starts at 1 with d = 0, the plain sum of all kernels, and
-is halved with d = 1. The weights of the original problem are eta~_m = eta_m / (1 - kappa^2 eta_m),
+whose gradient is F = sum_m eta_m / c_m g_m with eta_m = (1 - d gamma / mu_m)_+ / kappa^2: that of
+an SVM with weights eta / c. kappa starts at 1 with d = 0, the plain sum of all kernels, and is
+halved with d = 1. The weights of the original problem are eta~_m = eta_m / (1 - kappa^2 eta_m),
 which add up to 1.
 
-Two departures from the paper, both measured. It has d = 1 - kappa: outputs are then too small by a
-factor of about 1 - 2 kappa, and the gap falls with kappa, not with kappa^2. And a small kappa makes
-a problem that takes pair steps by the hundred thousand. So the regularisation is centred (the
-method of multipliers): mu_m + kappa^2 lambda_m takes the place of mu_m, lambda_m being the ||w_m||
-of the last solution, and kappa is halved only where that brings too little. An alpha and weights to
-start from are such a solution too.
+There are two differences from the paper:
 
-Of many kernels few have weight. So the problem is solved on those that seem to matter, and then all
-are looked at (`sifting`).
+* The paper sets d = 1 - kappa. Outputs are then too small by a factor of about 1 - 2 kappa, and the
+  gap falls with kappa instead of kappa^2.
+* A small kappa makes the problem ill-conditioned: SMO takes hundreds of thousands of steps. So the
+  method of multipliers is used. mu_m + kappa^2 lambda_m replaces mu_m, where lambda_m is ||w_m|| of
+  the last solution, and kappa is halved only if this reduces the gap too little. A warm start gives
+  such a solution, too.
+
+If kernels are many, few have weight. Then the problem is solved on a growing set of kernels
+(`sifting`).
 """
 
 from __future__ import annotations
@@ -39,24 +41,24 @@ from ..run import Run
 from ..solver import Solver
 from .base import Method
 from .optimality import optimality, sparsify
-from .sifting import FEW, ROOM, ROUGH, first_guess, highest, sift
-from .smoothed_problem import LEAST, SmoothedProblem
+from .sifting import EARLY_TOL, FEW, ROOM, first_guess, highest, sift
+from .smoothed_problem import SmoothedProblem
 
 
 @stored("SKM")
 @dataclass(frozen=True)
 class SKM(Method):
-    """The solver and its parameters.
+    """The support kernel machine, for p = 1.
 
     Parameters
     ----------
-    eps1, eps2 : float, optional
-        Go on until the model is (eps1, eps2)-optimal too, see `optimality`. Estimators say in
-        `optimality_` which eps1 and eps2 they have reached.
-    sparsify : bool
-        Whether to remove kernels one by one from the solution as long as it stays a solution.
-    block_mb : float
-        Memory for the kernels inside a working set, which says how many examples it holds.
+    eps1, eps2 : float, default inf
+        Continue until the model is also (eps1, eps2)-optimal, see `optimality`. The attribute
+        `optimality_` of estimators has the values reached.
+    sparsify : bool, default False
+        Whether to remove kernels one by one while the solution stays within the tolerance.
+    block_mb : float, default 64
+        Memory in MB for the kernel matrices of a working set; it determines the size of the set.
 
     Examples
     --------
@@ -83,22 +85,25 @@ class SKM(Method):
                 raise ValueError(f"{name} must be a number above 0, got {getattr(self, name)!r}")
 
     def serves(self, norm: Norm) -> bool:
-        """Whether p = 1."""
+        """Return whether p = 1."""
         return norm.is_sparse
 
     def streams(self, M: int, n: int) -> bool:
-        """Whether the kernels are many, and too large to be worked on together."""
+        """Return whether the M kernel matrices of n examples are too many to be kept together."""
         return M > FEW and M * n * n > ROOM
 
     def solver(self, costs: EngineCosts) -> Solver:
         return SiftedSKM(self) if costs.streamed else self
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
-        """Solve a problem from the engine's alpha; if that is not zero, from the weights too."""
+        """Solve a problem from the engine's alpha and weights, shape (M,).
+
+        The weights are not used if alpha is zero.
+        """
         return self._finished(problem, engine, self._solved(problem, engine, weights, run), run)
 
     def _finished(self, problem: Problem, engine: Engine, result: Result, run: Run) -> Result:
-        """Return a result with its optimality, sparsified if asked for."""
+        """Return a result with its optimality, sparsified on request."""
         if result.converged and self.sparsify:
             result = sparsify(problem, engine, result, run.tol)
         F, s, theta = engine.combined(result.weights), engine.quadratic(), result.weights
@@ -107,16 +112,17 @@ class SKM(Method):
     def _solved(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem on all of its kernels."""
         room = int(np.sqrt(self.block_mb * 2**20 / (8 * engine.n_kernels)))
-        smooth, turns = SmoothedProblem(problem, engine, weights, run, room), 0
+        smooth, iterations = SmoothedProblem(problem, engine, weights, run, room), 0
         while True:
             certificate = smooth.certify()
-            run.record(certificate, smooth.theta, turns)
+            run.record(certificate, smooth.theta, iterations)
             good = run.converged and self._optimal(problem, engine, smooth)
-            if good or certificate.gap <= LEAST or run.stalled(engine) or run.budget.spent:
+            exact = certificate.gap <= smooth.tuning.rounding
+            if good or exact or run.stalled(engine) or run.budget.spent:
                 break
             smooth.improve(certificate)
             run.notify(engine.alpha, smooth.theta)
-            turns = 1
+            iterations = 1
         result = run.result(certificate, engine.alpha, smooth.theta)
         return replace(result, converged=good)
 
@@ -131,30 +137,30 @@ class SKM(Method):
 
 @dataclass(frozen=True)
 class SiftedSKM:
-    """The support kernel machine on some of many kernels at a time.
+    """The support kernel machine on a growing set of kernels.
 
     Parameters
     ----------
-    machine : SKM
+    parameters : SKM
     """
 
-    machine: SKM
+    parameters: SKM
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve a problem from the engine's alpha and weights, shape (M,)."""
-        machine = self.machine
-        stricter = replace(machine, eps1=0.5 * machine.eps1)
+        skm = self.parameters
+        stricter = replace(skm, eps1=0.5 * skm.eps1)
 
         def enough(result: Result, excess: float) -> bool:
-            any_model = np.isinf(machine.eps1) and np.isinf(machine.eps2)
-            return any_model or (result.converged and 0.5 * excess <= stricter.eps1)
+            unrestricted = np.isinf(skm.eps1) and np.isinf(skm.eps2)
+            return unrestricted or (result.converged and 0.5 * excess <= stricter.eps1)
 
         likely = np.flatnonzero(weights)
-        if len(likely) == len(weights):  # no earlier run has chosen among the kernels
-            plain = SKM(block_mb=machine.block_mb)
+        if len(likely) == len(weights):  # not a warm start with sparse weights
+            plain = SKM(block_mb=skm.block_mb)
             weights, likely = first_guess(plain._solved, problem, engine, run)
         result = sift(
             stricter._solved, problem, engine, weights, run, likely, highest,
-            rough=ROUGH, enough=enough,
+            early_tol=EARLY_TOL, enough=enough,
         )  # fmt: skip
-        return machine._finished(problem, engine, result, run)
+        return skm._finished(problem, engine, result, run)

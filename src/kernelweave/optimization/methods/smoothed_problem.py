@@ -1,6 +1,8 @@
-"""The smoothed problem of the support kernel machine, solved by pairs of examples; see `skm`."""
+"""The smoothed problem of the support kernel machine, solved by SMO; see `skm`."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,54 +13,100 @@ from ...problem.problem import Problem
 from ..inner.violations import Violations, strictly_inside
 from ..run import Run
 
-HALVING = 0.5
-INNER = 0.3  # gap of a smoothed problem, relative to that of the model, that counts as solved
-FALL = 0.1  # part of its violation that a turn may leave
-ENOUGH = 0.25  # part of the last gap that is progress without a smaller kappa
-SMALLEST = 1e-4  # kappa: its square divides differences of mu, which lose digits below
-LEAST = 1e-12  # a gap that is rounding
-STEPS = 1000  # of pairs per example in a working set, at most,
-LOOK = 50  # and between two looks at the clock
+
+@dataclass(frozen=True)
+class SmoothingTuning:
+    """Constants of the smoothed problem.
+
+    Attributes
+    ----------
+    kappa_factor : factor from one kappa to the next.
+    solved : gap of a smoothed problem, relative to that of the model, at which it counts as solved.
+    accuracy : KKT violation to which a working set is solved, relative to the present one.
+    progress : kappa is not reduced if the gap of the model falls below this fraction of the last.
+    least_kappa : smallest kappa. Its square divides differences of mu, which are inaccurate below.
+    rounding : relative gap that is due to rounding.
+    smo_per_example : maximum number of SMO steps per example of a working set.
+    smo_per_check : the same between two checks of the time limit.
+    """
+
+    kappa_factor: float = 0.5
+    solved: float = 0.3
+    accuracy: float = 0.1
+    progress: float = 0.25
+    least_kappa: float = 1e-4
+    rounding: float = 1e-12
+    smo_per_example: int = 1000
+    smo_per_check: int = 50
 
 
 class SmoothedProblem:
-    """alpha, kappa, and what follows from them.
+    """The smoothed problem at the alpha of an engine, for a decreasing kappa.
 
     Parameters
     ----------
-    problem, engine : what is solved, and who holds alpha.
-    weights : array of shape (M,)
-        Where the weights start.
-    run : knows when time is up.
-    room : number of examples worked on at a time, at most.
+    problem : Problem
+    engine : Engine
+        Holds the examples and alpha.
+    weights : ndarray of shape (M,)
+        Initial weights.
+    run : Run
+        Has the time limit.
+    room : int
+        Maximum number of examples in a working set.
+    tuning : SmoothingTuning
+
+    Attributes
+    ----------
+    theta : ndarray of shape (M,)
+        Best weights so far for the present alpha.
+    s : ndarray of shape (M,)
+        Squared block norms alpha' K_m alpha.
+    mu : ndarray of shape (M,)
+        sqrt(s_m / c_m).
+    eta, multipliers : ndarrays of shape (M,)
+        eta_m, and dR / dmu_m = eta_m mu_m, which is lambda_m in `skm`.
+    unused, excluded, readmitted : ndarrays of bool, shape (M,)
+        Kernels without weight in the last solution, kernels left out of the problem, and kernels
+        that were left out by mistake and are never left out again.
     """
 
-    def __init__(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run, room: int):
-        self.problem, self.engine, self.run = problem, engine, run
+    def __init__(
+        self,
+        problem: Problem,
+        engine: Engine,
+        weights: np.ndarray,
+        run: Run,
+        room: int,
+        tuning: SmoothingTuning = SmoothingTuning(),
+    ):
+        self.problem, self.engine, self.run, self.tuning = problem, engine, run, tuning
         self.cost = self.problem.norm.costs(self.engine.n_kernels)
         self.theta = weights.copy()
         self.kappa, self.d, self.shift = 1.0, 0.0, np.zeros(len(self.cost))
-        self.solved = np.inf
-        self.idle, self.aside, self.returned = np.zeros((3, len(self.cost)), dtype=bool)
+        self.last_gap = np.inf
+        self.unused, self.excluded, self.readmitted = np.zeros((3, len(self.cost)), dtype=bool)
         self.q = min(self.engine.n, max(room, 2))
-        self._everyone: np.ndarray | None = None
+        self._all_blocks: np.ndarray | None = None
         self.refresh()
         if self.mu.any():
             self._centre(self.theta * self.cost * self.mu.max())
 
     def refresh(self) -> None:
-        """Take s from the engine, and eta from s."""
+        """Update s from the engine, and eta from s."""
         self.s = np.maximum(self.engine.quadratic(), 0.0)
         self.mu = np.sqrt(self.s / self.cost)
-        self.pull = smoothed(self.mu + self.shift, self.kappa, self.d)
-        self.eta = np.divide(self.pull, self.mu, out=np.ones_like(self.mu), where=self.mu > 0)
-        self.returned |= self.aside & (self.pull > 0)
-        self.aside &= ~self.returned
+        self.multipliers = smoothed(self.mu + self.shift, self.kappa, self.d)
+        self.eta = np.divide(
+            self.multipliers, self.mu, out=np.ones_like(self.mu), where=self.mu > 0
+        )
+        self.readmitted |= self.excluded & (self.multipliers > 0)
+        self.excluded &= ~self.readmitted
 
     def certify(self) -> Certificate:
-        """Certify the model of the weights eta~, or of the last weights where they are better.
+        """Return the certificate for the weights eta~, or for the last weights if it is better.
 
-        At a smaller kappa, eta~ is of use only once alpha has followed.
+        After kappa has been reduced, eta~ is poor until alpha has been optimised.
         """
         new = self._weights()
         certificate, last = self._certificate(new), self._certificate(self.theta)
@@ -68,8 +116,8 @@ class SmoothedProblem:
         return certificate
 
     def _weights(self) -> np.ndarray:
-        """eta~ / c: proportional to the pull on each mu, whatever the smoothing."""
-        theta = self.pull / self.cost
+        """Return eta~ / c, shape (M,), which is proportional to the multipliers."""
+        theta = self.multipliers / self.cost
         return theta / self.problem.norm.value(theta) if theta.any() else self.theta
 
     def _certificate(self, theta: np.ndarray) -> Certificate:
@@ -77,32 +125,36 @@ class SmoothedProblem:
         return self.problem.certificate(self.engine.alpha, F, self.s, theta)
 
     def violations(self) -> Violations:
-        """How far alpha is from the optimum of the smoothed problem."""
+        """Return the KKT violations of the smoothed problem."""
         F = self.engine.combined(self.eta / self.cost)
         return Violations(self.problem.term, self.engine.alpha, F)
 
     def improve(self, certificate: Certificate) -> None:
-        """Work on the smoothed problem, at a smaller kappa where the present one is solved."""
+        """Solve one working set of the smoothed problem; first reduce kappa if it is solved."""
         violations, least = self.violations(), self._rounding(certificate)
         excess = certificate.primal - certificate.dual
-        if violations.size <= least or self.own_gap() <= INNER * excess:
+        if violations.size <= least or self.smoothed_gap() <= self.tuning.solved * excess:
             self._advance(certificate.gap)
             violations = self.violations()
         work = np.arange(self.engine.n)
         if self.q < len(work):
             free = work[strictly_inside(self.problem.term, self.engine.alpha, work)]
             work = violations.select(self.q, free)
-        self._work(work, max(least, FALL * violations.size))
+        self._work(work, max(least, self.tuning.accuracy * violations.size))
 
     def _rounding(self, certificate: Certificate) -> float:
-        """A violation that is rounding: times sum |alpha| it is about what it adds to the gap."""
+        """Return the KKT violation that is due to rounding.
+
+        A violation times sum |alpha| is about its contribution to the gap.
+        """
         size = np.abs(self.engine.alpha).sum()
-        return LEAST * abs(certificate.primal) / size if size > 0 else 0.0
+        return self.tuning.rounding * abs(certificate.primal) / size if size > 0 else 0.0
 
-    def own_gap(self) -> float:
-        """The gap of the smoothed problem: all of it lies in the loss, as eta follows from s.
+    def smoothed_gap(self) -> float:
+        """Return the duality gap of the smoothed problem.
 
-        The violation is no measure of it: with a large C, a small one can be most of the primal.
+        It is a sum over the loss alone, since eta is optimal for s. The KKT violation does not
+        replace it: with a large C, a small violation can be most of the primal value.
         """
         problem, alpha = self.problem, self.engine.alpha
         F = self.engine.combined(self.eta / self.cost)
@@ -110,57 +162,68 @@ class SmoothedProblem:
         return float(cost + np.sum(problem.term.conjugate(alpha)) + alpha @ F)
 
     def _advance(self, gap: float) -> None:
-        """Go on from a solved problem, without the kernels that had no weight in two in a row.
+        """Continue after a smoothed problem is solved.
 
-        One of them that turns out to have weight after all comes back for good.
+        Kernels without weight in two successive solutions are left out. A kernel that gets weight
+        again is readmitted and stays in the problem.
         """
-        idle = self.pull == 0
-        self.aside |= idle & self.idle & ~self.returned
-        self.idle = idle
-        slow = gap > ENOUGH * self.solved
-        self.solved = gap
-        self._centre(self.pull if self.d else np.zeros_like(self.pull), slow)
+        unused = self.multipliers == 0
+        self.excluded |= unused & self.unused & ~self.readmitted
+        self.unused = unused
+        slow = gap > self.tuning.progress * self.last_gap
+        self.last_gap = gap
+        self._centre(self.multipliers if self.d else np.zeros_like(self.multipliers), slow)
 
-    def _centre(self, pull: np.ndarray, smaller: bool = False) -> None:
-        """Centre the smoothing on a solution, whose ||w_m|| are the pull on each mu, (M,)."""
+    def _centre(self, multipliers: np.ndarray, smaller: bool = False) -> None:
+        """Centre the regularisation at the multipliers, (M,), of a solution."""
         if smaller or not self.d:
-            self.kappa = max(HALVING * self.kappa, SMALLEST)
-        self.d, self.shift = 1.0, self.kappa**2 * pull
+            self.kappa = max(self.tuning.kappa_factor * self.kappa, self.tuning.least_kappa)
+        self.d, self.shift = 1.0, self.kappa**2 * multipliers
         self.refresh()
 
     def _work(self, work: np.ndarray, tolerance: float) -> None:
-        """Solve the smoothed problem on a working set.
+        """Solve the smoothed problem on a working set up to a KKT violation.
 
-        Where that is all of the examples, its kernels are kept: outputs follow without the engine.
+        If the working set has all examples, its kernel matrices are cached, and the outputs are
+        computed from them.
         """
         engine, term = self.engine, self.problem.term.take(work)
-        if len(work) == engine.n and self._everyone is None:
-            self._everyone = kernel_blocks(engine).blocks(work)
-        blocks = kernel_blocks(engine).blocks(work) if self._everyone is None else self._everyone
+        if len(work) == engine.n and self._all_blocks is None:
+            self._all_blocks = kernel_blocks(engine).blocks(work)
+        blocks = (
+            kernel_blocks(engine).blocks(work) if self._all_blocks is None else self._all_blocks
+        )
         alpha, outputs = (
             engine.alpha[work],
             np.ascontiguousarray(kernel_blocks(engine).outputs_at(work)),
         )
-        chosen, most = np.flatnonzero(~self.aside), LOOK * len(work)
-        for _ in range(STEPS // LOOK):
+        kernels, most = np.flatnonzero(~self.excluded), self.tuning.smo_per_check * len(work)
+        for _ in range(self.tuning.smo_per_example // self.tuning.smo_per_check):
             steps, _ = _core.solve_skm(
-                blocks, chosen, self.cost, *term.arrays,
+                blocks, kernels, self.cost, *term.arrays,
                 self.kappa, self.d, self.shift, tolerance, most, alpha, outputs, self.s,
             )  # fmt: skip
             if steps < most or self.run.budget.out_of_time:
                 break
         changed = np.flatnonzero(delta := alpha - engine.alpha[work])
-        if self._everyone is None:
+        if self._all_blocks is None:
             engine.change(work[changed], alpha[changed])
         else:
-            engine.move_to(alpha, kernel_blocks(engine).outputs() + self._everyone @ delta)
+            engine.move_to(alpha, kernel_blocks(engine).outputs() + self._all_blocks @ delta)
         self.refresh()
 
 
 def smoothed(mu: np.ndarray, kappa: float, d: float) -> np.ndarray:
-    """Return dR / dmu_m = (mu_m - d gamma)_+ / kappa^2, shape (M,), for mu, shape (M,)."""
+    """Return dR / dmu_m = (mu_m - d gamma)_+ / kappa^2, shape (M,).
+
+    Parameters
+    ----------
+    mu : ndarray of shape (M,)
+    kappa, d : float
+        Parameters of the smoothing, see `skm`.
+    """
     falling = np.sort(mu)[::-1]
     gammas = d * np.cumsum(falling) / (kappa**2 + d**2 * np.arange(1, len(mu) + 1))
-    gamma = gammas.max()  # of the kernels with weight: more or fewer of the largest give less
+    gamma = gammas.max()  # the maximum over k is attained at the number of kernels with weight
     slope: np.ndarray = np.maximum(0.0, mu - d * gamma) / kappa**2
     return slope

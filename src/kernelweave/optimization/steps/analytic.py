@@ -1,14 +1,14 @@
-"""The analytic weight step: the best weights for the present w (Kloft et al., 2011), and beyond.
+"""The analytic weight step: the best weights for fixed w (Kloft et al., 2011), over-relaxed.
 
-The weights of the formula suit a w that was made with the last ones, so that each step covers a
-part of the way only, a small one near p = 1. Steps in the logarithms of the weights are therefore
-made longer (over-relaxation): longer still as long as they point the same way, shorter where they
-turn back.
+Alternating between w and the weights converges slowly near p = 1, since w depends on the previous
+weights. Steps in the logarithms of the weights are therefore multiplied by a factor above 1
+(over-relaxation). The factor grows while successive steps point in the same direction, and shrinks
+when they reverse.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,57 +16,92 @@ from ...norms import Norm
 from ..iterate import Iterate, Step
 from .base import WeightStep
 
-SLACK = 0.25  # part of the tolerance that may be lost to weights which numbers can hold
-FIRST, LONGEST = 2.0, 8.0  # factors of a step
-LONGER, SHORTER = 1.25, 0.5  # what they are multiplied with
-MOST = np.log(1e3)  # of one step: a weight that is next to nothing comes back slowly
-SAME_WAY = 0.5  # cosine between two steps from which on they point the same way
+
+@dataclass(frozen=True)
+class AnalyticTuning:
+    """Constants of analytic steps.
+
+    Attributes
+    ----------
+    underflow_share : fraction of the tolerance that may be lost by keeping weights representable.
+    first_factor, largest_factor : first and largest over-relaxation factor.
+    increase, decrease : changes of the factor after steps in the same and in opposite directions.
+    largest_ratio : largest change of a weight in one step, since a weight near 0 recovers slowly.
+    same_direction : cosine of two steps above which their directions count as the same.
+    """
+
+    underflow_share: float = 0.25
+    first_factor: float = 2.0
+    largest_factor: float = 8.0
+    increase: float = 1.25
+    decrease: float = 0.5
+    largest_ratio: float = 1e3
+    same_direction: float = 0.5
 
 
 @dataclass(frozen=True)
 class Analytic(WeightStep):
-    """Analytic weight steps, over-relaxed."""
+    """Analytic weight steps with over-relaxation, as part of a plan.
+
+    Parameters
+    ----------
+    tuning : AnalyticTuning
+    """
+
+    tuning: AnalyticTuning = field(default=AnalyticTuning(), repr=False)
 
     def begin(self, norm: Norm) -> Step:
-        return AnalyticSteps(norm)
+        return AnalyticSteps(norm, self.tuning)
 
 
 class AnalyticSteps:
-    """Minimise sum_m ||w_m||^2 / theta_m over the feasible weights, w being what it is.
+    """The analytic steps of one fit: minimise sum_m ||w_m||^2 / theta_m over feasible weights.
 
-    Weights that are the best response to alpha already are not gone beyond. Nor are those of
-    kernels that interact (`norms.Elliptic`): the norm may be large where a step is too long.
+    Steps are not over-relaxed if the formula is already the best response to alpha, or if kernels
+    interact (`norms.Elliptic`): a step that is too long may then increase the norm.
+
+    Parameters
+    ----------
+    norm : Norm
+    tuning : AnalyticTuning
     """
 
-    def __init__(self, norm: Norm):
-        self.norm, self._factor = norm, FIRST
-        self._last: np.ndarray | None = None  # step in the logarithms
+    def __init__(self, norm: Norm, tuning: AnalyticTuning = AnalyticTuning()):
+        self.norm, self.tuning, self._factor = norm, tuning, tuning.first_factor
+        self._last: np.ndarray | None = None  # last step in the logarithms of the weights
 
     def __call__(self, iterate: Iterate) -> np.ndarray:
         theta = self.norm.analytic(iterate.theta, iterate.s)
         if self.norm.has_ball and self.norm.dual_matrix is None:
             theta = self._beyond(iterate.theta, theta)
-        return self.norm.held(theta, SLACK * iterate.tol)
+        return self.norm.held(theta, self.tuning.underflow_share * iterate.tol)
 
     def _beyond(self, before: np.ndarray, theta: np.ndarray) -> np.ndarray:
-        """Return the weights of a longer step, shape (M,)."""
+        """Return the over-relaxed weights, shape (M,).
+
+        Parameters
+        ----------
+        before, theta : ndarrays of shape (M,)
+            Present weights, and those of the formula.
+        """
         moves = (before > 0) & (theta > 0)
         step = np.zeros_like(theta)
         step[moves] = np.log(theta[moves] / before[moves])
         if self._last is not None:
             self._factor *= self._change(step, self._last, theta)
-            self._factor = float(np.clip(self._factor, 1.0, LONGEST))
+            self._factor = float(np.clip(self._factor, 1.0, self.tuning.largest_factor))
         self._last = step
-        length = np.clip(self._factor * step, -MOST, MOST)
+        largest = np.log(self.tuning.largest_ratio)
+        length = np.clip(self._factor * step, -largest, largest)
         far = np.where(moves, before * np.exp(length), theta)
         longer: np.ndarray = far / self.norm.value(far)
         return longer
 
-    @staticmethod
-    def _change(step: np.ndarray, last: np.ndarray, theta: np.ndarray) -> float:
-        """Return what the factor is multiplied with; kernels count by their weight theta."""
+    def _change(self, step: np.ndarray, last: np.ndarray, theta: np.ndarray) -> float:
+        """Return the change of the factor; kernels count by their weight theta, shape (M,)."""
         product = float((theta * step) @ last)
         sizes = float(np.sqrt(((theta * step) @ step) * ((theta * last) @ last)))
         if product < 0:
-            return SHORTER
-        return LONGER if product > SAME_WAY * sizes else 1.0
+            return self.tuning.decrease
+        same = product > self.tuning.same_direction * sizes
+        return self.tuning.increase if same else 1.0

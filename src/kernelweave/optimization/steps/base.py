@@ -13,12 +13,18 @@ from ..iterate import Step
 
 
 class WeightStep(ABC):
-    """A rule for the kernel weights, as part of a plan."""
+    """A rule that updates the kernel weights, as part of a plan."""
 
     @abstractmethod
     def begin(self, norm: Norm) -> Step:
-        """Return the steps of one fit: a function with memory, from iterates to weights."""
+        """Return the steps of one fit: a callable with state, from iterates to weights."""
 
     def hessian(self, problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-        """Return the Hessian of J at weights, shape (M,), for the steps that use one."""
+        """Return the Hessian of J, shape (M, M), at weights of shape (M,).
+
+        Raises
+        ------
+        TypeError
+            If these steps use no Hessian.
+        """
         raise TypeError(f"{type(self).__name__} steps use no Hessian")

@@ -1,4 +1,4 @@
-"""Cuts: what every alpha seen so far says about J(theta), the optimal value of the inner problem.
+"""Cuts: affine lower bounds of J(theta), the optimal value of the inner problem.
 
 J(theta) >= linear_t - 1/2 theta . s_t      for every feasible alpha_t, optimal or not
 """
@@ -10,20 +10,23 @@ import numpy as np
 from ...norms import Norm
 from .master import Master
 
-PATIENCE = 30  # a cut that was not needed for so many turns is dropped
-ACTIVE = 1e-6  # how close to the largest cut one must be to be needed, in units of the scale
+PATIENCE = 30  # iterations after which an inactive cut is dropped
+ACTIVE = 1e-6  # distance from the largest cut, in units of the scale, below which a cut is active
 
 
 class Cuts:
-    """A growing set of T cuts on M weights.
+    """A set of T cuts linear_t - 1/2 theta . s_t on M weights.
 
     Attributes
     ----------
-    linear : array of shape (T,)
-    s : array of shape (T, M)
+    linear : ndarray of shape (T,)
+    s : ndarray of shape (T, M)
+        Squared block norms of each alpha.
+    idle : ndarray of shape (T,)
+        Iterations since each cut was active.
     scale : float
-        The size of the first cut that is not 0, or 1; dividing by it makes the coefficients of a
-        master about 1.
+        Size of the first cut that is not 0, or 1; dividing by it scales the coefficients of a
+        master problem to about 1.
     """
 
     def __init__(self) -> None:
@@ -32,7 +35,7 @@ class Cuts:
         self.idle = np.empty(0, dtype=int)
 
     def add(self, linear: float, s: np.ndarray) -> None:
-        """Add a cut with s, shape (M,)."""
+        """Add the cut of an alpha with squared block norms s, shape (M,)."""
         self._largest = self._largest or max(abs(linear), float(s.max()))
         self.linear = np.append(self.linear, linear)
         self.s = np.vstack([self.s.reshape(-1, len(s)), s])
@@ -40,24 +43,32 @@ class Cuts:
 
     @property
     def scale(self) -> float:
+        """Unit of the coefficients."""
         return self._largest or 1.0
 
     def retire(self, *points: np.ndarray) -> np.ndarray:
-        """Drop the cuts that have long been far below the largest at all of some weights, (M,).
+        """Drop the cuts that have been inactive for many iterations, and return their positions.
 
-        Returns their positions.
+        Parameters
+        ----------
+        *points : ndarrays of shape (M,)
+            Weights at which a cut may be active.
         """
         values = self.linear[:, None] - 0.5 * self.s @ np.transpose(points)
-        needed = np.any(values >= values.max(axis=0) - ACTIVE * self.scale, axis=1)
-        self.idle = np.where(needed, 0, self.idle + 1)
+        active = np.any(values >= values.max(axis=0) - ACTIVE * self.scale, axis=1)
+        self.idle = np.where(active, 0, self.idle + 1)
         keep = self.idle < PATIENCE
         self.linear, self.s, self.idle = self.linear[keep], self.s[keep], self.idle[keep]
         return np.flatnonzero(~keep)
 
     def lowest(self, norm: Norm) -> tuple[np.ndarray, float]:
-        """Return the feasible weights, (M,), where the largest cut is lowest, and its value there.
+        """Return the feasible weights that minimise the largest cut, and the minimum.
 
-        J is nowhere smaller over the feasible weights, so this bounds the optimum from below.
+        Returns
+        -------
+        theta : ndarray of shape (M,)
+        value : float
+            A lower bound of J over the feasible weights.
         """
         M = self.s.shape[1]
         rows, ends = self.rows(), -self.linear / self.scale

@@ -1,13 +1,13 @@
-"""The cutting plane step: the weights that do best against every alpha seen so far.
+"""The cutting plane step: minimise the maximum of the cuts of all previous alphas.
 
-It minimises the largest cut over the feasible weights. At p = 1 that is the semi-infinite linear
-program of Sonnenburg et al. (2006), solved as a linear program that grows by one row a turn;
-otherwise the program of Kloft et al. (2009), whose norm constraint is expanded to second order
-again and again.
+At p = 1 this is the semi-infinite linear program of Sonnenburg et al. (2006), solved as a linear
+program that grows by one row per iteration. Otherwise it is the program of Kloft et al. (2009),
+whose norm constraint is expanded to second order in each iteration of `Master`.
 
-The minimum of a linear program is a corner, and with many kernels the corners lie far apart: the
-weights would jump between them for thousands of turns. So they go only a part of the way from the
-best weights so far to the corner (the in-out separation of Ben-Ameur and Neto, 2007).
+The minimiser of a linear program is a vertex. With many kernels successive vertices lie far apart,
+and the weights would oscillate for thousands of iterations. So the step covers only a fraction of
+the distance from the best weights so far to the vertex (in-out separation, Ben-Ameur and Neto,
+2007).
 """
 
 from __future__ import annotations
@@ -31,14 +31,19 @@ PART = 0.3  # of the way to the corner
 
 @dataclass(frozen=True)
 class CuttingPlane(WeightStep):
-    """Cutting plane steps."""
+    """Cutting plane steps, as part of a plan."""
 
     def begin(self, norm: Norm) -> Step:
         return CuttingPlaneSteps(norm)
 
 
 class CuttingPlaneSteps:
-    """Minimise the largest cut over the weights that a norm allows."""
+    """The cutting plane steps of one fit: minimise the largest cut over the feasible weights.
+
+    Parameters
+    ----------
+    norm : Norm
+    """
 
     def __init__(self, norm: Norm):
         self.norm = norm
@@ -55,16 +60,17 @@ class CuttingPlaneSteps:
             self.cuts.retire(theta)
             return theta
         accurate = iterate.primal() - iterate.value <= ACCURATE * iterate.gap(self.norm)
-        return self._towards(iterate, self._linear(self.cuts, refine=accurate))
+        return self._in_out(iterate, self._linear(self.cuts, refine=accurate))
 
-    def _towards(self, iterate: Iterate, corner: np.ndarray) -> np.ndarray:
-        """Return weights on the way from the best ones so far to a corner of the cuts, (M,)."""
+    def _in_out(self, iterate: Iterate, vertex: np.ndarray) -> np.ndarray:
+        """Return weights, (M,), between the best ones so far and a vertex of the cuts, (M,)."""
         primal = iterate.primal()
         if primal < self.best:
             self.best, self.centre = primal, iterate.theta
-        return self.centre + PART * (corner - self.centre)
+        return self.centre + PART * (vertex - self.centre)
 
     def _linear(self, cuts: Cuts, *, refine: bool) -> np.ndarray:
+        """Return the weights, (M,), that minimise the largest cut at p = 1."""
         if self.program is None:
             self.program = LinearProgram(self.norm.costs(cuts.s.shape[1]))
         self.program.add(cuts.linear[-1] / cuts.scale, cuts.s[-1] / cuts.scale)
@@ -80,7 +86,7 @@ class CuttingPlaneSteps:
 class LinearProgram:
     """min gamma with costs . theta = 1, theta >= 0, gamma + 1/2 theta . s_t >= linear_t.
 
-    The model stays alive between turns, so that the simplex method starts from its last basis.
+    The HiGHS model is kept between iterations, so that the simplex method has a warm start.
     """
 
     def __init__(self, costs: np.ndarray):
@@ -98,13 +104,13 @@ class LinearProgram:
         self.model.addRow(1.0, 1.0, self.M, np.arange(self.M, dtype=np.int32), costs)
 
     def add(self, linear: float, s: np.ndarray) -> None:
-        """Add a cut as a row."""
+        """Add the cut with the values `linear` and s, shape (M,), as a row."""
         columns = np.arange(self.M + 1, dtype=np.int32)
         row = np.append(0.5 * s, 1.0)
         self.model.addRow(linear, np.inf, self.M + 1, columns, row)
 
     def remove(self, cuts: np.ndarray) -> None:
-        """Remove cuts, counted in the order in which they were added."""
+        """Remove cuts by their positions in the order in which they were added."""
         if len(cuts):
             self.model.deleteRows(len(cuts), cuts.astype(np.int32) + 1)
 

@@ -1,18 +1,18 @@
-"""The gradient step, for p = 1: descend with complete solves and nothing but gradients.
+"""The gradient step, for p = 1: a quasi-Newton method on the optimal value of the inner problem.
 
 J(theta), the optimal value of the inner problem, is convex and has the gradient -s / 2.
-SimpleMKL (Rakotomamonjy et al., 2008) descends along the reduced gradient, which zigzags where
-kernels are alike. Here the gradients of earlier turns make a metric (BFGS), and the step goes to
-the minimum over all feasible weights of
+SimpleMKL (Rakotomamonjy et al., 2008) descends along the reduced gradient, which zigzags if kernels
+are similar. Here previous gradients define a BFGS matrix B, and the step minimises over all
+feasible weights
 
     gradient . theta + 1/2 (theta - theta_0)' B (theta - theta_0),
 
-or less far where J has not fallen as it should.
+with a line search on J.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,85 +21,125 @@ from ..iterate import Iterate, Step
 from .base import WeightStep
 from .master import least_weights, model_minimum
 
-ARMIJO = 1e-4  # part of the decrease predicted by the slope that a step must bring
-TRIES = 10  # shorter steps before a step is taken as it is
-REACH = 0.1  # one step leaves every weight at least this part of itself
-DAMPING = 0.2  # part of its curvature along a step that one update leaves at least (Powell)
+
+@dataclass(frozen=True)
+class GradientTuning:
+    """Constants of gradient steps.
+
+    Attributes
+    ----------
+    armijo : fraction of the decrease predicted by the slope that a step must achieve.
+    line_search : maximum number of lengths tried in a line search.
+    reach : fraction of itself below which a weight may not fall in one step (trust region).
+    damping : Powell's damping of BFGS updates: the smallest curvature along a step, relative to
+        that before the update (Nocedal and Wright, procedure 18.2).
+    """
+
+    armijo: float = 1e-4
+    line_search: int = 10
+    reach: float = 0.1
+    damping: float = 0.2
 
 
 @dataclass(frozen=True)
 class Gradient(WeightStep):
-    """Quasi-Newton gradient steps, for p = 1."""
+    """Quasi-Newton steps in the weights, for p = 1, as part of a plan.
+
+    Parameters
+    ----------
+    tuning : GradientTuning
+    """
+
+    tuning: GradientTuning = field(default=GradientTuning(), repr=False)
 
     def begin(self, norm: Norm) -> Step:
-        return GradientSteps(norm)
+        return GradientSteps(norm, self.tuning)
 
 
 class GradientSteps:
-    """Descend in the metric of the gradients so far."""
+    """The gradient steps of one fit.
 
-    def __init__(self, norm: Norm):
-        self.norm = norm
+    Parameters
+    ----------
+    norm : Norm
+    tuning : GradientTuning
+    """
+
+    def __init__(self, norm: Norm, tuning: GradientTuning = GradientTuning()):
+        self.norm, self.tuning = norm, tuning
         self.metric: Metric | None = None
 
     def __call__(self, iterate: Iterate) -> np.ndarray:
         if not iterate.s.any():
             return iterate.theta
         primal, gradient = iterate.primal(), -0.5 * iterate.s
-        self.metric = self.metric or Metric(iterate.theta, gradient)
-        self.metric.learn(iterate.theta, gradient)
+        self.metric = self.metric or Metric(iterate.theta, gradient, self.tuning.damping)
+        self.metric.update(iterate.theta, gradient)
         scale = np.abs(gradient).max()
-        lower = least_weights(iterate, self.norm, REACH)
+        lower = least_weights(iterate, self.norm, self.tuning.reach)
         best = model_minimum(
             iterate.theta, gradient / scale, self.metric.B / scale, lower, self.norm
         )
         direction = best - iterate.theta
-        return _search(iterate, primal, direction, float(gradient @ direction))
+        slope = float(gradient @ direction)
+        return _line_search(iterate, primal, direction, slope, self.tuning)
 
 
 class Metric:
-    """The second derivative of J, B of shape (M, M), as learned from gradients."""
+    """The BFGS approximation B, shape (M, M), of the Hessian of J.
 
-    def __init__(self, theta: np.ndarray, gradient: np.ndarray):
-        self.theta, self.gradient = theta, gradient
-        self.B = np.ptp(gradient) * np.eye(len(theta))  # a first step as long as the simplex
-        self.guessed = True
+    Parameters
+    ----------
+    theta, gradient : ndarrays of shape (M,)
+        First weights, and the gradient there.
+    damping : float
+        Powell's damping, see `GradientTuning`.
+    """
 
-    def learn(self, theta: np.ndarray, gradient: np.ndarray) -> None:
-        """Take in the gradient, (M,), at theta, (M,)."""
+    def __init__(self, theta: np.ndarray, gradient: np.ndarray, damping: float):
+        self.theta, self.gradient, self.damping = theta, gradient, damping
+        self.B = np.ptp(gradient) * np.eye(len(theta))  # makes the first step as long as a simplex
+        self.initial = True
+
+    def update(self, theta: np.ndarray, gradient: np.ndarray) -> None:
+        """Update B by the gradient, shape (M,), at theta, shape (M,)."""
         moved, changed = theta - self.theta, gradient - self.gradient
         self.theta, self.gradient = theta, gradient
         along = float(moved @ changed)
-        if self.guessed and along > 0:
-            self.B, self.guessed = along / (moved @ moved) * np.eye(len(theta)), False
+        if self.initial and along > 0:
+            self.B, self.initial = along / (moved @ moved) * np.eye(len(theta)), False
         product = self.B @ moved
         size = float(moved @ product)
         if size > 0:
-            changed = _damped(changed, product, along, size)
+            changed = self._damped(changed, product, along, size)
             self.B += (
                 np.outer(changed, changed) / (moved @ changed) - np.outer(product, product) / size
             )
 
+    def _damped(
+        self, changed: np.ndarray, product: np.ndarray, along: float, size: float
+    ) -> np.ndarray:
+        """Return a change of the gradient, (M,), that keeps B positive definite."""
+        if along >= self.damping * size:
+            return changed
+        share = (1 - self.damping) * size / (size - along)
+        return share * changed + (1 - share) * product
 
-def _damped(changed: np.ndarray, product: np.ndarray, along: float, size: float) -> np.ndarray:
-    """Return a change of the gradient that keeps B positive definite, inexact solves or not."""
-    if along >= DAMPING * size:
-        return changed
-    share = (1 - DAMPING) * size / (size - along)
-    return share * changed + (1 - share) * product
 
+def _line_search(
+    iterate: Iterate, primal: float, direction: np.ndarray, slope: float, tuning: GradientTuning
+) -> np.ndarray:
+    """Return weights along a direction, shape (M,), with a length that decreases J.
 
-def _search(iterate: Iterate, primal: float, direction: np.ndarray, slope: float) -> np.ndarray:
-    """Return weights along the direction, less far while J has risen beyond doubt.
-
-    Dual values bound J from below, and `primal` bounds it from above where the step starts.
+    J is compared by bounds: a dual value at the new weights, and `primal` at the present ones. A
+    length is rejected only if these prove that J has risen.
     """
     length = 1.0
-    for _ in range(TRIES):
+    for _ in range(tuning.line_search):
         theta = np.maximum(iterate.theta + length * direction, 0.0)
         rise = iterate.at(theta).value - primal
-        if rise <= ARMIJO * length * slope:
+        if rise <= tuning.armijo * length * slope:
             break
-        # The minimum of the parabola through J, its slope, and J at the end.
+        # Minimum of the parabola that interpolates J, its slope, and J at the end.
         length *= float(np.clip(0.5 * slope * length / (slope * length - rise), 0.1, 0.5))
     return theta

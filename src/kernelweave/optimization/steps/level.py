@@ -1,13 +1,13 @@
-"""The level step: the nearest weights at which all cuts are below a level (Xu et al., 2009).
+"""The level step: project the weights onto a level set of the cuts (Xu et al., 2009).
 
-Cutting planes alone jump from corner to corner. Here the cuts only say which weights may reach a
-level between the lowest value that they allow and the best primal value; the step goes to the
-nearest of those.
+Cutting plane steps oscillate between vertices. The level method projects the present weights onto
+the set on which no cut exceeds a level between the minimum of the largest cut, a lower bound of the
+optimum, and the best primal value.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,22 +17,45 @@ from .base import WeightStep
 from .cuts import Cuts
 from .master import Master
 
-LEVEL = 0.3  # where the level lies between the lower (0) and the upper bound (1)
+
+@dataclass(frozen=True)
+class LevelTuning:
+    """Constants of level steps.
+
+    Attributes
+    ----------
+    level : position of the level between the lower (0) and the upper bound (1) of the optimum.
+    """
+
+    level: float = 0.3
 
 
 @dataclass(frozen=True)
 class Level(WeightStep):
-    """Level steps."""
+    """Level steps, as part of a plan.
+
+    Parameters
+    ----------
+    tuning : LevelTuning
+    """
+
+    tuning: LevelTuning = field(default=LevelTuning(), repr=False)
 
     def begin(self, norm: Norm) -> Step:
-        return LevelSteps(norm)
+        return LevelSteps(norm, self.tuning)
 
 
 class LevelSteps:
-    """Project the weights on a level set of the largest cut."""
+    """The level steps of one fit.
 
-    def __init__(self, norm: Norm):
-        self.norm = norm
+    Parameters
+    ----------
+    norm : Norm
+    tuning : LevelTuning
+    """
+
+    def __init__(self, norm: Norm, tuning: LevelTuning = LevelTuning()):
+        self.norm, self.tuning = norm, tuning
         self.cuts = Cuts()
         self.upper = np.inf
 
@@ -42,7 +65,7 @@ class LevelSteps:
         self.upper = min(self.upper, iterate.primal())
         self.cuts.add(iterate.linear, iterate.s)
         best, lowest = self.cuts.lowest(self.norm)
-        level = lowest + LEVEL * (self.upper - lowest)
+        level = lowest + self.tuning.level * (self.upper - lowest)
         theta = self._project(iterate.theta, best, self.cuts, level)
         self.cuts.retire(best, theta)
         return theta
@@ -50,7 +73,10 @@ class LevelSteps:
     def _project(
         self, theta: np.ndarray, inside: np.ndarray, cuts: Cuts, level: float
     ) -> np.ndarray:
-        """Return the point of the level set nearest to theta, starting near a point inside it."""
+        """Return the point of the level set nearest to theta, shape (M,).
+
+        `inside`, shape (M,), is a point of the level set.
+        """
         M = len(theta)
         ends = (level - cuts.linear) / cuts.scale
         master = Master(self.norm, np.eye(M), -theta, np.zeros(M), cuts.rows(), ends)

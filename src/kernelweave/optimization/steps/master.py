@@ -1,19 +1,19 @@
-"""The small convex problems that weight steps solve, by an interior point method.
+"""Master problems: the small convex problems that weight steps solve by an interior point method.
 
-    min over v      1/2 v' P v + q . v
-    such that       v >= lower,    rows v <= ends,    ball(v_1 .. v_M) <= 0
+    minimise        1/2 v' P v + q . v      over v
+    subject to      v >= lower,    rows v <= ends,    ball(v_1 .. v_M) <= 0
 
-The first M variables are kernel weights; `ball` says whether a norm allows them. Every iteration
-replaces it by its second-order Taylor expansion, so that this is also the sequence of
-Taylor-expanded programs of Kloft et al. (2009), one Newton step each.
+The first M variables are kernel weights, and ball(theta) <= 0 is the norm constraint. Every
+iteration replaces it by its second-order Taylor expansion. So this is also the sequence of
+Taylor-expanded programs of Kloft et al. (2009), with one Newton step each.
 
-`model_minimum` is such a problem: the minimum of a quadratic model of J(theta), the optimal value
+`model_minimum` solves such a problem: it minimises a quadratic model of J(theta), the optimal value
 of the inner problem,
 
     gradient . theta + 1/2 (theta - theta_0)' H (theta - theta_0).
 
-The model is trusted near theta_0 only: in one step a weight may shrink, but not vanish. That also
-keeps weights positive, as J has kinks where kernels of low rank lose their whole weight.
+The lower bounds are a trust region around theta_0: in one step a weight may shrink, but not vanish.
+They also keep weights positive, since J has kinks where kernels of low rank get weight 0.
 """
 
 from __future__ import annotations
@@ -28,32 +28,61 @@ from ...norms import Norm
 from ..iterate import Iterate
 from ..kkt_system import longest_step
 
-ROUNDS = 80
-ENOUGH = 1e-12  # complementarity and residuals, for a problem whose coefficients are about 1
-CENTRE = 0.1  # how far complementarity is lowered in one iteration
-SAFE = 0.99  # how much of the way to the boundary is taken
-FLOOR = 1e-3  # times the relative gap and the mean weight: below it a weight no longer shrinks
-FEW = 50  # weights, and slopes, that a model is minimised over at first
-# Differences of slopes that steps on pairs of weights leave, or part of the first one if that is
-# less, after so many of them for each weight at most.
-PAIRED, PART_LEFT, PAIRS_PER_WEIGHT = 1e-7, 1e-2, 300
-ROUNDING = 1e-6  # relative error of a multiplier
-MOST_WEIGHTS = 5000  # of which matrices are made; several of these fit in memory, and take minutes
+MOST_WEIGHTS = 5000  # largest M with M x M matrices: several fit in memory, and take minutes
+
+
+@dataclass(frozen=True)
+class MasterTuning:
+    """Constants of master problems. Coefficients of a problem are scaled to about 1.
+
+    Attributes
+    ----------
+    iterations : maximum number of interior point iterations.
+    complementarity : mean product of slacks and multipliers at which iterations stop.
+    residual : residual of the linear conditions at which they stop.
+    centring : factor by which one iteration tries to reduce the complementarity.
+    step_fraction : fraction of the step to the boundary that is taken.
+    floor : weights below this do not shrink further, in units of the relative gap times the mean
+        weight.
+    first_weights : number of the largest weights, and of the steepest ones, over which a model is
+        minimised first.
+    pair_tol, pair_rtol : difference of the slopes of two weights at which pair steps stop, absolute
+        and relative to the first difference; the smaller one counts.
+    pairs_per_weight : maximum number of pair steps per weight.
+    multiplier_rounding : relative error of the multiplier of the norm constraint.
+    """
+
+    iterations: int = 80
+    complementarity: float = 1e-12
+    residual: float = 1e-9
+    centring: float = 0.1
+    step_fraction: float = 0.99
+    floor: float = 1e-3
+    first_weights: int = 50
+    pair_tol: float = 1e-7
+    pair_rtol: float = 1e-2
+    pairs_per_weight: int = 300
+    multiplier_rounding: float = 1e-6
+
+
+TUNING = MasterTuning()
 
 
 @dataclass(frozen=True, eq=False)
 class Master:
-    """A small convex problem in N variables with K rows.
+    """A small convex problem in N variables with K linear constraints.
 
     Attributes
     ----------
     norm : Norm
-        Says by its `ball` which weights are feasible.
-    P : array of shape (N, N), positive semidefinite
-    q : array of shape (N,)
-    lower : array of shape (N,), -inf where a variable has no bound
-    rows : array of shape (K, N)
-    ends : array of shape (K,)
+        Its `ball` is the norm constraint.
+    P : ndarray of shape (N, N), positive semidefinite
+    q : ndarray of shape (N,)
+    lower : ndarray of shape (N,)
+        Lower bounds; -inf for none.
+    rows : ndarray of shape (K, N)
+    ends : ndarray of shape (K,)
+    tuning : MasterTuning
     """
 
     norm: Norm
@@ -62,22 +91,24 @@ class Master:
     lower: np.ndarray
     rows: np.ndarray
     ends: np.ndarray
+    tuning: MasterTuning = TUNING
 
     def minimise(self, v: np.ndarray, theta: np.ndarray, free: np.ndarray) -> np.ndarray:
-        """Return the minimum, shape (N,).
+        """Return the minimiser, shape (N,).
 
         Parameters
         ----------
-        v : array of shape (N,), above `lower`
-            Where the search starts.
-        theta : array of shape (M,)
-            All kernel weights, of which only those that vary are changed.
-        free : array of shape (k,)
-            Positions of the weights that vary. They are the first k variables.
+        v : ndarray of shape (N,)
+            Start, above `lower`.
+        theta : ndarray of shape (M,)
+            All kernel weights; those that are not free stay fixed.
+        free : ndarray of shape (k,)
+            Positions of the free weights. They are the first k variables.
         """
-        point = _Point(self, v, theta, free)
-        for _ in range(ROUNDS):
-            if point.complementarity() <= ENOUGH and point.residual() <= 1e3 * ENOUGH:
+        point, tuning = _Point(self, v, theta, free), self.tuning
+        for _ in range(tuning.iterations):
+            small = point.complementarity() <= tuning.complementarity
+            if small and point.residual() <= tuning.residual:
                 break
             if not point.advance():
                 break
@@ -85,160 +116,217 @@ class Master:
 
 
 class _Point:
-    """A primal-dual iterate: v with slacks and multipliers of bounds, rows and ball."""
+    """A primal-dual iterate: v with slacks and multipliers of bounds, rows and norm constraint."""
 
     def __init__(self, master: Master, v: np.ndarray, theta: np.ndarray, free: np.ndarray):
         self.master, self.theta, self.free = master, theta.copy(), free
         self.v = v.astype(float)
         self.bounded = np.isfinite(master.lower)
-        self.bound_price = np.where(self.bounded, 1.0, 0.0)
+        self.bound_multiplier = np.where(self.bounded, 1.0, 0.0)
         self.row_slack = np.maximum(master.ends - master.rows @ v, 1e-2)
-        self.row_price = np.ones(len(master.ends)) / max(len(master.ends), 1)
+        self.row_multiplier = np.ones(len(master.ends)) / max(len(master.ends), 1)
         self.theta[free] = v[: len(free)]
-        self.ball_slack, self.ball_price = max(-master.norm.ball(self.theta)[0], 1e-2), 1.0
+        self.ball_slack, self.ball_multiplier = max(-master.norm.ball(self.theta)[0], 1e-2), 1.0
         self.measure()
 
     def measure(self) -> None:
-        """Bring room, the Taylor expansion of the ball and the residuals up to date."""
+        """Update slacks of bounds, the expansion of the norm constraint, and residuals."""
         master = self.master
-        self.room = np.where(self.bounded, self.v - master.lower, 1.0)
+        self.bound_slack = np.where(self.bounded, self.v - master.lower, 1.0)
         k = len(self.free)
         self.theta[self.free] = self.v[:k]
         value, slope = master.norm.ball(self.theta)
-        self.ball_slope = np.concatenate([slope[self.free], np.zeros(len(self.v) - k)])
-        self.off_rows = master.rows @ self.v + self.row_slack - master.ends
-        self.off_ball = value + self.ball_slack
-        self.off_dual = (
+        self.ball_gradient = np.concatenate([slope[self.free], np.zeros(len(self.v) - k)])
+        self.row_residual = master.rows @ self.v + self.row_slack - master.ends
+        self.ball_residual = value + self.ball_slack
+        self.dual_residual = (
             master.P @ self.v
             + master.q
-            - self.bound_price
-            + master.rows.T @ self.row_price
-            + self.ball_price * self.ball_slope
+            - self.bound_multiplier
+            + master.rows.T @ self.row_multiplier
+            + self.ball_multiplier * self.ball_gradient
         )
 
     def complementarity(self) -> float:
         """Return the mean product of slacks and multipliers."""
-        total = self.room @ self.bound_price + self.row_slack @ self.row_price
+        total = self.bound_slack @ self.bound_multiplier + self.row_slack @ self.row_multiplier
         count = self.bounded.sum() + len(self.row_slack) + 1
-        mean: float = float(total + self.ball_slack * self.ball_price) / count
+        mean: float = float(total + self.ball_slack * self.ball_multiplier) / count
         return mean
 
     def residual(self) -> float:
-        """Return the largest violation of the linear conditions."""
-        off_rows = np.abs(self.off_rows).max(initial=0.0)
-        return float(max(np.abs(self.off_dual).max(), off_rows, abs(self.off_ball)))
+        """Return the largest residual of primal and dual feasibility."""
+        row_residual = np.abs(self.row_residual).max(initial=0.0)
+        return float(max(np.abs(self.dual_residual).max(), row_residual, abs(self.ball_residual)))
 
     def advance(self) -> bool:
-        """Take one Newton step; return False when none is possible."""
-        if not self.room.all():  # rounding has made the distance to a bound 0
+        """Take one Newton step; return False if rounding prevents it."""
+        if not self.bound_slack.all():  # the distance to a bound rounds to 0
             return False
-        target = CENTRE * self.complementarity()
-        with np.errstate(divide="ignore", invalid="ignore"):  # a weight has reached its bound
+        target = self.master.tuning.centring * self.complementarity()
+        with np.errstate(divide="ignore", invalid="ignore"):  # slacks may underflow
             dv = self._direction(target)
         if dv is None:
             return False
-        d_rows = -self.off_rows - self.master.rows @ dv
-        d_ball = -self.off_ball - self.ball_slope @ dv
-        d_bound_price = (target - self.bound_price * dv) / self.room - self.bound_price
-        d_bound_price *= self.bounded
-        d_row_price = (target - self.row_price * d_rows) / self.row_slack - self.row_price
-        d_ball_price = (target - self.ball_price * d_ball) / self.ball_slack - self.ball_price
-        slacks = [(self.room, dv * self.bounded), (self.row_slack, d_rows)]
-        prices = [(self.bound_price, d_bound_price), (self.row_price, d_row_price)]
-        ball = [(np.array([self.ball_slack, self.ball_price]), np.array([d_ball, d_ball_price]))]
-        length = min(1.0, *(SAFE * longest_step(*pair) for pair in slacks + prices + ball))
+        d_row_slack = -self.row_residual - self.master.rows @ dv
+        d_ball_slack = -self.ball_residual - self.ball_gradient @ dv
+        d_bound_multiplier = (
+            target - self.bound_multiplier * dv
+        ) / self.bound_slack - self.bound_multiplier
+        d_bound_multiplier *= self.bounded
+        d_row_multiplier = (
+            target - self.row_multiplier * d_row_slack
+        ) / self.row_slack - self.row_multiplier
+        d_ball_multiplier = (
+            target - self.ball_multiplier * d_ball_slack
+        ) / self.ball_slack - self.ball_multiplier
+        slacks = [(self.bound_slack, dv * self.bounded), (self.row_slack, d_row_slack)]
+        multipliers = [
+            (self.bound_multiplier, d_bound_multiplier),
+            (self.row_multiplier, d_row_multiplier),
+        ]
+        ball = [
+            (
+                np.array([self.ball_slack, self.ball_multiplier]),
+                np.array([d_ball_slack, d_ball_multiplier]),
+            )
+        ]
+        fraction = self.master.tuning.step_fraction
+        length = min(1.0, *(fraction * longest_step(*pair) for pair in slacks + multipliers + ball))
         self.v = self.v + length * dv
-        self.row_slack = self.row_slack + length * d_rows
-        self.ball_slack += length * d_ball
-        self.bound_price = self.bound_price + length * d_bound_price
-        self.row_price = self.row_price + length * d_row_price
-        self.ball_price += length * d_ball_price
+        self.row_slack = self.row_slack + length * d_row_slack
+        self.ball_slack += length * d_ball_slack
+        self.bound_multiplier = self.bound_multiplier + length * d_bound_multiplier
+        self.row_multiplier = self.row_multiplier + length * d_row_multiplier
+        self.ball_multiplier += length * d_ball_multiplier
         self.measure()
         return length > 1e-12
 
     def _direction(self, target: float) -> np.ndarray | None:
-        rows, pull = self.master.rows, self.row_price / self.row_slack
-        ball_pull = self.ball_price / self.ball_slack
-        system = self.master.P + (rows.T * pull) @ rows
-        system += ball_pull * np.outer(self.ball_slope, self.ball_slope)
-        k, bend = len(self.free), self.master.norm.ball_hessian(self.theta, self.free)
-        system[:k, :k] += self.ball_price * bend
-        system[np.diag_indices_from(system)] += self.bound_price / self.room
-        right = -self.off_dual - self.bound_price + self.bounded * target / self.room
-        right -= rows.T @ (target / self.row_slack - self.row_price + pull * self.off_rows)
-        ball_right = target / self.ball_slack - self.ball_price + ball_pull * self.off_ball
-        right -= ball_right * self.ball_slope
+        """Return the Newton direction of v, shape (N,), or None if the system is singular."""
+        rows, row_ratio = self.master.rows, self.row_multiplier / self.row_slack
+        ball_ratio = self.ball_multiplier / self.ball_slack
+        system = self.master.P + (rows.T * row_ratio) @ rows
+        system += ball_ratio * np.outer(self.ball_gradient, self.ball_gradient)
+        k, ball_hessian = len(self.free), self.master.norm.ball_hessian(self.theta, self.free)
+        system[:k, :k] += self.ball_multiplier * ball_hessian
+        system[np.diag_indices_from(system)] += self.bound_multiplier / self.bound_slack
+        right = (
+            -self.dual_residual - self.bound_multiplier + self.bounded * target / self.bound_slack
+        )
+        right -= rows.T @ (
+            target / self.row_slack - self.row_multiplier + row_ratio * self.row_residual
+        )
+        ball_right = (
+            target / self.ball_slack - self.ball_multiplier + ball_ratio * self.ball_residual
+        )
+        right -= ball_right * self.ball_gradient
         step: np.ndarray
-        _, step, failed = dposv(system, right)  # cho_factor and cho_solve would take twice as long
-        return None if failed else step  # not positive definite, or not finite: rounding prevails
+        _, step, failed = dposv(system, right)  # half the time of cho_factor
+        return None if failed else step  # failed: not positive definite, or not finite
 
 
 def refuse_many(step: str | None, norm: Norm, M: int) -> None:
-    """Raise ValueError where a step, by its name, would make matrices that are too large.
+    """Raise ValueError if a weight step needs M x M matrices for too many kernels.
 
     At p = 1 cutting planes are rows of a linear program, and Newton steps move few weights at once.
+
+    Parameters
+    ----------
+    step : str or None
+        Name of the weight step.
+    norm : Norm
+    M : int
+        Number of kernels.
     """
-    makes = step == "level" or (step in ("cutting plane", "newton") and not norm.is_sparse)
-    if makes and M > MOST_WEIGHTS:
+    needs_matrices = step == "level" or (step in ("cutting plane", "newton") and not norm.is_sparse)
+    if needs_matrices and M > MOST_WEIGHTS:
         raise ValueError(
-            f"solver: {step} steps make matrices of {M:,} x {M:,} numbers for {M:,} kernels, and "
-            f'serve up to {MOST_WEIGHTS:,}; take solver="auto"'
+            f"solver: {step} steps need matrices of {M:,} x {M:,} numbers for {M:,} kernels, but "
+            f'at most {MOST_WEIGHTS:,} kernels are supported; use solver="auto"'
         )
 
 
-def least_weights(iterate: Iterate, norm: Norm, reach: float) -> np.ndarray:
-    """Return what each weight is left at least, (M,): the part `reach` of itself, or the floor."""
+def least_weights(
+    iterate: Iterate, norm: Norm, reach: float, tuning: MasterTuning = TUNING
+) -> np.ndarray:
+    """Return lower bounds of the next weights, shape (M,).
+
+    Parameters
+    ----------
+    iterate : Iterate
+    norm : Norm
+    reach : float
+        Fraction of itself below which a weight may not fall in one step.
+    tuning : MasterTuning
+        Its `floor` prevents that small weights shrink further.
+    """
     gap = iterate.gap(norm)
     relative = gap / max(iterate.scale, gap)
-    floor = FLOOR * relative * iterate.theta.mean()
+    floor = tuning.floor * relative * iterate.theta.mean()
     least: np.ndarray = np.maximum(reach * iterate.theta, np.minimum(floor, iterate.theta))
     return least
 
 
 def model_minimum(
-    theta: np.ndarray, gradient: np.ndarray, H: np.ndarray, lower: np.ndarray, norm: Norm
+    theta: np.ndarray,
+    gradient: np.ndarray,
+    H: np.ndarray,
+    lower: np.ndarray,
+    norm: Norm,
+    tuning: MasterTuning = TUNING,
 ) -> np.ndarray:
-    """Return the feasible weights above `lower`, shape (M,), that minimise the model around theta.
+    """Return the feasible weights, shape (M,), that minimise a quadratic model around theta.
 
-    Of many weights most end at their bounds. So the model is minimised over those that are large or
-    steep, then also over those that would leave their bounds at the price that these pay, the
-    steepest first and at most as many as there are, and so on.
+    If weights are many, most end at their lower bounds. An active set method therefore starts with
+    the largest and the steepest weights. It adds weights with a negative reduced gradient, the
+    steepest first, and at most doubles their number in each iteration.
 
     Parameters
     ----------
-    theta, gradient, lower : arrays of shape (M,)
-    H : symmetric, of shape (M, M)
-        Like the gradient in units in which that is about 1.
+    theta : ndarray of shape (M,)
+        Present weights.
+    gradient : ndarray of shape (M,)
+        Gradient of the model at theta, scaled to about 1.
+    H : ndarray of shape (M, M)
+        Hessian in the same units.
+    lower : ndarray of shape (M,)
+        Lower bounds of the weights.
+    norm : Norm
+    tuning : MasterTuning
     """
     M = len(theta)
     ridge = 1e-9 * H.trace() / M + 1e-14
-    free = _largest(theta, FEW) | _largest(-gradient, FEW)
+    free = _largest(theta, tuning.first_weights)
+    free |= _largest(-gradient, tuning.first_weights)
 
-    def slopes(best: np.ndarray) -> np.ndarray:
+    def model_gradient(best: np.ndarray) -> np.ndarray:
         return np.asarray(gradient + H @ (best - theta) + ridge * (best - theta))
 
     while True:
-        every = bool(free.all())
-        best = theta.copy() if every else np.where(free, theta, lower)
-        own = H.copy() if every else H[np.ix_(free, free)]
-        slope = gradient if every else slopes(best)[free]
-        found = _by_pairs(own, ridge, slope, lower, theta, free, norm) if norm.is_sparse else None
+        all_free = bool(free.all())
+        best = theta.copy() if all_free else np.where(free, theta, lower)
+        P = H.copy() if all_free else H[np.ix_(free, free)]
+        slope = gradient if all_free else model_gradient(best)[free]
+        found = None
+        if norm.is_sparse:
+            found = _by_pairs(P, ridge, slope, lower, theta, free, norm, tuning)
         if found is None:
-            own.flat[:: len(own) + 1] += ridge
-            none, slope = np.zeros((0, len(slope))), slope - own @ theta[free]
-            model = Master(norm, own, slope, lower[free], none, np.zeros(0))
+            P.flat[:: len(P) + 1] += ridge
+            no_rows, q = np.zeros((0, len(slope))), slope - P @ theta[free]
+            model = Master(norm, P, q, lower[free], no_rows, np.zeros(0), tuning)
             start = np.maximum(0.95 * theta + 1e-3 * norm.start(M), lower * (1 + 1e-3))
             found = model.minimise(start[free], best, np.flatnonzero(free))
         best[free] = np.maximum(found, lower[free])
-        if every:
+        if all_free:
             return best / norm.value(best)
-        slope, across = slopes(best), norm.ball(best)[1]
-        # Where the ball is not monotone (`Elliptic`) a larger weight may even shorten all others.
-        reduced = slope + _multiplier(slope, across, np.where(free, best - lower, 0.0)) * across
-        wanted = np.flatnonzero(~free & (reduced < -ROUNDING * np.abs(slope)))
-        if not wanted.size:
+        slope, normal = model_gradient(best), norm.ball(best)[1]
+        # If the ball is not monotone (`Elliptic`), a larger weight may reduce the norm.
+        reduced = slope + _multiplier(slope, normal, np.where(free, best - lower, 0.0)) * normal
+        entering = np.flatnonzero(~free & (reduced < -tuning.multiplier_rounding * np.abs(slope)))
+        if not entering.size:
             return best / norm.value(best)
-        free[wanted[_largest(-reduced[wanted], free.sum())]] = True
+        free[entering[_largest(-reduced[entering], free.sum())]] = True
 
 
 def _by_pairs(
@@ -249,30 +337,37 @@ def _by_pairs(
     theta: np.ndarray,
     free: np.ndarray,
     norm: Norm,
+    tuning: MasterTuning,
 ) -> np.ndarray | None:
-    """Return the k free weights at norm 1 that minimise the model with P + ridge I, at p = 1.
+    """Return the k free weights that minimise the model with Hessian P + ridge I at p = 1.
 
-    Its slopes at theta are given, shape (k,). The other weights are at their bounds. Weights times
-    their costs have a fixed sum, like the alphas of a working set of examples, and are found in the
-    same way, two at a time. None where that takes so many steps that interior points are faster.
+    The model has the gradient `slope`, shape (k,), at theta. The other weights are at their lower
+    bounds. Like the alphas of an SVM, the weights times their costs have a fixed sum, and are found
+    by SMO, two at a time. Returns None if that takes so many steps that interior points are faster.
     """
     costs = norm.ball(theta)[1]
     total = 1.0 - float(costs[~free] @ lower[~free])
     model = P, ridge, slope, theta[free], lower[free], costs[free], total
-    return _core.even_weights(*model, PAIRED, PART_LEFT, PAIRS_PER_WEIGHT)
+    return _core.even_weights(*model, tuning.pair_tol, tuning.pair_rtol, tuning.pairs_per_weight)
 
 
-def _multiplier(slope: np.ndarray, across: np.ndarray, room: np.ndarray) -> float:
-    """Return the multiplier of the ball with which weights that have room stay as they are.
+def _multiplier(slope: np.ndarray, normal: np.ndarray, room: np.ndarray) -> float:
+    """Return the least-squares multiplier of the norm constraint.
 
-    Weights next to their bounds, which may stay for another reason, hardly count.
+    Weights count by their distance from the lower bound, since bounded weights have multipliers of
+    their own.
+
+    Parameters
+    ----------
+    slope, normal, room : ndarrays of shape (M,)
+        Gradients of the model and of the constraint, and distances from the lower bounds.
     """
-    size = float((room * across) @ across)
-    return max(0.0, -float((room * slope) @ across) / size) if size > 0 else 0.0
+    size = float((room * normal) @ normal)
+    return max(0.0, -float((room * slope) @ normal) / size) if size > 0 else 0.0
 
 
 def _largest(values: np.ndarray, count: int) -> np.ndarray:
-    """Return which values, shape (M,), are among so many largest, as far as there are so many."""
+    """Return a mask, shape (M,), of the `count` largest values, or of all if there are fewer."""
     if len(values) <= count:
         return np.ones(len(values), dtype=bool)
     largest = np.zeros(len(values), dtype=bool)
