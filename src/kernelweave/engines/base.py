@@ -1,4 +1,4 @@
-"""Engines: they hold the examples and alpha, and evaluate kernels for the solvers.
+"""Engines: they keep the examples and alpha, and evaluate kernels for the solvers.
 
 All algorithms access the examples through these operations (Sonnenburg, Raetsch and Rieck, 2007,
 call similar ones clear, add and lookup). An engine decides how they are computed; a solver decides
@@ -51,7 +51,7 @@ class TrainingSet:
     def part(self, chosen: np.ndarray) -> TrainingSet:
         """Return the training set with some of the kernels."""
         if not len(chosen):
-            raise ValueError("chosen must hold at least one kernel, got none")
+            raise ValueError("chosen must contain at least one kernel, got none")
         kernels = self.kernels.part(chosen)
         examples = self.examples.part(self.kernels.read_by(kernels))
         return replace(self, kernels=kernels, examples=examples)
@@ -101,7 +101,7 @@ class Engine(ABC):
         self._read_only.flags.writeable = False
         self._single = False
         # Combined outputs, the weights that they belong to, and whether they are out of date.
-        # Engines that keep the outputs of every kernel do not use them.
+        # Engines that cache the outputs of every kernel do not use them.
         self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
         self.work = Work()
 
@@ -224,9 +224,13 @@ class Engine(ABC):
     def _set(self, idx: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Set alpha[idx] to values; return the changes, shape (q,)."""
         if len(idx) != len(values):
-            raise ValueError("idx and values differ in length")
+            raise ValueError(
+                f"idx and values must have the same length, got {len(idx)} and {len(values)}"
+            )
         if len(idx) and not 0 <= idx.min() <= idx.max() < self.n:
-            raise ValueError("an example index is out of range")
+            raise ValueError(
+                f"idx must be from 0 to {self.n - 1}, got {int(idx.min())} to {int(idx.max())}"
+            )
         delta: np.ndarray = values - self._alpha[idx]
         self._alpha[idx] = values
         self.accumulated_update[idx] += np.abs(delta)

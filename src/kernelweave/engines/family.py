@@ -2,7 +2,7 @@
 
 A weighted sum of such kernels is one function of each quantity, such as a squared distance. The
 core evaluates that function as a piecewise polynomial, so that the cost of a pair of examples does
-not depend on the number of kernels. Only the combined outputs are kept, so that new weights cost
+not depend on the number of kernels. Only the combined outputs are cached, so that new weights cost
 one pass over the support vectors.
 
 On short vectors, passes in single precision take a third of the time, and one such pass computes
@@ -24,7 +24,7 @@ MOST_OUTPUTS = 5e7  # outputs of all kernels for which single precision is used:
 
 
 class FamilyEngine(Engine):
-    """All examples in this process, their kernels combined.
+    """All examples in this process; only the combined outputs are cached.
 
     Parameters
     ----------

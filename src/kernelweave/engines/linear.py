@@ -1,7 +1,7 @@
 """The engine for string families: linear kernels with cheap matrix-vector products.
 
 Tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every single
-kernel, in one pass each, however many kernels there are. Only the combined outputs are kept.
+kernel, in one pass each, however many kernels there are. Only the combined outputs are cached.
 
 If every kernel needs a product of its own (kernels with norms of their own), the products of single
 kernels cost no more than their sum. If kernels share tables of words, the outputs of all of them
@@ -20,11 +20,11 @@ from .costs import EngineCosts
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
-LITTLE = 1 / 6  # part of all tables that the kernels with cheap products may have
+LITTLE = 1 / 6  # largest fraction of all tables that the kernels with cheap products may have
 
 
 class LinearEngine(Engine):
-    """All examples in this process, their kernels combined.
+    """All examples in this process; the combined outputs are cached.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class LinearEngine(Engine):
         super().__init__(core.n, core.n_kernels)
         self._core, self.quick = core, quick
         self._weighed = self._theta  # weights of the tables for products
-        self._outputs = np.zeros((0, self.n))  # of single kernels, as far as they are known
+        self._outputs = np.zeros((0, self.n))  # of single kernels, valid where `_known`
         self._known = np.zeros(self.n_kernels, dtype=bool)
         self._offset = False  # whether examples outside contribute to the outputs
 
@@ -95,7 +95,7 @@ class LinearEngine(Engine):
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._products is None:
-            raise self._cannot("hold the tables for products in memory")
+            raise self._cannot("keep the tables for products in memory")
         if not np.array_equal(theta, self._weighed):
             self._products.weigh(theta)
             self._weighed = theta.copy()
