@@ -41,7 +41,7 @@ from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import Digits
+from ..problem.rounding import RoundingBounds
 from .automatic import choose
 from .fitted import FittedEstimator
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
@@ -60,7 +60,7 @@ class Prepared:
     examples : the n training examples as the kernels read them.
     shown : the same, or where they are on other machines a sample of them.
     engine, name : the engine of the kernels that vary on the examples, and its name.
-    digits : how many digits the values of these kernels have.
+    rounding : how many digits the values of these kernels have.
     shares : how much each example counts in means, shape (n,); the sum is 1.
     """
 
@@ -69,7 +69,7 @@ class Prepared:
     shown: Examples
     engine: Engine
     name: str
-    digits: Digits
+    rounding: RoundingBounds
     shares: np.ndarray
 
     def suited_norm(self, norm: Norm) -> Norm:
@@ -257,8 +257,8 @@ class MKLEstimator(FittedEstimator):
             training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
-        digits = Digits(training_set.kernels, training_set.examples, engine.precision)
-        return Prepared(compiled, examples, examples, engine, name, digits, costs / costs.sum())
+        rounding = RoundingBounds(training_set.kernels, training_set.examples, engine.precision)
+        return Prepared(compiled, examples, examples, engine, name, rounding, costs / costs.sum())
 
     def _solve(
         self,
@@ -301,7 +301,7 @@ class MKLEstimator(FittedEstimator):
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # checked in the objective
                 if confirm:
-                    result = solve_confirmed(problem, engine, plan, run, prepared.digits, weights)
+                    result = solve_confirmed(problem, engine, plan, run, prepared.rounding, weights)
                 else:
                     result = solve(problem, engine, plan, run, weights)
         except FloatingPointError as error:
@@ -325,7 +325,7 @@ class MKLEstimator(FittedEstimator):
         compiled, examples = prepared.compiled, prepared.examples
         if not all(result.converged and result.weights.any() for result in results):
             names = [compiled.names[m] for m in compiled.varying]
-            warn_of(self, results, names, prepared.digits)
+            warn_of(self, results, names, prepared.rounding)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
