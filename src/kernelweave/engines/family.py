@@ -43,12 +43,30 @@ class FamilyEngine(Engine):
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> FamilyEngine:
-        """Return an engine at alpha = 0."""
+        """Return an engine at alpha = 0.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        FamilyEngine
+        """
         return cls(training_set.core(_core.Mixture))
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
-        """Return whether the kernels are large families, on many examples."""
+        """Return whether the kernels are large families, on many examples.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        bool
+        """
         kernels, n = training_set.kernels, training_set.examples.n
         many = kernels.n_kernels >= MANY_KERNELS * kernels.n_sources and n >= MANY_EXAMPLES
         return many and _core.Mixture.serves(kernels.program)
@@ -79,6 +97,10 @@ class FamilyEngine(Engine):
         """Return the squared block norms s_m = alpha' K_m alpha, shape (M,).
 
         In double precision the same pass also refreshes stale combined outputs.
+
+        Returns
+        -------
+        ndarray of shape (M,)
         """
         support = np.flatnonzero(self._alpha)
         if self._single:

@@ -44,7 +44,16 @@ class LinearEngine(Engine):
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> LinearEngine:
-        """Return an engine at alpha = 0."""
+        """Return an engine at alpha = 0.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        LinearEngine
+        """
         core = training_set.core(_core.LinearEngine)
         chosen = quick_kernels(core.product_bytes())
         if not (core.products_are_fixed and len(chosen)):
@@ -53,7 +62,16 @@ class LinearEngine(Engine):
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
-        """Return whether there are several kernels, and products with them are cheap."""
+        """Return whether there are several kernels, and products with them are cheap.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        bool
+        """
         kernels, examples = training_set.kernels, training_set.examples
         if kernels.n_kernels == 1 or not kernels.is_linear:
             return False
@@ -130,7 +148,16 @@ class LinearEngine(Engine):
         return self._core.subset(support).products(keep=False).quadratic(self._alpha[support])
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n): a copy."""
+        """Return the outputs of all kernels, or of k of them.
+
+        Parameters
+        ----------
+        kernels : ndarray of shape (k,), optional
+
+        Returns
+        -------
+        ndarray of shape (k, n), a copy
+        """
         if self._keeps_single:
             chosen = np.arange(self.n_kernels) if kernels is None else kernels
             self._know(np.isin(np.arange(self.n_kernels), chosen))
