@@ -26,10 +26,10 @@ from kernelweave.engines import (
     StreamedEngine,
     TrainingSet,
 )
-from kernelweave.engines.fetched import Near
-from kernelweave.engines.shard import Shard, Varying
+from kernelweave.engines.fetched import LocalEngines
+from kernelweave.engines.shard import Shard, VaryingKernels
 from kernelweave.engines.sharded import ShardedEngine
-from kernelweave.engines.shards import NearShards
+from kernelweave.engines.shards import LocalShards
 from kernelweave.kernels import (
     RBF,
     ChiSquared,
@@ -154,11 +154,11 @@ class ShardedCase(Case):
         if examples.n != sum(sizes):
             sizes = (1, examples.n - 1)
         one = TrainingSet(compiled.listing, examples)
-        kernels = Varying(compiled, family=isinstance(self, FamilyCase))
-        near = Near(kernels, LinearEngine.serves(one), cache_mb, n_jobs)
+        kernels = VaryingKernels(compiled, family=isinstance(self, FamilyCase))
+        local = LocalEngines(kernels, LinearEngine.serves(one), cache_mb, n_jobs)
         parts = np.split(every, np.cumsum(sizes)[:-1])
         shards = [Shard(kernels, examples.take(part), n_jobs) for part in parts]
-        return ShardedEngine(NearShards(shards), near)
+        return ShardedEngine(LocalShards(shards), local)
 
 
 class ShardedFamilyCase(ShardedCase, FamilyCase):

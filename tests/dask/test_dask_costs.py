@@ -9,10 +9,10 @@ from kernelweave.common.core import single_threaded_blas
 from kernelweave.dask.costs import Machines, Pass, client_bytes
 from kernelweave.datasets import make_splice
 from kernelweave.engines import sharded
-from kernelweave.engines.fetched import Near
-from kernelweave.engines.shard import Shard, Varying
+from kernelweave.engines.fetched import LocalEngines
+from kernelweave.engines.shard import Shard, VaryingKernels
 from kernelweave.engines.sharded import ShardedEngine
-from kernelweave.engines.shards import NearShards
+from kernelweave.engines.shards import LocalShards
 from kernelweave.kernels import RBF, WeightedDegree, prepare
 from kernelweave.losses import Hinge
 from kernelweave.norms import Lp
@@ -23,18 +23,18 @@ from kernelweave.optimization.solve import solve
 from kernelweave.problem.problem import Problem
 
 
-class CountedShards(NearShards):
+class CountedShards(LocalShards):
     """Shards in this process; what would be sent and received is counted."""
 
-    def ask(self, question, shared=(), each=()):
-        answers = super().ask(question, shared, each)
-        if question is Shard.combined:
+    def call(self, method, shared=(), each=()):
+        results = super().call(method, shared, each)
+        if method is Shard.combined:
             work = shared[0]
             counted = Pass(sum(self.sizes), work.examples.n, self.example_bytes)
             sent = len(self.shards) * len(pickle.dumps(shared, protocol=5))
-            received = sum(len(pickle.dumps(answer, protocol=5)) for answer in answers)
+            received = sum(len(pickle.dumps(result, protocol=5)) for result in results)
             self.passes.append((counted, sent, received))
-        return answers
+        return results
 
     def parts(self, each):
         smaller = CountedShards(super().parts(each).shards)
@@ -46,11 +46,11 @@ def simulated(kernel, X, y, machines, example_bytes):
     """Fit on so many machines; return the result, and the passes with their bytes."""
     with single_threaded_blas():
         compiled, examples = prepare(kernel, "variance", X)
-    kernels = Varying(compiled, family=False)
+    kernels = VaryingKernels(compiled, family=False)
     idx = np.array_split(np.arange(examples.n), machines.workers)
     shards = CountedShards([Shard(kernels, examples.take(part)) for part in idx])
     vars(shards).update(passes=[], example_bytes=example_bytes)
-    engine = ShardedEngine(shards, Near(kernels, linear=False))
+    engine = ShardedEngine(shards, LocalEngines(kernels, linear=False))
     problem = Problem.of(Hinge(), Lp(2.0), y.astype(float), np.ones(len(y)))
     plan = make_plan(find_method("auto", problem.norm, problem.loss), problem, engine, "sharded")
     with single_threaded_blas():
@@ -73,7 +73,7 @@ def test_fifty_simulated_machines(make, monkeypatch):
     """What is sent and received is what the model says, to 20 percent."""
     tuning = PlanTuning(active_sets=ActiveSetTuning(many_examples=300))
     monkeypatch.setattr("kernelweave.optimization.plan.TUNING_OF_PLANS", tuning)
-    monkeypatch.setattr(sharded, "NEAR", 200)
+    monkeypatch.setattr(sharded, "MOST_LOCAL", 200)
     *problem, example_bytes = make()
     machines = Machines(workers=50)
     result, passes = simulated(*problem, machines, example_bytes)

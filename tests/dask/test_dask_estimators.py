@@ -118,7 +118,7 @@ def model_numbers(model):
 
 
 def test_the_number_of_workers_makes_no_difference(client, parts, monkeypatch):
-    monkeypatch.setattr(sharded, "NEAR", 30)  # parts stay where they are, too
+    monkeypatch.setattr(sharded, "MOST_LOCAL", 30)  # parts stay where they are, too
     fit = DaskMKLClassifier(FAMILY, norm=1, working_set=60).fit
     two = model_numbers(fit(*parts))
     for count in (1, 3):
@@ -193,7 +193,7 @@ def test_workers_without_data_take_no_part(client, cluster_of_threads):
     assert ran == {home}
 
 
-def test_active_sets_far_and_near(client, monkeypatch):
+def test_active_sets_local_and_remote(client, monkeypatch):
     """More than 20,000 examples, so that active sets grow; parts of them stay on workers."""
     tuning = PlanTuning(active_sets=ActiveSetTuning(many_examples=300))
     monkeypatch.setattr("kernelweave.optimization.plan.TUNING_OF_PLANS", tuning)
@@ -201,8 +201,8 @@ def test_active_sets_far_and_near(client, monkeypatch):
     X = rng.normal(size=(2000, 4))
     y = np.where(X[:, 0] + X[:, 1] ** 2 > 1, 1, -1)
     plain = MKLClassifier(FAMILY, norm=1).fit(X, y)
-    for near in (100_000, 100):
-        monkeypatch.setattr(sharded, "NEAR", near)
+    for most in (100_000, 100):
+        monkeypatch.setattr(sharded, "MOST_LOCAL", most)
         ours = DaskMKLClassifier(FAMILY, norm=1).fit(da.from_array(X, chunks=(700, 4)), y)
         assert uses(ours.plan_, ActiveSets)
         same_model(ours, plain, X)

@@ -100,7 +100,7 @@ def undisturbed(processes):
     with Client(processes) as client:
         started = time.monotonic()
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(sharded, "NEAR", 100)
+            patch.setattr(sharded, "MOST_LOCAL", 100)
             model = fit(client)
         return model, time.monotonic() - started
 
@@ -108,7 +108,7 @@ def undisturbed(processes):
 @pytest.mark.parametrize("seed", range(FITS))
 def test_killed_workers_change_nothing(seed, client, undisturbed, monkeypatch):
     """Two workers are killed at random moments: the model is the same, to the last bit."""
-    monkeypatch.setattr(sharded, "NEAR", 100)  # parts stay on workers, too
+    monkeypatch.setattr(sharded, "MOST_LOCAL", 100)  # parts stay on workers, too
     expected, seconds = undisturbed
     moments = random.Random(seed)
     timers = [
@@ -124,7 +124,7 @@ def test_killed_workers_change_nothing(seed, client, undisturbed, monkeypatch):
 
 
 def test_a_worker_that_retires(client, undisturbed, monkeypatch):
-    monkeypatch.setattr(sharded, "NEAR", 100)
+    monkeypatch.setattr(sharded, "MOST_LOCAL", 100)
     expected, seconds = undisturbed
     first = next(iter(client.scheduler_info()["workers"]))
     timer = threading.Timer(
@@ -147,7 +147,7 @@ def of_two():
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr("kernelweave.dask.cluster.RESPONSE_SECONDS", 100.0)
-        patch.setattr(sharded, "NEAR", 100)  # parts stay on workers, too
+        patch.setattr(sharded, "MOST_LOCAL", 100)  # parts stay on workers, too
         yield client
 
 

@@ -9,7 +9,7 @@ from kernelweave import MKLClassifier
 from kernelweave.dask import DaskMKLClassifier, SequenceBlocks, read_sequences
 from kernelweave.dask.preparation import is_light
 from kernelweave.datasets import make_splice
-from kernelweave.engines.shard import Shard, Varying
+from kernelweave.engines.shard import Shard, VaryingKernels
 from kernelweave.kernels import Linear, Spectrum, WeightedDegree
 from kernelweave.kernels.compile.normalize import prepare
 from kernelweave.sequences import Sequences, write_sequences
@@ -104,4 +104,4 @@ def test_sequences_are_light_and_wide_tables_are_not(rng):
         (Linear(), rng.normal(size=(20, 100)), False),
     ):
         compiled, examples = prepare(kernel, "variance", X)
-        assert is_light(Shard(Varying(compiled, family=False), examples)) == light
+        assert is_light(Shard(VaryingKernels(compiled, family=False), examples)) == light

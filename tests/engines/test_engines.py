@@ -415,7 +415,7 @@ def test_no_examples_to_change_change_nothing(kind, rng):
 def test_examples_that_do_not_exist_are_refused(kind, ids, rng):
     case, ids = ONE_OF_EACH[kind], np.array(ids)
     engine = case.engine(case.data(rng, case.n))
-    with pytest.raises(ValueError, match="an example index is out of range"):
+    with pytest.raises(ValueError, match="idx must be from 0 to"):
         engine.change(ids, np.ones(len(ids)))
     assert not engine.alpha.any()
 
@@ -425,7 +425,7 @@ def test_values_that_do_not_fit_are_refused(kind, rng):
     case = ONE_OF_EACH[kind]
     engine = case.engine(case.data(rng, case.n))
     for length in (1, 2):
-        with pytest.raises(ValueError, match="idx and values differ in length"):
+        with pytest.raises(ValueError, match="idx and values must have the same length"):
             engine.change(np.arange(3), np.ones(length))
     assert not engine.alpha.any()
 

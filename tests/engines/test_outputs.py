@@ -97,9 +97,9 @@ def test_functions_of_yeast_genes(load_real):
 
 def test_bad_labels(labels):
     X, Y = labels
-    with pytest.raises(ValueError, match="same value, 1, of label 1"):
+    with pytest.raises(ValueError, match="label 1 is 1 for all examples"):
         MKLClassifier(KERNELS).fit(X, np.column_stack([Y[:, 0], np.ones(N, int), Y[:, 1]]))
-    with pytest.raises(ValueError, match="y must hold 0 or 1"):
+    with pytest.raises(ValueError, match="y must contain only 0 and 1"):
         MKLClassifier(KERNELS).fit(X, 2 * Y - 1)
     with pytest.raises(ValueError, match="class_weight must be None"):
         MKLClassifier(KERNELS, class_weight="balanced").fit(X, Y)
@@ -128,6 +128,6 @@ def test_other_losses_point_to_calibration(labels):
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match="predict_proba") as caught:
         model.predict_proba(X)
-    assert "CalibratedClassifierCV" in f"{caught.value} {caught.value.__cause__}"
+    assert "calibrate=" in str(caught.value)
     calibrated = CalibratedClassifierCV(MKLClassifier(KERNELS), cv=2).fit(X, Y[:, 0])
     assert calibrated.predict_proba(X).shape == (N, 2)

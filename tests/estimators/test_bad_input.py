@@ -261,9 +261,9 @@ def test_given_matrices(Estimator, X, y):
 def test_texts_where_numbers_are_needed(Estimator, kernels, X, y):
     table = X.astype(object)
     table[2, 1] = "tall"
-    with pytest.raises(ValueError, match=r"X must hold numbers, but .*'tall'.*DataFrame"):
+    with pytest.raises(ValueError, match=r"X must contain numbers, but .*'tall'.*DataFrame"):
         Estimator(kernels).fit(table, y)
-    with pytest.raises(ValueError, match=r"X must hold numbers, but .*'tall'"):
+    with pytest.raises(ValueError, match=r"X must contain numbers, but .*'tall'"):
         Estimator(kernels).fit(X, y).predict(table)
 
 
@@ -277,7 +277,7 @@ def test_matrices_without_a_wrapper_name_the_wrappers(X, y):
     K = X @ X.T
     with pytest.raises(ValueError, match=r"X is a list of 2 matrices.*Grams.*Precomputed"):
         MKLClassifier().fit([K, K], y)
-    with pytest.raises(ValueError, match=r"kernels holds arrays.*Precomputed.*Grams"):
+    with pytest.raises(ValueError, match=r"kernels must be kernel objects.*Precomputed.*Grams"):
         MKLClassifier([K, K]).fit(np.arange(len(y))[:, None], y)
 
 
@@ -352,6 +352,8 @@ def test_a_failed_fit_forgets_the_one_before(Estimator, X, y):
 
 
 def test_class_weights_of_labels_that_are_no_classes(X, y):
-    with pytest.raises(ValueError, match=r"class_weight has 7, which is no class of y: these are"):
+    with pytest.raises(
+        ValueError, match=r"class_weight has 7, which is not a class of y; the classes are"
+    ):
         MKLClassifier(RBF(0.5), class_weight={7: 2.0, 1: 3.0}).fit(X, y)
     MKLClassifier(RBF(0.5), class_weight={7: 2.0, 1: 3.0, -1: 1.0}).fit(X, y)

@@ -95,7 +95,7 @@ def test_arrays_of_norms(value):
 @pytest.mark.parametrize("value", ["1", True, HUGE, 1j, {}, [1.0], np.nan, np.inf, -1])
 def test_weights_of_classes_and_examples(value, data):
     X, y = data
-    with pytest.raises(ValueError, match=r"^class_weight must hold finite numbers"):
+    with pytest.raises(ValueError, match=r"^class_weight must contain finite numbers"):
         MKLClassifier(RBF(1.0), class_weight={1: value}).fit(X, y)
     for model in (MKLClassifier(RBF(1.0)), MKLRegressor(RBF(1.0)), MKLOneClass(RBF(1.0))):
         with pytest.raises(ValueError, match=r"^sample_weight must"):

@@ -327,7 +327,7 @@ def test_fits_that_stop_early_are_counted(cancer):
         ({"scoring": ["accuracy", "f1"]}, "scoring must be None, the name"),
         ({"scoring": "acuracy"}, "acuracy"),
         ({"solver": "uniform", "norms": (np.inf, 2.0)}, "cannot serve norm"),
-        ({"cv": [(range(10), [])]}, "cv must give examples to train on and to hold out"),
+        ({"cv": [(range(10), [])]}, "cv must yield non-empty training and test folds"),
         ({"cv": []}, "cv must give examples"),
         ({"cv": 1000}, "n_splits=1000"),
     ],
@@ -351,8 +351,8 @@ def test_probabilities_are_scored(data, request):
 def test_probabilities_need_the_logistic_loss(cancer, monkeypatch):
     X, y = cancer
     monkeypatch.setattr(MKLClassifierCV, "_solve", None)  # the error comes before any fit
-    asked = r"scoring='neg_log_loss' asks for predict_proba, which MKLClassifierCV\(loss='hinge'\)"
-    with pytest.raises(ValueError, match=f"{asked} does not have; take loss='logistic'"):
+    asked = r"scoring='neg_log_loss' requires predict_proba, which MKLClassifierCV\(loss='hinge'\)"
+    with pytest.raises(ValueError, match=f"{asked} does not have; pass loss='logistic'"):
         MKLClassifierCV(scoring="neg_log_loss").fit(X, y)
     with pytest.raises(ValueError, match=r"which MKLRegressorCV.* does not have; take another"):
         MKLRegressorCV(scoring="neg_log_loss").fit(X, X[:, 0])

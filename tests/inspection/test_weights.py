@@ -44,7 +44,7 @@ def test_lines_off_a_terminal_end_with_what_was_reached(rng, capsys):
     model = MKLClassifier(RBF([0.1, 1.0]), verbose=1).fit(X, np.sign(X[:, 0]))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0].startswith("MKLClassifier: turn 0, ")
-    ending = f"MKLClassifier: {model.n_iter_} turns, duality gap {model.duality_gap_:.2e}"
+    ending = f"MKLClassifier: {model.n_iter_} iterations, duality gap {model.duality_gap_:.2e}"
     assert lines[-1] == ending
 
 

@@ -18,7 +18,7 @@ from kernelweave.optimization.solve import solve_confirmed
 from kernelweave.optimization.start import Uniform
 from kernelweave.optimization.steps.analytic import Analytic
 from kernelweave.problem.problem import Problem
-from kernelweave.problem.rounding import Digits
+from kernelweave.problem.rounding import RoundingBounds
 
 TOL = 1e-3
 SETS = WorkingSets(20)
@@ -48,7 +48,7 @@ class Setting:
         given = training_set(RBF([0.1, 1.0]), X)
         self.problem = Problem.of(losses.Hinge(), norms.Lp(2), y, np.ones(60))
         self.engine, self.weights = DenseEngine.of(given), norms.Lp(2).start(2)
-        self.digits, self.run = Digits(given.kernels, given.examples), Run.start(tol)
+        self.rounding, self.run = RoundingBounds(given.kernels, given.examples), Run.start(tol)
         self.solver = Drifting(drift)
 
     def solve(self):
@@ -56,7 +56,7 @@ class Setting:
 
     def confirmed(self):
         plan = Plan("dense", Uniform(), self.solver)
-        given = self.problem, self.engine, plan, self.run, self.digits, self.weights
+        given = self.problem, self.engine, plan, self.run, self.rounding, self.weights
         return solve_confirmed(*given)
 
 
@@ -84,9 +84,9 @@ def test_solver_continues_if_rounding_may_hide_a_gap():
     found = first.solve()
     tol = 1.02 * found.gap
     setting = Setting(0.0, tol)
-    rough = replace(setting.digits, precision=1e-6)
+    rough = replace(setting.rounding, precision=1e-6)
     doubt = judged(first.problem, first.engine, first.solve(), rough, tol).doubt
-    setting.digits = replace(rough, precision=1e-7 * tol / doubt)
+    setting.rounding = replace(rough, precision=1e-7 * tol / doubt)
     result = setting.confirmed()
     assert setting.solver.tolerances[0] == setting.run.tol == tol
     assert setting.solver.tolerances[1] == pytest.approx(0.9 * tol, rel=0.05)
@@ -96,7 +96,7 @@ def test_solver_continues_if_rounding_may_hide_a_gap():
 
 def test_kernels_with_few_digits_leave_the_result_in_doubt():
     setting = Setting(0.0)
-    setting.digits = replace(setting.digits, precision=1e-2)
+    setting.rounding = replace(setting.rounding, precision=1e-2)
     result = setting.confirmed()
     assert result.gap <= TOL < result.gap + result.doubt
     assert not result.converged
@@ -111,8 +111,8 @@ def test_doubt_bounds_the_effect_of_kernel_errors(loss, norm):
     risk = replace(setting.problem.risk, loss=loss)
     setting.problem = replace(setting.problem, risk=risk, norm=norm)
     result = setting.solve()
-    setting.digits = replace(setting.digits, precision=1e-5)
-    said = judged(setting.problem, setting.engine, result, setting.digits, TOL)
+    setting.rounding = replace(setting.rounding, precision=1e-5)
+    said = judged(setting.problem, setting.engine, result, setting.rounding, TOL)
     rng = np.random.default_rng(1)
     alpha, theta = setting.engine.alpha, result.weights
     for _ in range(20):

@@ -13,7 +13,7 @@ from kernelweave.kernels import RBF, Laplacian, Linear, Polynomial
 from kernelweave.kernels.compile.normalize import prepare
 from kernelweave.optimization import solve
 from kernelweave.optimization.confirm import confirmed
-from kernelweave.problem.rounding import UNIT, Digits
+from kernelweave.problem.rounding import UNIT, RoundingBounds
 
 WIDE = np.longdouble
 
@@ -128,8 +128,8 @@ def test_bounds_exceed_the_errors_of_kernel_values(kernel, how, shift, stretch, 
     if how == "center":
         K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     errors = np.abs(compiled.kernels[0](X) - K)
-    digits = Digits(compiled.listing, examples, UNIT, neighbours)
-    bound = np.broadcast_to(digits.bounds(np.array([0]))[1], (1, 60))[0]
+    rounding = RoundingBounds(compiled.listing, examples, UNIT, neighbours)
+    bound = np.broadcast_to(rounding.bounds(np.array([0]))[1], (1, 60))[0]
     assert np.all(errors <= (bound[:, None] + bound) / 2)
 
 
@@ -147,7 +147,9 @@ def test_bounds_exceed_the_errors_of_extrapolated_kernels(kernel, shift, data):
     factors = np.where(absent, 0.0, np.where(other, 2.0, 1.0)).astype(WIDE)
     K = np.outer(factors, factors) * (K - rows - rows[:, None] + rows[~absent].mean())
     found = _core.evaluate(compiled.program, examples.side, examples.side, 1)[0]
-    bound = np.broadcast_to(Digits(compiled.listing, examples).bounds(np.array([0]))[1], (1, 60))[0]
+    bound = np.broadcast_to(
+        RoundingBounds(compiled.listing, examples).bounds(np.array([0]))[1], (1, 60)
+    )[0]
     assert np.all(np.abs(found - K) <= (bound[:, None] + bound) / 2)
 
 
@@ -155,15 +157,15 @@ def test_bounds_exceed_the_errors_of_extrapolated_kernels(kernel, shift, data):
 def test_bounds_of_a_group_are_those_of_each_kernel(how, data):
     several = [RBF([0.1, 1.0, 20.0]), Polynomial([2, 3], 0.1, [0.0, 2.0]), Linear(columns=[0, 1])]
     compiled, examples = prepare(several, how, data[0])
-    digits, every = Digits(compiled.listing, examples), np.arange(compiled.n_kernels)
+    rounding, every = RoundingBounds(compiled.listing, examples), np.arange(compiled.n_kernels)
     groups = list(compiled.listing.alike(every, most=2))
     assert sorted(map(len, groups)) == [1, 1, 2, 2]
     assert sorted(np.concatenate(groups)) == list(every)
     for alike in groups:
         shape = len(alike), len(data[0])
-        together = [np.broadcast_to(part, shape) for part in digits.bounds(alike)]
+        together = [np.broadcast_to(part, shape) for part in rounding.bounds(alike)]
         for position, m in enumerate(alike):
-            alone = digits.bounds(np.array([m]))
+            alone = rounding.bounds(np.array([m]))
             for part, one in zip(together, alone, strict=True):
                 expected = np.broadcast_to(one, (1, shape[1]))[0]
                 np.testing.assert_allclose(part[position], expected, rtol=1e-12)

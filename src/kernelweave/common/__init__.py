@@ -1,1 +1,1 @@
-"""Shared by all packages: compiled core, checks of numbers, warnings, root finding."""
+"""Helpers for all packages: compiled core, checks of numbers, warnings, root finding."""

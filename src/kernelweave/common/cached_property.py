@@ -1,4 +1,4 @@
-"""Values that are computed when they are first asked for."""
+"""Cached properties without a lock."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ Value = TypeVar("Value")
 
 
 class cached_property(functools.cached_property[Value]):
-    """A property that is computed once and then kept in the ``__dict__`` of its object.
+    """A property that is computed at first access and cached in the ``__dict__`` of its object.
 
-    Before Python 3.12 that of ``functools`` holds a lock meanwhile, which the child of a fork would
-    find taken for good. This one holds none: two threads that ask at the same time may both compute
-    the value.
+    Before Python 3.12 the one of ``functools`` holds a lock during the computation, which would
+    stay locked in the child of a fork. This one has no lock: two threads that access it at the same
+    time may both compute the value.
     """
 
     def __init__(self, compute: Callable[[Any], Value]) -> None:

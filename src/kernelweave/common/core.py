@@ -1,4 +1,4 @@
-"""The compiled core, made ready: BLAS handed over, SIMD level chosen; and its work, counted."""
+"""The compiled core: setup of BLAS, LAPACK and SIMD level, BLAS threads, and work counters."""
 
 from __future__ import annotations
 
@@ -25,34 +25,36 @@ if level := os.environ.get("KERNELWEAVE_SIMD"):
 
 
 class _BlasLimit:
-    """BLAS on one thread, as long as some thread of Python asks for it.
+    """A context in which BLAS uses one thread; it may be entered by several Python threads.
 
-    The number of threads belongs to the whole process: it is lowered for the first that asks, and
-    put back after the last one.
+    The number of BLAS threads is a setting of the process. The first thread that enters lowers it,
+    and the last thread that leaves restores it.
     """
 
     def __init__(self) -> None:
-        self.lock = threading.RLock()  # a signal may fork inside
-        self.inside: Counter[int] = Counter()  # how often each thread has asked
+        self.lock = threading.RLock()  # reentrant, since a signal handler may fork inside
+        self.inside: Counter[int] = Counter()  # how often each thread has entered
         self.limiter: Any = None
-        # A fork waits for the lock, and the child forgets the threads that it does not have.
+        # A fork waits for the lock. The child resets the counts of threads that it does not have.
         os.register_at_fork(
-            before=self.lock.acquire, after_in_parent=self.lock.release, after_in_child=self._start
+            before=self.lock.acquire,
+            after_in_parent=self.lock.release,
+            after_in_child=self._reset_in_child,
         )
 
-    def _start(self) -> None:
+    def _reset_in_child(self) -> None:
         me = threading.get_ident()
         self.inside = Counter({me: self.inside[me]})
-        self._settle()
+        self._update_limit()
         self.lock.release()
 
-    def _settle(self) -> None:
+    def _update_limit(self) -> None:
         wanted = self.inside.total() > 0
         if wanted and self.limiter is None:
-            _let_this_thread_decide()
+            _take_control()
             self.limiter = _controller().limit(limits=1, user_api="blas")
         elif not wanted and self.limiter is not None:
-            _let_this_thread_decide()
+            _take_control()
             self.limiter.restore_original_limits()
             self.limiter = None
 
@@ -61,14 +63,14 @@ class _BlasLimit:
         me = threading.get_ident()
         with self.lock:
             self.inside[me] += 1
-            self._settle()
+            self._update_limit()
         try:
             yield
         finally:
             with self.lock:
                 self.inside[me] -= 1
-                self.inside += Counter()  # forgets those that are outside
-                self._settle()
+                self.inside += Counter()  # drops zero counts
+                self._update_limit()
 
 
 @cache
@@ -76,11 +78,11 @@ def _controller() -> threadpoolctl.ThreadpoolController:
     return threadpoolctl.ThreadpoolController()
 
 
-def _let_this_thread_decide() -> None:
-    """Let the present thread set the number of threads of BLAS.
+def _take_control() -> None:
+    """Let the present thread set the number of BLAS threads.
 
-    From version 3.8 on threadpoolctl listens to the thread that was the first to set it, and
-    ignores all others. Here a lock sees to it that they do not get in each other's way.
+    threadpoolctl >= 3.8 accepts changes only from the thread that made the first one. Here a lock
+    serialises the changes, so that any thread may make them.
     """
     controller: Any = getattr(threadpoolctl, "OpenBLASController", None)
     if hasattr(controller, "clear_controlling_thread"):
@@ -91,16 +93,24 @@ _limit = _BlasLimit()
 
 
 def single_threaded_blas() -> AbstractContextManager[None]:
-    """Return a context in which BLAS uses one thread: the core brings its own threads."""
+    """Return a context manager in which BLAS uses one thread, since the core has its own threads.
+
+    Returns
+    -------
+    context manager
+    """
     return _limit()
 
 
 class Work:
-    """What an engine and its subsets have evaluated in the core so far, by what it was for.
+    """Counters of the kernel evaluations of an engine and its subsets, by kind of work.
 
     Attributes
     ----------
-    pairs, seconds : dicts from a kind of work to the pairs of examples, and the time, that it took.
+    pairs : dict
+        Number of pairs of examples evaluated for each kind of work.
+    seconds : dict
+        Seconds spent on each kind of work.
     """
 
     def __init__(self) -> None:
@@ -109,14 +119,22 @@ class Work:
 
     @contextmanager
     def on(self, kind: str, pairs: int) -> Iterator[None]:
-        """Count what is done inside."""
+        """Count the evaluations in a with block.
+
+        Parameters
+        ----------
+        kind : str
+            Kind of work.
+        pairs : int
+            Number of pairs of examples that are evaluated.
+        """
         started = time.perf_counter()
         yield
         self.pairs[kind] += pairs
         self.seconds[kind] += time.perf_counter() - started
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Reset all counters."""
         self.pairs.clear()
         self.seconds.clear()
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from joblib import effective_n_jobs
 
-MOST_THREADS = 1024  # threads; a larger n_jobs is taken for a mistake
+MOST_THREADS = 1024  # a larger n_jobs is refused as a mistake
 THREAD_COUNTS = f"None or a non-zero integer from -{MOST_THREADS} to {MOST_THREADS}"
 
 
@@ -67,7 +67,7 @@ def as_numbers(name: str, values: Any) -> np.ndarray:
         if array.dtype.kind not in "iuf":
             raise TypeError
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, got {values!r}") from None
+        raise ValueError(f"{name} must contain numbers, got {values!r}") from None
     return array.astype(float)
 
 

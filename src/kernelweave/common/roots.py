@@ -1,4 +1,4 @@
-"""Zeros of functions that never fall, such as slopes of convex ones."""
+"""Roots of nondecreasing functions, such as derivatives of convex functions."""
 
 from __future__ import annotations
 
@@ -7,16 +7,27 @@ from collections.abc import Callable
 import numpy as np
 
 Slope = Callable[[float], tuple[float, float]]
-"""Returns the value and the derivative at b."""
+"""A function from b to its value and its derivative at b."""
 
 
 def root(slope: Slope, lo: float, hi: float) -> float:
-    """Zero of the nondecreasing `slope(b) -> (value, derivative)`, probably between lo and hi."""
+    """Return a root of a nondecreasing function, with [lo, hi] as a first guess of the bracket.
+
+    Parameters
+    ----------
+    slope : callable
+        Returns the value and the derivative at b.
+    lo, hi : float
+
+    Returns
+    -------
+    float
+    """
     return root_between(slope, *_bracket(slope, lo, hi))
 
 
 def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
-    """Widen [lo, hi] until the nondecreasing `slope` changes its sign in it, if it ever does."""
+    """Widen [lo, hi] until the function changes its sign in it, if it ever does."""
     width = max(hi - lo, 1.0)
     for doubling in range(64):
         low, high = slope(lo)[0] > 0, slope(hi)[0] < 0
@@ -28,15 +39,26 @@ def _bracket(slope: Slope, lo: float, hi: float) -> tuple[float, float]:
 
 
 def root_between(slope: Slope, lo: float, hi: float) -> float:
-    """Zero in [lo, hi] of the nondecreasing `slope(b) -> (value, derivative)`.
+    """Return a root of a nondecreasing function in [lo, hi].
 
-    Newton's steps are replaced by bisection when they leave the bracket or fail to halve.
+    Newton steps are replaced by bisection if they leave the bracket or do not halve in two
+    iterations.
+
+    Parameters
+    ----------
+    slope : callable
+        Returns the value and the derivative at b.
+    lo, hi : float
+
+    Returns
+    -------
+    float
     """
     b, before, last = 0.5 * (lo + hi), np.inf, np.inf
     resolution = 2.0 * np.finfo(float).eps * max(abs(lo), abs(hi), 1.0)
     while True:
         value, rate = slope(b)
-        with np.errstate(over="ignore"):  # far from the zero a slope may be all but constant
+        with np.errstate(over="ignore"):  # far from the root the derivative may be nearly 0
             step = -value / rate if rate > 0 else np.inf
         if value == 0 or abs(step) <= resolution or not hi - lo > resolution:  # or NaN
             return b

@@ -12,8 +12,8 @@ from distributed import Future
 
 from ..common.core import single_threaded_blas
 from ..engines import FamilyEngine, LinearEngine, TrainingSet
-from ..engines.fetched import Near
-from ..engines.shard import Shard, Varying
+from ..engines.fetched import LocalEngines
+from ..engines.shard import Shard, VaryingKernels
 from ..engines.sharded import ShardedEngine
 from ..estimators.base import Prepared
 from ..kernels import CompiledKernels
@@ -21,7 +21,7 @@ from ..kernels.compile.examples import Examples, Reading
 from ..kernels.data.absent import absent_of_all, is_extrapolated
 from ..kernels.vector.identity import IdTable
 from ..model.files.checkpoint import digest
-from ..problem.rounding import Bounds, Digits
+from ..problem.rounding import Bounds, RoundingBounds
 from .data import Data
 from .shards import DaskShards
 
@@ -69,7 +69,7 @@ class RemoteExamples:
 
 
 @dataclass(frozen=True, eq=False)
-class WorstDigits(Digits):
+class WorstBounds(RoundingBounds):
     """Rounding bounds of kernels on remote examples: those of the worst example for all.
 
     Attributes
@@ -84,11 +84,11 @@ class WorstDigits(Digits):
         return self.worst[alike, :1], self.worst[alike, 1:]
 
 
-def worst_digits(shard: Shard, precision: float) -> np.ndarray:
+def largest_bounds(shard: Shard, precision: float) -> np.ndarray:
     """Return the largest rounding bounds of each kernel on a shard, shape (M, 2)."""
     kernels = shard.kernels
-    digits = Digits(kernels.listing, kernels.seen(shard.examples), precision)
-    bounds = [digits.bounds(np.array([m])) for m in range(kernels.listing.n_kernels)]
+    rounding = RoundingBounds(kernels.listing, kernels.seen(shard.examples), precision)
+    bounds = [rounding.bounds(np.array([m])) for m in range(kernels.listing.n_kernels)]
     return np.array([[np.max(size), np.max(error)] for size, error in bounds])
 
 
@@ -136,20 +136,20 @@ def prepared_shards(
     options : ShardOptions
     """
     combines = options.combines
-    chosen = Varying(compiled, family=False)
+    chosen = VaryingKernels(compiled, family=False)
     on_sample = TrainingSet(chosen.listing, chosen.seen(sample))
     chosen = replace(chosen, family=combines and FamilyEngine.serves(on_sample))
     light = chosen.listing.is_linear and is_light(Shard(chosen, sample))
     linear = combines and LinearEngine.serves(on_sample)
-    near = Near(chosen, linear, options.cache_mb, options.n_jobs, light)
+    local = LocalEngines(chosen, linear, options.cache_mb, options.n_jobs, light)
     shards = DaskShards(data.cluster, _loaded(data, chosen), data.sizes)
-    engine = ShardedEngine(shards, near)
-    worst = np.max(shards.ask(worst_digits, (engine.precision,)), axis=0)
-    digests = tuple(shards.ask(digest_of)) if options.keyed else ()
+    engine = ShardedEngine(shards, local)
+    worst = np.max(shards.call(largest_bounds, (engine.precision,)), axis=0)
+    digests = tuple(shards.call(digest_of)) if options.keyed else ()
     remote: Any = RemoteExamples(engine, digests)  # has the methods of Examples that models use
-    digits = WorstDigits(chosen.listing, remote, engine.precision, worst=worst)
+    rounding = WorstBounds(chosen.listing, remote, engine.precision, worst=worst)
     shares = costs / costs.sum()
-    return Prepared(compiled, remote, sample, engine, NAME, digits, shares)
+    return Prepared(compiled, remote, sample, engine, NAME, rounding, shares)
 
 
 def is_light(shard: Shard) -> bool:
@@ -162,7 +162,7 @@ def digest_of(shard: Shard) -> str:
     return digest(shard.examples.tables)
 
 
-def _loaded(data: Data, kernels: Varying) -> list[Future]:
+def _loaded(data: Data, kernels: VaryingKernels) -> list[Future]:
     """Return the shards; raise ValueError if the examples of one cannot be read."""
     cluster, starts = data.cluster, np.cumsum(data.sizes) - data.sizes
     n_jobs = max(1, cluster.threads // len(data.parts))

@@ -11,7 +11,7 @@ import numpy as np
 from distributed import Future
 
 from ..engines.shard import Shard
-from ..engines.shards import Told
+from ..engines.shards import Arguments
 from .cluster import Cluster, Lost
 
 ATTEMPTS = 5  # number of times that tasks are submitted if their message is lost
@@ -34,26 +34,29 @@ class DaskShards:
     futures: Sequence[Future]
     sizes: np.ndarray
 
-    def ask(
-        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
+    def call(
+        self,
+        method: Callable[..., Any],
+        shared: Arguments = (),
+        each: Sequence[Arguments | None] = (),
     ) -> list[Any]:
         for _ in range(ATTEMPTS):
             try:
-                return self._ask(question, shared, each or [()] * len(self.futures))
+                return self._call(method, shared, each or [()] * len(self.futures))
             except Lost as error:
                 lost = error
         raise lost
 
-    def _ask(
-        self, question: Callable[..., Any], shared: Told, each: Sequence[Told | None]
+    def _call(
+        self, method: Callable[..., Any], shared: Arguments, each: Sequence[Arguments | None]
     ) -> list[Any]:
         pairs = zip(self.futures, each, strict=True)
-        asked = [(one, pickle.dumps(own)) for one, own in pairs if own is not None]
-        message = self.cluster.share(shared, len(asked), lasting=False)
-        name = question.__name__.replace("_", "-")
-        tasks = [self.cluster.submit(name, answer, question, *one, message) for one in asked]
+        called = [(one, pickle.dumps(own)) for one, own in pairs if own is not None]
+        message = self.cluster.share(shared, len(called), lasting=False)
+        name = method.__name__.replace("_", "-")
+        tasks = [self.cluster.submit(name, evaluate, method, *one, message) for one in called]
         packed = self.cluster.gather(tasks)
-        self.cluster.sent += sum(len(own) for _, own in asked)
+        self.cluster.sent += sum(len(own) for _, own in called)
         self.cluster.received += sum(map(len, packed))
         return [pickle.loads(one) for one in packed]
 
@@ -64,7 +67,7 @@ class DaskShards:
         return DaskShards(self.cluster, futures, np.array([len(idx) for _, idx in chosen]))
 
 
-def answer(question: Callable[..., Any], shard: Shard, own: bytes, message: bytes) -> bytes:
-    """Return the pickled result of a function of a shard with pickled arguments."""
-    found = question(shard, *pickle.loads(message), *pickle.loads(own))
+def evaluate(method: Callable[..., Any], shard: Shard, own: bytes, message: bytes) -> bytes:
+    """Return the pickled result of a method of a shard with pickled arguments."""
+    found = method(shard, *pickle.loads(message), *pickle.loads(own))
     return pickle.dumps(found, protocol=5)

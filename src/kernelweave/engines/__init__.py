@@ -1,4 +1,4 @@
-"""Who holds the examples: engines evaluate kernels, and hold an alpha and what follows from it."""
+"""Engines: they keep the examples and alpha, and evaluate kernels for the solvers."""
 
 from .base import Engine, TrainingSet
 from .dense import DenseEngine

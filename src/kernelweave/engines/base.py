@@ -1,4 +1,4 @@
-"""Engines: they hold the examples and alpha, and evaluate kernels for the solvers.
+"""Engines: they keep the examples and alpha, and evaluate kernels for the solvers.
 
 All algorithms access the examples through these operations (Sonnenburg, Raetsch and Rieck, 2007,
 call similar ones clear, add and lookup). An engine decides how they are computed; a solver decides
@@ -49,25 +49,64 @@ class TrainingSet:
     n_jobs: int = 1
 
     def part(self, chosen: np.ndarray) -> TrainingSet:
-        """Return the training set with some of the kernels."""
+        """Return the training set with some of the kernels.
+
+        Parameters
+        ----------
+        chosen : ndarray of shape (k,)
+            Indices of kernels.
+
+        Returns
+        -------
+        TrainingSet
+
+        Raises
+        ------
+        ValueError
+            If `chosen` is empty.
+        """
         if not len(chosen):
-            raise ValueError("chosen must hold at least one kernel, got none")
+            raise ValueError("chosen must contain at least one kernel, got none")
         kernels = self.kernels.part(chosen)
         examples = self.examples.part(self.kernels.read_by(kernels))
         return replace(self, kernels=kernels, examples=examples)
 
     def parts(self, size: int) -> Iterator[TrainingSet]:
-        """Yield training sets with `size` of the kernels at a time."""
+        """Yield training sets with blocks of kernels.
+
+        Parameters
+        ----------
+        size : int
+            Number of kernels in a block.
+
+        Returns
+        -------
+        iterator of TrainingSet
+        """
         every = np.arange(self.kernels.n_kernels)
         return (self.part(every[k : k + size]) for k in range(0, len(every), size))
 
     def largest_values(self) -> np.ndarray:
-        """Return the largest k_m(x, x) of each kernel, shape (M,)."""
+        """Return the largest k_m(x, x) of each kernel.
+
+        Returns
+        -------
+        ndarray of shape (M,)
+        """
         sides = ((part.kernels.program, part.examples.side) for part in self.parts(DIAGONALS))
         return np.concatenate([_core.diagonal(*side).max(axis=1) for side in sides])
 
     def core(self, kind: Callable[..., Any]) -> Any:
-        """Return an engine of the compiled core, such as `_core.Engine`."""
+        """Return an engine of the compiled core.
+
+        Parameters
+        ----------
+        kind : class of `_core`, such as `_core.Engine`
+
+        Returns
+        -------
+        object of that class
+        """
         cache_bytes = int(min(self.cache_mb, 2.0**40) * 2**20)
         return kind(self.kernels.program, self.examples.side, cache_bytes, self.n_jobs)
 
@@ -101,7 +140,7 @@ class Engine(ABC):
         self._read_only.flags.writeable = False
         self._single = False
         # Combined outputs, the weights that they belong to, and whether they are out of date.
-        # Engines that keep the outputs of every kernel do not use them.
+        # Engines that cache the outputs of every kernel do not use them.
         self._combined, self._theta, self._stale = np.zeros(n), np.full(n_kernels, np.nan), True
         self.work = Work()
 
@@ -138,7 +177,14 @@ class Engine(ABC):
 
     @abstractmethod
     def change(self, idx: np.ndarray, values: np.ndarray) -> None:
-        """Set alpha[idx] to values, both of shape (q,); indices are distinct."""
+        """Set alpha[idx] to values.
+
+        Parameters
+        ----------
+        idx : ndarray of shape (q,)
+            Distinct indices of examples.
+        values : ndarray of shape (q,)
+        """
 
     def move_to(
         self,
@@ -168,27 +214,60 @@ class Engine(ABC):
         self._follow(outputs, theta)
 
     def snapshot(self) -> Snapshot:
-        """Return the arguments with which `move_to` restores the present alpha."""
+        """Return the arguments with which `move_to` restores the present alpha.
+
+        Returns
+        -------
+        Snapshot
+        """
         alpha = self._alpha.copy()
         return Snapshot(alpha) if self._stale else Snapshot(alpha, self._combined, self._theta)
 
     @abstractmethod
     def combined(self, theta: np.ndarray) -> np.ndarray:
-        """Return F_i = sum_m theta_m g[m, i], shape (n,), read-only."""
+        """Return the combined outputs F_i = sum_m theta_m g[m, i].
+
+        Parameters
+        ----------
+        theta : ndarray of shape (M,)
+
+        Returns
+        -------
+        ndarray of shape (n,), read-only
+        """
 
     @abstractmethod
     def quadratic(self) -> np.ndarray:
-        """Return the squared block norms s_m = alpha' K_m alpha, shape (M,)."""
+        """Return the squared block norms s_m = alpha' K_m alpha.
+
+        Returns
+        -------
+        ndarray of shape (M,)
+        """
 
     def block(self, idx: np.ndarray, theta: np.ndarray, *, exact: bool = True) -> np.ndarray:
-        """Return sum_m theta_m k_m between q examples, shape (q, q).
+        """Return the weighted sum of kernels, sum_m theta_m k_m, between q examples.
 
-        If not `exact`, in the precision of the outputs.
+        Parameters
+        ----------
+        idx : ndarray of shape (q,)
+        theta : ndarray of shape (M,)
+        exact : bool
+            Whether to use double precision even if outputs are in single precision.
+
+        Returns
+        -------
+        ndarray of shape (q, q)
         """
         raise self._cannot("evaluate kernels between examples")
 
     def diagonal(self) -> np.ndarray:
-        """Return k_m(x_i, x_i), shape (M, n)."""
+        """Return k_m(x_i, x_i) of all kernels and examples.
+
+        Returns
+        -------
+        ndarray of shape (M, n)
+        """
         raise self._cannot("evaluate kernels between examples")
 
     @cached_property
@@ -200,6 +279,14 @@ class Engine(ABC):
         """Return an engine for some of the examples, with their alphas.
 
         The alphas of the other examples stay fixed, and contribute to the outputs.
+
+        Parameters
+        ----------
+        examples : ndarray of shape (q,)
+
+        Returns
+        -------
+        Engine
         """
         smaller = self._subset(examples)
         smaller.work = self.work
@@ -224,9 +311,13 @@ class Engine(ABC):
     def _set(self, idx: np.ndarray, values: np.ndarray) -> np.ndarray:
         """Set alpha[idx] to values; return the changes, shape (q,)."""
         if len(idx) != len(values):
-            raise ValueError("idx and values differ in length")
+            raise ValueError(
+                f"idx and values must have the same length, got {len(idx)} and {len(values)}"
+            )
         if len(idx) and not 0 <= idx.min() <= idx.max() < self.n:
-            raise ValueError("an example index is out of range")
+            raise ValueError(
+                f"idx must be from 0 to {self.n - 1}, got {int(idx.min())} to {int(idx.max())}"
+            )
         delta: np.ndarray = values - self._alpha[idx]
         self._alpha[idx] = values
         self.accumulated_update[idx] += np.abs(delta)
@@ -241,15 +332,42 @@ class KernelBlocks(Protocol):
     """Engines that evaluate single kernels: Newton steps and exact solvers need them."""
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n), read-only."""
+        """Return the outputs of all kernels, or of k of them.
+
+        Parameters
+        ----------
+        kernels : ndarray of shape (k,), optional
+
+        Returns
+        -------
+        ndarray of shape (k, n), read-only
+        """
         ...
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
-        """Return the outputs of q examples, shape (M, q), at least in single precision."""
+        """Return the outputs of q examples, at least in single precision.
+
+        Parameters
+        ----------
+        idx : ndarray of shape (q,)
+
+        Returns
+        -------
+        ndarray of shape (M, q)
+        """
         ...
 
     def blocks(self, idx: np.ndarray) -> np.ndarray:
-        """Return every k_m between q examples, shape (M, q, q)."""
+        """Return every kernel between q examples.
+
+        Parameters
+        ----------
+        idx : ndarray of shape (q,)
+
+        Returns
+        -------
+        ndarray of shape (M, q, q)
+        """
         ...
 
 
@@ -258,9 +376,18 @@ class MatVec(Protocol):
     """Engines with cheap matrix-vector products: conjugate gradients need them."""
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
-        """Return sum_m theta_m K_m v, shape (n,), for any v, shape (n,).
+        """Return the matrix-vector product sum_m theta_m K_m v.
 
-        With `each`, return K_m v of the k kernels with a weight, shape (k, n).
+        Parameters
+        ----------
+        v : ndarray of shape (n,)
+        theta : ndarray of shape (M,)
+        each : bool
+            Whether to return K_m v of each of the k kernels with a weight instead.
+
+        Returns
+        -------
+        ndarray of shape (n,), or (k, n) with `each`
         """
         ...
 

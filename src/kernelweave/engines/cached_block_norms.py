@@ -10,11 +10,13 @@ from .base import Engine
 
 
 class CachedBlockNorms(Engine):
-    """An engine that computes alpha' K_m alpha once for an alpha."""
+    """An engine that caches alpha' K_m alpha until alpha changes."""
 
     def __init__(self, n: int, n_kernels: int):
         super().__init__(n, n_kernels)
-        self._known: tuple[np.ndarray, np.ndarray] | None = None  # alpha, and its energies
+        self._known: tuple[np.ndarray, np.ndarray] | None = (
+            None  # alpha, and its squared block norms
+        )
 
     def quadratic(self) -> np.ndarray:
         if self._known is None or not np.array_equal(self._known[0], self._alpha):
@@ -23,4 +25,4 @@ class CachedBlockNorms(Engine):
 
     @abstractmethod
     def _quadratic(self) -> np.ndarray:
-        """Return alpha' K_m alpha, shape (M,), of an alpha that is new."""
+        """Compute alpha' K_m alpha of the present alpha, shape (M,)."""

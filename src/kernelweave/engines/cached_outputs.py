@@ -1,4 +1,4 @@
-"""Engines that keep the outputs of every kernel: new weights cost no kernel evaluation."""
+"""Engines that cache the outputs of every kernel: new weights cost no kernel evaluation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .snapshot import Snapshot
 
 
 class CachedOutputs(Engine):
-    """An engine whose outputs are an array in memory, shape (M, n)."""
+    """An engine that caches the outputs of every kernel, shape (M, n)."""
 
     @property
     def costs(self) -> EngineCosts:

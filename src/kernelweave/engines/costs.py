@@ -1,4 +1,4 @@
-"""What operations of an engine cost: all that the plan knows about an engine."""
+"""Costs of the operations of an engine: all that the plan knows about an engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine for examples in memory: rows of shared quantities in a cache, threads in the core."""
+"""The engine for a few kernels: rows of distances and dot products are cached."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from .memory import check_memory
 
 
 class DenseEngine(CachedOutputs):
-    """All examples in this process, and the outputs of every kernel.
+    """All examples in this process; the outputs of every kernel are cached.
 
     Parameters
     ----------
-    core : the engine of the core that does the work; `of` and `of_sum` make it.
+    core : _core.Engine
+        The engine of the compiled core that does the work; `of` and `of_sum` create it.
     """
 
     def __init__(self, core: _core.Engine):
@@ -28,24 +29,50 @@ class DenseEngine(CachedOutputs):
     def of(cls, training_set: TrainingSet) -> DenseEngine:
         """Return an engine at alpha = 0.
 
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        DenseEngine
+
         Raises
         ------
-        ValueError : where memory cannot hold the outputs of all kernels.
+        ValueError
+            If the outputs of all kernels do not fit in memory.
         """
         check_memory(training_set.kernels.n_kernels, training_set.examples.n)
         return cls(training_set.core(_core.Engine))
 
     @classmethod
     def of_sum(cls, training_set: TrainingSet) -> DenseEngine:
-        """Return an engine at alpha = 0 for one kernel, the sum of all: its values are cached."""
+        """Return an engine at alpha = 0 for one kernel: the sum of all, whose rows are cached.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        DenseEngine
+        """
         check_memory(1, training_set.examples.n)
         return cls(training_set.core(_core.Engine.of_sum))
 
     @staticmethod
     def sums(training_set: TrainingSet) -> bool:
-        """Return whether the sum of several kernels is worth being one.
+        """Return whether caching the sum of several kernels pays.
 
-        Those that are linear in what they share are summed up without any values.
+        Linear kernels are excluded, since their sums need no kernel values.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        bool
         """
         kernels = training_set.kernels
         return kernels.n_kernels > 1 and not kernels.is_linear
@@ -84,7 +111,7 @@ class DenseEngine(CachedOutputs):
 
     @cached_property
     def _multiplies(self) -> bool:
-        """Whether sums over all examples take as long as over a few: kernels are linear."""
+        """Whether matrix-vector products are available: kernels are linear."""
         return self._product is not None or self._core.multiply(np.zeros(self.n)) is not None
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
@@ -104,4 +131,4 @@ class DenseEngine(CachedOutputs):
         return product
 
     def _subset(self, examples: np.ndarray) -> DenseEngine:
-        return DenseEngine(self._core.subset(examples))  # what is cached of them stays cached
+        return DenseEngine(self._core.subset(examples))  # cached rows stay cached

@@ -2,7 +2,7 @@
 
 A weighted sum of such kernels is one function of each quantity, such as a squared distance. The
 core evaluates that function as a piecewise polynomial, so that the cost of a pair of examples does
-not depend on the number of kernels. Only the combined outputs are kept, so that new weights cost
+not depend on the number of kernels. Only the combined outputs are cached, so that new weights cost
 one pass over the support vectors.
 
 On short vectors, passes in single precision take a third of the time, and one such pass computes
@@ -24,7 +24,7 @@ MOST_OUTPUTS = 5e7  # outputs of all kernels for which single precision is used:
 
 
 class FamilyEngine(Engine):
-    """All examples in this process, their kernels combined.
+    """All examples in this process; only the combined outputs are cached.
 
     Parameters
     ----------
@@ -43,12 +43,30 @@ class FamilyEngine(Engine):
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> FamilyEngine:
-        """Return an engine at alpha = 0."""
+        """Return an engine at alpha = 0.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        FamilyEngine
+        """
         return cls(training_set.core(_core.Mixture))
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
-        """Return whether the kernels are large families, on many examples."""
+        """Return whether the kernels are large families, on many examples.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        bool
+        """
         kernels, n = training_set.kernels, training_set.examples.n
         many = kernels.n_kernels >= MANY_KERNELS * kernels.n_sources and n >= MANY_EXAMPLES
         return many and _core.Mixture.serves(kernels.program)
@@ -79,6 +97,10 @@ class FamilyEngine(Engine):
         """Return the squared block norms s_m = alpha' K_m alpha, shape (M,).
 
         In double precision the same pass also refreshes stale combined outputs.
+
+        Returns
+        -------
+        ndarray of shape (M,)
         """
         support = np.flatnonzero(self._alpha)
         if self._single:

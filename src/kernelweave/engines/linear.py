@@ -1,7 +1,7 @@
 """The engine for string families: linear kernels with cheap matrix-vector products.
 
 Tries of all sequences give K v for the weighted sum of the kernels, and v' K_m v for every single
-kernel, in one pass each, however many kernels there are. Only the combined outputs are kept.
+kernel, in one pass each, however many kernels there are. Only the combined outputs are cached.
 
 If every kernel needs a product of its own (kernels with norms of their own), the products of single
 kernels cost no more than their sum. If kernels share tables of words, the outputs of all of them
@@ -20,11 +20,11 @@ from .costs import EngineCosts
 from .recorded_products import RecordedProducts
 from .snapshot import Snapshot
 
-LITTLE = 1 / 6  # part of all tables that the kernels with cheap products may have
+LITTLE = 1 / 6  # largest fraction of all tables that the kernels with cheap products may have
 
 
 class LinearEngine(Engine):
-    """All examples in this process, their kernels combined.
+    """All examples in this process; the combined outputs are cached.
 
     Parameters
     ----------
@@ -38,13 +38,22 @@ class LinearEngine(Engine):
         super().__init__(core.n, core.n_kernels)
         self._core, self.quick = core, quick
         self._weighed = self._theta  # weights of the tables for products
-        self._outputs = np.zeros((0, self.n))  # of single kernels, as far as they are known
+        self._outputs = np.zeros((0, self.n))  # of single kernels, valid where `_known`
         self._known = np.zeros(self.n_kernels, dtype=bool)
         self._offset = False  # whether examples outside contribute to the outputs
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> LinearEngine:
-        """Return an engine at alpha = 0."""
+        """Return an engine at alpha = 0.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        LinearEngine
+        """
         core = training_set.core(_core.LinearEngine)
         chosen = quick_kernels(core.product_bytes())
         if not (core.products_are_fixed and len(chosen)):
@@ -53,7 +62,16 @@ class LinearEngine(Engine):
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
-        """Return whether there are several kernels, and products with them are cheap."""
+        """Return whether there are several kernels, and products with them are cheap.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        bool
+        """
         kernels, examples = training_set.kernels, training_set.examples
         if kernels.n_kernels == 1 or not kernels.is_linear:
             return False
@@ -95,7 +113,7 @@ class LinearEngine(Engine):
 
     def matvec(self, v: np.ndarray, theta: np.ndarray, *, each: bool = False) -> np.ndarray:
         if self._products is None:
-            raise self._cannot("hold the tables for products in memory")
+            raise self._cannot("keep the tables for products in memory")
         if not np.array_equal(theta, self._weighed):
             self._products.weigh(theta)
             self._weighed = theta.copy()
@@ -130,7 +148,16 @@ class LinearEngine(Engine):
         return self._core.subset(support).products(keep=False).quadratic(self._alpha[support])
 
     def outputs(self, kernels: np.ndarray | None = None) -> np.ndarray:
-        """Return the outputs of all kernels, or of k of them, shape (k, n): a copy."""
+        """Return the outputs of all kernels, or of k of them.
+
+        Parameters
+        ----------
+        kernels : ndarray of shape (k,), optional
+
+        Returns
+        -------
+        ndarray of shape (k, n), a copy
+        """
         if self._keeps_single:
             chosen = np.arange(self.n_kernels) if kernels is None else kernels
             self._know(np.isin(np.arange(self.n_kernels), chosen))

@@ -1,4 +1,4 @@
-"""How much memory outputs take, and how much there is."""
+"""Memory of outputs, and free memory of this process."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-LITTLE = 2**20  # bytes that need no look at the system, which takes as long as a small fit
-# For each version of control groups: what they allow, what they use, and how much of that are files
-# that the system drops when memory is short.
+LITTLE = 2**20  # bytes below which free memory is not checked: that takes as long as a small fit
+# For each version of Linux control groups: the files with the memory limit and the memory in use,
+# and the field of memory.stat with the page cache that can be reclaimed.
 CONTROLS = {
     "v2": ("memory.max", "memory.current", "inactive_file"),
     "v1": ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
@@ -17,25 +17,31 @@ CONTROLS = {
 
 
 def check_memory(M: int, n: int) -> None:
-    """Raise a readable error where the outputs of M kernels on n examples exceed free memory."""
+    """Raise ValueError if the outputs of M kernels on n examples exceed the free memory."""
     needed = 8 * M * n
     if needed > LITTLE and needed > (free := free_memory()):
         raise ValueError(
             f"{M:,} kernels on {n:,} examples need {needed / 2**30:.1f} GB for their outputs, but "
             f"{free / 2**30:.1f} GB are free; use fewer kernels or examples, or for p = 1 "
-            "solver='skm' or 'mwu', which keep the outputs of some kernels at a time"
+            "solver='skm' or 'mwu', which cache the outputs of some kernels at a time"
         )
 
 
 def free_memory(root: Path = Path("/")) -> float:
-    """Return the bytes that this program can still have; infinity where the system does not say.
+    """Return the memory that this process can still allocate, in bytes.
 
-    That is what the machine has left, or less where a control group (a container, a batch job)
-    allows less.
+    This is the available memory of the computer, or less if a control group (a container, a batch
+    job) has a lower limit.
 
     Parameters
     ----------
-    root : the folder that holds ``proc`` and ``sys``.
+    root : Path
+        The directory with ``proc`` and ``sys``.
+
+    Returns
+    -------
+    float
+        Infinite if the operating system does not report it.
     """
     left = [_left_in(folder, version) for folder, version in _control_groups(root)]
     return min([_left_on_machine(root), *left])
@@ -47,7 +53,7 @@ def _left_on_machine(root: Path) -> float:
 
 
 def _control_groups(root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the folders of the groups that this process is in, and of those around them."""
+    """Yield the directories of the control groups of this process and of their parents."""
     for line in _text(root / "proc/self/cgroup").splitlines():
         number, controllers, path = line.split(":", 2)
         if number == "0" and not controllers:
@@ -71,7 +77,7 @@ def _left_in(folder: Path, version: str) -> float:
 
 
 def _numbers(path: Path) -> dict[str, float]:
-    """Return the numbers of a file of lines that begin with a name and a number."""
+    """Return the numbers in a file with lines of the form "name number ..."."""
     fields = [line.split() for line in _text(path).splitlines()]
     return {line[0]: float(line[1]) for line in fields if len(line) > 1 and line[1].isdecimal()}
 

@@ -1,4 +1,4 @@
-"""Several decision functions over the same examples: one engine computes, each has its alphas."""
+"""The engine for several outputs (decision functions) that share examples and kernel weights."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from .cached_outputs import CachedOutputs
 
 
 class OutputsEngine(CachedOutputs):
-    """The engine of decision functions that share kernels, weights and examples.
+    """Several outputs that share kernels, weights and examples, on top of another engine.
 
-    Its examples are those of the engine below once for every decision function, one function after
-    the other; kernels between examples of different functions are 0. Rows that one function needs
-    are in the cache for the next.
+    The examples of the engine are repeated for every output, one output after the other. Kernels
+    between examples of different outputs are 0. All outputs share the cache of the engine.
 
     Parameters
     ----------
-    engine : the engine of the examples; its alpha is lost.
-    n_outputs : number of decision functions.
+    engine : Engine
+        The engine of the examples. Its alpha is overwritten.
+    n_outputs : int
+        Number of outputs.
     """
 
     def __init__(self, engine: Engine, n_outputs: int):
@@ -57,18 +58,18 @@ class OutputsEngine(CachedOutputs):
             self._of(output)[:] += kernel_blocks(self._engine).outputs()
 
     def _subset(self, examples: np.ndarray) -> OutputsEngine:
-        """Return an engine for some examples, all of one decision function."""
+        """Return an engine for some examples, all of one output."""
         ((_, output, local),) = self._split(examples)
         smaller = OutputsEngine(self._engine.subset(local), 1)
         smaller._values = np.ascontiguousarray(self._of(output)[:, local])
         return smaller
 
     def _of(self, output: int) -> np.ndarray:
-        """The outputs of a decision function."""
+        """Return the outputs g[m, i] of one decision function, shape (M, n), a view."""
         return self._values[:, output * self._engine.n : (output + 1) * self._engine.n]
 
     def _split(self, idx: np.ndarray) -> Iterator[tuple[np.ndarray, int, np.ndarray]]:
-        """Give where in idx the examples of each function are, the function, and the examples."""
+        """Yield, for each output in idx: positions in idx, output, indices of the examples."""
         outputs, local = np.divmod(idx, self._engine.n)
         for output in np.unique(outputs):
             where = np.flatnonzero(outputs == output)

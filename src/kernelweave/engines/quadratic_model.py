@@ -1,4 +1,4 @@
-"""An engine for one kernel matrix that is replaced by a model."""
+"""The engine for one kernel matrix that is approximated by a model."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from .surrogate import SurrogateMatrix
 
 
 class QuadraticModelEngine(CachedOutputs):
-    """The outputs F + K (alpha - alpha_0) of one kernel.
+    """Approximate outputs F + K (alpha - alpha_0) of one kernel.
 
     Parameters
     ----------
-    matrix : the model of K.
-    alpha, outputs : arrays of shape (n,)
-        alpha_0, where it starts, and the outputs F there.
+    matrix : LowRankModel or SurrogateMatrix
+        The model of K.
+    alpha, outputs : ndarray of shape (n,)
+        The first alpha, alpha_0, and its exact outputs F.
     """
 
     def __init__(

@@ -25,9 +25,9 @@ from .surrogate import SurrogateMatrix
 if TYPE_CHECKING:
     from .linear import LinearEngine as QuickEngine
 
-MOST_MOVES = 50  # vectors that are recorded,
-MOST_BYTES = 2**28  # or as many as fit in so many bytes
-NEW = 1e-3  # part of a vector outside the span of the others, below which it is rounding
+MOST_MOVES = 50  # largest number of recorded vectors,
+MOST_BYTES = 2**28  # and largest size of their products in bytes
+NEW = 1e-3  # skip vectors whose part outside the span of the others is below this fraction
 TINY = np.finfo(float).tiny
 
 
@@ -47,8 +47,8 @@ class LowRankModel:
 class RecordedProducts:
     """Orthonormal vectors and their products with kernel matrices.
 
-    Products with a weighted sum of kernels are kept when the weights change: as long as they change
-    little the products are nearly right.
+    Products with a weighted sum of kernels stay recorded when the weights change: for small
+    changes they are good approximations.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class RecordedProducts:
         self._products: list[np.ndarray] = []  # shape (k, n) each, or (1, n) of a sum
         self._kernels: np.ndarray | None = None  # which these are, shape (k,); None: a sum
         self._weights: list[np.ndarray] = []  # of the sums, shape (M,) each
-        self._quickly: list[np.ndarray] = []  # products of quick kernels, of the first moves
+        self._quickly: list[np.ndarray] = []  # products with quick kernels, of the first vectors
 
     def add(self, move: np.ndarray, product: np.ndarray, weights: np.ndarray) -> None:
         """Record the product of a vector, shape (n,), with kernels under weights, shape (M,).

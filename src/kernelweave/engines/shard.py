@@ -1,9 +1,8 @@
-"""A part of the examples, and what may be asked of it.
+"""A shard: a part of the training examples.
 
-A shard answers questions about its own examples: what they are, and what given examples with given
-alphas add to their outputs. It remembers nothing between two questions, so that an answer depends
-on the shard and on the question alone: one that was lost can be loaded again anywhere, and asked
-again.
+A shard returns its examples, and evaluates kernel expansions, sum_j alpha_j k_m(x_j, .), at its
+examples. Its methods have no side effects. If a shard is lost, it can be loaded again anywhere and
+the call repeated, with the same result.
 """
 
 from __future__ import annotations
@@ -24,21 +23,23 @@ from .base import TrainingSet
 from .family import FamilyEngine
 
 
-class Summands(NamedTuple):
-    """Examples that outputs are sums over, and their alphas or the changes of these, shape (q,)."""
+class Expansion(NamedTuple):
+    """A kernel expansion: q examples and their alphas, or changes of alpha, shape (q,)."""
 
     examples: Examples
     alpha: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
-class Varying:
-    """Those of some kernels that vary on the training examples: the M kernels of an engine.
+class VaryingKernels:
+    """The M kernels of an engine: those that are not constant on the training examples.
 
     Attributes
     ----------
-    compiled : all kernels.
-    family : whether those that vary are taken as functions of a few shared quantities.
+    compiled : CompiledKernels
+        All kernels.
+    family : bool
+        Whether the M kernels are evaluated as functions of a few shared quantities (`family`).
     """
 
     compiled: CompiledKernels
@@ -51,7 +52,7 @@ class Varying:
         return every if len(chosen) == every.n_kernels else every.part(chosen)
 
     def seen(self, examples: Examples) -> Examples:
-        """Return examples that all kernels have read, as these ones see them."""
+        """Return examples, given in the form that all kernels read, for the M kernels only."""
         return examples.part(self.compiled.listing.read_by(self.listing))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -64,12 +65,15 @@ class Shard:
 
     Attributes
     ----------
-    kernels : the M kernels.
-    examples : the n examples of this shard, as all kernels read them.
-    n_jobs : number of threads.
+    kernels : VaryingKernels
+        The M kernels.
+    examples : Examples
+        The n examples of this shard in the form that all kernels read.
+    n_jobs : int
+        Number of threads.
     """
 
-    kernels: Varying
+    kernels: VaryingKernels
     examples: Examples
     n_jobs: int = 1
 
@@ -80,54 +84,71 @@ class Shard:
 
     @cached_property
     def _own(self) -> Examples:
-        """The examples, as the M kernels see them."""
+        """The examples in the form that the M kernels read."""
         return self.kernels.seen(self.examples)
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_own"}
 
     def __sizeof__(self) -> int:
-        """The bytes of its examples: who places shards has to know what it costs to move one."""
+        """Return the size of the examples in bytes: Dask uses it to place shards."""
         arrays = [array for table in self.examples.tables for array in _arrays(table)]
         return self.examples.vectors.nbytes + sum(array.nbytes for array in arrays)
 
     def take(self, idx: np.ndarray) -> Examples:
-        """Return some of its examples, as all kernels read them."""
+        """Return the examples at given indices in the form that all kernels read."""
         return self.examples.take(idx)
 
     def part(self, idx: np.ndarray) -> Shard:
-        """Return a shard of some of its examples."""
+        """Return a shard with the examples at given indices."""
         return replace(self, examples=self.examples.take(idx))
 
-    def combined(self, given: Summands, theta: np.ndarray, rough: bool) -> np.ndarray:
-        """Return sum_m theta_m sum_j alpha_j k_m(x_j, x_i) over the given examples j, shape (n,).
+    def combined(self, given: Expansion, theta: np.ndarray, single: bool) -> np.ndarray:
+        """Return the values of a weighted sum of kernel expansions at the examples.
 
-        `rough`: to about six digits, where that is quicker.
+        Parameters
+        ----------
+        given : Expansion
+        theta : ndarray of shape (M,)
+            Kernel weights.
+        single : bool
+            Whether to compute in single precision if that is faster.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            sum_m theta_m sum_j alpha_j k_m(x_j, x_i).
         """
         with single_threaded_blas():
             if not self.kernels.family:
                 row: np.ndarray = self._decide(given, theta[None])[0]
                 return row
             engine = self._engine(given)
-            engine.single_precision = rough and engine.has_single_precision
+            engine.single_precision = single and engine.has_single_precision
             return engine.combined(theta)[given.examples.n :].copy()
 
-    def outputs(self, given: Summands, kernels: np.ndarray) -> np.ndarray:
-        """Return the same for each of k kernels, shape (k, n)."""
+    def outputs(self, given: Expansion, kernels: np.ndarray) -> np.ndarray:
+        """Return the values of a kernel expansion for each of k kernels, shape (k, n)."""
         with single_threaded_blas():
             if self.kernels.family:
                 return self._engine(given).outputs(kernels)[:, given.examples.n :].copy()
             return self._decide(given, np.eye(self.kernels.listing.n_kernels)[kernels])
 
-    def energies(self, given: Summands, slices: Sequence[tuple[int, int]]) -> np.ndarray:
-        """Return what some of the given examples add to s = alpha' K_m alpha, shape (M,).
+    def block_norms(self, given: Expansion, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+        """Return the part of the squared block norms alpha' K_m alpha in some rows, shape (M,).
 
-        Any shard can say so of any examples. `slices` are theirs: those of all shards together are
-        all examples.
+        The examples of the shard are not used: shards only divide the work.
+
+        Parameters
+        ----------
+        given : Expansion
+            All examples with alpha != 0.
+        slices : sequence of (first, last)
+            Rows of the kernel matrices. Those of all shards together are all rows.
         """
         with single_threaded_blas():
             if self.kernels.family:
-                return self._family_energies(given, slices)
+                return self._family_block_norms(given, slices)
             every = np.arange(self.kernels.listing.n_kernels)
             total = np.zeros(len(every))
             for first, last in slices:
@@ -135,7 +156,9 @@ class Shard:
                 total += some.outputs(given, every) @ given.alpha[first:last]
             return total
 
-    def _family_energies(self, given: Summands, slices: Sequence[tuple[int, int]]) -> np.ndarray:
+    def _family_block_norms(
+        self, given: Expansion, slices: Sequence[tuple[int, int]]
+    ) -> np.ndarray:
         seen = self.kernels.seen(given.examples)
         family = TrainingSet(self.kernels.listing, seen, 0.0, self.n_jobs).core(_core.Mixture)
         parts = [
@@ -154,25 +177,25 @@ class Shard:
         return TrainingSet(self.kernels.listing, self._own).largest_values()
 
     def is_faster_in_single_precision(self) -> bool:
-        """Return whether a family gives outputs of about six digits in less time."""
+        """Return whether a family is faster in single precision."""
         return FamilyEngine.of(TrainingSet(self.kernels.listing, self._own)).has_single_precision
 
-    def _engine(self, given: Summands) -> FamilyEngine:
-        """Return an engine of the given examples, then of its own, at the given alphas."""
+    def _engine(self, given: Expansion) -> FamilyEngine:
+        """Return an engine for the given examples, followed by those of the shard."""
         both = joined([self.kernels.seen(given.examples), self._own])
         engine = FamilyEngine.of(TrainingSet(self.kernels.listing, both, 0.0, self.n_jobs))
         engine.move_to(np.concatenate([given.alpha, np.zeros(self.n)]))
         return engine
 
-    def _decide(self, given: Summands, weights: np.ndarray) -> np.ndarray:
-        """Return combined outputs under each of k weights, shape (k, M): shape (k, n)."""
+    def _decide(self, given: Expansion, weights: np.ndarray) -> np.ndarray:
+        """Return combined outputs, shape (k, n), for each of k weight vectors, shape (k, M)."""
         program, others = self.kernels.listing.program, self.kernels.seen(given.examples)
         coef = np.repeat(given.alpha[None], len(weights), axis=0)
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
 
 
 def _arrays(table: Any) -> Iterator[np.ndarray]:
-    """Give the arrays that a table consists of."""
+    """Yield the arrays of a table."""
     for value in vars(table).values():
         if isinstance(value, np.ndarray):
             yield value

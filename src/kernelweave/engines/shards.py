@@ -1,4 +1,4 @@
-"""Where shards are, and how they are asked."""
+"""The interface to shards, and shards in this process."""
 
 from __future__ import annotations
 
@@ -10,34 +10,51 @@ import numpy as np
 
 from .shard import Shard
 
-Told = tuple[Any, ...]
+Arguments = tuple[Any, ...]
 
 
 class Shards(Protocol):
-    """Where shards are, and how they are asked."""
+    """A sequence of shards, in this process or on other machines."""
 
     @property
     def sizes(self) -> np.ndarray:
-        """Number of examples of each shard, (shards,); none is empty."""
+        """Number of examples of each shard, shape (shards,), all positive."""
 
-    def ask(
-        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
+    def call(
+        self,
+        method: Callable[..., Any],
+        shared: Arguments = (),
+        each: Sequence[Arguments | None] = (),
     ) -> list[Any]:
-        """Return the answers of all shards that are asked, in their order.
+        """Call a method of the shards, and return the results in the order of the shards.
 
         Parameters
         ----------
-        question : a method of `Shard`, whose arguments are `shared`, then those of `each`.
-        shared : what all shards are told.
-        each : what each shard is told besides, None for one that is not asked; by default nothing.
+        method : callable
+            A method of `Shard`. Its arguments are `shared`, followed by those in `each`.
+        shared : tuple
+            Arguments for all shards.
+        each : sequence of tuples, optional
+            Further arguments for each shard; None skips a shard.
+
+        Returns
+        -------
+        list
+            One result for each shard that was not skipped.
         """
 
     def parts(self, each: Sequence[np.ndarray]) -> Shards:
-        """Return shards of some of the examples of each; none where there are no such examples."""
+        """Return shards with some of the examples of each, without those that become empty.
+
+        Parameters
+        ----------
+        each : sequence of ndarrays
+            Indices of examples within each shard.
+        """
 
 
 @dataclass(frozen=True, eq=False)
-class NearShards:
+class LocalShards:
     """Shards in this process."""
 
     shards: Sequence[Shard]
@@ -46,12 +63,15 @@ class NearShards:
     def sizes(self) -> np.ndarray:
         return np.array([shard.n for shard in self.shards])
 
-    def ask(
-        self, question: Callable[..., Any], shared: Told = (), each: Sequence[Told | None] = ()
+    def call(
+        self,
+        method: Callable[..., Any],
+        shared: Arguments = (),
+        each: Sequence[Arguments | None] = (),
     ) -> list[Any]:
         pairs = zip(self.shards, each or [()] * len(self.shards), strict=True)
-        return [question(shard, *shared, *own) for shard, own in pairs if own is not None]
+        return [method(shard, *shared, *own) for shard, own in pairs if own is not None]
 
-    def parts(self, each: Sequence[np.ndarray]) -> NearShards:
+    def parts(self, each: Sequence[np.ndarray]) -> LocalShards:
         pairs = zip(self.shards, each, strict=True)
-        return NearShards([shard.part(idx) for shard, idx in pairs if len(idx)])
+        return LocalShards([shard.part(idx) for shard, idx in pairs if len(idx)])

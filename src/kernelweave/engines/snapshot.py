@@ -23,6 +23,15 @@ class Snapshot(NamedTuple):
     theta: np.ndarray | None = None
 
     def scaled(self, factor: float) -> Snapshot:
-        """Return the snapshot at factor * alpha, factor > 0."""
+        """Return the snapshot at factor * alpha.
+
+        Parameters
+        ----------
+        factor : float > 0
+
+        Returns
+        -------
+        Snapshot
+        """
         outputs = None if self.outputs is None else factor * self.outputs
         return Snapshot(factor * self.alpha, outputs, self.theta)

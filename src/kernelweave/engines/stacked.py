@@ -1,7 +1,7 @@
-"""The engine for few examples and many fits: the values of all kernels, computed once.
+"""The engine for few examples and many fits: all kernel values are computed once and cached.
 
-One fit touches every pair of examples a few times. A class against the rest, a norm, a cost or a
-fold more touches the same pairs again. With all values at hand these cost no evaluation at all.
+Fits of several classes (one against the rest), norms, costs or folds use the same pairs of examples
+again. With all kernel values in memory, further fits need no kernel evaluations.
 """
 
 from __future__ import annotations
@@ -14,15 +14,16 @@ from .cached_outputs import CachedOutputs
 from .costs import EngineCosts
 from .memory import LITTLE, free_memory
 
-MOST_BYTES = 2**28  # of all values: more of them are slower to read than to compute
+MOST_BYTES = 2**28  # of all kernel values: reading more takes longer than computing them
 
 
 class StackedEngine(CachedOutputs):
-    """All values of all kernels between all examples, and the outputs of every kernel.
+    """All examples in this process; all kernel values and the outputs of every kernel are cached.
 
     Parameters
     ----------
-    core : the engine of the core that does the work; `of` makes it.
+    core : _core.Stack
+        The engine of the compiled core that does the work; `of` creates it.
     """
 
     def __init__(self, core: _core.Stack):
@@ -31,15 +32,32 @@ class StackedEngine(CachedOutputs):
 
     @classmethod
     def of(cls, training_set: TrainingSet) -> StackedEngine:
-        """Return an engine at alpha = 0."""
+        """Return an engine at alpha = 0.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        StackedEngine
+        """
         kernels, side = training_set.kernels, training_set.examples.side
         return cls(_core.Stack(kernels.program, side, training_set.n_jobs))
 
     @staticmethod
     def serves(training_set: TrainingSet) -> bool:
-        """Return whether the values of several kernels fit into the memory that is allowed.
+        """Return whether this engine suits: several kernels whose values fit in the cache.
 
-        Kernels that are linear in what they share are summed up without any values.
+        Linear kernels are excluded, since their sums need no kernel values.
+
+        Parameters
+        ----------
+        training_set : TrainingSet
+
+        Returns
+        -------
+        bool
         """
         kernels, n = training_set.kernels, training_set.examples.n
         values = 8 * kernels.n_kernels * n**2

@@ -1,8 +1,8 @@
-"""The engine for more kernels than outputs can be kept of: some of them at a time.
+"""The engine for very many kernels: they are evaluated block by block.
 
-The outputs of M kernels take 8 M n bytes. A solver that gives most kernels no weight needs outputs
-of few of them (`subset`), and of all the others only s_m = alpha' K_m alpha, once in a while. These
-are computed block after block of kernels, and nothing of size M n is ever held.
+The outputs of M kernels take 8 M n bytes. Solvers with sparse weights need the outputs of a few
+kernels (`of_kernels`), and of all others only the squared block norms alpha' K_m alpha from time to
+time. These are computed block by block, so that no array of size M n is allocated.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ BLOCK = 20_000  # kernels evaluated at a time
 
 
 class StreamedEngine(CachedBlockNorms):
-    """All examples in this process, and engines for some of the kernels.
-
-    It notes alpha, and computes what is asked for.
+    """All examples in this process; only alpha and the combined outputs are cached.
 
     Parameters
     ----------
-    training_set : the kernels and examples.
+    training_set : TrainingSet
+        The kernels and examples.
     """
 
     def __init__(self, training_set: TrainingSet):
@@ -41,7 +40,16 @@ class StreamedEngine(CachedBlockNorms):
         return EngineCosts(block=LARGEST_BLOCK, streamed=True)
 
     def subset(self, examples: np.ndarray) -> StreamedEngine:
-        """Return an engine for some of the examples; the alphas of the others do not count."""
+        """Return an engine for some of the examples; the alphas of the others are set to 0.
+
+        Parameters
+        ----------
+        examples : ndarray of shape (q,)
+
+        Returns
+        -------
+        StreamedEngine
+        """
         training_set = self._training_set
         smaller = StreamedEngine(
             replace(training_set, examples=training_set.examples.take(examples))
@@ -50,7 +58,16 @@ class StreamedEngine(CachedBlockNorms):
         return smaller
 
     def of_kernels(self, kernels: np.ndarray) -> DenseEngine:
-        """Return an engine for some of the kernels, which keeps their outputs."""
+        """Return an engine for some of the kernels, with cached outputs.
+
+        Parameters
+        ----------
+        kernels : ndarray of shape (k,)
+
+        Returns
+        -------
+        DenseEngine
+        """
         part = DenseEngine.of(self._training_set.part(kernels))
         part.move_to(self._alpha)
         return part

@@ -20,8 +20,8 @@ from scipy.optimize import nnls
 if TYPE_CHECKING:
     from .base import MatVec
 
-NOTHING = 1e-12  # part of the largest eigenvalue that is rounding
-SMALL_SIGMA = 0.1  # part of the smallest energy that was seen: sigma, where the best would be 0
+RANK_TOLERANCE = 1e-12  # eigenvalues below this fraction of the largest one are rounding
+SMALL_SIGMA = 0.1  # sigma in units of the smallest eigenvalue of Q' K Q, if the fit gives 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,11 +30,12 @@ class SurrogateMatrix:
 
     Attributes
     ----------
-    quick : the engine of the kernels K_m.
-    factors : array of shape (k,)
+    quick : MatVec
+        The engine of the k kernels K_m with cheap products.
+    factors : ndarray of shape (k,)
     sigma : float
-    removed, added : arrays of shape (r, n)
-        R and A; None where nothing was seen.
+    removed, added : ndarray of shape (r, n), or None
+        R and A of the BFGS formula; None if no products are recorded.
     """
 
     quick: MatVec
@@ -47,27 +48,32 @@ class SurrogateMatrix:
     def of(
         cls, quick: MatVec, Q: np.ndarray, KQ: np.ndarray, quickly: np.ndarray
     ) -> SurrogateMatrix:
-        """Return the guess after orthonormal moves.
+        """Return the surrogate fitted to recorded products.
 
         Parameters
         ----------
-        quick : the engine of k kernels.
-        Q, KQ : arrays of shape (r, n)
-            Moves and their products.
-        quickly : array of shape (r, k, n)
-            Their products with the quick kernels.
+        quick : MatVec
+            The engine of the k kernels with cheap products.
+        Q, KQ : ndarray of shape (r, n)
+            Orthonormal vectors and their products with K.
+        quickly : ndarray of shape (r, k, n)
+            Their products with the kernels of `quick`.
+
+        Returns
+        -------
+        SurrogateMatrix
         """
-        energies = np.linalg.eigvalsh(_symmetric(Q @ KQ.T))
+        eigenvalues = np.linalg.eigvalsh(_symmetric(Q @ KQ.T))
         columns = [*quickly.transpose(1, 0, 2), Q]
         A = np.array([column.ravel() for column in columns])
         scale = np.linalg.norm(A, axis=1)
         scale[scale == 0] = 1.0
         A /= scale[:, None]
-        root = np.linalg.cholesky(A @ A.T + NOTHING * np.eye(len(A)))
+        root = np.linalg.cholesky(A @ A.T + RANK_TOLERANCE * np.eye(len(A)))
         fitted = nnls(root.T, np.linalg.solve(root, A @ KQ.ravel()))[0] / scale
         factors, sigma = fitted[:-1], float(fitted[-1])
         if sigma == 0:
-            sigma = SMALL_SIGMA * max(float(energies[0]), 0.0)
+            sigma = SMALL_SIGMA * max(float(eigenvalues[0]), 0.0)
         BQ = np.tensordot(quickly, factors, (1, 0)) + sigma * Q
         return cls(quick, factors, sigma, _root(Q, BQ), _root(Q, KQ))
 
@@ -87,6 +93,6 @@ def _symmetric(matrix: np.ndarray) -> np.ndarray:
 def _root(Q: np.ndarray, KQ: np.ndarray) -> np.ndarray:
     """Return R, shape (r, n), with R' R = K Q (Q' K Q)^+ Q' K."""
     values, vectors = np.linalg.eigh(_symmetric(Q @ KQ.T))
-    there = values > NOTHING * max(values[-1], 0.0)
-    root: np.ndarray = (vectors[:, there] / np.sqrt(values[there])).T @ KQ
+    positive = values > RANK_TOLERANCE * max(values[-1], 0.0)
+    root: np.ndarray = (vectors[:, positive] / np.sqrt(values[positive])).T @ KQ
     return root

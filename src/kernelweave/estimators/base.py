@@ -1,4 +1,4 @@
-"""What all estimators share: kernels in, certified solutions out."""
+"""The base class of all estimators: it prepares kernels, solves, and stores the model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from ..optimization.solve import solve, solve_confirmed
 from ..optimization.time_left import TimeLeft
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import Digits
+from ..problem.rounding import RoundingBounds
 from .automatic import choose
 from .fitted import FittedEstimator
 from .held_out_shares import FEWEST_FOR_SHARES, held_out_covariances, warn_of_inflated
@@ -52,35 +52,53 @@ from .validation import check_examples
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """What a fit has before it solves anything: kernels on the training examples, and an engine.
+    """Normalised kernels, training examples and an engine: the input of the solvers.
 
     Attributes
     ----------
-    compiled : the M kernels, normalised.
-    examples : the n training examples as the kernels read them.
-    shown : the same, or where they are on other machines a sample of them.
-    engine, name : the engine of the kernels that vary on the examples, and its name.
-    digits : how many digits the values of these kernels have.
-    shares : how much each example counts in means, shape (n,); the sum is 1.
+    compiled : CompiledKernels
+        The M normalised kernels.
+    examples : Examples
+        The n training examples in the form that the kernels read.
+    sample : Examples
+        The same, or a sample of them if they are on other machines.
+    engine : Engine
+        The engine of the kernels that are not constant on the examples.
+    name : str
+        The name of the engine.
+    rounding : RoundingBounds
+        Rounding bounds of the kernels of the engine.
+    shares : ndarray of shape (n,)
+        Weight of each example in means; the sum is 1.
     """
 
     compiled: CompiledKernels
     examples: Examples
-    shown: Examples
+    sample: Examples
     engine: Engine
     name: str
-    digits: Digits
+    rounding: RoundingBounds
     shares: np.ndarray
 
     def suited_norm(self, norm: Norm) -> Norm:
-        """Return a norm of M weights as that of the engine's kernels."""
+        """Return a norm of M weights restricted to the kernels of the engine."""
         norm = suited_norm(norm, self.name, self.compiled.n_kernels)
         return norm.among(self.compiled.varying)
 
     def suited(self, problems: list[Problem], *, shared: bool) -> tuple[list[Problem], Engine]:
         """Return the problems to solve one after the other, and the engine for them.
 
-        Those of outputs that share their weights are one problem.
+        Parameters
+        ----------
+        problems : list of Problem
+            The problem of each output.
+        shared : bool
+            Whether the outputs share their weights; their problems are then joined to one.
+
+        Returns
+        -------
+        problems : list of Problem
+        engine : Engine
         """
         problems = [replace(one, norm=self.suited_norm(one.norm)) for one in problems]
         if not shared:
@@ -90,10 +108,11 @@ class Prepared:
 
 @dataclass(eq=False, repr=False)
 class MKLEstimator(FittedEstimator):
-    """What the estimators share: kernels in, certified solutions out.
+    """The base class of all estimators.
 
-    Fields are parameters: the constructor that they make is the one that scikit-learn asks for.
-    Where examples are on other machines, the functions below are others.
+    The fields of the dataclass are the parameters of the estimator, so that the generated
+    constructor follows the conventions of scikit-learn. Estimators of `kernelweave.dask` replace
+    the functions that access examples.
     """
 
     kernels: Any = None
@@ -112,7 +131,7 @@ class MKLEstimator(FittedEstimator):
 
     _checked = check_examples
     _resolve = staticmethod(resolve)
-    _extrapolates: ClassVar[bool] = True  # whether present views make up for absent ones
+    _extrapolates: ClassVar[bool] = True  # whether present views are upscaled for absent ones
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 
     def _train(
@@ -123,23 +142,31 @@ class MKLEstimator(FittedEstimator):
         shared: bool = False,
         factors: Sequence[float] = (1.0,),
     ) -> float:
-        """Solve one problem per output on n examples, store the model, return the factor of C.
+        """Solve one problem per output, store the model, and return the chosen factor of C.
 
         Parameters
         ----------
-        X : n examples.
-        problems : the problem of each output.
-        targets : a number per example that differs where targets differ, shape (n,).
-        shared : whether the outputs share their weights.
-        factors : values by which costs may be multiplied. Default kernels and a factor are chosen
-            on held-out folds.
+        X : n examples
+        problems : list of Problem
+            The problem of each output.
+        targets : ndarray of shape (n,)
+            A number per example; examples with different targets have different numbers.
+        shared : bool
+            Whether the outputs share their weights.
+        factors : sequence of floats
+            Factors of the costs. With default kernels, one of them is chosen on held-out folds
+            together with the kernels.
+
+        Returns
+        -------
+        float
         """
         deadline = self._deadline()
         shared = shared and len(problems) > 1
         if self.checkpoint is not None:
             try_out(self.checkpoint, len(targets) * (len(problems) if shared else 1))
         method = find_method(self.solver, problems[0].norm, problems[0].loss, shared=shared)
-        # Parameters that depend on the data depend on all of it.
+        # Before equal examples are merged: parameters such as gamma depend on all examples.
         kernels = None if self.kernels is None else self._resolve(self.kernels, X)
         merged = None
         if mergeable(kernels or [], X):
@@ -159,19 +186,19 @@ class MKLEstimator(FittedEstimator):
                 chosen, X, costs, [method], norms, shared=shared, fits=len(problems)
             )
             problems, engine = prepared.suited(problems, shared=shared)
-            kept: list[Checkpoint] = []
+            files: list[Checkpoint] = []
             if self.checkpoint is not None:
                 data = data_key(kernels, self.normalize, prepared.examples)
-                kept = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
+                files = checkpoints(self.checkpoint, problems, data, engine.n_kernels)
             results: list[Result] = []
-            for one, file in zip_longest(problems, kept):  # each has as much time
+            for one, file in zip_longest(problems, files):  # the remaining time is divided equally
                 now, left = time.monotonic(), len(problems) - len(results)
                 until = now + (deadline - now) / left
                 results.append(
                     self._solve(one, engine, prepared, deadline=until, watch=watch, checkpoint=file)
                 )
-            if all(file.done for file in kept):
-                for file in kept:
+            if all(file.done for file in files):
+                for file in files:
                     file.remove()
         self._learn(prepared, results, merged)
         self._cross_fit(prepared, problems, engine, results)
@@ -182,7 +209,7 @@ class MKLEstimator(FittedEstimator):
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
     ) -> None:
-        """Learn from decision values of held-out examples, if the parameters ask for it."""
+        """Fit what needs decision values of held-out examples, such as calibrators."""
 
     def _measure_held_out(self, kernels: list[Kernel], X: Any, problems: list[Problem]) -> None:
         """Measure contributions on held-out examples; warn of kernels that memorise."""
@@ -212,14 +239,14 @@ class MKLEstimator(FittedEstimator):
         return candidates_of_views(X, costs)
 
     def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
-        """Return a context with what shows progress, if anything does."""
+        """Return a context with a function that displays progress, or None if not verbose."""
         if not self.verbose:
             return nullcontext()
         clock = TimeLeft(self.tol)
         return live_line(type(self).__name__, lambda progress: f", {clock.after(progress)}")
 
     def _deadline(self) -> float:
-        """Return when a fit that begins now has to end, in the time of `time.monotonic`."""
+        """Return the deadline of a fit that begins now, on the clock `time.monotonic`."""
         return np.inf if self.max_time is None else time.monotonic() + self.max_time
 
     def _default_kernels(self, X: Any, costs: np.ndarray) -> list[Kernel]:
@@ -237,11 +264,24 @@ class MKLEstimator(FittedEstimator):
         shared: bool,
         fits: int,
     ) -> Prepared:
-        """Normalise kernels, and give them an engine for all methods and norms to be asked for.
+        """Normalise the kernels, and create an engine that suits all methods and norms.
 
-        `costs`: shape (n,); examples count as much as they cost.
-        `shared`: whether outputs share their weights, each with an alpha of its own.
-        `fits`: how many machines will be trained on it.
+        Parameters
+        ----------
+        kernels : list of Kernel
+        X : n examples
+        costs : ndarray of shape (n,)
+            Weights of the examples in the statistics of the normalisation.
+        methods, norms : sequences of Method and Norm
+            All that will be used with the engine.
+        shared : bool
+            Whether several outputs, each with its own alpha, share their weights.
+        fits : int
+            Number of problems that will be solved with the engine.
+
+        Returns
+        -------
+        Prepared
         """
         n_jobs = thread_count(self.n_jobs)
         compiled, examples = prepare(
@@ -257,8 +297,8 @@ class MKLEstimator(FittedEstimator):
             training_set = training_set.part(compiled.varying)
         name = choose_engine(training_set, methods, norms, shared=shared, fits=fits)
         engine = ENGINES[name](training_set)
-        digits = Digits(training_set.kernels, training_set.examples, engine.precision)
-        return Prepared(compiled, examples, examples, engine, name, digits, costs / costs.sum())
+        rounding = RoundingBounds(training_set.kernels, training_set.examples, engine.precision)
+        return Prepared(compiled, examples, examples, engine, name, rounding, costs / costs.sum())
 
     def _solve(
         self,
@@ -272,10 +312,27 @@ class MKLEstimator(FittedEstimator):
         checkpoint: Checkpoint | None = None,
         confirm: bool = True,
     ) -> Result:
-        """Solve a problem as the parameters say, until a time.
+        """Solve a problem with the parameters of the estimator.
 
-        It starts afresh, from the engine's alpha and given weights, shape (M,), or from what a
-        checkpoint says. `confirm`: whether the result is to be kept.
+        Parameters
+        ----------
+        problem : Problem
+        engine : Engine
+        prepared : Prepared
+        weights : ndarray of shape (M,), optional
+            If given, training starts from these weights and the alpha of the engine (warm start).
+        deadline : float
+            Time of `time.monotonic` at which to stop.
+        watch : callable, optional
+            Displays progress.
+        checkpoint : Checkpoint, optional
+            Training continues from its state, if it has one.
+        confirm : bool
+            Whether to bound the rounding error of the gap, as for the final model.
+
+        Returns
+        -------
+        Result
         """
         shared = problem.n_outputs > 1
         method = find_method(self.solver, problem.norm, problem.loss, shared=shared)
@@ -295,17 +352,17 @@ class MKLEstimator(FittedEstimator):
             best=BestModel(self.tol) if confirm and limited else None,
         )
         engine.work.clear()
-        if checkpoint and (kept := checkpoint.load()):
-            alpha, weights = kept
+        if checkpoint and (state := checkpoint.load()):
+            alpha, weights = state
             engine.move_to(alpha)
         try:
-            with np.errstate(over="ignore", invalid="ignore"):  # checked in the objective
+            with np.errstate(over="ignore", invalid="ignore"):  # the objective is checked instead
                 if confirm:
-                    result = solve_confirmed(problem, engine, plan, run, prepared.digits, weights)
+                    result = solve_confirmed(problem, engine, plan, run, prepared.rounding, weights)
                 else:
                     result = solve(problem, engine, plan, run, weights)
         except FloatingPointError as error:
-            raise ValueError(why_not_finite(prepared.compiled, prepared.shown, problem)) from error
+            raise ValueError(why_not_finite(prepared.compiled, prepared.sample, problem)) from error
         except KeyboardInterrupt:
             if checkpoint:
                 checkpoint.keep_last()
@@ -315,17 +372,17 @@ class MKLEstimator(FittedEstimator):
         if checkpoint:
             checkpoint.end(result, done=result.converged or not run.budget.spent)
         if run.best and run.budget.spent and not result.converged:
-            result = run.best.instead_of(result)  # another fit goes on from the last one
+            result = run.best.instead_of(result)  # the checkpoint has the last model instead
         return result.moved(problem.centre)
 
     def _learn(
         self, prepared: Prepared, results: list[Result], merged: MergedExamples | None = None
     ) -> None:
-        """Keep what the results say of all examples, or of the merged ones."""
+        """Store the model; warn if it has not converged or is constant."""
         compiled, examples = prepared.compiled, prepared.examples
         if not all(result.converged and result.weights.any() for result in results):
             names = [compiled.names[m] for m in compiled.varying]
-            warn_of(self, results, names, prepared.digits)
+            warn_of(self, results, names, prepared.rounding)
         results = [one.spread(compiled.varying, compiled.n_kernels) for one in results]
         shares, n_jobs = prepared.shares, thread_count(self.n_jobs)
         with single_threaded_blas():
@@ -350,15 +407,18 @@ class MKLEstimator(FittedEstimator):
         self.n_iter_ = max(result.n_iter for result in results)
         self.certifies_ = self.plan_.certifies
         constant = len(self._model.compiled.varying) < self._model.compiled.n_kernels
-        norm = getattr(self, "norm_", None) or getattr(self, "norm", None)  # of a search, or given
+        norm = getattr(self, "norm_", None) or getattr(
+            self, "norm", None
+        )  # chosen by a search, or given
         if constant and isinstance(norm, Elliptic):
             self.certifies_ += ", with weights of 0 for constant kernels"
-        if self.verbose:  # what was reached in the end, whatever the last turn had
+        if self.verbose:  # the final gap, which may differ from that of the last iteration
             gap, count = float(gaps.max()), self.n_iter_
-            print(f"{type(self).__name__}: {count} turns, duality gap {gap:.2e}", file=sys.stderr)
+            done = f"{count} iterations, duality gap {gap:.2e}"
+            print(f"{type(self).__name__}: {done}", file=sys.stderr)
 
     def _forget(self) -> None:
-        """Drop what an earlier fit has learned: an interrupted fit must leave nothing behind."""
+        """Delete the fitted attributes, so that an interrupted fit leaves no old model."""
         learned = ("_model", "_default")
         for name in [name for name in vars(self) if name.endswith("_") or name in learned]:
             delattr(self, name)

@@ -56,7 +56,7 @@ class _WithProbabilities:
 
 
 def _has_sets(model: Any) -> bool:
-    """Return whether there are scores of held-out examples; raise if there are none."""
+    """Return True if the model is calibrated; raise AttributeError otherwise."""
     if model.calibrate:
         return True
     raise AttributeError("predict_set requires calibrate='sigmoid' or calibrate='isotonic'")
@@ -64,7 +64,7 @@ def _has_sets(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseClassifier(ClassifierMixin, MKLEstimator):
-    """What a classifier does, whoever chooses its norm and C."""
+    """Methods shared by `MKLClassifier` and `MKLClassifierCV`."""
 
     loss: str | losses.Loss = "hinge"
     class_weight: dict[Any, float] | str | None = None
@@ -74,7 +74,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     _takes_hard_margins: ClassVar[bool] = True  # C may be inf
 
     def _labels(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the classes, and which of them each example belongs to, shape (n,)."""
+        """Return the classes, and the index of the class of each example, shape (n,)."""
         y = check_targets(self, X, y, numeric=False)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -87,7 +87,7 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         return classes, codes
 
     def _problems(self, codes: np.ndarray, costs: np.ndarray, norm: norms.Norm) -> list[Problem]:
-        """Return one problem per class, or a single one for two."""
+        """Return one problem per class (one against the rest), or one for two classes."""
         loss, count = losses.get(self.loss, "classifier"), codes.max() + 1
         positives = [1] if count == 2 else range(count)
         targets = [np.where(codes == c, 1.0, -1.0) for c in positives]
@@ -98,8 +98,9 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
     def _costs(
         self, classes: np.ndarray, codes: np.ndarray, sample_weight: Any = None
     ) -> np.ndarray:
+        """Return sample weights times class weights, shape (n,)."""
         given = self.class_weight
-        if isinstance(given, dict):  # not all of its classes need be in a part of the examples
+        if isinstance(given, dict):  # some of its classes may be missing in a fold
             per_class = np.array([given.get(label, 1.0) for label in classes.tolist()])
         else:
             per_class = compute_class_weight(given, classes=classes, y=classes[codes])
@@ -116,18 +117,43 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         outputs = len(self._model.intercept)
         if getattr(self, "multilabel_", False):
             if self.classes_.shape != (outputs,):
-                raise ValueError("there must be a label for each decision function")
+                raise ValueError(
+                    f"classes_ must have one label per decision function, {outputs}, got "
+                    f"{self.classes_.shape}"
+                )
             return
         if self.classes_.shape != (max(outputs, 2),) or outputs == 2:
-            raise ValueError("there must be a class for each decision function, or two for one")
+            raise ValueError(
+                f"classes_ must have one class per decision function, or two for one, got shape "
+                f"{self.classes_.shape} for {outputs} decision functions"
+            )
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return decision values, shape (n,), or (n, classes) with more classes or labels."""
+        """Return decision values.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, n_outputs) with more than two classes or several labels
+            For two classes, positive values predict ``classes_[1]``.
+        """
         values = self._decide(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted labels, shape (n,); of several, (n, labels) of 0 and 1."""
+        """Return the predicted labels.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, n_labels) of 0 and 1 for multilabel models
+        """
         values = self.decision_function(X)
         if getattr(self, "multilabel_", False):
             return (values > 0).astype(int)
@@ -140,17 +166,24 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
         """Return the probabilities of the classes.
 
         With ``calibrate=`` a sigmoid or isotonic function, fitted to cross-fitted decision values,
-        turns decision values into probabilities. Without it the logistic loss gives
-        1 / (1 + exp(-f)). Either refers to class frequencies after `class_weight`.
+        maps decision values to probabilities. Without it the logistic loss gives
+        1 / (1 + exp(-f)). Both refer to class frequencies after `class_weight`.
 
         Parameters
         ----------
-        X : n examples.
+        X : array, table, views or sequences with n examples
 
         Returns
         -------
-        Array of shape (n, classes). One against the rest has a number for each class, which are
-        divided by their sum; several labels have one each.
+        ndarray of shape (n, n_classes)
+            Columns follow ``classes_``. With more than two classes, the probabilities of one
+            against the rest are divided by their sum. Multilabel models have one probability for
+            each label.
+
+        Raises
+        ------
+        AttributeError
+            If the loss is not logistic and `calibrate` is None.
         """
         return self._probabilities(self._decide(X))
 
@@ -170,16 +203,28 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
         Parameters
         ----------
-        X : n examples.
-        alpha : accepted rate of errors, between 0 and 1.
+        X : array, table, views or sequences with n examples
+        alpha : float in (0, 1)
+            Accepted error rate.
 
         Returns
         -------
-        Boolean array of shape (n, classes); columns follow ``classes_``. A set may be empty, for an
-        example unlike all others, or hold several classes.
+        boolean ndarray of shape (n, n_classes)
+            Columns follow ``classes_``. A set may be empty, for an example unlike all training
+            examples, or contain several classes.
+
+        Raises
+        ------
+        AttributeError
+            If `calibrate` is None.
+        ValueError
+            If `alpha` is outside (0, 1), or the model is multilabel.
         """
         if getattr(self, "multilabel_", False):
-            raise ValueError("predict_set is defined for one label per example, not for several")
+            raise ValueError(
+                "predict_set requires one label per example, got a multilabel model; use "
+                "predict_proba"
+            )
         limit = threshold(self.conformity_, checked_alpha(alpha))
         sets: np.ndarray = 1.0 - self._probabilities(self._decide(X)) <= limit + 1e-12
         return sets
@@ -208,7 +253,17 @@ class BaseClassifier(ClassifierMixin, MKLEstimator):
 
     @_WithProbabilities
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """Return the logarithms of the probabilities, shape (n, classes)."""
+        """Return the logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            See `predict_proba`.
+        """
         return np.asarray(np.log(self.predict_proba(X)))
 
     def __sklearn_tags__(self) -> Any:
@@ -231,89 +286,122 @@ class MKLClassifier(BaseClassifier):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        Each may be a family. None: default kernels, which depend on the type of each column
-        and not on its units, accept missing numbers, and are chosen on held-out folds: RBF
+        Each may be a family of kernels. None: default kernels for the type of each column. They
+        do not depend on units, accept missing numbers, and are chosen on held-out folds: RBF
         kernels of all columns together, with or without a kernel per column; for sequences,
         (gapped) k-mers or the weighted degree kernel (see `kernels.default`).
     norm : float >= 1, inf, or an object of `kernelweave.norms`
         1 gives sparse weights, inf the plain sum of the kernels.
     C : float or "auto"
-        Cost of a unit of loss. "auto": with default kernels (`kernels=None`) 0.1, 1, 10 or 100,
-        chosen together with the kernels on held-out folds of at most 2,000 examples; with
-        given kernels 1. inf is a hard margin (hinge and squared hinge): the margin of every
-        example is at least 1, sample weights only select examples, and an error is raised if the
-        classes cannot be separated.
+        Factor of the losses; larger values fit the training examples more closely. "auto" is 1
+        with given kernels. With default kernels (`kernels=None`) it is 0.1, 1, 10 or 100, chosen
+        together with the kernels on held-out folds of at most 2,000 examples. inf is a hard margin
+        (hinge and squared hinge): the margin of every example is at least 1, sample weights only
+        select examples, and an error is raised if the classes cannot be separated.
     loss : {"hinge", "squared_hinge", "logistic", "smooth_hinge"} or a loss object
+        Loss V(f, y) of a decision value f for a label y of -1 or +1:
+
+        * "hinge" : max(0, 1 - y f), the loss of a support vector machine;
+        * "squared_hinge" : max(0, 1 - y f)^2;
+        * "logistic" : log(1 + exp(-y f)), which provides `predict_proba` without calibration. All
+          examples become support vectors;
+        * "smooth_hinge" : log(1 + exp(sigma (1 - y f))) / sigma, a differentiable hinge. Pass
+          ``losses.SmoothHinge(sigma)`` for other values of sigma.
     calibrate : {"sigmoid", "isotonic"} or None
-        How `predict_proba` and `predict_set` turn decision values into probabilities. The function
+        How `predict_proba` and `predict_set` map decision values to probabilities. The function
         is fitted to decision values of 5-fold cross-fitting, for which all folds use the kernel
         values of the fit. "sigmoid" suits small data, "isotonic" thousands of examples.
-    solver : str
-        "auto", or a solver by name.
+    solver : str or an object of `kernelweave.solvers`
+        How the problem is solved. All solvers reach the same optimum, except for the two-stage
+        solvers; they differ in the norms that they accept and in speed:
+
+        * "auto" : chooses the algorithm by norm, loss and data (see ``plan_``);
+        * "analytic" : closed-form weight steps, for p > 1 (Kloft et al. 2011);
+        * "newton" or "hessian" : Newton steps of the weights (Chapelle and Rakotomamonjy 2008);
+        * "cutting-plane" : minimises the maximum of cuts (Sonnenburg et al. 2006; Kloft et al.
+          2009);
+        * "level" : the level method (Xu et al. 2009);
+        * "gradient" : projected gradients with a BFGS metric, for p = 1, a variant of SimpleMKL
+          (Rakotomamonjy et al. 2008);
+        * "uniform" : equal weights, for p = inf;
+        * "alignment", "centered-alignment" : two-stage solvers. The weights maximise the
+          (centred) alignment with the labels (Cortes et al. 2012); the SVM is then trained with
+          fixed weights;
+        * "qcqp" : a cone program, for small problems (requires Clarabel; Lanckriet et al. 2004);
+        * "skm" : the support kernel machine, p = 1 (Bach et al. 2004);
+        * "mwu" : multiplicative weights, p = 1 and the squared hinge (Moeller et al. 2018).
+
+        Objects such as ``SKM(sparsify=True)`` have parameters.
     interleaved : bool
-        Whether weights may change before the inner problem, with the weights given, is solved.
+        Whether weight steps are taken before the inner problem (fixed weights) is solved.
     normalize : {"variance", "unit", "trace", "center", None}
-        How kernels are made comparable.
+        Normalisation of the kernels: variance 1 of the training examples in feature space,
+        k(x, x) = 1 for every example, mean of k(x, x) equal to 1, mean 0 in feature space, or none.
     tol : float
-        Relative duality gap at which to stop: (P - D) / min(|P|, P0 - D), P and D being the primal
-        and the dual value and P0 that of the best constant.
+        Relative duality gap at which to stop: (P - D) / min(|P|, P0 - D), with the primal value P,
+        the dual value D and the primal value P0 of the constant model.
     max_iter : int or None
-        Bound on the number of turns of the outer loop.
+        Maximum number of outer iterations.
     max_time : float or None
-        Bound on the seconds that a fit takes, of which every class has its share. A fit that runs
-        out of time warns of the gap that it has reached. Solvers look at the clock after every
-        working set, and within those that take long; what comes before them (reading and
-        normalising kernels, weights from alignments) is always finished.
+        Maximum training time in seconds, divided equally among the outputs. If time runs out, the
+        best model so far is returned with a ConvergenceWarning. Time is checked after every
+        working set, and within long ones; reading and normalising kernels and the computation of
+        alignments are never interrupted.
     working_set : int or "auto"
-        Number of examples worked on in a turn. A number also rules out conjugate gradients. The
-        solvers "skm", "mwu" and "qcqp" have no such working sets and ignore it.
+        Number of examples in a working set. An integer also excludes conjugate gradients. Ignored
+        by the solvers "skm", "mwu" and "qcqp".
     cache_mb : float
-        Memory for rows of distances and dot products.
+        Size of the cache for rows of distances and dot products, in megabytes.
     n_jobs : int or None
-        Threads; None is one, -1 all processors.
+        Number of threads; None is one, -1 all processors.
     class_weight : dict, "balanced" or None
         Factors of C for the examples of each class.
     share_weights : bool
         With more than two classes: whether all of them use the same kernel weights. The sum of
         their problems is then solved, as one problem with one duality gap.
     checkpoint : path or None
-        Where a long run saves its state every two minutes, a file ``<path>.<output>`` for each
-        output. A run that was killed goes on from there, and so does one that `max_iter` or
-        `max_time` stopped: fit again with more. One that ends otherwise removes its files.
+        Path to which a long run saves its state every two minutes, one file ``<path>.<output>``
+        for each output. If the run is killed, or stopped by `max_iter` or `max_time`, the next
+        call of `fit` continues from there. Files are removed when the run ends otherwise.
     verbose : int
-        1 shows a live line, 2 also prints the plan of the fit; both on standard error.
+        1 displays a progress line, 2 also prints the plan of the fit; both on standard error.
     random_state : int, RandomState or None
-        Only for solvers that draw random numbers.
+        Only used by solvers that draw random numbers.
 
     Attributes
     ----------
-    weights_ : array of shape (M,), or (classes, M) unless they are shared
+    weights_ : ndarray of shape (M,), or (n_outputs, M) unless they are shared
+        Kernel weights theta.
     kernel_names_ : tuple of M strings
-    support_ : array of shape (n_support,)
-    dual_coef_ : array of shape (1 or classes, n_support)
-    intercept_ : array of shape (1 or classes,)
+    support_ : ndarray of shape (n_support,)
+        Indices of the support vectors.
+    dual_coef_ : ndarray of shape (n_outputs, n_support)
+        Signed dual coefficients. There is one output for two classes, otherwise one per class.
+    intercept_ : ndarray of shape (n_outputs,)
     primal_objective_, dual_objective_, duality_gap_ : float, or one for each row of weights_
     constant_objective_ : float, or one for each row of weights_
-        Primal value of the best constant. Where no model is better there is nothing to learn: the
-        weights are then 0, and a UserWarning says so.
+        Primal value of the constant model (intercept only). If that model is optimal, the weights
+        are 0 and a UserWarning is issued.
     plan_ : Plan
-        How the model was trained; its repr is a sentence.
+        The engine, the start and the solver of the fit.
     certifies_ : str
-        "weights and machine", or "machine at given weights" for the two-stage solvers.
-    optimality_ : array of shape (2,), or (rows of weights_, 2)
-        With `solver="skm"` only: the (eps1, eps2) of Bach et al. (2004) that were reached. No
-        kernel with weight has an s_m / 2 that is below the largest by more than eps1, and outputs
-        that move by eps2 satisfy the KKT conditions.
+        What the duality gap certifies: "weights and machine" (kernel weights and SVM), or "machine
+        at given weights" (only the SVM) for the two-stage solvers.
+    optimality_ : ndarray of shape (2,), or (rows of weights_, 2)
+        Only with `solver="skm"`: the (eps1, eps2) of Bach et al. (2004) that were reached. Every
+        kernel with a weight has an s_m / 2 within eps1 of the largest, and the KKT conditions hold
+        after changes of the outputs by at most eps2.
     n_iter_ : int
+        Number of outer iterations.
     history_ : list of dict
-        Seconds, primal, dual, constant, gap and weights after every turn; a list for each row of
-        weights_.
-    classes_ : array
+        Seconds, primal, dual, constant, gap and weights after every iteration; one list for each
+        row of weights_.
+    classes_ : ndarray of shape (n_classes,)
     C_ : float
         The C of the model.
     candidates_ : list of dict
-        With `kernels=None`: for each set of default kernels that was tried its name ("kernels"),
-        its best "C", and its held-out "loss" (error rate).
+        With `kernels=None`: name ("kernels"), best "C" and held-out "loss" (error rate) of each
+        set of default kernels that was compared.
 
     Examples
     --------
@@ -335,9 +423,27 @@ class MKLClassifier(BaseClassifier):
     checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLClassifier:
-        """Learn from n examples X with labels y, shape (n,), or 0 and 1 for each of several labels.
+        """Fit the model.
 
-        Several labels, shape (n, labels), are as many problems; ``classes_`` are their numbers.
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+        y : array-like of shape (n,), or (n, n_labels) of 0 and 1
+            Labels. With several labels per example (multilabel), one problem is solved for each,
+            and ``classes_`` is ``arange(n_labels)``.
+        sample_weight : array-like of shape (n,), optional
+            Factors of C.
+
+        Returns
+        -------
+        MKLClassifier
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are invalid, or if C is inf and the classes cannot be
+            separated.
         """
         self._forget()
         check_parameters(self)
@@ -357,7 +463,7 @@ class MKLClassifier(BaseClassifier):
         return (1.0, FACTORS) if is_auto(self.C) else (float(self.C), (1.0,))
 
     def _fit_labels(self, X: Any, y: Any, sample_weight: Any) -> MKLClassifier:
-        """Learn several labels, each of which an example may have."""
+        """Fit one problem per label (multilabel)."""
         problems, y = self._label_problems(X, y, sample_weight)
         C, factors = self._cost()
         self.C_ = C * self._train(X, problems, one_number(y), self.share_weights, factors)
@@ -372,17 +478,20 @@ class MKLClassifier(BaseClassifier):
         check_consistent_length(X, y)
         if not np.isin(y, (0, 1)).all():
             raise ValueError(
-                "y must hold 0 or 1 for each of several labels, but holds other values"
+                "y must contain only 0 and 1 for several labels per example, got other values"
             )
         if self.class_weight is not None:
-            raise ValueError("class_weight must be None where y holds several labels")
+            raise ValueError(
+                f"class_weight must be None for several labels per example, got "
+                f"{self.class_weight!r}; pass sample_weight instead"
+            )
         C = getattr(self, "C_", self._cost()[0])
         costs = weighed(C, check_weights(sample_weight, len(y)))
         alike = np.flatnonzero((y == y[:1]).all(axis=0))
         if len(alike):
             raise ValueError(
-                f"y: all examples have the same value, {y[0, alike[0]]}, of label {alike[0]}: "
-                "there is nothing to learn, leave it out"
+                f"y must contain 0 and 1 for every label, but label {alike[0]} is "
+                f"{y[0, alike[0]]} for all examples; remove that column"
             )
         loss, norm = losses.get(self.loss, "classifier"), norms.as_norm(self.norm)
         return [Problem.of(loss, norm, np.where(one > 0, 1.0, -1.0), costs) for one in y.T], y

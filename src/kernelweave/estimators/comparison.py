@@ -1,7 +1,7 @@
-"""Is it worth it? The learned combination against the plain sum, the best kernel, and others.
+"""Comparison of the learned combination with the plain sum, the best single kernel and others.
 
-Every contestant is given the same chance: its C, the norm of the learned combination and the kernel
-of the single one are chosen by cross-validation inside each training fold, from the same grid.
+The C of every model, the norm of the learned combination and the single kernel are chosen by nested
+cross-validation, inside each training fold and from the same grid.
 """
 
 from __future__ import annotations
@@ -35,17 +35,18 @@ INNER_FOLDS = 3
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
-    """Scores of several machines on the same folds; larger is better.
+    """Scores of several models on the same folds; larger is better.
 
     Attributes
     ----------
-    scores : dict from the name of a machine to an array of shape (folds,)
+    scores : dict
+        Scores of each model by its name, shape (n_folds,).
     chosen : tuple of strings
-        The single kernel that was chosen in each fold, as it is called in the first one.
+        Name of the best single kernel in each fold. Names are those of the first fold.
     scoring : str
-        What the scores are.
-    settings : dict from the name of a machine to a list of (norm, C), one for each fold
-        What was chosen for it.
+        Name of the score.
+    settings : dict
+        List of the chosen (norm, C), one for each fold, by the name of the model.
 
     Examples
     --------
@@ -69,10 +70,10 @@ class Comparison:
 
     @property
     def differences(self) -> dict[str, tuple[float, float]]:
-        """By how much the learned combination is better than each other machine.
+        """Score of the learned combination minus that of each other model.
 
-        It is a dict from names to (mean, standard error) of the differences on the same folds.
-        Training folds overlap, so that standard errors are on the small side.
+        A dict from names to (mean, standard error) of the differences on the same folds. Since
+        training folds overlap, the standard errors are too small.
         """
         learned = self.scores[LEARNED]
         return {
@@ -100,14 +101,17 @@ class Comparison:
         return "\n".join(lines)
 
     def _better(self, name: str) -> str:
-        """How the difference to a machine is written."""
+        """Return the difference to a model as text."""
         return "" if name == LEARNED else "{:+.3f} +- {:.3f}".format(*self.differences[name])
 
     def to_frame(self) -> DataFrame:
-        """Return a pandas DataFrame: a row per machine.
+        """Return the scores as a table.
 
-        Its columns are mean, std, difference and error (by how much the learned combination is
-        better, and the standard error of that), and each fold.
+        Returns
+        -------
+        pandas DataFrame
+            One row per model. Columns: mean, std, difference (score of the learned combination
+            minus that of the model), error (standard error of the difference), and each fold.
         """
         import pandas as pd
 
@@ -121,7 +125,16 @@ class Comparison:
         return pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
     def plot(self, ax: Axes | None = None) -> ComparisonDisplay:
-        """Draw the scores: a line per fold, the means, and how much better was learned."""
+        """Plot the scores: one line per fold, the means, and the differences.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        ComparisonDisplay
+        """
         named = {f"{name}\n{self._better(name)}": values for name, values in self.scores.items()}
         return ComparisonDisplay(named, self.scoring).plot(ax)
 
@@ -137,32 +150,39 @@ def compare(
     norms: Iterable[float | Norm] | None = None,
     others: Mapping[str, BaseEstimator] | None = None,
 ) -> Comparison:
-    """Compare what was learned with what needs no learning of weights, on the same folds.
+    """Compare learned kernel weights with the plain sum and the best single kernel.
 
-    In each training fold C is chosen for every machine, the norm for the learned combination, and
-    the kernel for the single one, all by cross-validation in three parts of that fold, drawn at
-    random once, and from the same grid. So every score is as honest as the others.
+    In each training fold, C of every model, the norm of the learned combination and the single
+    kernel are chosen by 3-fold cross-validation with shuffled folds and the same grid (nested
+    cross-validation). So no score is biased by the choice of parameters.
 
     Parameters
     ----------
     estimator : MKLClassifier, MKLRegressor, MKLSurvival, or a pipeline that ends with one of them
-        It is not changed. Its own C and norm are not used.
-    X : n examples.
-    y : array of shape (n,)
+        It is not modified. Its own C and norm are not used.
+    X : array, table, views or sequences with n examples
+    y : array-like of shape (n,)
     cv : int, splitter or iterable of (train, test), as in scikit-learn
     scoring : str, callable or None
         As in scikit-learn; None is the accuracy, R^2 or the concordance index. A callable is also
         used inside training folds, as in `MKLClassifierCV`.
     Cs : sequence of floats, optional
-        0.01, 0.1, 1, 10 and 100 by default; for a regressor these times the spread of y.
+        0.01, 0.1, 1, 10 and 100 by default; multiplied by the standard deviation of y for
+        regressors.
     norms : sequence of floats >= 1 (or inf) and norm objects, optional
         1, 4/3, 2, 4 and infinity by default.
     others : dict from names to estimators, optional
-        Rivals, which are fitted as they are.
+        Further models. They are fitted with the given parameters.
 
     Returns
     -------
     Comparison
+
+    Raises
+    ------
+    ValueError
+        If `estimator` is no classifier or regressor of this package, or a name in `others` is
+        taken.
 
     Examples
     --------
@@ -177,12 +197,14 @@ def compare(
     ['learned combination', 'plain sum', 'best single kernel']
     """
     make = _maker(estimator, Cs, scoring)
-    rivals = dict(others or {})
-    if taken := {LEARNED, SUM, SINGLE} & set(rivals):
-        raise ValueError(f"others must have names of their own, got {sorted(taken)}")
+    further = dict(others or {})
+    if taken := {LEARNED, SUM, SINGLE} & set(further):
+        raise ValueError(
+            f"others must have names of their own, got {sorted(taken)}; rename these estimators"
+        )
     chosen_norms = NORMS if norms is None else list(norms)
     measure = scoring or _default_scoring(estimator)
-    scores: dict[str, list[float]] = {name: [] for name in (LEARNED, SUM, SINGLE, *rivals)}
+    scores: dict[str, list[float]] = {name: [] for name in (LEARNED, SUM, SINGLE, *further)}
     settings: dict[str, list[tuple[Any, float]]] = {name: [] for name in (LEARNED, SUM, SINGLE)}
     chosen: list[str] = []
     names: tuple[str, ...] = ()
@@ -193,11 +215,11 @@ def compare(
         position, single = _best_single(fold, make, learned)
         names = names or _last(learned).kernel_names_
         chosen.append(names[position] if position < len(names) else f"kernel {position}")
-        for key, machine in zip((LEARNED, SUM, SINGLE), (learned, plain, single), strict=True):
-            scores[key].append(fold.score(machine, measure))
-            settings[key].append((_last(machine).norm_, _last(machine).C_))
-        for key, rival in rivals.items():
-            scores[key].append(fold.score(fold.fitted(clone(rival)), measure))
+        for key, model in zip((LEARNED, SUM, SINGLE), (learned, plain, single), strict=True):
+            scores[key].append(fold.score(model, measure))
+            settings[key].append((_last(model).norm_, _last(model).C_))
+        for key, other in further.items():
+            scores[key].append(fold.score(fold.fitted(clone(other)), measure))
     return Comparison(
         scores={name: np.array(values) for name, values in scores.items()},
         chosen=tuple(chosen),
@@ -207,7 +229,7 @@ def compare(
 
 
 class Fold:
-    """Examples to learn from and examples to be scored on."""
+    """Training and test examples of a fold."""
 
     def __init__(
         self, estimator: BaseEstimator, X: Any, y: Any, train: np.ndarray, test: np.ndarray
@@ -215,22 +237,22 @@ class Fold:
         self.train = _safe_split(estimator, X, y, train)
         self.test = _safe_split(estimator, X, y, test, train)
 
-    def fitted(self, machine: Any) -> Any:
-        """Return the machine, fitted."""
-        return machine.fit(*self.train)
+    def fitted(self, model: Any) -> Any:
+        """Return the model, fitted to the training examples."""
+        return model.fit(*self.train)
 
-    def score(self, machine: Any, measure: Any) -> float:
-        """Return the score of a fitted machine."""
-        return float(check_scoring(machine, measure)(machine, *self.test))
+    def score(self, model: Any, measure: Any) -> float:
+        """Return the score of a fitted model on the test examples."""
+        return float(check_scoring(model, measure)(model, *self.test))
 
 
 def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -> Any:
-    """Return a function from norms (and kernels) to a machine that chooses among them."""
+    """Return a function from norms (and kernels) to an estimator that chooses among them."""
     where, last = _parameter(estimator, "kernels"), _last(estimator)
     selecting: Any = MKLClassifierCV if is_classifier(estimator) else MKLRegressorCV
     if _is_survival(estimator):
         selecting = MKLSurvivalCV
-    # Rows of a table may follow each other in some order, and parts in that order differ.
+    # Shuffled, since the rows of a table may be sorted.
     kind = StratifiedKFold if is_classifier(estimator) else KFold
     parts = kind(INNER_FOLDS, shuffle=True, random_state=0)
     taken = inspect.signature(selecting).parameters
@@ -241,25 +263,25 @@ def _maker(estimator: BaseEstimator, Cs: Iterable[float] | None, scoring: Any) -
     def make(norms: Iterable[float | Norm], **changes: Any) -> Any:
         inner = {"norms": norms, "Cs": grid, "cv": parts, "scoring": scoring}
         plain = {"solver": "auto"} if list(norms) == [np.inf] else {}
-        machine = selecting(**{**options, **inner, **plain, **changes})
+        model = selecting(**{**options, **inner, **plain, **changes})
         if where == "kernels":
-            return machine
-        return clone(estimator).set_params(**{where.rpartition("__")[0]: machine})
+            return model
+        return clone(estimator).set_params(**{where.rpartition("__")[0]: model})
 
     return make
 
 
 def _best_single(fold: Fold, make: Any, learned: Any) -> tuple[int, Any]:
-    """Return the position of the best single kernel in a training fold, and its machine."""
+    """Return the index of the best single kernel in a training fold, and its model."""
     fitted = _last(learned)
     varying = fitted._model.compiled.varying
     own = fitted.kernels if fitted.kernels is not None else fitted._default
     if len(fitted.kernel_names_) == 1:
         return 0, fold.fitted(make([np.inf]))
-    machines = [fold.fitted(make([np.inf], kernels=Member(own, m))) for m in varying]
-    scores = [_last(machine).best_score_ for machine in machines]
+    models = [fold.fitted(make([np.inf], kernels=Member(own, m))) for m in varying]
+    scores = [_last(model).best_score_ for model in models]
     best = int(np.argmax(scores))
-    return int(varying[best]), machines[best]
+    return int(varying[best]), models[best]
 
 
 def _mean_and_error(values: np.ndarray) -> tuple[float, float]:
@@ -282,7 +304,7 @@ def _written(norm: Any, C: float, learned: bool) -> str:
 
 
 def _parameter(estimator: BaseEstimator, name: str) -> str:
-    """Return the full name of a parameter, which may be that of the last step of a pipeline."""
+    """Return the full name of a parameter, which may belong to the last step of a pipeline."""
     known = estimator.get_params() if hasattr(estimator, "get_params") else {}
     names: list[str] = [key for key in known if key == name or key.endswith(f"__{name}")]
     if len(names) != 1:
@@ -305,7 +327,7 @@ def _default_scoring(estimator: Any) -> str | None:
 
 
 def _last(estimator: Any) -> Any:
-    """Return the last step of a pipeline, and any other estimator as it is."""
+    """Return the last step of a pipeline, or the estimator itself."""
     return estimator[-1] if hasattr(estimator, "steps") else estimator
 
 

@@ -1,4 +1,4 @@
-"""Where the pages about this library are."""
+"""Addresses of the documentation."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ REFERENCE = f"{SITE}/en/stable/api/generated"
 
 
 class Documented:
-    """An estimator whose HTML picture, as notebooks show it, links to its page in the reference.
+    """Mixin: the HTML diagram of an estimator in notebooks links to its reference page.
 
-    scikit-learn draws the picture; it reads the two attributes.
+    scikit-learn draws the diagram and reads the two attributes.
     """
 
     _doc_link_module = "kernelweave"

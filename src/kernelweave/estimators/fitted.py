@@ -1,4 +1,4 @@
-"""What a fitted estimator can be asked: decision values, what kernels add to them, a file."""
+"""Methods of fitted estimators: decision values, contributions of kernels, model files."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ NO_SUPPORT = (
 
 
 class FittedEstimator(KernelParameters):
-    """What is asked of the model that a fit has left."""
+    """Attributes and methods of fitted estimators that read the model."""
 
     _model: Model
     n_jobs: int | None
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_model")  # the columns of X are noted before anything is learned
+        return hasattr(self, "_model")  # n_features_in_ is set before training ends
 
     @property
     def _fitted_model(self) -> Model:
-        """The model; NotFittedError, which is an AttributeError, before a fit."""
+        """The model; raises NotFittedError, which is an AttributeError, before `fit`."""
         check_is_fitted(self)
         return self._model
 
@@ -86,26 +86,38 @@ class FittedEstimator(KernelParameters):
         path : str or path-like
         key : bytes, optional
             At least 16 secret bytes with which the file is signed (HMAC-SHA256).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
         """
         check_is_fitted(self)
         model_file.save(self, path, key=key)
 
     def _check_loaded(self) -> None:
-        """Raise ValueError where what a file says was learned does not fit the model."""
+        """Raise ValueError if fitted attributes of a loaded file contradict its model."""
         if len(self._model.intercept) != 1:
-            raise ValueError("there must be one decision function")
+            raise ValueError(
+                f"intercept must have 1 decision function, got {len(self._model.intercept)}"
+            )
 
     def contributions(self, X: Any) -> np.ndarray:
-        """Return what each kernel adds to the decision values.
+        """Return the contributions of the kernels to the decision values.
 
         Parameters
         ----------
-        X : n examples
+        X : array, table, views or sequences with n examples
 
         Returns
         -------
-        Array of shape (n, M), or (n, classes, M) with more than two classes. Summed over the
-        kernels, plus the intercept, it is the decision value.
+        ndarray of shape (n, M), or (n, n_outputs, M) with several outputs
+            The sum over the kernels plus the intercept is the decision value.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
         """
         check_is_fitted(self)
         X = check_examples(self, X, reset=False)
@@ -117,11 +129,13 @@ class FittedEstimator(KernelParameters):
 
         Parameters
         ----------
-        X : n examples over which shares are computed; by default the training examples.
-        y : targets of X, shape (n,) or (n, outputs), to compute the held-out share by
-            cross-fitting on X, which should be the training examples. Estimators with default
-            kernels have computed it in `fit`.
-        by : None for a row per kernel, "view" for the sums over the kernels of each view.
+        X : n examples, optional
+            Examples over which shares are computed; by default the training examples.
+        y : array-like of shape (n,) or (n, n_outputs), optional
+            Targets of X, to compute the held-out share by cross-fitting on X, which should be the
+            training examples. Estimators with default kernels have computed it in `fit`.
+        by : {None, "view"}
+            None gives a row per kernel, "view" the sums over the kernels of each view.
 
         Returns
         -------
@@ -166,6 +180,6 @@ class FittedEstimator(KernelParameters):
         return found
 
     def _added(self, X: Any) -> np.ndarray:
-        """Return what each kernel adds to decision values, shape (n, outputs, M)."""
+        """Return the contributions of the kernels, shape (n, n_outputs, M)."""
         n_jobs = thread_count(self.n_jobs)
         return self._model.contributions(X, self._extrapolates, n_jobs=n_jobs)

@@ -1,9 +1,8 @@
-"""Equal examples are one variable.
+"""Equal examples are merged to one dual variable.
 
-Equal rows with equal targets can share one alpha, whose cost is the sum of theirs; an example
-without cost has none. Merging them makes a problem smaller, and giving the rest an order of their
-own makes the solution depend on the set of examples alone: a weight of 2 is exactly an example that
-occurs twice.
+Equal rows with equal targets share one alpha, whose cost is the sum of theirs. Examples with cost 0
+are left out. Merging reduces the size of the problem. The merged examples are sorted, so that the
+solution depends on the set of examples only: a weight of 2 is the same as two equal examples.
 """
 
 from __future__ import annotations
@@ -20,33 +19,35 @@ from ..kernels import CompiledKernels, Kernel
 from ..kernels.compile.examples import Dense, Sparse
 from ..problem.problem import Problem
 
-AT_A_TIME = 4096  # rows that are compared
+AT_A_TIME = 4096  # rows compared at a time
 
 
 def mergeable(kernels: Sequence[Kernel], X: Any) -> bool:
-    """Return whether equal rows of X are equal examples: numbers, but not similarities.
+    """Return whether equal rows of X are equal examples for all kernels.
 
-    A kernel may also tell equal rows apart.
+    X must be numbers, and no kernel precomputed or the identity, which distinguishes equal rows.
     """
     numbers = sp.issparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind in "biuf")
     return numbers and CompiledKernels(tuple(kernels)).kinds.isdisjoint({"given", "identity"})
 
 
 def fingerprints(X: Any) -> np.ndarray:
-    """Return two 64-bit numbers for each row, (n, 2), that are equal for equal rows."""
+    """Return two 64-bit hash values for each row, shape (n, 2)."""
     side = _core.Side(X.shape[0])
     (Sparse.of(X) if sp.issparse(X) else Dense(np.ascontiguousarray(X))).add_to(side)
     return side.fingerprints()
 
 
-def tell_apart(X: Any, order: np.ndarray, new: np.ndarray) -> None:
-    """Compare rows with equal fingerprints, and correct order and kinds where rows differ.
+def resolve_collisions(X: Any, order: np.ndarray, new: np.ndarray) -> None:
+    """Compare rows with equal hash values; correct `order` and `new` in place if rows differ.
 
     Parameters
     ----------
-    X : array or CSR matrix with n rows.
-    order : (n,) rows, those with equal fingerprints and targets next to each other; changed.
-    new : (n,) whether a row of that order is of another kind than the one before; changed.
+    X : array or CSR matrix with n rows
+    order : ndarray of shape (n,)
+        Indices of rows, sorted by hash values and targets.
+    new : ndarray of shape (n,)
+        Whether a row, in this order, differs from the one before.
     """
     alike = np.flatnonzero(~new)
     differ = np.concatenate(
@@ -77,9 +78,9 @@ def rows_differ(X: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def content(X: Any, i: int) -> bytes:
-    """Return bytes that are equal for equal rows, and only for those."""
+    """Return the content of row i as bytes, which are equal for equal rows only."""
     if not sp.issparse(X):
-        return bytes((X[i] + 0.0).tobytes())  # zeros have no sign
+        return bytes((X[i] + 0.0).tobytes())  # turns -0.0 into 0.0
     row = X[[i]].tocsr()
     row.sum_duplicates()
     row.eliminate_zeros()
@@ -89,13 +90,16 @@ def content(X: Any, i: int) -> bytes:
 
 @dataclass(frozen=True, eq=False)
 class MergedExamples:
-    """The distinct examples of a data set.
+    """The k distinct examples of a data set.
 
     Attributes
     ----------
-    chosen : one example of each kind, shape (k,).
-    kind : which of them each example is equal to, shape (n,).
-    shares : the part of its kind's cost that each example has, shape (n,).
+    chosen : ndarray of shape (k,)
+        Index of one example of each group of equal ones.
+    kind : ndarray of shape (n,)
+        Group of each example.
+    shares : ndarray of shape (n,)
+        Fraction of the cost of its group that each example has.
     """
 
     chosen: np.ndarray
@@ -104,20 +108,25 @@ class MergedExamples:
 
     @classmethod
     def of(cls, X: Any, targets: np.ndarray, costs: np.ndarray) -> MergedExamples | None:
-        """Find the distinct rows; None where each occurs once and costs the same.
+        """Return the distinct examples, or None if all rows are distinct and have the same cost.
 
         Parameters
         ----------
-        X : array or CSR matrix of numbers with n rows.
-        targets : what must be equal besides the rows, shape (n,).
-        costs : shape (n,), at least 0.
+        X : array or CSR matrix of numbers with n rows
+        targets : ndarray of shape (n,)
+            Rows with different targets are not merged.
+        costs : ndarray of shape (n,), >= 0
+
+        Returns
+        -------
+        MergedExamples or None
         """
         prints = fingerprints(X)
         order = np.lexsort((targets, prints[:, 1], prints[:, 0]))
         new = np.ones(len(order), dtype=bool)
         new[1:] = (prints[order[1:]] != prints[order[:-1]]).any(axis=1)
         new[1:] |= targets[order[1:]] != targets[order[:-1]]
-        tell_apart(X, order, new)
+        resolve_collisions(X, order, new)
         if new.all() and np.all(costs == costs[0]):
             return None
         kind = np.empty(len(order), dtype=np.int64)
@@ -128,9 +137,9 @@ class MergedExamples:
     def _with_cost(cls, chosen: np.ndarray, kind: np.ndarray, costs: np.ndarray) -> MergedExamples:
         total = np.bincount(kind, costs)
         shares = np.divide(costs, total[kind], out=np.zeros_like(costs), where=costs > 0)
-        kept = np.cumsum(total > 0) - 1
-        # An example without cost may point anywhere: its share is zero.
-        return cls(chosen[total > 0], np.maximum(kept, 0)[kind], shares)
+        group = np.cumsum(total > 0) - 1
+        # Examples without cost get any group: their share is 0.
+        return cls(chosen[total > 0], np.maximum(group, 0)[kind], shares)
 
     def merge(self, problem: Problem) -> Problem:
         """Return the problem of the distinct examples."""

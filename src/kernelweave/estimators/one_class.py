@@ -30,18 +30,24 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     Parameters
     ----------
     kernels : kernel, list of kernels, or None
-        None: one RBF kernel on all columns, standardised, with gamma = 1 / (number of columns).
-        Without labels nothing says which kernel is the right one: among kernels of several widths
-        weights follow the normalisation, not the data.
+        None: one RBF kernel on all standardised columns, with gamma = 1 / (number of columns).
+        Without labels the data do not determine the width: weights of RBF kernels with several
+        widths mainly reflect the normalisation.
+    norm : float >= 1, inf, or an object of `kernelweave.norms`
+        1 gives sparse weights, inf the plain sum of the kernels.
     nu : float in (0, 1]
-        Bound on the part of the training examples that are left outside.
-    normalize : "variance", "unit", "trace" or None
-        Not "center": examples are told apart from the origin, which would be their mean.
+        Upper bound on the fraction of training examples outside the region (outliers), and lower
+        bound on the fraction of support vectors.
+    normalize : {"variance", "unit", "trace", None}
+        Not "center": the region is separated from the origin, which would be the mean of the
+        examples.
 
     Attributes
     ----------
     offset_ : float
         decision_function(X) = score_samples(X) - offset_.
+    weights_, kernel_names_, support_, dual_coef_, intercept_, duality_gap_
+        And the other fitted attributes of `MKLClassifier`, for one output.
 
     Examples
     --------
@@ -61,13 +67,31 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
     _extrapolates: ClassVar[bool] = False  # centred kernels have the mean at the origin
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> MKLOneClass:
-        """Learn the region of n examples X; y is ignored."""
+        """Fit the region that contains most of the training examples.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+        y : ignored
+        sample_weight : array-like of shape (n,), optional
+            Factors of the costs of the examples.
+
+        Returns
+        -------
+        MKLOneClass
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are invalid.
+        """
         self._forget()
         check_parameters(self)
         if self.normalize == "center":
             raise ValueError(
                 "normalize='center' moves the mean of the examples to the origin, from which "
-                "MKLOneClass tells them apart: nothing is left to learn; take another one"
+                "MKLOneClass separates them; pass 'variance', 'unit', 'trace' or None"
             )
         X = self._checked(X, reset=True)
         problem = self._problem(X, sample_weight)
@@ -80,7 +104,7 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         return -float(self.intercept_[0])
 
     def _problem(self, X: Any, sample_weight: Any) -> Problem:
-        """Return the only problem."""
+        """Return the one-class problem of n examples."""
         n = X.shape[0] if hasattr(X, "shape") else len(X)
         costs = weighed(1.0, check_weights(sample_weight, n))
         return Problem.of(
@@ -91,15 +115,42 @@ class MKLOneClass(OutlierMixin, MKLEstimator):
         return default_of_views(X, costs, default_region_kernel)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return how far inside the region each example lies, shape (n,)."""
+        """Return decision values: positive inside the region, negative outside.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         values: np.ndarray = self._decide(X)[:, 0]
         return values
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """Return the decision values without the offset, shape (n,)."""
+        """Return the decision values plus `offset_`.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         scores: np.ndarray = self.decision_function(X) + self.offset_
         return scores
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return +1 for examples inside the region and -1 for those outside, shape (n,)."""
+        """Return +1 for inliers and -1 for outliers.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,7 +1,7 @@
-"""Numbers beyond what a float can hold: an error that names what is too large.
+"""Error messages for overflow: they name the quantity that is too large.
 
-A solver whose objective is not finite raises FloatingPointError, since no further turn would mend
-that. It knows neither the names of kernels nor where costs come from.
+A solver raises FloatingPointError if its objective is not finite. It does not know the names of the
+kernels and parameters, which the message for users contains.
 """
 
 from __future__ import annotations
@@ -15,7 +15,19 @@ from ..problem.problem import Problem
 
 
 def why_not_finite(compiled: CompiledKernels, examples: Examples, problem: Problem) -> str:
-    """Return what is too large where the objective of a solver is not finite."""
+    """Return an error message that names the largest of costs, targets and kernel values.
+
+    Parameters
+    ----------
+    compiled : CompiledKernels
+    examples : Examples
+        The training examples, or a sample of them.
+    problem : Problem
+
+    Returns
+    -------
+    str
+    """
     sizes = TrainingSet(compiled.listing, examples).largest_values()
     costs, targets = float(problem.C.max()), float(np.abs(problem.y).max())
     causes = {
@@ -25,5 +37,5 @@ def why_not_finite(compiled: CompiledKernels, examples: Examples, problem: Probl
     }
     return (
         f"the objective is not finite: {max(causes, key=lambda cause: causes[cause])}, which is "
-        "too much for floating point numbers; scale it down"
+        "too large for floating point numbers; scale it down"
     )

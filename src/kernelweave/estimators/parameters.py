@@ -1,4 +1,4 @@
-"""Check the parameters of estimators."""
+"""Validation of the parameters of estimators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ NORMALIZATIONS = ("variance", "unit", "trace", "center", None)
 
 
 def check_parameters(estimator: BaseEstimator) -> None:
-    """Raise ValueError for the first parameter that is not as it should be."""
+    """Raise ValueError for the first parameter with an invalid value.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    """
     costs = (_positive, "a finite number above 0")
     if getattr(estimator, "_takes_hard_margins", False):
         costs = (_above_zero, "a finite number above 0, or inf for a hard margin")
@@ -52,7 +57,7 @@ def check_parameters(estimator: BaseEstimator) -> None:
 
 
 def _calibrations(estimator: BaseEstimator) -> tuple[Callable[[Any], bool], str]:
-    """Return the rule for ``calibrate=`` and what it accepts."""
+    """Return the rule for ``calibrate=``, and the accepted values as text."""
     known = ("residuals", None) if is_regressor(estimator) else ("sigmoid", "isotonic", None)
     return lambda how: how is None or (isinstance(how, str) and how in known), f"one of {known}"
 
@@ -83,7 +88,7 @@ def _positive(value: Any) -> bool:
 
 
 def _above_zero(value: Any) -> bool:
-    """Whether a number is above 0; infinity is, but no integer beyond all floats."""
+    """Return whether a number is above 0; infinity is accepted, integers that overflow are not."""
     return _positive(value) or value == np.inf
 
 

@@ -23,11 +23,11 @@ from .cross_fit import cross_fitted
 from .parameters import check_parameters, is_auto
 from .validation import check_targets, check_weights, one_number, weighed
 
-EPSILON = 0.1  # of "scale", at a spread of 1
+EPSILON = 0.1  # epsilon="scale" in units of the standard deviation of y
 
 
 def _has_intervals(model: Any) -> bool:
-    """Return whether there are residuals of held-out examples; raise if there are none."""
+    """Return True if the model has held-out residuals; raise AttributeError otherwise."""
     if model.calibrate:
         return True
     raise AttributeError("predict_interval requires calibrate='residuals'")
@@ -35,16 +35,18 @@ def _has_intervals(model: Any) -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BaseRegressor(RegressorMixin, MKLEstimator):
-    """What a regressor does, whoever chooses its norm and C."""
+    """Methods shared by `MKLRegressor` and `MKLRegressorCV`."""
 
     loss: str | losses.Loss = "epsilon_insensitive"
     epsilon: float | str = "scale"
     calibrate: str | None = None
 
     def _scales(self, y: np.ndarray, weights: np.ndarray) -> tuple[Any, Any]:
-        """Return the epsilon of these targets, and the unit that C is then measured in.
+        """Return epsilon and the unit of C for targets y.
 
-        Where targets and functions double, so do errors, and the penalty is four times as large.
+        If targets and decision function are doubled, absolute errors double and the regulariser is
+        multiplied by four. So the unit of C is the standard deviation of y for the
+        epsilon-insensitive loss, and 1 for the squared loss.
         """
         spread = _spread(y, weights, shared=getattr(self, "share_weights", False))
         epsilon = EPSILON * spread if is_scale(self.epsilon) else float(self.epsilon)
@@ -61,10 +63,10 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     def _problems(
         self, y: np.ndarray, costs: np.ndarray, norm: norms.Norm, epsilon: Any
     ) -> list[Problem]:
-        """Return the problem of each target; costs have shape (n,) or (outputs, n)."""
+        """Return the problem of each target; costs have shape (n,) or (n_outputs, n)."""
         targets, problems = y.reshape(len(y), -1).T, []
         each = np.broadcast_to(costs, targets.shape)
-        with np.errstate(over="ignore"):  # the objective tells
+        with np.errstate(over="ignore"):  # the objective is checked instead
             each_loss = self._losses(len(each), epsilon)
             for loss, target, cost in zip(each_loss, targets, each, strict=True):
                 centre = _centre(target[cost > 0])
@@ -72,15 +74,27 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return problems
 
     def _check_loaded(self) -> None:
-        """Any number of targets will do."""
+        """Check the shapes of C_ and epsilon_ in a loaded file."""
         if not hasattr(self, "epsilon_"):  # files of versions without "scale"
             self.epsilon_ = float(self.epsilon)
         for value in (self.epsilon_, getattr(self, "C_", 1.0)):
             if np.shape(value) not in ((), self._model.intercept.shape):
-                raise ValueError("C_ and epsilon_ must be numbers, or have one for each target")
+                raise ValueError(
+                    "C_ and epsilon_ must be numbers or arrays with one number per target, got "
+                    f"shape {np.shape(value)}"
+                )
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted targets, shape (n,) or (n, outputs)."""
+        """Return the predicted targets.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n,), or (n, n_outputs) with several targets
+        """
         values = self._decide(X)
         return values[:, 0] if values.shape[1] == 1 else values
 
@@ -93,13 +107,22 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
 
         Parameters
         ----------
-        X : n examples.
-        alpha : accepted rate of errors, between 0 and 1.
+        X : array, table, views or sequences with n examples
+        alpha : float in (0, 1)
+            Accepted error rate.
 
         Returns
         -------
-        Array of shape (n, 2), or (n, outputs, 2): lower and upper end. Infinite if there are fewer
-        training examples than 1 / alpha - 1.
+        ndarray of shape (n, 2), or (n, n_outputs, 2) with several targets
+            Lower and upper ends. They are infinite if there are fewer than 1 / alpha - 1 training
+            examples.
+
+        Raises
+        ------
+        AttributeError
+            If `calibrate` is None.
+        ValueError
+            If `alpha` is outside (0, 1).
         """
         half = threshold(self.conformity_, checked_alpha(alpha))
         values = self._decide(X)
@@ -109,7 +132,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
     def _cross_fit(
         self, prepared: Prepared, problems: list[Problem], engine: Engine, results: list[Result]
     ) -> None:
-        """Keep the absolute residuals of held-out examples, shape (outputs, n)."""
+        """Store the absolute residuals of held-out examples, shape (n_outputs, n)."""
         if self.calibrate is None:
             return
         values = cross_fitted(self, prepared, problems, engine, results)
@@ -126,7 +149,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
 @stored("MKLRegressor", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLRegressor(BaseRegressor):
-    """Regression with learned kernel weights, of one target or of several.
+    """Regression with learned kernel weights, for one target or several.
 
     Parameters are those of `MKLClassifier`, with these differences.
 
@@ -139,20 +162,22 @@ class MKLRegressor(BaseRegressor):
         have one, the root of their mean variance. "auto": with default kernels (`kernels=None`)
         0.1, 1, 10 or 100 times "scale", chosen together with the kernels on held-out folds of at
         most 2,000 examples; with given kernels "scale".
-    loss : {"epsilon_insensitive", "squared"} or a loss object
+    loss : {"epsilon_insensitive", "squared"} or an object of `kernelweave.losses`
+        "epsilon_insensitive" is max(0, |y - f| - epsilon), the loss of support vector regression;
+        "squared" is (y - f)^2, the loss of kernel ridge regression.
     epsilon : float or "scale"
-        Half the width of the tube inside which errors are free (epsilon_insensitive). "scale" is a
-        tenth of the spread of y.
+        Half the width of the epsilon-insensitive tube. "scale" is a tenth of the standard
+        deviation of y.
     calibrate : {"residuals"} or None
-        "residuals" keeps the residuals of 5-fold cross-fitting, for `predict_interval`.
+        "residuals" stores the residuals of 5-fold cross-fitting, for `predict_interval`.
     share_weights : bool
         With several targets: whether all of them use the same kernel weights, as one problem with
         one duality gap.
 
     Attributes
     ----------
-    C_, epsilon_ : float, or array of shape (outputs,)
-        The values of the model.
+    C_, epsilon_ : float, or ndarray of shape (n_outputs,)
+        C and epsilon of the model.
     candidates_ : list of dict
         As for `MKLClassifier`; the loss is the mean squared error divided by the variance.
 
@@ -174,7 +199,26 @@ class MKLRegressor(BaseRegressor):
     checkpoint: str | os.PathLike[str] | None = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MKLRegressor:
-        """Learn from n examples X with targets y, shape (n,) or (n, outputs)."""
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+        y : array-like of shape (n,) or (n, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Factors of C.
+
+        Returns
+        -------
+        MKLRegressor
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are invalid.
+        """
         self._forget()
         check_parameters(self)
         X = self._checked(X, reset=True)
@@ -190,29 +234,31 @@ class MKLRegressor(BaseRegressor):
 
 
 def _centre(y: np.ndarray) -> float:
-    """Return the middle one of the different targets: it does not depend on weights of examples."""
+    """Return the median of the distinct targets, which does not depend on sample weights."""
     different = np.unique(y)
     return float(different[len(different) // 2]) if len(different) else 0.0
 
 
 def is_scale(value: Any) -> bool:
-    """Return whether a parameter is to follow the spread of the targets."""
+    """Return whether a parameter is "scale"."""
     return isinstance(value, str) and value == "scale"
 
 
 def _spread(y: np.ndarray, weights: np.ndarray, *, shared: bool) -> Any:
-    """Return the standard deviation of targets, or that of each; 1 where they do not vary.
+    """Return the standard deviation of each target; 1 for constant targets.
 
     Parameters
     ----------
-    y : shape (n,) or (n, outputs).
-    weights : how much each example counts, shape (n,).
-    shared : whether there is to be one for all targets, the root of the mean square.
+    y : ndarray of shape (n,) or (n, n_outputs)
+    weights : ndarray of shape (n,)
+        Sample weights.
+    shared : bool
+        Whether to return one number for all targets: the root of the mean variance.
     """
     targets = y.reshape(len(y), -1)
     centres = [_centre(target) for target in targets[weights > 0].T]
-    parts = weights / weights.max()  # whose sum is finite
-    # Centred they are the same numbers wherever the origin is.
+    parts = weights / weights.max()  # so that the sum is finite
+    # Centred first, so that the result does not depend on the origin of the targets.
     spreads = moments(targets - centres, parts / parts.sum())[1]
     if shared and len(spreads) > 1:
         spreads = np.array([np.linalg.norm(spreads) / np.sqrt(len(spreads))])

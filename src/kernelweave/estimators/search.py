@@ -1,6 +1,6 @@
-"""A search over norms and costs: a grid scored on folds (`fold`), all on one engine.
+"""Grid search over norms and costs by cross-validation, with one engine for all folds.
 
-Within a fold every solution starts from that of a neighbour in the grid (`training.path`).
+Within a fold every fit starts from the solution of a neighbour in the grid (`optimization.path`).
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from .fold import Fold
 NORMS = (1.0, 4 / 3, 2.0, 4.0, np.inf)
 Split = tuple[np.ndarray, np.ndarray]
 Problems = Callable[[np.ndarray, float, Norm], list[Problem]]
-"""From the examples that train, a C and a norm to the problem of each output.
+"""A function from training indices, C and norm to the problem of each output.
 
-Problems are over all examples: the costs of those that do not train are 0. Nothing else of a
-problem follows the targets of these.
+Problems contain all examples; the costs of held-out examples are 0. The targets of held-out
+examples have no other effect.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Grid:
-    """The norms and costs of a search, in the user's order."""
+    """The norms and costs of a search, in the order in which they were passed."""
 
     norms: list[Norm]
     Cs: np.ndarray
 
     @classmethod
     def of(cls, norms: Iterable[float | Norm], Cs: Iterable[float]) -> Grid:
-        """Make the grid of what a user gave."""
+        """Return the grid of norms, or exponents p, and costs."""
         return cls([as_norm(norm) for norm in norms], np.array(list(Cs), dtype=float))
 
     @property
@@ -59,13 +59,13 @@ class Grid:
 
     @property
     def points(self) -> list[tuple[int, int]]:
-        """The positions of norms and costs, in order."""
+        """Indices (norm, C) of all points, in order."""
         return list(np.ndindex(self.shape))
 
     def best(self, scores: np.ndarray) -> tuple[int, int]:
-        """Return where the scores, of the grid's shape, are highest.
+        """Return the indices of the highest of the scores, which have the shape of the grid.
 
-        Of equal ones it is that of the smallest C, and then of the largest p: the simplest model.
+        Ties are resolved by the smallest C, then by the largest p: the simplest model.
         """
         scores = np.where(np.isnan(scores), -np.inf, scores)
         ties = np.argwhere(scores == scores.max())
@@ -73,10 +73,18 @@ class Grid:
         return int(i), int(j)
 
     def chosen(self, scores: np.ndarray, rule: str) -> tuple[int, int]:
-        """Return what a rule chooses by the scores of the folds, shape (norms, Cs, folds).
+        """Return the indices of the point that a rule chooses.
 
-        That with the highest mean, or of those that are within one standard error of it the one
-        with the largest p, and at that p with the highest mean.
+        Parameters
+        ----------
+        scores : ndarray of shape (n_norms, n_Cs, n_folds)
+        rule : {"best", "one-standard-error"}
+            The point with the highest mean score; or the largest p with a mean score within one
+            standard error of that, at its best C.
+
+        Returns
+        -------
+        tuple of two ints
         """
         means, best = scores.mean(axis=2), self.best(scores.mean(axis=2))
         if rule == "best" or scores.shape[2] == 1:
@@ -88,13 +96,13 @@ class Grid:
 
     @property
     def _sparsity(self) -> list[float]:
-        """A number for each norm, the lower the larger its p; highest where there is no p."""
+        """Sort key of each norm: -p, and the largest value for norms without p."""
         return [-np.nan_to_num(norm.exponent, posinf=np.inf) for norm in self.norms]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class Search(MKLEstimator):
-    """What both searches do: score a grid on folds, and fit at its best point."""
+    """Methods shared by both searches: score a grid on folds, and fit at the best point."""
 
     norms: Iterable[float | Norm] = NORMS
     cv: Any = None
@@ -111,16 +119,22 @@ class Search(MKLEstimator):
         problems_of: Problems,
         held_out: Callable[[np.ndarray], Any],
     ) -> None:
-        """Select a model and store it.
+        """Choose norm and C, and store the final model.
 
         Parameters
         ----------
-        y : what scorers compare with, shape (n,).
-        groups : what splitters may ask for, shape (n,) or None.
-        weights : what scorers weigh examples with, shape (n,) or None.
-        Cs : the values of C that are tried.
-        problems_of : gives the problem of each output when only some of the n examples train.
-        held_out : makes the estimator of decision values, shape (held out, outputs).
+        X : n examples
+        y : ndarray of shape (n,) or (n, n_outputs)
+            Targets for the scorer.
+        groups : array-like of shape (n,) or None
+            Groups for the splitter.
+        weights : ndarray of shape (n,) or None
+            Sample weights for the scorer.
+        Cs : iterable of floats
+        problems_of : callable
+            Returns the problem of each output; see `Problems`.
+        held_out : callable
+            Returns an estimator with given decision values, shape (n_held_out, n_outputs).
         """
         grid, splits = Grid.of(self.norms, Cs), self._splits(X, y, groups)
         everyone = np.arange(len(y))
@@ -166,7 +180,7 @@ class Search(MKLEstimator):
         self._cross_fit(prepared, problems, engine, results)
 
     def _alternatives(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
-        """Return the sets of default kernels that are compared, by name."""
+        """Return the sets of default kernels to compare, by name."""
         if self._chooses:
             return self._candidates(X, costs)
         return {"default": self._default_kernels(X, costs)}
@@ -174,7 +188,7 @@ class Search(MKLEstimator):
     def _solve_all(
         self, prepared: Prepared, problems: list[Problem], engine: Engine
     ) -> list[Result]:
-        """Solve problems in turn."""
+        """Solve the problems one after the other."""
         with self._live_line() as watch:
             return [
                 self._solve(one, engine, prepared, deadline=self._deadline(), watch=watch)
@@ -182,15 +196,15 @@ class Search(MKLEstimator):
             ]
 
     def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
-        """Return the positions of training and held-out examples of each fold."""
+        """Return the indices of training and held-out examples of each fold."""
         every = np.arange(len(y))
         try:
             splitter = check_cv(self.cv, y, classifier=is_classifier(self))
             splits = [(every[train], every[test]) for train, test in splitter.split(X, y, groups)]
         except (TypeError, ValueError, IndexError) as error:
-            raise ValueError(f"cv={self.cv!r} gives no folds: {error}") from error
+            raise ValueError(f"cv={self.cv!r} cannot split the data: {error}") from error
         if not splits or any(len(part) == 0 for split in splits for part in split):
-            raise ValueError(f"cv must give examples to train on and to hold out, got {self.cv!r}")
+            raise ValueError(f"cv must yield non-empty training and test folds, got {self.cv!r}")
         return splits
 
     def _scorer(self) -> Callable[..., float]:
@@ -199,28 +213,28 @@ class Search(MKLEstimator):
             self._check_responses(scorer)
             return scorer
         raise ValueError(
-            "scoring must be None, the name of a scorer of scikit-learn or a callable, "
+            "scoring must be None, the name of a scikit-learn scorer or a callable, "
             f"got {self.scoring!r}"
         )
 
     def _check_responses(self, scorer: Any) -> None:
-        """Refuse a scorer of scikit-learn that asks for what machines of this loss do not give."""
-        asked = getattr(scorer, "_response_method", "predict")
-        names = (asked,) if isinstance(asked, str) else asked
+        """Raise ValueError if a scikit-learn scorer needs methods that this loss does not have."""
+        needed = getattr(scorer, "_response_method", "predict")
+        names = (needed,) if isinstance(needed, str) else needed
         if not any(hasattr(self, name) for name in names):
-            advice = "take another scoring"
+            advice = "pass another scoring"
             if is_classifier(self):
                 advice = (
-                    "take loss='logistic', which gives probabilities, or a scoring of labels or "
-                    "decision values, such as 'accuracy' or 'roc_auc'"
+                    "pass loss='logistic', which provides probabilities, or a scoring of labels "
+                    "or decision values, such as 'accuracy' or 'roc_auc'"
                 )
             raise ValueError(
-                f"scoring={self.scoring!r} asks for {' or '.join(names)}, which "
+                f"scoring={self.scoring!r} requires {' or '.join(names)}, which "
                 f"{type(self).__name__}(loss={self.loss!r}) does not have; {advice}"
             )
 
     def _methods(self, grid: Grid, problems: list[Problem]) -> list[Method]:
-        """Return the method of each norm; one that cannot serve is refused before all else."""
+        """Return the method of each norm; raise ValueError if the solver does not accept it."""
         shared, loss = self._shared(problems), problems[0].loss
         return [find_method(self.solver, norm, loss, shared=shared) for norm in grid.norms]
 
@@ -235,7 +249,7 @@ class Search(MKLEstimator):
         problems_of: Problems,
         score: Callable[[np.ndarray, np.ndarray], float],
     ) -> np.ndarray:
-        """Return the scores of every point and fold, shape (norms, Cs, folds)."""
+        """Return the scores of every point and fold, shape (n_norms, n_Cs, n_folds)."""
         scores = np.empty((*grid.shape, len(splits)))
         gaps: list[float] = []
         first = problems_of(splits[0][0], 1.0, grid.norms[0])
@@ -269,7 +283,7 @@ class Search(MKLEstimator):
         return scores
 
     def _limits(self) -> list[str]:
-        """Return the parameters that bound a fit."""
+        """Return the names of the limits that are set: max_iter, max_time."""
         return [name for name in ("max_iter", "max_time") if getattr(self, name) is not None]
 
     def _warn_of_gaps(self, gaps: np.ndarray) -> None:
@@ -283,9 +297,16 @@ class Search(MKLEstimator):
 
 
 def better(scores: np.ndarray, others: np.ndarray) -> bool:
-    """Return whether scores exceed others on the same folds by more than a standard error.
+    """Return whether scores exceed others by more than one standard error.
 
-    Both have shape (folds,). More complex kernels must be better than chance.
+    Parameters
+    ----------
+    scores, others : ndarray of shape (n_folds,)
+        Scores on the same folds; those of the more complex kernels first.
+
+    Returns
+    -------
+    bool
     """
     difference = scores - others
     error = difference.std(ddof=1) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
@@ -300,9 +321,17 @@ def along_grid(
 ) -> np.ndarray:
     """Solve a problem in a fold at every point of the grid.
 
+    Parameters
+    ----------
+    problem : Problem
+    fold : Fold
+    grid : Grid
+    solve : callable
+        Solves a problem with an engine from given weights.
+
     Returns
     -------
-    ndarray of shape (points, outputs, t)
+    ndarray of shape (n_points, n_outputs, n_held_out)
         Decision values of the held-out examples.
     """
     along = partial(solve, fold.engine)

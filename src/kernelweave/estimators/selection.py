@@ -1,4 +1,4 @@
-"""Model selection without waste: estimators that choose their norm and C by cross-validation."""
+"""Estimators that choose their norm and C by cross-validation."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ CS = (0.01, 0.1, 1.0, 10.0, 100.0)
 
 
 class _HeldOut:
-    """An estimator whose decision values are known: X holds positions of held-out examples."""
+    """An estimator with given decision values: X contains indices of held-out examples."""
 
     def __init__(self, values: np.ndarray, classes: np.ndarray | None = None):
         super().__init__()
-        self.values = values  # shape (held out, outputs)
+        self.values = values  # shape (n_held_out, n_outputs)
         self.classes = classes
         self.classes_ = classes
 
@@ -43,7 +43,7 @@ class _HeldOut:
 
 
 class _HeldOutClassifier(_HeldOut, BaseClassifier):
-    """What scorers ask for labels, decision values and the probabilities of a logistic loss."""
+    """A classifier for scorers: labels, decision values, probabilities of the logistic loss."""
 
     def __init__(self, values: np.ndarray, classes: np.ndarray, loss: str | losses.Loss):
         super().__init__(values, classes)
@@ -51,7 +51,7 @@ class _HeldOutClassifier(_HeldOut, BaseClassifier):
 
 
 class _HeldOutRegressor(_HeldOut, BaseRegressor):
-    """What scorers ask for numbers."""
+    """A regressor for scorers."""
 
 
 class _HeldOutSurvival(_HeldOut, BaseSurvival):
@@ -63,44 +63,45 @@ class _HeldOutSurvival(_HeldOut, BaseSurvival):
 class MKLClassifierCV(Search, BaseClassifier):
     """`MKLClassifier` with norm and C chosen by cross-validation.
 
-    All folds share one engine and its cache, and each fit starts from that of a neighbour in the
-    grid: the search costs far less than fits of their own. Kernels are normalised, and parameters
-    such as ``gamma=None`` made concrete, on all examples, those held out included. Their labels are
-    not used. Sample weights count where machines learn and where they are scored.
+    All folds share one engine and its cache, and each fit starts from the solution of a neighbour
+    in the grid (warm start), which is much faster than independent fits. Kernels are normalised,
+    and parameters such as ``gamma=None`` computed, on all examples including held-out ones, without
+    their labels. Sample weights are used in training and in scoring.
 
     Parameters are those of `MKLClassifier`, with these differences.
 
     Parameters
     ----------
     norms : sequence of floats >= 1 (or inf) and norm objects
-        In an order in which neighbours are alike.
+        Sorted, so that neighbours are similar.
     Cs : sequence of floats
-    cv : int, splitter of scikit-learn, iterable of (train, test) positions, or None
-        None is 5-fold; integers give stratified folds, which are not shuffled: where rows that
-        follow each other are alike, give ``StratifiedKFold(5, shuffle=True)``.
+    cv : int, splitter of scikit-learn, iterable of (train, test) indices, or None
+        None is 5-fold. Integers give stratified folds without shuffling. If neighbouring rows are
+        similar, pass ``StratifiedKFold(5, shuffle=True)``.
     scoring : str, callable or None
-        None is the accuracy. A callable ``scoring(estimator, X, y)`` can ask the estimator for
-        `predict`, `decision_function` and, with the logistic loss, `predict_proba`; its X holds
-        positions among the held-out examples. With sample weights it is also given their
+        None is the accuracy. A callable ``scoring(estimator, X, y)`` may call `predict`,
+        `decision_function` and, with the logistic loss, `predict_proba` of the estimator; its X
+        contains indices of held-out examples. With sample weights it is also passed their
         ``sample_weight``.
-    rule : "best" or "one-standard-error"
-        "best" takes the norm and C with the highest mean score. "one-standard-error" keeps to the
+    rule : {"best", "one-standard-error"}
+        "best" chooses the norm and C with the highest mean score. "one-standard-error" chooses the
         largest p that has, at some C, a mean score within one standard error (over the folds) of
-        that: to the plain sum of the kernels where p = inf is among the norms and nothing is
-        clearly better.
+        the best. If p = inf is among the norms and no other norm is clearly better, that is the
+        plain sum of the kernels.
     max_time : float or None
-        Bound on the seconds of each fit, those of the search and the last one.
+        Maximum time in seconds of each fit of the search and of the final fit.
     verbose : int
-        1 shows a progress bar with the time left, 2 also prints the plans of the fits.
+        1 displays a progress bar with the remaining time, 2 also prints the plans of the fits.
 
     Attributes
     ----------
-    norm_ : the norm that was chosen, as it was given
+    norm_ : float or norm object
+        The chosen norm, as it was passed.
     C_ : float
-        Of equal scores that of the smallest C counts, then that of the largest p.
+        The chosen C. Ties are resolved by the smallest C, then by the largest p.
     best_score_ : float
-        The mean score of the norm and C that were chosen.
-    scores_ : array of shape (norms, Cs, folds)
+        Mean score of the chosen norm and C.
+    scores_ : ndarray of shape (n_norms, n_Cs, n_folds)
 
     Examples
     --------
@@ -121,12 +122,36 @@ class MKLClassifierCV(Search, BaseClassifier):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
     ) -> MKLClassifierCV:
-        """Learn from n examples X with labels y, shape (n,); `groups` are for the splitter."""
+        """Choose norm and C by cross-validation, and fit the model to all examples.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            Factors of C, and weights in scoring.
+        groups : array-like of shape (n,), optional
+            Groups for the splitter `cv`.
+
+        Returns
+        -------
+        MKLClassifierCV
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are invalid, or a training fold has only one class.
+        """
         self._forget()
         check_parameters(self)
         X = self._checked(X, reset=True)
         if is_multilabel(y):
-            raise ValueError("y holds several labels: search with GridSearchCV and MKLClassifier")
+            raise ValueError(
+                "y must have one label per example, got several; use GridSearchCV with "
+                "MKLClassifier"
+            )
         classes, codes = self._labels(X, y)
         weights = check_weights(sample_weight, len(codes))
 
@@ -160,18 +185,19 @@ class MKLClassifierCV(Search, BaseClassifier):
 class MKLRegressorCV(Search, BaseRegressor):
     """`MKLRegressor` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
 
-    `scoring=None` is the coefficient of determination; of several targets, its mean. In each fold
-    "scale" is the standard deviation of the training targets.
+    `scoring=None` is the coefficient of determination R^2, averaged over several targets. In each
+    fold "scale" refers to the standard deviation of the training targets.
 
     Parameters
     ----------
     Cs : sequence of floats, or "scale"
-        "scale": 0.01, 0.1, 1, 10 and 100 times the spread of y (for the squared loss: times 1).
+        "scale": 0.01, 0.1, 1, 10 and 100 times the standard deviation of y (times 1 for the
+        squared loss).
 
     Attributes
     ----------
-    C_, epsilon_ : float, or array of shape (outputs,)
-        The values of the model.
+    C_, epsilon_ : float, or ndarray of shape (n_outputs,)
+        C and epsilon of the model.
 
     Examples
     --------
@@ -191,7 +217,28 @@ class MKLRegressorCV(Search, BaseRegressor):
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
     ) -> MKLRegressorCV:
-        """Fit to n examples X with targets y, shape (n,) or (n, outputs); `groups`: for `cv`."""
+        """Choose norm and C by cross-validation, and fit the model to all examples.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+        y : array-like of shape (n,) or (n, n_outputs)
+            Targets.
+        sample_weight : array-like of shape (n,), optional
+            Factors of C, and weights in scoring.
+        groups : array-like of shape (n,), optional
+            Groups for the splitter `cv`.
+
+        Returns
+        -------
+        MKLRegressorCV
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If a parameter or the data are invalid.
+        """
         self._forget()
         check_parameters(self)
         X = self._checked(X, reset=True)
@@ -202,8 +249,8 @@ class MKLRegressorCV(Search, BaseRegressor):
         def problems_of(train: np.ndarray, C: float, norm: Norm) -> list[Problem]:
             if not weights[train].any():
                 raise ValueError(
-                    "sample_weight must be positive for some of the examples that cv leaves to "
-                    "train on, in every fold"
+                    "sample_weight must be positive for some of the examples of every training "
+                    "fold, got a fold with zeros only; shuffle the folds of cv"
                 )
             epsilon, unit = self._scales(y[train], weights[train])
             costs = np.zeros(len(y))

@@ -1,4 +1,4 @@
-"""What estimators accept: examples, targets and their weights."""
+"""Validation of examples, targets and sample weights."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from ..sequences import Sequences
 
 
 class _Names:
-    """Names of columns, as scikit-learn asks frames for them."""
+    """Column names with the interface by which scikit-learn reads those of data frames."""
 
     def __init__(self, names: list[str]):
         self.names = names
@@ -40,9 +40,9 @@ class _Names:
 
 
 def _with_names(X: Any) -> Any:
-    """Return a frame, or the names of one whose names scikit-learn does not find.
+    """Return a frame, or its column names if scikit-learn cannot read them from the frame.
 
-    Versions up to 1.7 ask for a protocol that polars gave up in 2.0.
+    scikit-learn <= 1.7 uses a protocol that polars 2.0 has removed.
     """
     names = list(X.columns)
     strange = all(isinstance(name, str) for name in names) and _get_feature_names(X) is None
@@ -50,10 +50,26 @@ def _with_names(X: Any) -> Any:
 
 
 def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
-    """Return X as kernels read it, and note (or compare) its number and names of columns.
+    """Return validated examples, and set or check ``n_features_in_`` and ``feature_names_in_``.
 
-    Arrays and sparse matrices of numbers become float64; frames and texts stay what they are.
-    Numbers may be missing where default kernels read them, and rows where others do.
+    Arrays and sparse matrices of numbers become float64; data frames and texts are unchanged.
+    Default kernels accept missing numbers, other kernels missing rows.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    X : n examples
+    reset : bool
+        Whether to set the number and names of columns, as in `fit`, or to compare with them.
+
+    Returns
+    -------
+    validated examples
+
+    Raises
+    ------
+    ValueError
+        If X cannot be read by the kernels, or differs in its columns from the training data.
     """
     named, least = estimator.kernels is not None, 2 if reset else 1
     X = unpacked(X)
@@ -77,7 +93,7 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
         _check_n_samples(X, least)
         _check_n_features(estimator, X, reset=reset)
         return X
-    if _holds_texts(X):
+    if _contains_texts(X):
         _check_n_samples(X, least)
         return X if named else _as_strings(X)
     X = as_rows(estimator.kernels, X) if named else X
@@ -100,8 +116,8 @@ def check_examples(estimator: BaseEstimator, X: Any, *, reset: bool) -> Any:
             _check_n_features(estimator, X, reset=reset)
             return X
         raise ValueError(
-            f"X must hold numbers, but {error}; pass a DataFrame (pandas or polars) and say which "
-            'columns each kernel reads: [RBF(columns=["age"]), BagOfWords(columns="notes")]'
+            f"X must contain numbers, but {error}; pass a DataFrame (pandas or polars) and select "
+            'the columns of each kernel: [RBF(columns=["age"]), BagOfWords(columns="notes")]'
         ) from error
 
 
@@ -124,7 +140,7 @@ def _refuse_mixed(X: np.ndarray) -> None:
         others = any(not isinstance(value, str | None) and value == value for value in values)
         if strings and others:
             raise ValueError(
-                f"X must hold numbers, but column {index} has numbers and the string "
+                f"X must contain numbers, but column {index} has numbers and the string "
                 f"{strings[0]!r}; make all of them numbers (NaN if missing) or strings, or pass a "
                 "DataFrame, where such a column is a category"
             )
@@ -134,7 +150,7 @@ def _refuse_matrices(X: Any, kernels: Any) -> None:
     """Raise for kernel matrices that are passed as X or as kernels without a wrapper."""
     if isinstance(kernels, list | tuple) and any(np.ndim(one) == 2 for one in kernels):
         raise ValueError(
-            "kernels holds arrays, not kernels; for kernel matrices pass "
+            "kernels must be kernel objects, got arrays; for kernel matrices pass "
             "kernels=[Precomputed(matrix=K) for K in matrices] and row numbers "
             "np.arange(n) as X, or X=Grams(matrices) without kernels"
         )
@@ -149,19 +165,21 @@ def _check_names_differ(X: Any) -> None:
     names = list(X.columns)
     if len(set(names)) < len(names):
         twice = next(name for name, count in Counter(names).items() if count > 1)
-        raise ValueError(f"X has several columns named {twice!r}; rename them, or give an array")
+        raise ValueError(f"X has several columns named {twice!r}; rename them, or pass an array")
 
 
-def _holds_numbers_of_rows(X: Any) -> bool:
+def _contains_row_numbers(X: Any) -> bool:
     return getattr(X, "ndim", 0) == 1 and getattr(X.dtype, "kind", "O") in "iuf"
 
 
 def as_rows(kernels: Any, X: Any) -> Any:
-    """Return numbers of rows in one dimension as a column, where kernels have matrices."""
-    return np.asarray(X)[:, None] if _holds_numbers_of_rows(X) and _knows_rows(kernels) else X
+    """Return row numbers, shape (n,), as a column (n, 1) if kernels have matrices of their own."""
+    return (
+        np.asarray(X)[:, None] if _contains_row_numbers(X) and _accept_row_numbers(kernels) else X
+    )
 
 
-def _knows_rows(kernels: Any) -> bool:
+def _accept_row_numbers(kernels: Any) -> bool:
     """Return whether X may be row numbers: some kernel has a matrix of its own."""
     found = nested_params({"kernels": kernels} | by_name(kernels))
     return any(name.endswith("matrix") and value is not None for name, value in found.items())
@@ -172,20 +190,20 @@ def _check_n_samples(X: Any, least: int) -> None:
         raise ValueError(f"X has {n} sample(s), but a minimum of {least} is required")
 
 
-def _holds_texts(X: Any) -> bool:
-    """Return whether X is one list or column of texts; some may be missing."""
+def _contains_texts(X: Any) -> bool:
+    """Return whether X is a list or column of texts, some of which may be missing."""
     if not isinstance(X, list | tuple) and getattr(X, "ndim", 2) != 1:
         return False
-    return not _holds_numbers_of_rows(X) and any(isinstance(one, str) for one in X)
+    return not _contains_row_numbers(X) and any(isinstance(one, str) for one in X)
 
 
 def check_values(name: str, values: np.ndarray) -> np.ndarray:
-    """Return what a model says of n examples, shape (n, ...), if that is finite."""
+    """Return values of n examples, shape (n, ...); raise ValueError if they are not finite."""
     finite = np.isfinite(values).reshape(len(values), -1).all(axis=1)
     if not finite.all():
         raise ValueError(
             f"X: the {name} of example {int(np.argmin(finite))} are not finite: its numbers are "
-            "too large for the kernels; bring X to the scale of the training data"
+            "too large for the kernels; rescale X to the scale of the training data"
         )
     return values
 
@@ -193,7 +211,27 @@ def check_values(name: str, values: np.ndarray) -> np.ndarray:
 def check_targets(
     estimator: BaseEstimator, X: Any, y: Any, *, numeric: bool, several: bool = False
 ) -> np.ndarray:
-    """Return y, one finite entry per example, or where there may be several (n, outputs)."""
+    """Return validated targets, shape (n,), or (n, n_outputs) if `several` are accepted.
+
+    Parameters
+    ----------
+    estimator : BaseEstimator
+    X : n examples
+    y : array-like of shape (n,) or (n, n_outputs)
+    numeric : bool
+        Whether targets are numbers.
+    several : bool
+        Whether several targets per example are accepted.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        If y is missing, not finite, or differs in length from X.
+    """
     if y is None:
         raise ValueError(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None."
@@ -211,12 +249,12 @@ def check_targets(
 
 
 def one_number(y: np.ndarray) -> np.ndarray:
-    """Return a number for each example, shape (n,), that tells its targets apart from others."""
+    """Return a number for each example, shape (n,): equal for equal targets only."""
     return y if y.ndim == 1 else np.unique(y, axis=0, return_inverse=True)[1].ravel()
 
 
 def check_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Return the weights of n examples, shape (n,), each at least 0; 1 where none are given."""
+    """Return validated sample weights, shape (n,), all >= 0; 1 by default."""
     if sample_weight is None:
         return np.ones(n)
     mask = getattr(sample_weight, "dtype", None) == "bool"
@@ -238,31 +276,45 @@ def check_weights(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def check_class_weights(class_weight: Any, classes: np.ndarray) -> None:
-    """Raise ValueError for a class whose weight is no finite number of at least 0.
+    """Raise ValueError if class weights are not finite numbers >= 0.
 
-    And for labels that are none of the classes, unless all of these have a weight.
+    Labels that do not occur in y are refused, unless all classes of y have a weight.
     """
     if not isinstance(class_weight, dict):
         return
     for label, weight in class_weight.items():
         if not not_negative(weight):
             raise ValueError(
-                f"class_weight must hold finite numbers of at least 0, got {weight!r} for class "
-                f"{label!r}"
+                f"class_weight must contain finite numbers >= 0, got {weight!r} for class {label!r}"
             )
     known = classes.tolist()
     other = [label for label in class_weight if label not in known]
     if other and not all(label in class_weight for label in known):
         raise ValueError(
-            f"class_weight has {other[0]!r}, which is no class of y: these are {known}"
+            f"class_weight has {other[0]!r}, which is not a class of y; the classes are {known}"
         )
 
 
 def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
-    """Return the costs of n examples, shape (n,): C times their weights, each a product.
+    """Return the costs of n examples: C times the product of their weights.
 
-    Objectives are quadratic in alphas that may be as large as costs, so these have finite squares.
-    C = inf is a hard margin: all costs are inf, but for examples without weight.
+    The square of their sum must be finite, since objectives are quadratic in alpha, which may be
+    as large as the costs. C = inf is a hard margin: costs are inf for examples with a weight.
+
+    Parameters
+    ----------
+    C : float
+    *factors : ndarrays of shape (n,)
+        Sample weights and class weights.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If costs overflow or underflow.
     """
     with np.errstate(over="ignore", under="ignore"):
         weights = np.prod(factors, axis=0)
@@ -272,13 +324,13 @@ def weighed(C: float, *factors: np.ndarray) -> np.ndarray:
         square = costs.sum() ** 2
     if not np.isfinite(square):
         raise ValueError(
-            f"C={C:g} times sample_weight and class_weight, which reach {weights.max():g}, adds up "
-            "to what numbers cannot hold the square of: scale the weights down, or lower C"
+            f"C={C:g} times sample_weight and class_weight, which reach {weights.max():g}, is too "
+            "large: the square of the sum overflows; scale the weights down, or lower C"
         )
     if np.any(costs[weights > 0] < np.finfo(float).tiny):
         raise ValueError(
             f"C={C:g} times sample_weight and class_weight, which go down to "
-            f"{weights[weights > 0].min():g}, is less than numbers can hold: scale the weights up, "
-            "or raise C; 0 leaves an example out"
+            f"{weights[weights > 0].min():g}, underflows; scale the weights up, or raise C; "
+            "a weight of 0 excludes an example"
         )
     return costs

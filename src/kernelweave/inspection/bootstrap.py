@@ -75,7 +75,16 @@ class BootstrapWeights:
         return std
 
     def quantiles(self, q: Any = (0.05, 0.5, 0.95)) -> np.ndarray:
-        """Return quantiles over the bootstrap samples, shape (len(q), *weights.shape)."""
+        """Return quantiles over the bootstrap samples.
+
+        Parameters
+        ----------
+        q : float or sequence of k floats in [0, 1]
+
+        Returns
+        -------
+        ndarray of shape (k, *weights.shape)
+        """
         quantiles: np.ndarray = np.quantile(self.samples, q, axis=0)
         return quantiles
 
@@ -93,9 +102,14 @@ class BootstrapWeights:
             fit on permuted targets (Westfall and Young, 1993) and needs few permutations; the
             others need about M / level permutations.
 
+        Returns
+        -------
+        ndarray with the shape of `weights`
+
         Raises
         ------
-        ValueError : if there were no permutations, or for an unknown correction.
+        ValueError
+            If there were no permutations, or for an unknown correction.
         """
         if not len(self.permuted):
             raise ValueError("p_values requires fits on permuted targets: pass n_permutations >= 1")
@@ -116,6 +130,10 @@ class BootstrapWeights:
         ----------
         correction : {"benjamini-hochberg", "bonferroni", None}
             Correction for multiple tests.
+
+        Returns
+        -------
+        ndarray with the shape of `weights`
         """
         from scipy.stats import binom  # takes long to import
 
@@ -130,8 +148,14 @@ class BootstrapWeights:
 
         Parameters
         ----------
-        level : significance level.
-        correction : as for `p_values`.
+        level : float
+            Significance level.
+        correction : str or None
+            As for `p_values`.
+
+        Returns
+        -------
+        list of strings
         """
         least = np.atleast_2d(self.p_values(correction)).min(axis=0)
         return [name for name, p in zip(self.kernel_names, least, strict=True) if p <= level]
@@ -169,8 +193,11 @@ def bootstrap_weights(
 
     Parameters
     ----------
-    estimator : estimator whose `weights_` are read after `fit`; it is cloned
-    X, y : examples and their targets
+    estimator : MKLClassifier, MKLRegressor or another estimator with `weights_`
+        It is cloned.
+    X : array, table, views or sequences with n_examples
+    y : array-like of shape (n_examples,), optional
+        Targets.
     n : int
         Number of bootstrap samples.
     n_permutations : int, optional
@@ -191,6 +218,13 @@ def bootstrap_weights(
     Returns
     -------
     BootstrapWeights
+
+    Raises
+    ------
+    ValueError
+        If a number is invalid, or permutations are requested without targets.
+    TypeError
+        If the estimator does not accept sample weights.
 
     Examples
     --------

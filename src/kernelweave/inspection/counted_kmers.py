@@ -75,6 +75,10 @@ def all_words(model: Any, target: Any = None) -> Iterator[tuple[str, float]]:
     target : label, optional
         Class whose decision function is read, for models of three or more classes.
 
+    Returns
+    -------
+    iterator of (str, float)
+
     Raises
     ------
     ValueError

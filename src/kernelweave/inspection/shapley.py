@@ -87,7 +87,17 @@ weighted by k-means>
 
         Parameters
         ----------
-        output : one of `output_names`; needed if there are several.
+        output : label, optional
+            One of `output_names`; required if there are several.
+
+        Returns
+        -------
+        ShapleyValues
+
+        Raises
+        ------
+        ValueError
+            If there is no such output.
         """
         if self.output_names is None:
             return self
@@ -107,7 +117,17 @@ weighted by k-means>
         )
 
     def mean_abs(self, output: Any = None) -> Any:
-        """Return the mean absolute value of each player, largest first, as a pandas Series."""
+        """Return the mean absolute value of each player, largest first.
+
+        Parameters
+        ----------
+        output : label, optional
+            One of `output_names`; required if there are several.
+
+        Returns
+        -------
+        pandas Series
+        """
         from pandas import Series  # optional dependency
 
         sizes = np.abs(self.of_output(output).values).mean(axis=0)
@@ -115,7 +135,12 @@ weighted by k-means>
         return series.sort_values(ascending=False, kind="stable")
 
     def to_shap(self) -> Any:
-        """Return a `shap.Explanation`, which all of `shap.plots` accept; shap must be installed."""
+        """Return the values in the form that `shap.plots` accepts; shap must be installed.
+
+        Returns
+        -------
+        shap.Explanation
+        """
         from shap import Explanation
 
         return Explanation(

@@ -1,4 +1,4 @@
-"""How much each kernel and each view counts, as a table."""
+"""Weights and importance of kernels and views, as a table."""
 
 from __future__ import annotations
 
@@ -20,14 +20,22 @@ def weights_frame(
     Parameters
     ----------
     estimator : fitted estimator with M kernels
-    added : contributions of the kernels to decision values, shape (n, outputs, M); None for those
-        to the decision values of the training examples
-    by : None, or "view" for sums over the kernels of each view
-    held_out : covariances of held-out contributions with the targets, shape (outputs, M), or None
+    added : ndarray of shape (n, n_outputs, M) or None
+        Contributions of the kernels to decision values; None for those of the training examples.
+    by : {None, "view"}
+        "view" gives sums over the kernels of each view.
+    held_out : ndarray of shape (n_outputs, M), optional
+        Covariances of held-out contributions with the targets.
 
     Returns
     -------
-    pandas DataFrame with a row per output and kernel or view.
+    pandas DataFrame
+        One row per output and kernel or view; see `MKLClassifier.weights_frame`.
+
+    Raises
+    ------
+    ValueError
+        If `by` is not None or "view".
     """
     import pandas as pd
 
@@ -57,13 +65,25 @@ def weights_frame(
 def weights_of(
     estimator: Any, by: str | None, values: str = "weight"
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the values of kernels or views, shape (k,) or (outputs, k), and their names.
+    """Return the weights or shares of kernels or views, and their names.
 
     Parameters
     ----------
-    estimator : fitted estimator.
-    by : None, or "view" for sums over the kernels of each view.
-    values : a column of `weights_frame`: "weight", "share" or "held_out_share".
+    estimator : fitted estimator
+    by : {None, "view"}
+        "view" gives sums over the kernels of each view.
+    values : {"weight", "share", "held_out_share"}
+        A column of `weights_frame`.
+
+    Returns
+    -------
+    values : ndarray of shape (k,) or (n_outputs, k)
+    names : list of k strings
+
+    Raises
+    ------
+    ValueError
+        If `by` or `values` is unknown, or the estimator has no such values.
     """
     if by not in (None, "view"):
         raise ValueError(f'by must be None or "view", got {by!r}')
@@ -82,7 +102,20 @@ def weights_of(
 
 
 def heaviest(weights: np.ndarray, names: list[str], most: int) -> tuple[np.ndarray, list[str]]:
-    """Return the heaviest of many weights, (..., k), in their order, and the sum of the others."""
+    """Return the largest weights in their order, followed by the sum of the others.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (..., k)
+    names : list of k strings
+    most : int
+        Number of weights to return.
+
+    Returns
+    -------
+    weights : ndarray of shape (..., most + 1), or all weights if there are no more than that
+    names : list of strings
+    """
     if len(names) <= most + 1:
         return weights, names
     size = weights.reshape(-1, len(names)).max(axis=0)
@@ -94,22 +127,22 @@ def heaviest(weights: np.ndarray, names: list[str], most: int) -> tuple[np.ndarr
 
 
 def held_out_shares(covariances: np.ndarray) -> np.ndarray:
-    """Return covariances with the targets as shares of their sum, both of shape (outputs, k).
+    """Return covariances with the targets divided by their sum, both of shape (n_outputs, k).
 
-    A negative covariance, by which a kernel predicts new examples worse than a constant, is 0.
+    Negative covariances count as 0: such kernels predict new examples worse than a constant.
     """
     return shares_of(np.maximum(covariances, 0.0))
 
 
 def shares_of(sizes: np.ndarray) -> np.ndarray:
-    """Return sizes as shares of their sum over kernels, both of shape (outputs, k)."""
+    """Return sizes divided by their sum over kernels, both of shape (n_outputs, k)."""
     totals = sizes.sum(axis=1, keepdims=True)
     shares: np.ndarray = sizes / np.where(totals > 0, totals, 1.0)
     return shares
 
 
 def _outputs(estimator: Any) -> list[Any]:
-    """Return what the decision functions are called: by their classes, or by number."""
+    """Return the names of the outputs: classes, or numbers."""
     count = len(estimator._model.intercept)
     classes = getattr(estimator, "classes_", None)
     return list(classes) if classes is not None and len(classes) == count else list(range(count))

@@ -4,7 +4,7 @@ A solver follows its outputs through many changes of alpha, and reads both objec
 the values that it stops at are those of its model but for rounding. Here rounding is bounded: the
 primal value by losses at outputs that are wrong to the worse side, the dual value by energies that
 are too small, by alphas that do not quite add up, and both by the sizes of the terms that they are
-sums of (`digits` says what a bound means). Where that leaves open whether the gap is below the
+sums of (`rounding` says what a bound means). Where that leaves open whether the gap is below the
 tolerance, outputs are computed anew, and where need be the solver goes on (`solve`), to a gap that
 is smaller by what rounding may hide.
 """
@@ -18,7 +18,7 @@ import numpy as np
 from ..engines.base import Engine
 from ..problem.hard_margin import HardMarginProblem
 from ..problem.problem import Problem
-from ..problem.rounding import UNIT, Digits, root_of_squares
+from ..problem.rounding import UNIT, RoundingBounds, root_of_squares
 from .certifier import certified
 from .result import Result
 
@@ -27,7 +27,7 @@ LOGARITHMS = 40.0  # no share of a box that is a number has a larger logarithm
 
 
 def confirmed(
-    problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds, tol: float
 ) -> Result:
     """Return a result whose alpha the engine holds, with how far its gap is in doubt.
 
@@ -35,35 +35,39 @@ def confirmed(
     """
     if isinstance(problem, HardMarginProblem) or not problem.risk.separates:
         return result  # no bound on rounding is known for rescaled outputs and for risk sets
-    result = judged(problem, engine, result, digits, tol)
+    result = judged(problem, engine, result, rounding, tol)
     if result.converged or result.gap > tol:
         return result
     engine.move_to(result.alpha)
-    near = replace(digits, neighbours=True)
+    near = replace(rounding, neighbours=True)
     return judged(problem, engine, _certified(problem, engine, result), near, tol)
 
 
-def judged(problem: Problem, engine: Engine, result: Result, digits: Digits, tol: float) -> Result:
+def judged(
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds, tol: float
+) -> Result:
     """Return a result that has converged only if its gap is below tol whatever rounding did."""
     if not np.isfinite(result.gap):
         return result
     if not result.weights.any():
-        return _judged_constant(problem, engine, result, digits)
-    error = rounding_error(problem, engine, result, digits)
+        return _judged_constant(problem, engine, result, rounding)
+    error = rounding_error(problem, engine, result, rounding)
     least = result.scale - error - 2 * UNIT * abs(result.constant)
     worst = (result.primal - result.dual + error) / least if least > 0 else np.inf
     doubt = 0.0 if error == 0 else max(worst - result.gap, 0.0)
     return replace(result, doubt=doubt, converged=result.gap + doubt <= tol)
 
 
-def _judged_constant(problem: Problem, engine: Engine, result: Result, digits: Digits) -> Result:
+def _judged_constant(
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
+) -> Result:
     """Return the best constant, in doubt where rounding may hide that there is more to learn.
 
     Its dual value is one that rounding has not raised: how far it is below the cost of the constant
     is what a model could gain at most, and that is told.
     """
     equal = replace(result, weights=problem.norm.start(engine.n_kernels))
-    error = rounding_error(problem, engine, equal, digits)
+    error = rounding_error(problem, engine, equal, rounding)
     dual = result.dual - (error if error < np.inf else np.inf)  # NaN says nothing, either
     sure = result.constant - dual <= HIDDEN * result.constant or problem.constant_is_optimal(dual)
     return replace(
@@ -71,12 +75,14 @@ def _judged_constant(problem: Problem, engine: Engine, result: Result, digits: D
     )
 
 
-def rounding_error(problem: Problem, engine: Engine, result: Result, digits: Digits) -> float:
+def rounding_error(
+    problem: Problem, engine: Engine, result: Result, rounding: RoundingBounds
+) -> float:
     """Return how far a model's primal and dual value may be further apart than they seem."""
     theta, outputs = result.weights, problem.n_outputs
     alpha, F = engine.alpha, engine.combined(theta)
     parts = alpha.reshape(outputs, -1)
-    dF, ds = digits.moves(theta, parts, engine.accumulated_update.reshape(outputs, -1))
+    dF, ds = rounding.errors(theta, parts, engine.accumulated_update.reshape(outputs, -1))
     s = np.zeros_like(ds) if problem.norm.is_linear else engine.quadratic()
     norm, growth = problem.norm, (1 + np.sqrt(len(alpha))) * UNIT
     bias = np.repeat(result.bias, len(alpha) // outputs)

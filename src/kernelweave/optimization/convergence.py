@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ..common.warnings import warn
-from ..problem.rounding import Digits
+from ..problem.rounding import RoundingBounds
 from .confirm import HIDDEN
 from .result import Result
 
@@ -19,7 +19,7 @@ NOTICEABLE = 0.1  # part of the worst kernel's rounding from which on another on
 
 
 def warn_of(
-    estimator: Any, results: Sequence[Result], names: Sequence[str], digits: Digits
+    estimator: Any, results: Sequence[Result], names: Sequence[str], rounding: RoundingBounds
 ) -> None:
     """Warn of gaps above the tolerance or in doubt, and of models that are constant.
 
@@ -28,16 +28,16 @@ def warn_of(
     estimator : whose parameters `tol`, `max_iter` and `max_time` were.
     results : one for each output.
     names : of the M kernels that were learned with.
-    digits : their rounding.
+    rounding : their rounding.
     """
-    if (message := complaint(estimator, results, names, digits)) is not None:
+    if (message := complaint(estimator, results, names, rounding)) is not None:
         warn(message, ConvergenceWarning)
     if (message := nothing_learned(estimator, results)) is not None:
         warn(message, UserWarning)
 
 
 def complaint(
-    estimator: Any, results: Sequence[Result], names: Sequence[str], digits: Digits
+    estimator: Any, results: Sequence[Result], names: Sequence[str], rounding: RoundingBounds
 ) -> str | None:
     """Return what to say of gaps above the tolerance or in doubt, if there are any."""
     worst = max(results, key=lambda result: (not result.converged, result.gap))
@@ -46,13 +46,13 @@ def complaint(
     above = f", above tol={estimator.tol:g}" if worst.gap > estimator.tol else ""
     said = (
         f"{type(estimator).__name__} stopped after {worst.n_iter} turns at a relative duality gap "
-        f"of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, digits)}"
+        f"of {worst.gap:.2e}{above}; {_advice(estimator, worst, names, rounding)}"
     )
     doubtful = [one for one in results if one.gap <= estimator.tol and not one.converged]
     if above and doubtful:
         other = max(doubtful, key=lambda result: result.doubt)
         said += f". Of another output the gap is {other.gap:.2e}, but "
-        said += _lost(estimator, other, names, digits)
+        said += _lost(estimator, other, names, rounding)
     return said
 
 
@@ -73,10 +73,10 @@ def nothing_learned(estimator: Any, results: Sequence[Result]) -> str | None:
     )
 
 
-def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits) -> str:
+def _advice(estimator: Any, result: Result, names: Sequence[str], rounding: RoundingBounds) -> str:
     """Return what to do about a result that has not converged."""
     if result.gap <= estimator.tol:
-        return _lost(estimator, result, names, digits)
+        return _lost(estimator, result, names, rounding)
     values = [abs(past.dual) for past in result.history if np.isfinite(past.dual)]
     if hasattr(estimator, "nu") and abs(result.primal) < ZERO * max(values, default=0.0):
         return (
@@ -84,31 +84,31 @@ def _advice(estimator: Any, result: Result, names: Sequence[str], digits: Digits
             "tells the examples apart from the origin (RBF kernels do)"
         )
     if result.doubt > max(estimator.tol, result.gap):  # more turns would not help
-        return _lost(estimator, result, names, digits)
+        return _lost(estimator, result, names, rounding)
     if result.late:
         return f"raise max_time={estimator.max_time:g} or tol"
     if estimator.max_iter is not None and result.n_iter >= estimator.max_iter:
         return f"raise max_iter={estimator.max_iter} or tol"
     if result.doubt > estimator.tol:
-        return _lost(estimator, result, names, digits)
+        return _lost(estimator, result, names, rounding)
     return getattr(estimator.plan_.solver, "when_stopped", "") or (
         "it could get no further: raise tol, scale the data, lower C or the weights of examples, "
         "or take another solver"
     )
 
 
-def _lost(estimator: Any, result: Result, names: Sequence[str], digits: Digits) -> str:
+def _lost(estimator: Any, result: Result, names: Sequence[str], rounding: RoundingBounds) -> str:
     """Return which kernels' rounding leaves the gap of a result in doubt."""
     if not result.weights.any():
         return (
             f"rounding hides whether some model costs less than the best constant, by {HIDDEN:g} "
             "of its cost or more; lower C or the weights of examples if that matters"
         )
-    alpha = result.alpha.reshape(-1, digits.examples.n)
+    alpha = result.alpha.reshape(-1, rounding.examples.n)
     weights = np.broadcast_to(result.weights, len(names))
     # A kernel without weight counts, too: its s is part of the dual value.
-    moves = digits.moves(weights, alpha, np.abs(alpha))[1]
-    shares = np.nan_to_num(np.where(weights > 0, weights, weights.max()) * moves, nan=np.inf)
+    errors = rounding.errors(weights, alpha, np.abs(alpha))[1]
+    shares = np.nan_to_num(np.where(weights > 0, weights, weights.max()) * errors, nan=np.inf)
     worst = np.argsort(-shares)[:NAMED]
     named = ", ".join(repr(names[m]) for m in worst if shares[m] >= NOTICEABLE * shares[worst[0]])
     return (

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..engines.base import Engine
 from ..problem.problem import Problem
-from ..problem.rounding import Digits
+from ..problem.rounding import RoundingBounds
 from .confirm import confirmed
 from .plan import Plan
 from .result import Result
@@ -48,19 +48,19 @@ def solve_confirmed(
     engine: Engine,
     plan: Plan,
     run: Run,
-    digits: Digits,
+    rounding: RoundingBounds,
     weights: np.ndarray | None = None,
 ) -> Result:
     """Solve a problem, and prove that rounding has not made the gap look smaller than it is.
 
     If rounding leaves that open, training continues to a gap that is smaller by the bound on
-    rounding. The parameters are those of `solve`; `digits` bounds the rounding of the kernels.
+    rounding. The parameters are those of `solve`; `rounding` bounds the rounding of the kernels.
     """
     tol = run.tol
     problem, weights = _started(problem, engine, plan, run, weights)
     for _ in range(ATTEMPTS):
         found = _solved(problem, engine, plan, run, weights)
-        result = confirmed(problem, engine, found, digits, tol)
+        result = confirmed(problem, engine, found, rounding, tol)
         hopeless = found.gap > tol or result.doubt > LARGEST_SHARE * tol or run.budget.spent
         if result.converged or hopeless:
             break

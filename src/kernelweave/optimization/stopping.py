@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engines.base import Engine
-from ..problem.rounding import rounding
+from ..problem.rounding import gap_rounding
 from .log import Log, Progress, distance
 
 TINY = np.finfo(float).tiny
@@ -82,7 +82,7 @@ class StoppingRule:
 
     def _noisy(self, last: Progress, engine: Engine) -> bool:
         """Return whether rounding may make up most of the gap of the last model."""
-        moved = rounding(engine.alpha, last.weights, engine.largest_values, last.scale)
+        moved = gap_rounding(engine.alpha, last.weights, engine.largest_values, last.scale)
         return bool(self.tuning.noise * last.gap <= moved)
 
     def _idle(self, entries: list[Progress], count: int, slight: float) -> bool:

@@ -1,8 +1,8 @@
 """Generalisation bounds of multiple kernel learning (Kloft et al., 2011, section 5).
 
 The hypotheses are h(x) = sum_m <w_m, psi_m(x)> with sum_m ||w_m||^2 / theta_m <= 1 for weights
-theta >= 0 of norm at most 1. Their Rademacher complexity says how well they fit random signs: the
-smaller it is, the closer the errors on new examples are to those on the training examples.
+theta >= 0 of norm at most 1. Their Rademacher complexity measures how well they fit random signs.
+The smaller it is, the closer the test error is to the training error.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from ..kernels import Kernel, prepare
 from ..norms import Norm, as_norm
 from ..norms.base import conjugate_exponent
 
-CONSTANT = 23 / 22  # of Cortes et al. (2010), whose bound this one extends to all p
-NEARLY_INTEGER = 1e-9  # how far above an integer an exponent may be by rounding
+CONSTANT = 23 / 22  # Cortes et al. (2010)
+NEARLY_INTEGER = 1e-9  # rounding of an exponent that is an integer
 
 
 def rademacher(p: float, M: int, n: int, R: float = 1.0) -> float:
@@ -32,10 +32,23 @@ def rademacher(p: float, M: int, n: int, R: float = 1.0) -> float:
 
     Parameters
     ----------
-    p : from 1 to inf.
-    M : number of kernels, above 1.
-    n : number of examples.
-    R : the largest sqrt(k_m(x, x)) of any kernel and example.
+    p : float
+        Exponent of the norm, from 1 to inf.
+    M : int
+        Number of kernels, above 1.
+    n : int
+        Number of examples.
+    R : float
+        Largest sqrt(k_m(x, x)) over kernels and examples.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
 
     Examples
     --------
@@ -47,7 +60,7 @@ def rademacher(p: float, M: int, n: int, R: float = 1.0) -> float:
     4 0.193
     """
     if not p >= 1:
-        raise ValueError(f"p must be a number of at least 1, got {p!r}")
+        raise ValueError(f"p must be a number >= 1 or inf, got {p!r}")
     if not (M > 1 and n >= 1 and 0 < R < math.inf):
         raise ValueError(f"M must be above 1, n at least 1 and R positive, got {(M, n, R)!r}")
     dual = conjugate_exponent(p)
@@ -60,6 +73,13 @@ def rademacher(p: float, M: int, n: int, R: float = 1.0) -> float:
 @dataclass(frozen=True)
 class Estimate:
     """A mean over random draws, and its standard error.
+
+    Attributes
+    ----------
+    value : float
+        The mean.
+    error : float
+        Its standard error.
 
     Examples
     --------
@@ -81,19 +101,26 @@ def empirical_rademacher(
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Estimate:
-    """Estimate the Rademacher complexity of kernels on examples, from random signs.
+    """Return a Monte Carlo estimate of the Rademacher complexity of kernels on examples.
 
-    For signs sigma the best hypothesis reaches sqrt(||s||_dual) / n with s_m = sigma' K_m sigma,
-    for every norm of this library.
+    For signs sigma the supremum over the hypotheses is sqrt(||s||_dual) / n with
+    s_m = sigma' K_m sigma, for every norm of this library.
 
     Parameters
     ----------
-    kernels : as an estimator takes them, not normalised.
-    X : n examples.
-    norm : a number p >= 1 or a norm object.
-    draws : number of random vectors of signs.
+    kernels : kernel or list of kernels
+        As for estimators. They are not normalised.
+    X : array, table or sequences with n examples
+    norm : float >= 1 or norm object
+    draws : int
+        Number of random sign vectors.
     random_state : int, RandomState or None
-    n_jobs : number of threads; None is one, -1 all processors.
+    n_jobs : int or None
+        Number of threads; None is one, -1 all processors.
+
+    Returns
+    -------
+    Estimate
 
     Examples
     --------
@@ -118,14 +145,18 @@ def empirical_rademacher(
 
 @dataclass(frozen=True)
 class MarginBound:
-    """A bound on the risk of a classifier, and what it is made of (corollary 11).
+    """A bound on the error rate of a classifier, and its three terms (corollary 11).
 
     Attributes
     ----------
-    bound : what the chance of an error on a new example exceeds with probability delta at most.
-    margin_risk : the mean margin loss min(1, (1 - y f / margin)_+) on the training examples.
-    complexity : 4 times the Rademacher complexity of models of this size, over the margin.
-    confidence : sqrt(log(2 / delta) / (2 n)).
+    bound : float
+        The sum of the terms. With probability 1 - delta it is an upper bound on the error rate.
+    margin_risk : float
+        Mean margin loss min(1, (1 - y f / margin)_+) on the training examples.
+    complexity : float
+        4 times the Rademacher complexity of models with this norm, divided by the margin.
+    confidence : float
+        sqrt(log(2 / delta) / (2 n)).
 
     Examples
     --------
@@ -145,16 +176,31 @@ def margin_bound(
 ) -> MarginBound:
     """Return the radius-margin bound of a fitted classifier of two classes under an lp norm.
 
-    The set of hypotheses has the size of the model, sqrt(sum_m ||w_m||^2 / theta_m). The theorem
-    asks for a size, and a margin, that are chosen before the data are seen, and for no bias: read
-    the bound as a comparison between models, not as a promise.
+    Hypotheses have at most the norm of the model, sqrt(sum_m ||w_m||^2 / theta_m). The theorem
+    requires that this norm and the margin are chosen before the data are seen, and that there is no
+    intercept. Use the bound to compare models, not as a guarantee.
 
     Parameters
     ----------
-    model : a fitted `MKLClassifier`.
-    X, y : the training examples and their labels.
-    margin : above 0.
-    delta : between 0 and 1.
+    model : MKLClassifier
+        Fitted, with two classes and an lp norm.
+    X : array, table or sequences
+        The n training examples.
+    y : array-like of shape (n,)
+        Their labels.
+    margin : float > 0
+    delta : float in (0, 1)
+        Probability with which the bound may fail.
+
+    Returns
+    -------
+    MarginBound
+
+    Raises
+    ------
+    ValueError
+        If the model is no classifier of two classes with an lp norm, or a number is outside its
+        range.
 
     Examples
     --------
