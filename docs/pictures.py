@@ -236,14 +236,11 @@ def large() -> Figure:
     """CPU time against the number of rows, from the first table of large.md."""
     figure, ax = plt.subplots(figsize=(5.5, 3), layout="constrained")
     rows = _table("large", "| rows | fit")
-    for name, color in (
-        ("`SVC`, one width", GREY),
-        ("one width", BLUE),
-        ("20 widths, p = 1", ORANGE),
-    ):
+    fits = {"one width": GREY, "20 widths, p = 1": ORANGE, "20 widths, p = 2": BLUE}
+    for name, color in fits.items():
         points = [(row[0], row[2]) for row in rows if row[1] == name]
         x, y = np.array([[float(value.replace(",", "")) for value in point] for point in points]).T
-        ax.loglog(x, y, marker="o", color=color, label=name.replace("`", ""))
+        ax.loglog(x, y, marker="o", color=color, label=name)
     ax.set(xlabel="rows", ylabel="CPU seconds")
     ax.set_xticks(x, [f"{count:,.0f}" for count in x])
     ax.minorticks_off()
