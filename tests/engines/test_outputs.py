@@ -103,7 +103,7 @@ def test_bad_labels(labels):
         MKLClassifier(KERNELS).fit(X, 2 * Y - 1)
     with pytest.raises(ValueError, match="class_weight must be None"):
         MKLClassifier(KERNELS, class_weight="balanced").fit(X, Y)
-    with pytest.raises(ValueError, match="several labels"):
+    with pytest.raises(ValueError, match="one label per example, got several"):
         MKLClassifierCV(KERNELS).fit(X, Y)
 
 

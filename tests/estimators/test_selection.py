@@ -328,7 +328,7 @@ def test_fits_that_stop_early_are_counted(cancer):
         ({"scoring": "acuracy"}, "acuracy"),
         ({"solver": "uniform", "norms": (np.inf, 2.0)}, "cannot serve norm"),
         ({"cv": [(range(10), [])]}, "cv must yield non-empty training and test folds"),
-        ({"cv": []}, "cv must give examples"),
+        ({"cv": []}, "cv must yield non-empty training"),
         ({"cv": 1000}, "n_splits=1000"),
     ],
     ids=str,
@@ -354,7 +354,7 @@ def test_probabilities_need_the_logistic_loss(cancer, monkeypatch):
     asked = r"scoring='neg_log_loss' requires predict_proba, which MKLClassifierCV\(loss='hinge'\)"
     with pytest.raises(ValueError, match=f"{asked} does not have; pass loss='logistic'"):
         MKLClassifierCV(scoring="neg_log_loss").fit(X, y)
-    with pytest.raises(ValueError, match=r"which MKLRegressorCV.* does not have; take another"):
+    with pytest.raises(ValueError, match=r"which MKLRegressorCV.* does not have; pass another"):
         MKLRegressorCV(scoring="neg_log_loss").fit(X, X[:, 0])
 
 
