@@ -55,17 +55,44 @@ class BaseSurvival(MKLEstimator):
         self.cumulative_baseline_hazard_ = np.cumsum(events / at_risk[first])
 
     def predict(self, X: Any) -> np.ndarray:
-        """Return risk scores, shape (n,): the higher, the earlier the event is expected."""
+        """Return risk scores: the higher, the earlier the event is expected.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
         return self._decide(X)[:, 0]
 
     def predict_cumulative_hazard_function(self, X: Any) -> list[StepFunction]:
-        """Return the cumulative hazard of each example as a step function of time."""
+        """Return the cumulative hazard of each example as a step function of time.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        list of n StepFunction
+        """
         factors = np.exp(self.predict(X))
         times, baseline = self.event_times_, self.cumulative_baseline_hazard_
         return [StepFunction(times, factor * baseline, before=0.0) for factor in factors]
 
     def predict_survival_function(self, X: Any) -> list[StepFunction]:
-        """Return the probability of survival of each example as a step function of time."""
+        """Return the probability of survival of each example as a step function of time.
+
+        Parameters
+        ----------
+        X : array, table, views or sequences with n examples
+
+        Returns
+        -------
+        list of n StepFunction
+        """
         hazards = self.predict_cumulative_hazard_function(X)
         return [StepFunction(one.x, np.exp(-one.y), before=1.0) for one in hazards]
 
