@@ -66,12 +66,12 @@ def test_doubt_bounds_the_effect_of_rounding_on_the_gap(gamma, C, data, results)
 def test_kernels_with_too_few_digits_are_named(data):
     """Which gap is claimed depends on the order of sums, and so on the SIMD level: it is noise."""
     X, y = data
-    with pytest.warns(ConvergenceWarning, match=r"the values of 'RBF gamma=1e-10' have too few"):
+    with pytest.warns(ConvergenceWarning, match=r"the values of 'RBF gamma=1e-10' have too little"):
         MKLClassifier([RBF(1e-10)], C=1e4, norm=np.inf).fit(X, y)
 
 
 def test_kernels_with_enough_digits_are_not_named(data):
-    with pytest.warns(ConvergenceWarning, match="have too few digits") as caught:
+    with pytest.warns(ConvergenceWarning, match="have too little numerical precision") as caught:
         MKLClassifier([RBF(0.5), RBF(1e-13)], C=100.0, norm=np.inf, max_time=10.0).fit(*data)
     assert "RBF gamma=1e-13" in str(caught[0].message)
     assert "RBF(gamma=0.5)" not in str(caught[0].message)
@@ -87,7 +87,9 @@ def test_ordinary_kernels_converge_without_warning(kernel, C, data):
 
 def test_fit_stops_soon_if_rounding_keeps_the_gap_open():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match=r"'RBF gamma=1e-09' have too few digits"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"'RBF gamma=1e-09' have too little numerical precision"
+    ):
         model = MKLClassifier(RBF(1e-9), C=1e8).fit(X, y)
     assert model.n_iter_ <= 100  # hundreds more brought nothing
 

@@ -9,7 +9,7 @@ from kernelweave import MKLClassifier, MKLRegressor, losses, norms, verify
 from kernelweave.engines import LinearEngine, linear
 from kernelweave.kernels import GappedKmer
 from kernelweave.optimization.certifier import certified
-from kernelweave.optimization.inner import descent
+from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradientTuning
 from kernelweave.optimization.inner.joint_gradients import BestWeightsDescent, JointDescent
 from kernelweave.optimization.run import Run
 from kernelweave.problem.problem import Problem
@@ -160,9 +160,7 @@ def test_joint_descent_is_planned_for_separate_products_only(ways, joint, rng):
     assert uses(model.plan_, JointDescent) == joint
 
 
-def test_schedule_takes_over_at_the_weights_of_the_descent(rng, monkeypatch):
-    monkeypatch.setattr(descent, "PATIENCE", 3)
-    monkeypatch.setattr(descent, "MOVES_PER_FREE", 0.0)
+def test_schedule_takes_over_at_the_weights_of_the_descent(rng):
     problem, engine = machine(rng, norms.Lp(2.0), C=100.0)
     taken = []
 
@@ -172,8 +170,9 @@ def test_schedule_takes_over_at_the_weights_of_the_descent(rng, monkeypatch):
             certificate = certified(problem, engine, weights)
             return run.result(certificate, engine.alpha, weights)
 
-    run = Run.start(1e-9)
-    JointDescent(Schedule(), 1000).solve(problem, engine, problem.norm.start(4), run)
+    run, impatient = Run.start(1e-9), ConjugateGradientTuning(patience=3, moves_per_free=0.0)
+    joint = JointDescent(Schedule(), 1000, tuning=impatient)
+    joint.solve(problem, engine, problem.norm.start(4), run)
     (weights,) = taken
     np.testing.assert_allclose(weights, problem.norm.best(engine.quadratic()), rtol=1e-9)
 
