@@ -297,7 +297,7 @@ def test_a_checkpoint_resumes(client, table, parts, tmp_path, monkeypatch):
 def test_progress_tells_of_bytes(client, parts, capsys):
     DaskMKLClassifier(MIXED, verbose=1, working_set=40).fit(*parts)
     shown = capsys.readouterr().err
-    for word in ("turn", "duality gap", "sent", "left"):
+    for word in ("iteration", "duality gap", "sent", "left"):
         assert word in shown
 
 

@@ -92,7 +92,9 @@ def test_a_fit_leaves_its_certificate(Estimator, moons):
 
 def test_too_few_turns_are_a_warning_that_names_the_gap(moons):
     model = MKLClassifier(RBF(0.5), C=100.0, max_iter=1, tol=1e-9, working_set=4)
-    with pytest.warns(ConvergenceWarning, match=r"after 1 turns .* gap of \d.*above tol=1e-09"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"after 1 iterations .* gap of \d.*above tol=1e-09"
+    ):
         model.fit(*moons)
     assert f"{model.duality_gap_:.2e}" in str_of_warning(model, moons)
     assert model.n_iter_ == 1
@@ -220,7 +222,7 @@ def test_regression_stays_in_its_tube(epsilon, rng):
 
 def test_constant_targets_need_no_support(rng):
     X = rng.normal(size=(30, 3))
-    with pytest.warns(UserWarning, match="nothing to learn"):
+    with pytest.warns(UserWarning, match="constant model is optimal"):
         model = MKLRegressor(RBF(1.0)).fit(X, np.full(30, 7.5))
     assert len(model.support_) == 0
     np.testing.assert_allclose(model.predict(X), 7.5)
@@ -239,7 +241,7 @@ def test_a_class_without_weight_is_never_predicted():
     X, y = load_iris(return_X_y=True)
     for loss in ("hinge", "squared_hinge", "logistic", "smooth_hinge"):
         model = MKLClassifier(RBF(0.5), loss=loss)
-        with pytest.warns(UserWarning, match=r"nothing to learn \(1 of 3 outputs\)"):
+        with pytest.warns(UserWarning, match=r"constant model is optimal \(1 of 3 outputs\)"):
             model.fit(X, y, sample_weight=(y != 2).astype(float))
         assert set(model.predict(X)) == {0, 1}
 

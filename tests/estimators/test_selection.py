@@ -313,7 +313,7 @@ def test_fits_that_stop_early_are_counted(cancer):
     with pytest.warns(ConvergenceWarning) as warned:
         search.fit(*cancer)
     assert "of 18 fits of the search stopped above tol=1e-06" in str(warned[0].message)
-    assert "MKLClassifierCV stopped after 1 turns" in str(warned[1].message)
+    assert "MKLClassifierCV stopped after 1 iterations" in str(warned[1].message)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_every_solver_finds_the_constant_model(solver, norm, noise):
         pytest.importorskip("clarabel")
     X, y = noise
     model = MKLClassifier(per_feature(Linear()), norm=norm, C=0.1, solver=solver)
-    with pytest.warns(UserWarning, match="nothing to learn: the best constant costs 6, and no"):
+    with pytest.warns(UserWarning, match="the constant model is optimal: it costs 6, and no"):
         model.fit(X, y)
     assert model.duality_gap_ == 0
     assert model.primal_objective_ == model.constant_objective_ == pytest.approx(6.0)
@@ -54,7 +54,7 @@ def test_constant_model_is_no_failure_to_converge(noise):
 def test_costs_of_next_to_nothing(rng):
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
     for C in (1e-15, 1e-100, 1e-300):
-        with pytest.warns(UserWarning, match=r"nothing to learn: .* which is rounding"):
+        with pytest.warns(UserWarning, match=r"constant model is optimal: .* which is rounding"):
             model = MKLClassifier(RBF([0.1, 1.0]), C=C).fit(X, y)
         assert model.constant_objective_ == pytest.approx(40 * C)
     model = MKLClassifier(RBF([0.1, 1.0]), C=1e-7).fit(X, y)
@@ -71,7 +71,9 @@ def test_targets_that_a_constant_fits(solver, rng):
         model = MKLRegressor(
             [RBF(1.0), Linear()], norm=1, C=1.0, loss=loss, epsilon=0.1, solver=solver
         )
-        with pytest.warns(UserWarning, match="the best constant costs 0, and no model costs less."):
+        with pytest.warns(
+            UserWarning, match="constant model is optimal: it costs 0, and no model costs less."
+        ):
             model.fit(X, y)
         assert (model.primal_objective_, model.duality_gap_) == (0.0, 0.0)
         assert np.ptp(model.predict(X)) == 0
@@ -80,7 +82,7 @@ def test_targets_that_a_constant_fits(solver, rng):
 def test_some_outputs_are_constant(noise, rng):
     X, y = noise
     y = np.where(X[:, 0] > 1.0, "far", y)  # which a line tells from the others
-    with pytest.warns(UserWarning, match=r"nothing to learn \(1 of 3 outputs\)"):
+    with pytest.warns(UserWarning, match=r"constant model is optimal \(1 of 3 outputs\)"):
         model = MKLClassifier(per_feature(Linear()), C=0.1).fit(X, y)
     np.testing.assert_array_equal(model.weights_.any(axis=1), model.classes_ != "rare")
     assert verify(model, X, y).agree
@@ -99,7 +101,7 @@ def test_search_passes_costs_with_constant_models(rng):
 
 
 def test_a_constant_model_is_saved(noise, tmp_path):
-    with pytest.warns(UserWarning, match="nothing to learn"):
+    with pytest.warns(UserWarning, match="constant model is optimal"):
         model = MKLClassifier(per_feature(Linear()), C=0.1).fit(*noise)
     model.save(tmp_path / "constant.kw")
     again = load(tmp_path / "constant.kw")
@@ -114,7 +116,9 @@ def test_a_rare_class_that_no_kernel_tells_apart_is_found_soon(seed, norm):
     """At given weights there is soon nothing to learn; the certificate is about all weights."""
     X = np.random.default_rng(seed).integers(0, 4, size=(1500, 20)).astype(float)
     y = np.where(np.arange(1500) < 60, 1, -1)
-    with pytest.warns(UserWarning, match=r"nothing to learn: .* or class_weight='balanced'"):
+    with pytest.warns(
+        UserWarning, match=r"constant model is optimal: .* or class_weight='balanced'"
+    ):
         model = MKLClassifier(per_feature(Linear()), norm=norm).fit(X, y)
     assert model.n_iter_ <= 60
     assert model.constant_objective_ - model.dual_objective_ <= 1e-10 * model.constant_objective_
@@ -130,14 +134,14 @@ def test_one_kernel_among_thousands_is_tested_as_well(seed, norm, interleaved):
     X[:, 0] *= 3.0
     kernels = [Linear(columns=[0]), *([Linear(columns=[1, 2, 3])] * 2999)]
     model = MKLClassifier(kernels, norm=norm, C=0.1, normalize=None, interleaved=interleaved)
-    with pytest.warns(UserWarning, match="nothing to learn: the best constant costs 6, and no"):
+    with pytest.warns(UserWarning, match="the constant model is optimal: it costs 6, and no"):
         model.fit(X, y)
     assert model.n_iter_ <= 10
     assert model.duality_gap_ == 0
     assert model.constant_objective_ - model.dual_objective_ <= 1e-10 * model.constant_objective_
 
 
-@pytest.mark.filterwarnings("ignore:.*nothing to learn:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*constant model is optimal:UserWarning")
 def test_rounding_may_hide_that_a_constant_is_best():
     """It is said in these words: no kernel lacks digits."""
     X = np.random.default_rng(0).normal(size=(300, 2))

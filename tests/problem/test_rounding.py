@@ -71,7 +71,7 @@ def test_kernels_with_too_few_digits_are_named(data):
 
 
 def test_kernels_with_enough_digits_are_not_named(data):
-    with pytest.warns(ConvergenceWarning, match="have too few digits") as caught:
+    with pytest.warns(ConvergenceWarning, match="have too little numerical precision") as caught:
         MKLClassifier([RBF(0.5), RBF(1e-13)], C=100.0, norm=np.inf, max_time=10.0).fit(*data)
     assert "RBF gamma=1e-13" in str(caught[0].message)
     assert "RBF(gamma=0.5)" not in str(caught[0].message)
@@ -87,7 +87,9 @@ def test_ordinary_kernels_converge_without_warning(kernel, C, data):
 
 def test_fit_stops_soon_if_rounding_keeps_the_gap_open():
     X, y = load_iris(return_X_y=True)
-    with pytest.warns(ConvergenceWarning, match=r"'RBF gamma=1e-09' have too few digits"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"'RBF gamma=1e-09' have too little numerical precision"
+    ):
         model = MKLClassifier(RBF(1e-9), C=1e8).fit(X, y)
     assert model.n_iter_ <= 100  # hundreds more brought nothing
 

@@ -1,4 +1,4 @@
-"""The best model of a fit whose turns or time may run out: gaps rise now and then."""
+"""The best model of a fit that may run out of iterations or time, since gaps may rise."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 
 class BestModel:
-    """The certified model with the smallest gap so far: a copy of its alpha and its weights.
+    """The certified model with the smallest gap so far, with copies of its alpha and weights.
 
     Parameters
     ----------
-    tol : relative duality gap at which a fit ends by itself. Whether that has been reached is not
-        judged here, since rounding may have made such a gap (`confirm`).
+    tol : float
+        Relative duality gap at which a fit ends. Models with a smaller gap are not stored: the gap
+        may be due to rounding, which `confirm` decides.
     """
 
     def __init__(self, tol: float):
@@ -27,19 +28,25 @@ class BestModel:
         self._best: tuple[Certificate, np.ndarray, np.ndarray] | None = None
 
     def note(self, certificate: Certificate, alpha: np.ndarray, weights: np.ndarray) -> None:
-        """Take in a certified model with alpha, shape (n,), and weights, shape (M,).
+        """Store a certified model if it is the best one so far.
 
-        An alpha of 0, where most fits start, is the best constant: whoever asks for a few turns
-        wants what they have learned, also where its gap is still wider.
+        The constant model (alpha = 0), at which most fits start, is not stored: after few
+        iterations a trained model is wanted, even if its gap is larger.
+
+        Parameters
+        ----------
+        certificate : Certificate
+        alpha : ndarray of shape (n,)
+        weights : ndarray of shape (M,)
         """
         least = np.inf if self._best is None else self._best[0].gap
         if self._tol < certificate.gap < least and alpha.any():
             self._best = certificate, alpha.copy(), weights.copy()
 
     def instead_of(self, last: Result) -> Result:
-        """Return the best model in place of the last one of a fit, where its gap is smaller.
+        """Return the best model instead of the last one of a fit, if its gap is smaller.
 
-        The doubt of the last one stays: how far rounding may move a gap differs little.
+        The rounding bound (`doubt`) of the last model is kept, since it hardly differs.
         """
         if self._best is None or not self._best[0].gap < last.gap:
             return last

@@ -1,4 +1,4 @@
-"""Observers of a part of a problem: what they are told of it, they tell of the whole."""
+"""Observers of a subproblem that notify the observer of the full problem."""
 
 from __future__ import annotations
 
@@ -7,36 +7,43 @@ from collections.abc import Callable
 import numpy as np
 
 Observer = Callable[[np.ndarray, np.ndarray], None]
-"""Is told alpha, shape (n,), and the weights, shape (M,)."""
+"""Called with alpha, shape (n,), and the weights, shape (M,)."""
 
 
 def of_examples(
     observe: Observer | None, examples: np.ndarray, alpha: np.ndarray
 ) -> Observer | None:
-    """Return an observer of the alphas of some examples, those of the others being as given.
+    """Return an observer of a subset of the examples; None if there is no observer.
 
-    `alpha` has shape (n,), and what the observer is told the shape of `examples`.
+    Parameters
+    ----------
+    observe : Observer or None
+        Observer of all n examples.
+    examples : ndarray of int, shape (k,)
+        The subset.
+    alpha : ndarray of shape (n,)
+        Fixed alphas of the other examples.
     """
     if observe is None:
         return None
-    outside = alpha.copy()
+    full = alpha.copy()
 
     def observe_part(inside: np.ndarray, weights: np.ndarray) -> None:
-        outside[examples] = inside
-        observe(outside, weights)
+        full[examples] = inside
+        observe(full, weights)
 
     return observe_part
 
 
 def of_kernels(observe: Observer | None, kernels: np.ndarray, M: int) -> Observer | None:
-    """Return an observer of the weights of some of M kernels, those of the others being 0."""
+    """Return an observer of a subset of M kernels, the others having weight 0; None if none."""
     if observe is None:
         return None
     return lambda alpha, weights: observe(alpha, placed(weights, kernels, M))
 
 
 def placed(weights: np.ndarray, kernels: np.ndarray, M: int) -> np.ndarray:
-    """Return the weights of some of M kernels, the others being 0, shape (M,)."""
+    """Return weights of all M kernels, shape (M,), from those of a subset; the others are 0."""
     theta = np.zeros(M)
     theta[kernels] = weights
     return theta

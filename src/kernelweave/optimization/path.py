@@ -1,8 +1,8 @@
-"""A path through a grid of norms and costs, on which every solution starts from a neighbour's.
+"""Warm starts along a grid of norms and costs: every solution starts from a neighbour.
 
-At the lowest cost most alphas are at their bounds, and another norm changes few of them. At high
-costs they hardly depend on the cost. So the path goes from norm to norm at the lowest cost, and
-from each of them upwards through the costs. The engine keeps its outputs all the way.
+At the lowest C most alphas are at their bounds, and another norm changes few of them. At high C
+they hardly depend on C. So the path goes from norm to norm at the lowest C, and from each of them
+upwards through the values of C. The engine keeps its alpha and outputs between problems.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..norms import Norm
 from ..problem.problem import Problem
 from .result import Result
 
-FRESH = 1e-6  # share of equal weights in a start with zeros: a weight of 0 could never come back
+FRESH = 1e-6  # share of equal weights in a warm start, since analytic steps keep weights at 0
 
 
 def follow(
@@ -28,20 +28,28 @@ def follow(
     Cs: np.ndarray,
     solve: Callable[[Problem, np.ndarray | None], Result],
 ) -> Iterator[tuple[int, int, Result]]:
-    """Solve a problem for every norm and cost.
+    """Solve a problem for every norm and every C.
 
     Parameters
     ----------
-    problem : its costs are those at C = 1, and its norm does not matter.
-    engine : the examples.
-    norms : the more neighbours are alike, the better.
-    Cs : factors of the costs, in any order, shape (costs,).
-    solve : solves a problem afresh, or from the engine's alpha and given weights, shape (M,).
+    problem : Problem
+        Has the costs at C = 1; its norm is ignored.
+    engine : Engine
+        Holds the examples and alpha.
+    norms : sequence of Norm
+        Similar norms should be neighbours.
+    Cs : ndarray of shape (costs,)
+        Values of C, in any order.
+    solve : callable
+        Solves a problem from the engine's alpha and weights of shape (M,), or, if these are None,
+        from the default start.
 
     Yields
     ------
-    The positions of norm and cost in `norms` and `Cs`, and the result, whose outputs the engine
-    holds until the next one is asked for.
+    norm, cost : int
+        Positions in `norms` and `Cs`.
+    result : Result
+        The engine holds its alpha until the next result is requested.
     """
     order = np.argsort(Cs, kind="stable").tolist()
     lowest: tuple[Snapshot, np.ndarray] | None = None
@@ -66,15 +74,18 @@ def _posed(problem: Problem, norm: Norm, C: float) -> Problem:
 
 
 def at_norm(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Make a start of the solution for another norm: best weights are often unique."""
+    """Return initial weights, shape (M,), from the solution for another norm.
+
+    If the norm is not sparse, they are the best weights for the engine's alpha, which are unique.
+    """
     norm = problem.norm
     return at_cost(problem, engine, weights if norm.is_sparse else norm.best(engine.quadratic()))
 
 
 def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray:
-    """Move the engine to a feasible alpha for another cost, and return weights, shape (M,).
+    """Move the engine to an alpha that is feasible for another C; return weights, shape (M,).
 
-    No weight is exactly 0 unless the norm is sparse: analytic steps could not bring it back.
+    No weight is exactly 0 unless the norm is sparse, since analytic steps keep weights at 0.
     """
     norm, term = problem.norm, problem.term
     if not weights.any():  # the constant model was optimal
@@ -86,5 +97,5 @@ def at_cost(problem: Problem, engine: Engine, weights: np.ndarray) -> np.ndarray
     if norm.is_sparse or weights.all():
         return weights
     weights = (1 - FRESH) * weights + FRESH * norm.start(len(weights))
-    started: np.ndarray = weights / norm.value(weights)
-    return started
+    scaled: np.ndarray = weights / norm.value(weights)
+    return scaled

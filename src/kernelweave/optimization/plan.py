@@ -155,7 +155,7 @@ METHODS: dict[str, Method] = {
 
 @dataclass(frozen=True)
 class Options:
-    """What a user or a caller asks of a plan.
+    """Requirements of a user or a caller on a plan.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What a user sees while a solver runs."""
+"""Progress lines and bars."""
 
 from __future__ import annotations
 
@@ -13,26 +13,32 @@ from .log import Progress
 
 Watch = Callable[[Progress], None]
 
-SECONDS_BETWEEN = 1.0  # of lines in a log
+SECONDS_BETWEEN = 1.0  # between two lines if the output is not a terminal
 
 
 @contextmanager
 def live_line(title: str, more: Callable[[Progress], str] = lambda progress: "") -> Iterator[Watch]:
-    """Give a function that shows the latest progress on one live line.
+    """Yield a function that displays the latest progress on one live line.
 
-    Off a terminal it prints plain lines instead, at most one a second. `more` is what the line ends
-    with.
+    If the output is not a terminal, it prints plain lines, at most one per second.
+
+    Parameters
+    ----------
+    title : str
+        Start of the line.
+    more : callable
+        Returns the end of the line.
     """
     from rich.console import Console
     from rich.status import Status
 
-    console, turns, printed = Console(stderr=True), -1, -np.inf
+    console, iterations, printed = Console(stderr=True), -1, -np.inf
 
     def line(progress: Progress) -> str:
-        nonlocal turns
-        turns += 1  # the first model is where a fit starts
+        nonlocal iterations
+        iterations += 1  # the first model is the start of the fit, iteration 0
         return (
-            f"{title}: turn {turns}, {progress.seconds:.1f} s, {progress.phase}, "
+            f"{title}: iteration {iterations}, {progress.seconds:.1f} s, {progress.phase}, "
             f"objective {progress.primal:.6g}, duality gap {progress.gap:.2e}{more(progress)}"
         )
 
@@ -52,7 +58,7 @@ def live_line(title: str, more: Callable[[Progress], str] = lambda progress: "")
 
 @contextmanager
 def progress_bar(title: str, total: int, verbose: int) -> Iterator[Callable[[], None]]:
-    """Give a function that counts one of `total` tasks as done and shows the time left."""
+    """Yield a function that counts one of `total` tasks as done and displays the time left."""
     if not verbose:
         yield lambda: None
         return
@@ -74,7 +80,7 @@ def progress_bar(title: str, total: int, verbose: int) -> Iterator[Callable[[], 
 
 @contextmanager
 def counter(title: str, *, verbose: bool) -> Iterator[Callable[[int], None]]:
-    """Give a function that adds to a number shown with its rate per second."""
+    """Yield a function that adds to a displayed count, with its rate per second."""
     if not verbose:
         yield lambda more: None
         return
@@ -84,10 +90,10 @@ def counter(title: str, *, verbose: bool) -> Iterator[Callable[[int], None]]:
     total, started = 0, time.perf_counter()
     with Status(title, console=Console(stderr=True)) as status:
 
-        def show(more: int) -> None:
+        def add(more: int) -> None:
             nonlocal total
             total += more
             rate = total / max(time.perf_counter() - started, 1e-9)
             status.update(f"{total:,} {title}, {rate:,.0f} per second")
 
-        yield show
+        yield add

@@ -142,7 +142,7 @@ class Run:
         return self.log.last.gap <= self.tol
 
     def stalled(self, engine: Engine) -> bool:
-        """Return whether the last model, whose alpha an engine holds, is the best to be had."""
+        """Return whether further iterations would not improve the engine's alpha."""
         return self.rule.stalled(self.log, engine)
 
     def finished(self, engine: Engine) -> bool:

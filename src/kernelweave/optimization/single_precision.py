@@ -33,10 +33,10 @@ class SinglePrecision:
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Improve alpha and the weights, shape (M,), until the run is finished."""
-        rough = run.in_single_precision(max(SHARE * run.tol, LEAST_GAP))
+        single = run.in_single_precision(max(SHARE * run.tol, LEAST_GAP))
         engine.single_precision = True
-        result = self.first.solve(problem, engine, weights, rough)
-        run.absorb(rough)
+        result = self.first.solve(problem, engine, weights, single)
+        run.absorb(single)
         engine.single_precision = False
         return self.then.solve(problem, engine, result.weights, run)
 

@@ -51,7 +51,7 @@ def solve_confirmed(
     digits: Digits,
     weights: np.ndarray | None = None,
 ) -> Result:
-    """Solve a problem, and prove that rounding has not made the gap look smaller than it is.
+    """Solve a problem, and confirm that its gap is below the tolerance despite rounding.
 
     If rounding leaves that open, training continues to a gap that is smaller by the bound on
     rounding. The parameters are those of `solve`; `digits` bounds the rounding of the kernels.

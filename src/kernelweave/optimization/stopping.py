@@ -64,10 +64,10 @@ class StoppingRule:
         return max(min(self.tol, self.decrease * first.gap), least)
 
     def stalled(self, log: Log, engine: Engine) -> bool:
-        """Return whether the last model, whose alpha an engine holds, is the best to be had.
+        """Return whether further iterations would not improve the last model.
 
-        That is so after many iterations without progress, after a few if rounding may make up most
-        of the gap, or if both objectives are 0.
+        A run stalls after many iterations without progress, after a few if rounding may make up
+        most of the gap, or if both objectives are 0. The engine holds the alpha of the last model.
         """
         tuning = self.tuning
         if self._vanished(log.entries) or self._idle(

@@ -1,4 +1,4 @@
-"""How long a fit may still take, from the way that its gap has come."""
+"""Estimate of the remaining time of a fit, from the decrease of its gap."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import numpy as np
 
 from .log import Progress
 
-LATELY = 10  # certified models from which it is told
+RECENT = 10  # number of certified models that the estimate uses
 
 
 class TimeLeft:
-    """The time until a gap reaches the tolerance, if its logarithm goes on as it did lately.
+    """Linear extrapolation of the logarithm of the gap to the tolerance.
 
     Parameters
     ----------
-    tol : the relative duality gap that is to be reached.
+    tol : float
+        Relative duality gap at which the fit ends.
     """
 
     def __init__(self, tol: float):
@@ -22,11 +23,11 @@ class TimeLeft:
         self._past: list[tuple[float, float]] = []  # seconds, and the logarithm of the best gap
 
     def after(self, progress: Progress) -> str:
-        """Return what to say of the time left after one more certified model."""
+        """Return a text with the remaining time after one more certified model."""
         if self._past and progress.seconds < self._past[-1][0]:
-            self._past = []  # another output, with a clock of its own
+            self._past = []  # a new output, whose clock starts at 0
         best = min(np.log(max(progress.gap, 1e-300)), *(gap for _, gap in self._past), np.inf)
-        self._past = [*self._past, (progress.seconds, float(best))][-LATELY:]
+        self._past = [*self._past, (progress.seconds, float(best))][-RECENT:]
         (before, high), (now, low) = self._past[0], self._past[-1]
         if not low < high or now <= before:
             return "time left unknown"

@@ -62,7 +62,7 @@ class InnerHessian:
 def seen_hessian(
     problem: Problem, engine: Engine, free: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Return the Hessian, shape (M, M), of free examples, (f,), with what products have shown."""
+    """Return the Hessian, shape (M, M), of f free examples, from recorded products."""
     if len(free) < 2:
         return np.zeros((engine.n_kernels,) * 2)
     matrix = engine.recorded.matrix(weights)
