@@ -47,7 +47,7 @@ def test_every_solver_finds_the_constant_model(solver, norm, noise):
 def test_constant_model_is_no_failure_to_converge(noise):
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
-        with pytest.warns(UserWarning, match="weights of 0; raise C or take other kernels"):
+        with pytest.warns(UserWarning, match="weights are 0; raise C or use other kernels"):
             MKLClassifier(per_feature(Linear()), C=0.1).fit(*noise)
 
 

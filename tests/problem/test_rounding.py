@@ -66,7 +66,7 @@ def test_doubt_bounds_the_effect_of_rounding_on_the_gap(gamma, C, data, results)
 def test_kernels_with_too_few_digits_are_named(data):
     """Which gap is claimed depends on the order of sums, and so on the SIMD level: it is noise."""
     X, y = data
-    with pytest.warns(ConvergenceWarning, match=r"the values of 'RBF gamma=1e-10' have too few"):
+    with pytest.warns(ConvergenceWarning, match=r"the values of 'RBF gamma=1e-10' have too little"):
         MKLClassifier([RBF(1e-10)], C=1e4, norm=np.inf).fit(X, y)
 
 
