@@ -205,7 +205,7 @@ def test_one_class_around_the_origin_ends_and_says_why(norm, rng):
     X = rng.normal(size=(100, 3))
     kernels = [Linear(), Linear(columns=[0, 1])]
     model = MKLOneClass(kernels, norm=norm, normalize=None, nu=0.5)
-    with pytest.warns(ConvergenceWarning, match="its objective is 0"):
+    with pytest.warns(ConvergenceWarning, match="the objective is 0"):
         model.fit(X)
     assert np.abs(model.decision_function(X)).max() < 1e-6
 
