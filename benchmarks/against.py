@@ -74,11 +74,8 @@ def times(table: dict[str, Any]) -> dict[tuple[str, ...], float]:
     return found
 
 
-def compare(
-    name: str, other: Path, rounds: int, sizes: list[str]
-) -> Table:
-    """Return the best times of both versions on a table, taken in turn.
-    """
+def compare(name: str, other: Path, rounds: int, sizes: list[str]) -> Table:
+    """Return the best times of both versions on a table, taken in turn."""
     best: dict[tuple[str, str], list[float]] = {}
     sides = (sys.executable, sizes), (other, sizes)
     for _ in range(rounds):

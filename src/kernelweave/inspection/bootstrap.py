@@ -18,6 +18,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from joblib import hash as digest_of
 from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import has_fit_parameter
 
 from ..common.numbers import is_whole, thread_count
@@ -309,7 +310,7 @@ class Runs:
         if kind == "sample":
             weights = weights * self._counts(rng)
         elif kind == "permuted":
-            y = np.asarray(y)[rng.permutation(self.size)]
+            y = _safe_indexing(y, rng.permutation(self.size))
         fitted: Any = clone(self.estimator).fit(self.X, y, sample_weight=weights)
         return Fit(fitted.weights_, tuple(fitted.kernel_names_))
 
