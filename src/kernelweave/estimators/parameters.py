@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, is_regressor
+from sklearn.base import BaseEstimator, is_classifier, is_regressor
 
 from ..common.numbers import THREAD_COUNTS, as_number, is_thread_count, is_whole, not_negative
 
@@ -46,7 +46,8 @@ def check_parameters(estimator: BaseEstimator) -> None:
         "share_weights": (_yes_or_no, "True or False"),
         "verbose": (lambda v: _yes_or_no(v) or _count(v, 0), "an integer of at least 0"),
     }
-    rules["C"] = (_or_auto(rules["C"][0]), f'{rules["C"][1]}, or "auto"')
+    if is_classifier(estimator) or is_regressor(estimator):
+        rules["C"] = (_or_auto(rules["C"][0]), f'{rules["C"][1]}, or "auto"')
     if is_regressor(estimator):
         rules["C"] = (_or_scale(rules["C"][0]), f'{rules["C"][1]}, or "scale"')
         rules["Cs"] = (_or_scale(rules["Cs"][0]), f'{rules["Cs"][1]}, or "scale"')

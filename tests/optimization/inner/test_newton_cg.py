@@ -9,14 +9,18 @@ from scipy.optimize import minimize
 from kernelweave import MKLClassifier
 from kernelweave.datasets import make_splice
 from kernelweave.kernels import GappedKmer, Spectrum, WeightedDegree
-from kernelweave.optimization.inner import newton_cg as module
-from kernelweave.optimization.inner.newton_cg import NewtonCG, Point, newton_cg, newton_step
+from kernelweave.optimization.inner.newton_cg import NewtonCG, NewtonCGTuning, Point, _NewtonCG
 from kernelweave.optimization.inner.working_sets import WorkingSets
 from kernelweave.optimization.run import Run
 
 
 def make(loss="logistic", C=1.0, **how):
     return splice_case(loss, C, **how)
+
+
+def newton_cg(problem, engine, weights, run, products="engine"):
+    """Solve without a solver that could take over."""
+    return NewtonCG(None, 0, products).solve(problem, engine, weights, run)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "smooth_hinge"])
@@ -59,7 +63,8 @@ def test_step_solves_the_newton_equations():
     apart = 0.5 * (point.alpha - point.beta) @ product
     assert point.value - dual == pytest.approx(apart)
 
-    delta, of_delta = newton_step(point, engine, weights, product, 1e-16)
+    method = _NewtonCG(problem, engine, weights, Run.start(), K.__matmul__, NewtonCGTuning())
+    delta, of_delta = method._direction(point, product, 1e-16)
     np.testing.assert_allclose(of_delta, K @ delta, atol=1e-10)
     D = np.array([point.response.hessian(unit) for unit in np.eye(200)])
     exact = np.linalg.solve(np.eye(200) + D @ K, point.alpha - point.beta)
@@ -89,11 +94,20 @@ def test_a_bounded_number_of_steps(most):
     assert found.n_iter == most == len(found.history) - 1
 
 
-def test_working_sets_take_over_after_many_steps(monkeypatch):
-    monkeypatch.setattr(module, "MOST_STEPS", 2)
-    assert newton_cg(*make(C=100.0), Run.start(1e-5)) is None
+@pytest.mark.parametrize("products", ["engine", "matrix", "moves"])
+def test_products_lead_to_the_same_optimum(products):
+    found = newton_cg(*make(), Run.start(1e-7), products)
+    expected = newton_cg(*make(), Run.start(1e-7))
+    assert found.converged
+    assert found.primal == pytest.approx(expected.primal, rel=1e-6)
+
+
+def test_working_sets_take_over_after_many_steps():
+    two = NewtonCGTuning(newton_steps=2)
+    with pytest.raises(AssertionError, match="gave way"):
+        NewtonCG(Unreached(), 50, tuning=two).solve(*make(C=100.0), Run.start(1e-5))
     watched = []
-    solver = NewtonCG(WorkingSets(50), 50)
+    solver = NewtonCG(WorkingSets(50), 50, tuning=two)
     found = solver.solve(*make(C=100.0), Run.start(1e-4, watch=watched.append))
     assert found.gap <= 1e-4
     assert watched == found.history

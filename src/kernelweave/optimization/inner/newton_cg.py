@@ -158,7 +158,7 @@ class _NewtonCG:
             F = point.v + product
             certificate = self._certified(point.alpha, F)
             self.run.record(certificate, self.weights, min(iterations, 1), point.alpha)
-            finished = self.run.finished(self.engine) if iterations else self.run.converged
+            finished = self.run.finished(self.engine)
             found = None
             if not finished and iterations < self.tuning.newton_steps:
                 found = self._step(point, product, certificate)
