@@ -12,6 +12,7 @@ MATH = re.compile(r":math:(`[^`]*`)")  # needs MathJax, which is fetched
 CODE = re.compile(r"(``.*?``|`.*?`)")
 UNDERSCORE = re.compile(r"(?<=\w)_(?!\w)")
 FIRST = re.compile(r"^(?:[a-z](?=[a-z])|a(?= ))")  # of a word, not of a symbol
+BULLET = re.compile(r"\s*\* ")  # an item of a list
 ENTRY = re.compile(r"([*\w][\w, .*]*?) : (.*)")
 
 
@@ -30,6 +31,8 @@ def sections(lines: list[str]) -> list[tuple[str, list[str]]]:
 
 def escaped(line: str) -> str:
     """Return a line whose underscores, bars and stars mean themselves, outside of code."""
+    if bullet := BULLET.match(line):
+        return bullet.group() + escaped(line[bullet.end() :])
     parts = CODE.split(MATH.sub(r"`\1`", REFERENCE.sub(r"\1", line)))
     parts[::2] = [
         UNDERSCORE.sub(r"\\_", part).replace("|", r"\|").replace("*", r"\*") for part in parts[::2]

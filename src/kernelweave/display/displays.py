@@ -332,7 +332,7 @@ class ComparisonDisplay:
         X : n examples.
         y : targets, shape (n,).
         ax : axes to draw on; None for a new figure.
-        options : passed on to `compare`.
+        **options : passed on to `compare`.
         """
         from ..estimators.comparison import compare
 

@@ -139,15 +139,14 @@ class FittedEstimator(KernelParameters):
 
         Returns
         -------
-        pandas DataFrame with the columns
-
-        * kernel (unless by view), view, and output if there are several;
-        * weight;
-        * share : standard deviation of the kernel's (or view's) contributions to the decision
-          values, divided by the sum of these. It is large for narrow kernels that memorise;
-        * held_out_share : covariance of its contributions with the targets on held-out examples,
-          divided by the sum of these, negative ones counting as 0. The SVM is trained again on
-          each training fold, with the kernel weights fixed. Only with default kernels or `y`.
+        pandas DataFrame
+            The columns are kernel (unless by view), view, output (if there are several), weight,
+            share and held_out_share. The share is the standard deviation of the contributions of
+            the kernel (or view) to the decision values, divided by the sum of these. It is large
+            for narrow kernels that memorise. The held-out share is the covariance of the
+            contributions with the targets on held-out examples, divided by the sum of these;
+            negative ones count as 0. For it the SVM is trained again on each training fold with
+            fixed kernel weights. It exists with default kernels, or if `y` is given.
         """
         check_is_fitted(self)
         added, held_out = None, getattr(self, "held_out_covariances_", None)
