@@ -42,7 +42,8 @@ def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> Non
     """Raise where a gap is above `tol`, and the model says nothing, or less.
 
     What it says is compared in its own scale: what a gap is relative to may be 0 but for rounding.
-    Where it says that digits are too few, or the objective 0, rounding may be part of a gap.
+    Where it says that numerical precision is lost, or the objective is 0, rounding may be part of
+    a gap.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> Non
     """
     gaps, said = np.asarray(gaps), np.atleast_1d(model.duality_gap_)
     apart = np.asarray(apart)
-    if any("nothing to learn" in line for line in told):  # there the difference itself is told
+    if any("constant model is optimal" in line for line in told):  # the difference is told
         constant = ~np.atleast_2d(model.weights_).any(axis=1)
         cost = np.atleast_1d(model.constant_objective_)
         gain = np.maximum(cost - np.atleast_1d(model.dual_objective_), 0.0)
@@ -71,7 +72,7 @@ def compare(model: Any, gaps: Any, apart: Any, told: list[str], who: str) -> Non
 
 def _lie(told: list[str]) -> type[Exception]:
     """Return what a wrong value is: rounding, where that was told."""
-    few = any("digits" in line or "objective is 0" in line for line in told)
+    few = any("numerical precision" in line or "objective is 0" in line for line in told)
     return Rounded if few else Lie
 
 

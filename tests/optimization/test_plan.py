@@ -28,6 +28,7 @@ from kernelweave.kernels import (
     per_feature,
 )
 from kernelweave.optimization.active_sets import ActiveSets
+from kernelweave.optimization.fallback import Fallback
 from kernelweave.optimization.inner.conjugate_gradients import ConjugateGradients
 from kernelweave.optimization.inner.joint_gradients import JointDescent
 from kernelweave.optimization.inner.newton_cg import NewtonCG
@@ -97,7 +98,6 @@ FAMILY_SETS = WorkingSets(1000, free_weights=False)
 DENSE_SETS = WorkingSets(1000)
 STACKED_SETS = WorkingSets(1000, cached_values=True)
 NEWTON = Newton(InnerHessian(1200))
-RECORDED = Newton(InnerHessian(1200, recorded=True))  # kernel evaluations are expensive
 COSTLY = replace(ACCURATE, outer_share=0.1)
 COSTLY_COMPLETE = replace(COMPLETE, outer_share=0.1)
 
@@ -181,11 +181,18 @@ def test_values_of_few_examples_are_cached_for_several_outputs(data, plan_of):
         assert plan_of(other, X, classes).engine == "dense"
 
 
+def cutting_planes(sets):
+    """Interleaved cutting planes, then those of accurate inner solutions."""
+    accurate = Wrapper(sets, CuttingPlane(), ACCURATE)
+    return Fallback(Interleaved(sets, CuttingPlane()), accurate)
+
+
 def interleaved(step, sparse):
     """The plans of a family and of a mixed list with a step after every working set."""
 
     def solver(sets):
-        schedule = Interleaved(sets, step)
+        schedule = cutting_planes(sets) if isinstance(step, CuttingPlane) else None
+        schedule = schedule or Interleaved(sets, step)
         return dropped(schedule, sets) if sparse else schedule
 
     return family_plan(solver(FAMILY_SETS)), Plan("dense", Uniform(), solver(DENSE_SETS))
@@ -305,13 +312,13 @@ SEQUENCES = {  # kernels, settings, and the plan of 1,200 sequences
         Plan(
             "linear",
             Uniform(),
-            JointDescent(Wrapper(CG_SEPARATE, RECORDED, COSTLY), 1000, record=False),
+            JointDescent(Wrapper(CG_SEPARATE, NEWTON, COSTLY), 1000, record=False),
         ),
     ),
     "separate products, complete": (
         GAPPED,
         {"norm": 2, "normalize": "unit", "interleaved": False},
-        Plan("linear", Uniform(), Wrapper(CG_SEPARATE, RECORDED, COSTLY_COMPLETE)),
+        Plan("linear", Uniform(), Wrapper(CG_SEPARATE, NEWTON, COSTLY_COMPLETE)),
     ),
 }
 
@@ -329,7 +336,7 @@ SIFTED = {  # solver, loss, and the plan of 400 kernels at p = 1
         Plan(
             "streamed",
             Uniform(),
-            SiftedKernels(dropped(Interleaved(DENSE_SETS, CuttingPlane()), DENSE_SETS)),
+            SiftedKernels(dropped(cutting_planes(DENSE_SETS), DENSE_SETS)),
         ),
     ),
     "level": (
@@ -490,7 +497,7 @@ CHOICES = [  # norm, where new weights cost little, where they cost a pass over 
     (norms.Block(4 / 3), Analytic, Newton),
     (norms.Lp(3), Analytic, Analytic),
     (norms.Lp(1e6), Analytic, Analytic),
-    (norms.Elliptic(np.eye(2)), Analytic, Analytic),
+    (norms.Elliptic(np.eye(2)), Newton, Newton),
     (norms.Block(3), Analytic, Analytic),
     (norms.Lp(np.inf), None, None),
     (norms.Block(2), None, None),

@@ -148,7 +148,9 @@ def test_losses_and_solvers_without_hard_margin_are_refused(apart):
         MKLClassifier(KERNELS, C=np.inf, loss="logistic").fit(X, y)
     with pytest.raises(ValueError, match=r"solver='mwu' cannot serve .*loss='hard_margin'"):
         MKLClassifier(KERNELS, norm=1, C=np.inf, loss="squared_hinge", solver="mwu").fit(X, y)
-    with pytest.raises(ValueError, match='C must be a finite number above 0, or "scale", got inf'):
+    with pytest.raises(
+        ValueError, match='C must be a finite number above 0, or "auto", or "scale", got inf'
+    ):
         MKLRegressor(KERNELS, C=np.inf).fit(X, y)
     with pytest.raises(ValueError, match="Cs must be a sequence of finite numbers"):
         MKLClassifierCV(KERNELS, Cs=(1.0, np.inf)).fit(X, y)

@@ -309,7 +309,7 @@ class _Planner:
     n: int
     M: int
     options: Options
-    tuning: PlanTuning
+    tuning: PlanTuning = TUNING_OF_PLANS
 
     def plan(self, name: str) -> Plan:
         refuse_many(self._step_name, self.problem.norm, self.M)
@@ -355,7 +355,7 @@ class _Planner:
         schedule: Solver
         if accuracy is None and name == "cutting plane":
             # Cuts of inexact alphas leave a gap of about 1e-5: accurate ones close it.
-            accurate = Wrapper(inner, step, ACCURATE)
+            accurate = Wrapper(self._sets, step, ACCURATE)
             schedule = Fallback(Interleaved(self._sets, step), accurate)
         elif accuracy is None:
             schedule = Interleaved(self._sets, step)
