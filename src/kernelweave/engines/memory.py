@@ -23,7 +23,7 @@ def check_memory(M: int, n: int) -> None:
         raise ValueError(
             f"{M:,} kernels on {n:,} examples need {needed / 2**30:.1f} GB for their outputs, but "
             f"{free / 2**30:.1f} GB are free; use fewer kernels or examples, or for p = 1 "
-            "solver='skm' or 'mwu', which cache the outputs of some kernels at a time"
+            "solver='auto', which caches the outputs of some kernels at a time"
         )
 
 

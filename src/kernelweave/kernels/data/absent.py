@@ -78,7 +78,10 @@ class Presence:
 
     @property
     def most(self) -> float:
-        """The largest possible factor: that of an example with only the smallest share."""
+        """Largest factor that `factors` can return.
+
+        It is that of an example whose only view is the one with the smallest share.
+        """
         return 1.0 / min(share for share, _ in self.parts)
 
     def factors(self, reading: Reader) -> np.ndarray:

@@ -8,7 +8,7 @@ to be inseparable.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -53,6 +53,7 @@ class HardMargin:
     """
 
     soft: Solver
+    tuning: HardMarginTuning = field(default=HardMarginTuning(), repr=False)
 
     def solve(self, problem: Problem, engine: Engine, weights: np.ndarray, run: Run) -> Result:
         """Solve the problem from the engine's alpha and weights, shape (M,).
@@ -63,7 +64,7 @@ class HardMargin:
             If the classes cannot be separated.
         """
         assert isinstance(problem, HardMarginProblem)
-        tuning = HardMarginTuning()
+        tuning = self.tuning
         size = problem.norm.dual(engine.largest_values)
         cost = max(tuning.first_cost / size, float(np.abs(engine.alpha).max()))
         while True:

@@ -43,7 +43,7 @@ class Cuts:
 
     @property
     def scale(self) -> float:
-        """Unit of the coefficients."""
+        """Size of the first nonzero cut, or 1: dividing by it makes coefficients about 1."""
         return self._largest or 1.0
 
     def retire(self, *points: np.ndarray) -> np.ndarray:

@@ -46,7 +46,7 @@ class Level(WeightStep):
 
 
 class LevelSteps:
-    """The level steps of one fit.
+    """The level method on one fit: cuts so far, and the best primal value.
 
     Parameters
     ----------

@@ -202,7 +202,10 @@ class RankOneModel:
     def _search(
         self, best: np.ndarray, step: np.ndarray, value: float, slope: float
     ) -> tuple[np.ndarray, tuple[float, np.ndarray, np.ndarray]] | None:
-        """Return weights along a step at which the model is less by enough, and the model there."""
+        """Return weights along a step that satisfy the Armijo condition, and the model there.
+
+        None if no step length does.
+        """
         for halving in range(HALVINGS):
             length = 0.5**halving
             theta = np.maximum(best + length * step, 0.0)
