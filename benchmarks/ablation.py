@@ -514,7 +514,7 @@ ABLATIONS = (
     planned(
         "samples of many free examples in Hessians",
         "optimization/plan.py: hessian_blocks",
-        tuning(hessian_blocks=1e9),
+        tuning(hessian_share=1.0, hessian_blocks=(1e9, 1e9)),
     ),
     # Engines.
     Choice(

@@ -94,10 +94,11 @@ def data(rng):
 
 
 # Families of kernels: new weights cost a pass over the support vectors, and single precision pays.
-FAMILY_SETS = WorkingSets(1000, free_weights=False)
-DENSE_SETS = WorkingSets(1000)
-STACKED_SETS = WorkingSets(1000, cached_values=True)
-NEWTON = Newton(InnerHessian(1200))
+FAMILY_SETS = WorkingSets(1000, free_weights=False, accuracy=0.3)
+DENSE_SETS = WorkingSets(1000, accuracy=0.3)
+STACKED_SETS = WorkingSets(1000, cached_values=True, accuracy=0.3)
+ONE_KERNEL_SETS = WorkingSets(1000, accuracy=0.1)
+NEWTON = Newton(InnerHessian(300))
 COSTLY = replace(ACCURATE, outer_share=0.1)
 COSTLY_COMPLETE = replace(COMPLETE, outer_share=0.1)
 
@@ -131,7 +132,7 @@ SPARSE_DENSE = Plan("dense", Uniform(), SPARSE)
 ANALYTIC_DENSE = Plan("dense", Uniform(), Interleaved(DENSE_SETS, Analytic()))
 
 PLANS = {  # kernels, settings, and the plan
-    "one RBF": (RBF(0.1), {}, Plan("dense", Uniform(), DENSE_SETS)),
+    "one RBF": (RBF(0.1), {}, Plan("dense", Uniform(), ONE_KERNEL_SETS)),
     "family, p = 1": (FAMILY, {"norm": 1}, SPARSE_FAMILY),
     "family, p = 1.5": (FAMILY, {"norm": 1.5}, SAMPLED_FAMILY),
     "family, p = 2": (FAMILY, {"norm": 2}, SAMPLED_FAMILY),
@@ -142,7 +143,7 @@ PLANS = {  # kernels, settings, and the plan
         MIXED, {"norm": 1.2}, Plan("dense", Uniform(), Wrapper(DENSE_SETS, NEWTON, ACCURATE))
     ),
     "mixed, p = 2": (MIXED, {"norm": 2}, ANALYTIC_DENSE),
-    "mixed, p = inf": (MIXED, {"norm": np.inf}, Plan("plain sum", Uniform(), DENSE_SETS)),
+    "mixed, p = inf": (MIXED, {"norm": np.inf}, Plan("plain sum", Uniform(), ONE_KERNEL_SETS)),
     "logistic": (FAMILY, {"loss": "logistic", "norm": 2}, SAMPLED_FAMILY),
     "complete Newton": (
         FAMILY,
@@ -157,7 +158,7 @@ PLANS = {  # kernels, settings, and the plan
     "a working set": (
         MIXED,
         {"norm": 2, "working_set": 77},
-        Plan("dense", Uniform(), Interleaved(WorkingSets(77), Analytic())),
+        Plan("dense", Uniform(), Interleaved(WorkingSets(77, accuracy=0.3), Analytic())),
     ),
 }  # fmt: skip
 
@@ -211,7 +212,7 @@ SOLVERS = {  # p, and the plans of a family and of a mixed list
         family_plan(dropped(Wrapper(FAMILY_SETS, Gradient(), COSTLY_COMPLETE), FAMILY_SETS)),
         Plan("dense", Uniform(), dropped(Wrapper(DENSE_SETS, Gradient(), COMPLETE), DENSE_SETS)),
     ),
-    "uniform": (np.inf, family_plan(FAMILY_SETS), Plan("plain sum", Uniform(), DENSE_SETS)),
+    "uniform": (np.inf, family_plan(FAMILY_SETS), Plan("plain sum", Uniform(), ONE_KERNEL_SETS)),
     "alignment": (2, *[Plan("dense", Aligned("plain"), DENSE_SETS)] * 2),
     "centered-alignment": (2, *[Plan("dense", Aligned("centred"), DENSE_SETS)] * 2),
     "qcqp": (1, *[Plan("dense", Uniform(), QCQP())] * 2),
@@ -271,7 +272,7 @@ def test_active_sets_are_for_single_precision_only_in_a_family(rng, plan_of):
 
 def test_conjugate_gradients_are_for_kernels_with_fast_products(plan_of):
     X, y = make_splice(1200, 0.3)
-    expected = ConjugateGradients(DENSE_SETS, 1000, separate=False, record=False)
+    expected = ConjugateGradients(ONE_KERNEL_SETS, 1000, separate=False, record=False)
     plan = plan_of(MKLClassifier(WeightedDegree(8)), X, y)
     assert plan == Plan("dense", Uniform(), expected)
     sets_of_50 = plan_of(MKLClassifier(WeightedDegree(8), working_set=50), X, y)
@@ -286,7 +287,7 @@ SEQUENCES = {  # kernels, settings, and the plan of 1,200 sequences
     "logistic loss": (
         WeightedDegree(6),
         {"loss": "logistic"},
-        Plan("dense", Uniform(), NewtonCG(DENSE_SETS, 1000)),
+        Plan("dense", Uniform(), NewtonCG(ONE_KERNEL_SETS, 1000)),
     ),
     "logistic family": (
         WeightedDegree(6, split="degree"),
@@ -587,7 +588,7 @@ def test_costs_of_kernels_have_no_effect_on_the_plain_sum(data):
     norm = norms.Lp(np.inf, weights=[1, 2, 3])
     weighted = MKLClassifier(MIXED, norm=norm, tol=1e-6).fit(X, y)
     plain = MKLClassifier(MIXED, norm=np.inf, tol=1e-6).fit(X, y)
-    assert weighted.plan_ == Plan("plain sum", Uniform(), DENSE_SETS)
+    assert weighted.plan_ == Plan("plain sum", Uniform(), ONE_KERNEL_SETS)
     np.testing.assert_array_equal(weighted.weights_, np.ones(3))
     assert weighted.primal_objective_ == plain.primal_objective_
     np.testing.assert_array_equal(weighted.decision_function(X), plain.decision_function(X))

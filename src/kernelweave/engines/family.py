@@ -120,7 +120,7 @@ class FamilyEngine(Engine):
 
     def outputs_at(self, idx: np.ndarray) -> np.ndarray:
         support = np.flatnonzero(self._alpha)
-        if self._single or (self.has_single_precision and len(idx) > len(support)):
+        if self.has_single_precision:
             return self._single_outputs_at(idx, support)
         # Kernels are evaluated as piecewise cubic functions of the shared quantities.
         outputs = np.empty((self.n_kernels, len(idx)))

@@ -64,9 +64,14 @@ class PlanTuning:
     joint_from : p from which on the best weights change slowly enough for joint descent.
     outer_share : part of the outer gap to which inner problems are solved at least, if a change of
         alpha costs a pass.
-    hessian_blocks : free examples in an exact Hessian, relative to the largest block.
+    hessian_share, hessian_blocks : free examples in a Hessian, as a part of all examples, so that
+        its Cholesky factor costs no more than a pass over them; and the bounds of their number,
+        relative to the largest block.
     matrix_examples : number of examples up to which the kernel matrix is kept for Newton-CG with a
         risk that is not a sum over the examples: 200 MB.
+    one_kernel, several_kernels : KKT violation to which a working set is solved, relative to the
+        largest one. With several kernels a changed alpha costs more, and less accurate solutions
+        change fewer of them.
     sift_kernels : number of kernels at p = 1 from which on they are sifted.
     active_sets : constants of growing active sets.
     adapt : iterations in which alpha adapts when small weights of a final model are dropped.
@@ -77,8 +82,11 @@ class PlanTuning:
     newton_kernels: int = 500
     joint_from: float = 1.3
     outer_share: float = 0.1
-    hessian_blocks: float = 1.2
+    hessian_share: float = 0.1
+    hessian_blocks: tuple[float, float] = (0.3, 1.2)
     matrix_examples: int = 5000
+    one_kernel: float = 0.1
+    several_kernels: float = 0.3
     sift_kernels: int = 300
     adapt: int = 3
     active_sets: ActiveSetTuning = ACTIVE_SETS
@@ -386,9 +394,11 @@ class _Planner:
     def _step(self, name: str) -> WeightStep:
         """Return the weight step of a name."""
         if name == "newton":
-            most = round(self.tuning.hessian_blocks * self.costs.block)
+            fewest, most = np.multiply(self.tuning.hessian_blocks, self.costs.block)
+            share = self.tuning.hessian_share * self.n / self.problem.n_outputs
+            examples = round(np.clip(share, fewest, most))
             recorded = self.costs.costly_pairs and self.costs.fixed_products
-            return Newton(InnerHessian(most, recorded=recorded))
+            return Newton(InnerHessian(examples, recorded=recorded))
         steps: dict[str, Callable[[], WeightStep]] = {
             "analytic": Analytic,
             "cutting plane": CuttingPlane,
@@ -457,7 +467,9 @@ class _Planner:
 
     @property
     def _sets(self) -> WorkingSets:
-        return WorkingSets(self._size, self.costs.free_weights, self.costs.cached_values)
+        costs, tuning = self.costs, self.tuning
+        accuracy = tuning.one_kernel if self.M == 1 else tuning.several_kernels
+        return WorkingSets(self._size, costs.free_weights, costs.cached_values, accuracy)
 
     @property
     def _grows(self) -> bool:

