@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SOURCES := $(shell find core src CMakeLists.txt pyproject.toml -type f -not -name '*.pyc' -not -name '_core.pyi' 2>/dev/null)
 
 .PHONY: demo check test test-oldest docs docs-quick bench bench-against bench-strings bench-mnist bench-accuracy lint format sanitize \
-	sanitize-threads fuzz faults coverage cross dist papers trace clean
+	sanitize-threads fuzz faults coverage cross cross-windows dist papers trace clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -50,6 +50,10 @@ dist:
 # The core for 64-bit ARM by Debian's g++-aarch64-linux-gnu, run under qemu-user.
 cross:
 	packaging/cross
+
+# The same for Windows by Debian's g++-mingw-w64-x86-64-posix, run under wine.
+cross-windows:
+	TARGET=x86_64-w64-mingw32 CXX=x86_64-w64-mingw32-g++-posix EMULATOR=/usr/lib/wine/wine64 packaging/cross
 
 # Lines that tests reach, in Python (build/coverage/python) and C++ (build/coverage/core): COVERED picks tests.
 COVERED ?= tests

@@ -5,16 +5,18 @@
 // thread waits for the end instead, as Python itself lets it from version 3.14 on.
 #pragma once
 #include <Python.h>
-#include <cxxabi.h>
-#include <unistd.h>
 
 #include <concepts>
+#if defined(__GLIBCXX__) && !defined(_WIN32)
+#include <cxxabi.h>
+#include <unistd.h>
+#endif
 
 namespace kw {
 
 template <std::invocable Take>
 void take_lock(Take&& take) noexcept {
-#if defined(__GLIBCXX__)
+#if defined(__GLIBCXX__) && !defined(_WIN32)
   try {
     take();
   } catch (abi::__forced_unwind&) {

@@ -2,6 +2,8 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
+#elif defined(_WIN32)
+#include <malloc.h>
 #endif
 
 #include <array>
@@ -42,12 +44,25 @@ size_t number_of(size_t size) {
 void* from_system(size_t bytes) {
   constexpr size_t kHuge = size_t{1} << 21;
   const size_t page = bytes >= 2 * kHuge ? kHuge : 64;
-  void* buffer = std::aligned_alloc(page, (bytes + page - 1) / page * page);
+  const size_t size = (bytes + page - 1) / page * page;
+#if defined(_WIN32)  // its C library has no aligned_alloc
+  void* buffer = _aligned_malloc(size, page);
+#else
+  void* buffer = std::aligned_alloc(page, size);
+#endif
   if (!buffer) throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
   if (page == kHuge) madvise(buffer, bytes, MADV_HUGEPAGE);
 #endif
   return buffer;
+}
+
+void to_system(void* buffer) noexcept {
+#if defined(_WIN32)
+  _aligned_free(buffer);
+#else
+  std::free(buffer);
+#endif
 }
 
 }  // namespace
@@ -80,7 +95,7 @@ void give_buffer(void* buffer, size_t bytes) noexcept {
       }
     }
   }
-  std::free(buffer);
+  to_system(buffer);
 }
 
 }  // namespace kw

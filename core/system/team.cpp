@@ -1,6 +1,10 @@
 #include "system/team.h"
 
+#if defined(_WIN32)
+#include <process.h>
+#else
 #include <unistd.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -14,6 +18,14 @@
 
 namespace kw {
 namespace {
+
+int process_id() {
+#if defined(_WIN32)
+  return _getpid();
+#else
+  return getpid();
+#endif
+}
 
 using Clock = std::chrono::steady_clock;
 using Task = std::function<void(int64_t, int)>;
@@ -76,7 +88,7 @@ class Team {
     job_ = nullptr;
   }
 
-  const pid_t owner = getpid();
+  const int owner = process_id();
   std::atomic<bool> busy{false};  // serves a caller
 
  private:
@@ -126,7 +138,7 @@ std::atomic<Team*> current = nullptr;
 
 Team& team() {
   Team* seen = current;
-  while (!seen || seen->owner != getpid()) {
+  while (!seen || seen->owner != process_id()) {
     auto fresh = std::make_unique<Team>();
     if (current.compare_exchange_strong(seen, fresh.get())) return *fresh.release();
   }

@@ -44,10 +44,10 @@ class NewtonTuning:
 
     Attributes
     ----------
-    reach : part of itself, times the gap, that one step leaves every weight.
-    distrust : reach that a first failure is taken to have had.
-    widen : exponent by which the trust region recovers.
-    rounding : relative difference of values that is rounding.
+    reach : a step keeps at least this fraction of every weight, times the relative gap.
+    distrust : fraction that the first failed step is assumed to have kept.
+    widen : the fraction is raised to this power after every step, until it is negligible.
+    rounding : relative difference of objective values that is attributed to rounding.
     secant : bounds of the factor by which the Hessian is rescaled.
     """
 
