@@ -198,9 +198,9 @@ def text_output(path: str | None, *, indexed: bool = False) -> Iterator[TextIO]:
     import gzip
     import io
 
-    from ..model.files.atomic_write import whole_file
+    from ..model.files.atomic_write import atomic_write
 
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         packed: Any = file
         if path.endswith(".gz"):  # without name and time: equal outputs have equal bytes
             packed = gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0)

@@ -46,7 +46,7 @@ config_option = click.option(
 
 def save_config(ctx: click.Context, path: str) -> None:
     """Write the options of a command that differ from their defaults to a TOML file."""
-    from ..model.files.atomic_write import whole_file
+    from ..model.files.atomic_write import atomic_write
 
     lines = []
     for option in ctx.command.params:
@@ -56,7 +56,7 @@ def save_config(ctx: click.Context, path: str) -> None:
             lines.append(
                 f"{_key(option)} = {json.dumps(value)}\n"
             )  # strings, numbers and lists are the same in TOML
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write("".join(lines).encode())
 
 

@@ -114,7 +114,7 @@ class DaskEstimator(MKLEstimator):
                 "which no partition contains; use a local estimator for precomputed matrices and "
                 "functions"
             )
-        if not all(method.far for method in methods):
+        if not all(method.remote for method in methods):
             raise ValueError(
                 f"solver={self.solver!r} needs the outputs of every kernel on one machine; on a "
                 'cluster use "auto", "mwu", or another solver with weight steps'

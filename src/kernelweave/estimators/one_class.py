@@ -13,14 +13,14 @@ from .. import losses, norms
 from ..kernels import Kernel
 from ..kernels.default import default_region_kernel
 from ..kernels.default_of_views import default_of_views
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from ..problem.problem import Problem
 from .base import MKLEstimator
 from .parameters import check_parameters
 from .validation import check_weights, weighed
 
 
-@stored("MKLOneClass", fields=())
+@registered("MKLOneClass", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLOneClass(OutlierMixin, MKLEstimator):
     """Novelty detection with learned kernel weights (Schölkopf et al. 2001).

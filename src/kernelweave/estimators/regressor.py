@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from .. import losses, norms
 from ..engines import Engine
 from ..kernels.data.standardized import moments
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from ..optimization.result import Result
 from ..problem.problem import Problem
 from .automatic import FACTORS
@@ -146,7 +146,7 @@ class BaseRegressor(RegressorMixin, MKLEstimator):
         return tags
 
 
-@stored("MKLRegressor", fields=())
+@registered("MKLRegressor", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLRegressor(BaseRegressor):
     """Regression with learned kernel weights, for one target or several.

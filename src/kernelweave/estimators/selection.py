@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import is_multilabel
 
 from .. import losses
 from ..common.numbers import is_whole
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from ..norms import Norm
 from ..problem.problem import Problem
 from .classifier import BaseClassifier
@@ -58,7 +58,7 @@ class _HeldOutSurvival(_HeldOut, BaseSurvival):
     """What scorers ask for risk scores and their concordance."""
 
 
-@stored("MKLClassifierCV", fields=())
+@registered("MKLClassifierCV", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLClassifierCV(Search, BaseClassifier):
     """`MKLClassifier` with norm and C chosen by cross-validation.
@@ -180,7 +180,7 @@ class MKLClassifierCV(Search, BaseClassifier):
         return tags
 
 
-@stored("MKLRegressorCV", fields=())
+@registered("MKLRegressorCV", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLRegressorCV(Search, BaseRegressor):
     """`MKLRegressor` with norm and C chosen by cross-validation; see `MKLClassifierCV`.
@@ -267,7 +267,7 @@ class MKLRegressorCV(Search, BaseRegressor):
         return self
 
 
-@stored("MKLSurvivalCV", fields=())
+@registered("MKLSurvivalCV", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLSurvivalCV(Search, BaseSurvival):
     """`MKLSurvival` with norm and C chosen by cross-validation; see `MKLClassifierCV`.

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from .. import losses, norms
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from ..problem.cox import CoxRisk
 from ..problem.problem import Problem
 from .base import MKLEstimator
@@ -131,7 +131,7 @@ class BaseSurvival(MKLEstimator):
             raise ValueError("event_times_ and cumulative_baseline_hazard_ must increase")
 
 
-@stored("MKLSurvival", fields=())
+@registered("MKLSurvival", fields=())
 @dataclass(eq=False, repr=False, kw_only=True)
 class MKLSurvival(BaseSurvival):
     """Cox's proportional hazards model with learned kernel weights.

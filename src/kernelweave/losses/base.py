@@ -285,14 +285,14 @@ Class = TypeVar("Class", bound=type[Loss])
 _REGISTERED: dict[tuple[str, str], type[Loss]] = {}
 
 
-def registered(cls: Class) -> Class:
+def selectable(cls: Class) -> Class:
     """Register a loss class under its name and kind, so that `get` finds it (a decorator)."""
     _REGISTERED[cls.kind, cls.name] = cls
     return cls
 
 
-def registered_losses() -> list[type[Loss]]:
-    """Return all registered loss classes."""
+def selectable_losses() -> list[type[Loss]]:
+    """Return all loss classes that a name selects."""
     return list(_REGISTERED.values())
 
 
@@ -302,7 +302,7 @@ def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
     Parameters
     ----------
     loss : str or Loss
-        A registered name such as "hinge", or an object of `kernelweave.losses`.
+        A name such as "hinge", or an object of `kernelweave.losses`.
     kind : {"classifier", "regressor", "one-class"}
         The kind of estimator that the loss is for.
     **params

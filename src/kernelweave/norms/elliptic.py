@@ -11,7 +11,7 @@ from scipy.optimize import nnls
 
 from ..common.cached_property import cached_property
 from ..common.numbers import as_numbers
-from ..model.files.registry import formerly, stored
+from ..model.files.registry import formerly, registered
 from .base import Norm, clip, same_length
 
 NNLS_ITERATIONS = 30  # iterations per kernel; ten times SciPy's default, 3
@@ -27,7 +27,7 @@ NEWTON_SHORTEST = 1e-9  # step length at which backtracking gives up
 NEWTON_DECREASE = 0.1  # fraction of the predicted decrease that a step must reach (Armijo)
 
 
-@stored("Ellipse")
+@registered("Ellipse")
 @dataclass(frozen=True, eq=False)
 class Elliptic(Norm):
     """Elliptic norm sqrt(theta' E^-1 theta), for prior knowledge about interactions of kernels.

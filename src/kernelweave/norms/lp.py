@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..common.numbers import as_number, as_numbers
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from .base import (
     Norm,
     checked_exponent,
@@ -25,7 +25,7 @@ from .base import (
 LEAST_FACTOR = 1e-3
 
 
-@stored("Lp")
+@registered("Lp")
 @dataclass(frozen=True)
 class Lp(Norm):
     """Weighted lp norm (sum_m weights_m theta_m^p)^(1/p) (Kloft et al., 2011).

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..common.cached_property import cached_property
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 
 UNKNOWN, SKIP, ILLEGAL = 255, 254, 253  # codes reserved by the core
 MOST_LETTERS = 253
@@ -16,7 +16,7 @@ MOST_LETTERS = 253
 _IN_FILES = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz*-.?"
 
 
-@stored("Alphabet")
+@registered("Alphabet")
 @dataclass(frozen=True)
 class Alphabet:
     """Letters, coded 0, 1, ... in their order.

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core
-from ..model.files.registry import stored
+from ..model.files.registry import registered
 from .alphabets import DNA, Alphabet, as_alphabet
 from .names import Names, joined
 
@@ -25,7 +25,7 @@ def _same(length: int | None, n: int) -> np.ndarray:
     return np.broadcast_to(np.int64(length or 0), n)
 
 
-@stored("Sequences", fields=("alphabet", "n", "length", "data", "unknown", "lengths"))
+@registered("Sequences", fields=("alphabet", "n", "length", "data", "unknown", "lengths"))
 class Sequences:
     """n packed sequences over one alphabet.
 

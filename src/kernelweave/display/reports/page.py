@@ -17,7 +17,7 @@ from sklearn.utils import _safe_indexing
 
 import kernelweave
 
-from ...model.files.atomic_write import whole_file
+from ...model.files.atomic_write import atomic_write
 from . import learned
 from .about import about
 from .explained import coverage, shapley_values
@@ -166,5 +166,5 @@ def _write(path: str | os.PathLike[str], document: dict[str, Any]) -> None:
         {**document, "sections": sections, "svg": svg},
         data=json.dumps(document).replace("<", "\\u003c"),  # neither </script> nor <!--
     )
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(page.encode())

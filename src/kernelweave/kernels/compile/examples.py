@@ -22,7 +22,7 @@ from kernelweave.common.core import _core
 from kernelweave.common.numbers import thread_count
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 # Vectors are multiplied as sparse ones if they have at least SPARSE_COLUMNS columns and a smaller
 # fraction of non-zeros than SPARSE_DENSITY; otherwise the core's dense products are faster.
@@ -44,7 +44,7 @@ class Table(Protocol):
         """Append this table to one side of an evaluation."""
 
 
-@stored("Dense")
+@registered("Dense")
 @dataclass(frozen=True, eq=False)
 class Dense:
     """Dense vectors.
@@ -66,7 +66,7 @@ class Dense:
         side.add_dense(self.values)
 
 
-@stored("Sparse")
+@registered("Sparse")
 @dataclass(frozen=True, eq=False)
 class Sparse:
     """Sparse vectors in CSR format, shape (n, d).
@@ -112,7 +112,7 @@ class Sparse:
         side.add_sparse(self.data, self.indices, self.indptr, self.d)
 
 
-@stored("Given")
+@registered("Given")
 @dataclass(frozen=True, eq=False)
 class Given:
     """Precomputed similarities to the training examples.
@@ -337,7 +337,7 @@ def columns_of(view: View | Columns) -> Columns | None:
     return view if isinstance(view, Columns) else getattr(view, "columns", None)
 
 
-@stored("Examples")
+@registered("Examples")
 @dataclass(frozen=True, eq=False)
 class Examples:
     """n examples in the form that a compiled program reads.

@@ -21,7 +21,7 @@ import numpy as np
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.core import _core
 from kernelweave.kernels.compile.examples import Examples, Reader, Reading, View
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 if TYPE_CHECKING:
     from kernelweave.kernels.base import Kernel
@@ -176,7 +176,7 @@ class Listing:
         return Listing(layout, [renumbered(e, numbers) for e in expressions])
 
 
-@stored("CompiledKernels")
+@registered("CompiledKernels")
 @dataclass(frozen=True)
 class CompiledKernels:
     """Kernels that are ready to be evaluated by the core.

@@ -12,7 +12,7 @@ from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.examples import Reader
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import is_view_of
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class Pair(Kernel):
         return replace(self, left=self.left.on(columns), right=self.right.on(columns))
 
 
-@stored("Sum")
+@registered("Sum")
 class Sum(Pair):
     """Sum of two kernels, or of the members of two families; the result of ``k1 + k2``.
 
@@ -119,7 +119,7 @@ class Sum(Pair):
     instruction = "add"
 
 
-@stored("Product")
+@registered("Product")
 class Product(Pair):
     """Product of two kernels, or of the members of two families; the result of ``k1 * k2``.
 
@@ -165,7 +165,7 @@ class Multiple(Wrapper):
         return None if inner is None else replace(self, kernel=inner)
 
 
-@stored("Scaled")
+@registered("Scaled")
 @dataclass(frozen=True)
 class Scaled(Multiple):
     """Kernel or family times a positive number; the result of ``number * kernel``.
@@ -203,7 +203,7 @@ class Scaled(Multiple):
         return [(*e, ("scale", self.factor)) for e in self.kernel.expressions(layout)]
 
 
-@stored("Named")
+@registered("Named")
 @dataclass(frozen=True)
 class Named(Wrapper):
     """A combination or family of kernels with a name.

@@ -10,10 +10,10 @@ from kernelweave.kernels.compile.normalized_kernels import Unit
 from kernelweave.kernels.compile.program import CompiledKernels, Expression, Layout
 from kernelweave.kernels.compose.algebra import broadcast
 from kernelweave.kernels.parameters import checked
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Exponential")
+@registered("Exponential")
 @dataclass(frozen=True)
 class Exponential(Wrapper):
     """Exponential exp(gamma (k(x, y) - 1)) of a kernel that is normalised to k(x, x) = 1.

@@ -11,10 +11,10 @@ from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.normalize import all_pairwise, listed
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.default_of_views import default_of_views
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Member")
+@registered("Member")
 @dataclass(frozen=True)
 class Member(Kernel):
     """The kernel at a position among the M members of the argument ``kernels`` of an estimator.
@@ -69,7 +69,7 @@ class Member(Kernel):
         raise ValueError("Member can be compiled only after resolve(X); call resolve first")
 
 
-@stored("Chosen")
+@registered("Chosen")
 @dataclass(frozen=True)
 class Chosen(Wrapper):
     """One member of a resolved family.

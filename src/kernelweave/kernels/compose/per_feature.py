@@ -8,7 +8,7 @@ from typing import Any
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import choose
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
 def per_feature(kernel: Kernel) -> Kernel:
@@ -38,7 +38,7 @@ def per_feature(kernel: Kernel) -> Kernel:
     return PerFeature(kernel)
 
 
-@stored("PerFeature")
+@registered("PerFeature")
 @dataclass(frozen=True)
 class PerFeature(Kernel):
     """A kernel that `resolve` repeats on each column.
@@ -83,7 +83,7 @@ class PerFeature(Kernel):
         )
 
 
-@stored("Stack")
+@registered("Stack")
 @dataclass(frozen=True)
 class Stack(Kernel):
     """A list of kernels and families as one family.

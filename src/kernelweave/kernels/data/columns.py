@@ -22,13 +22,13 @@ from kernelweave.kernels.data.inputs import (
     items,
 )
 from kernelweave.kernels.data.views import Views, taken
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 MOST_NAMED = 3  # largest number of columns that the name of a kernel lists
 MOST_SHOWN = 20  # largest number of columns that an error message lists
 
 
-@stored("Columns")
+@registered("Columns")
 @dataclass(frozen=True, repr=False)
 class Columns:
     """Selected columns of the training data.

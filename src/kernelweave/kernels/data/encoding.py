@@ -24,7 +24,7 @@ from kernelweave.kernels.data.inputs import (
     items,
     numbers,
 )
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 IMPUTE = (
     "; impute missing values, for example with sklearn.impute.SimpleImputer (only rows without any "
@@ -35,7 +35,7 @@ IMPUTE = (
 SHIFT_RATIO = 100.0
 
 
-@stored("Encoded")
+@registered("Encoded")
 @dataclass(frozen=True, repr=False)
 class Encoded(Columns):
     """Columns and their encoding as numeric vectors.

@@ -13,10 +13,10 @@ from kernelweave.kernels.compile.examples import Table, vector_table
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input, column, is_numeric_array, items_or_none
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Missing")
+@registered("Missing")
 @dataclass(frozen=True)
 class Missing(OnColumns):
     """The number of columns that are missing (NaN or None) in both examples.
@@ -43,7 +43,7 @@ class Missing(OnColumns):
         return vector_table(self.columns.missing(X).astype(np.float64))
 
 
-@stored("Gaps")
+@registered("Gaps")
 @dataclass(frozen=True, repr=False)
 class Gaps(Columns):
     """Columns of which only the missing values matter; examples are never absent."""
@@ -59,7 +59,7 @@ class Gaps(Columns):
         return missing(part, self.locate(part))
 
 
-@stored("FilledTexts")
+@registered("FilledTexts")
 @dataclass(frozen=True, repr=False)
 class FilledTexts(Columns):
     """Columns of texts in which missing values are empty texts."""

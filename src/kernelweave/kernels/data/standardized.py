@@ -28,13 +28,13 @@ from kernelweave.kernels.data.inputs import (
     items_or_none,
     numbers,
 )
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 # Largest standard deviation, relative to the largest value, of a column that counts as constant.
 ROUNDING = 16 * np.finfo(float).eps
 
 
-@stored("Standardized")
+@registered("Standardized")
 @dataclass(frozen=True, repr=False)
 class Standardized(Encoded):
     """Columns of numbers and categories, each with mean 0 and variance 1.

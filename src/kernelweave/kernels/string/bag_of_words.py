@@ -11,7 +11,7 @@ from kernelweave.kernels.compile.examples import Sparse, Table
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 if TYPE_CHECKING:
     from sklearn.feature_extraction.text import CountVectorizer
@@ -37,7 +37,7 @@ def check_pattern(kernel: BagOfWords) -> None:
         )
 
 
-@stored("BagOfWords", check=check_pattern)
+@registered("BagOfWords", check=check_pattern)
 @dataclass(frozen=True)
 class BagOfWords(OnColumns):
     """Bag-of-words kernel: the dot product of word counts.

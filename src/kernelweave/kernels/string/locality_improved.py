@@ -12,7 +12,7 @@ from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.parameters import whole
 from kernelweave.kernels.string.string_columns import Strings, resolve_length
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import as_alphabet
 
 
@@ -33,7 +33,7 @@ class LocalityQuantity:
         return _core.locality_improved(self.half_window, self.degree)
 
 
-@stored("LocalityImproved")
+@registered("LocalityImproved")
 @dataclass(frozen=True)
 class LocalityImproved(OnColumns):
     """Locality-improved kernel: powers of the fraction of matches in windows (Zien et al., 2000).

@@ -14,7 +14,7 @@ from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.kernels.string.string_columns import read_column, warn_of_unknown
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences import Sequences
 from kernelweave.sequences.alphabets import Alphabet, as_alphabet
 
@@ -47,7 +47,7 @@ class Texts:
         return SequenceTable(sequences)
 
 
-@stored("SequenceTable")
+@registered("SequenceTable")
 @dataclass(frozen=True, eq=False)
 class SequenceTable:
     """Sequences of any length, from which the core reads k-mers.
@@ -89,7 +89,7 @@ class SpectrumQuantity:
         return _core.spectrum(self.k, len(self.alphabet.letters), partner, self.store)
 
 
-@stored("Spectrum")
+@registered("Spectrum")
 @dataclass(frozen=True)
 class Spectrum(OnColumns):
     """Spectrum kernel: the dot product of k-mer counts (Leslie, Eskin and Noble, 2002).
@@ -207,7 +207,7 @@ class Spectrum(OnColumns):
         return [(("copy", layout.source(quantity, view)),) for quantity in self.quantities]
 
 
-@stored("NGram")
+@registered("NGram")
 @dataclass(frozen=True)
 class NGram(Spectrum):
     """n-gram kernel: the dot product of the counts of n consecutive bytes (Damashek, 1995).

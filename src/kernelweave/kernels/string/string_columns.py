@@ -11,7 +11,7 @@ from kernelweave.common.core import _core
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import as_input
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences import Sequences, as_sequences
 from kernelweave.sequences.alphabets import Alphabet
 
@@ -45,7 +45,7 @@ class Strings:
         return PlaneTable(sequences)
 
 
-@stored("PlaneTable")
+@registered("PlaneTable")
 @dataclass(frozen=True, eq=False)
 class PlaneTable:
     """Sequences of equal length, which the core compares as bit planes.

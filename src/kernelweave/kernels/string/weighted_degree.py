@@ -15,7 +15,7 @@ from kernelweave.kernels.data.columns import Columns, found
 from kernelweave.kernels.parameters import MOST, whole
 from kernelweave.kernels.string.string_columns import Strings, resolve_length
 from kernelweave.kernels.string.wd_quantity import WdQuantity, checked_split, plane_of
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 from kernelweave.sequences.alphabets import as_alphabet
 
 STORES = ["auto", "rows", "trie"]
@@ -160,7 +160,7 @@ class PositionalKernel(OnColumns):
         return [(("copy", first + plane),) for plane in planes]
 
 
-@stored("WeightedDegree")
+@registered("WeightedDegree")
 @dataclass(frozen=True)
 class WeightedDegree(PositionalKernel):
     """Weighted degree kernel: matches at the same position of two sequences of equal length.
@@ -207,7 +207,7 @@ class WeightedDegree(PositionalKernel):
     """
 
 
-@stored("WeightedDegreeShift")
+@registered("WeightedDegreeShift")
 @dataclass(frozen=True)
 class WeightedDegreeShift(PositionalKernel):
     """Weighted degree kernel with shifts, which also counts matches at different positions.

@@ -9,7 +9,7 @@ from kernelweave.kernels.compile.examples import Table, View, vector_table
 from kernelweave.kernels.data.columns import found
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.vector.base import ExponentialOfDistance, VectorKernel
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class NonNegative:
         return vector_table(values)
 
 
-@stored("ChiSquared")
+@registered("ChiSquared")
 @dataclass(frozen=True)
 class ChiSquared(ExponentialOfDistance):
     """Chi-squared kernel exp(-gamma sum_f (x_f - y_f)^2 / (x_f + y_f)) on nonnegative vectors.
@@ -69,7 +69,7 @@ class ChiSquared(ExponentialOfDistance):
         return NonNegative(found(self, Encoded))
 
 
-@stored("Intersection")
+@registered("Intersection")
 @dataclass(frozen=True)
 class Intersection(VectorKernel):
     """Histogram intersection kernel sum_f min(x_f, y_f) on nonnegative vectors.

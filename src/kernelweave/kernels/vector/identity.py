@@ -10,10 +10,10 @@ import numpy as np
 from kernelweave.common.core import _core
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Expression, Layout
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("IdTable")
+@registered("IdTable")
 @dataclass(frozen=True, eq=False)
 class IdTable:
     """The position of each example in the training data.
@@ -46,7 +46,7 @@ class Positions:
         return IdTable(np.arange(n) if training else np.full(n, -1))
 
 
-@stored("Identity")
+@registered("Identity")
 @dataclass(frozen=True)
 class Identity(Kernel):
     """Identity kernel: 1 if both arguments are the same training example, 0 otherwise.

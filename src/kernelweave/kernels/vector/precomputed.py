@@ -23,10 +23,10 @@ from kernelweave.kernels.vector.matrix_repair import (
     projected,
     repaired,
 )
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Matrix")
+@registered("Matrix")
 @dataclass(frozen=True, eq=False)
 class Matrix:
     """A kernel matrix that kernels share; compared by identity, not by values.
@@ -67,7 +67,7 @@ class Matrix:
         return {"values": self.values}
 
 
-@stored("Precomputed")
+@registered("Precomputed")
 @dataclass(frozen=True)
 class Precomputed(OnColumns):
     """A precomputed kernel matrix.

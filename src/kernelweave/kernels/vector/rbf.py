@@ -7,10 +7,10 @@ from typing import Any
 
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.vector.base import ExponentialOfDistance
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("RBF")
+@registered("RBF")
 @dataclass(frozen=True)
 class RBF(ExponentialOfDistance):
     """RBF (Gaussian) kernel exp(-gamma ||x - y||^2).
@@ -45,7 +45,7 @@ class RBF(ExponentialOfDistance):
         return columns.shifted(X)
 
 
-@stored("Laplacian")
+@registered("Laplacian")
 @dataclass(frozen=True)
 class Laplacian(ExponentialOfDistance):
     """Laplacian kernel exp(-gamma sum_f |x_f - y_f|).

@@ -13,10 +13,10 @@ from kernelweave.kernels.data.encoding import encode
 from kernelweave.kernels.parameters import checked, members
 from kernelweave.kernels.vector.function import Evaluated
 from kernelweave.kernels.vector.gamma import concrete_gamma
-from kernelweave.model.files.registry import stored
+from kernelweave.model.files.registry import registered
 
 
-@stored("Sigmoid")
+@registered("Sigmoid")
 @dataclass(frozen=True)
 class Sigmoid(Evaluated):
     """Sigmoid kernel tanh(gamma <x, y> + coef0), made positive semidefinite on the training data.

@@ -26,7 +26,7 @@ from ...kernels.compile.examples import Examples
 from ...optimization.result import Result
 from ...problem.problem import Problem
 from .archive import Archive, open_regular, write_archive
-from .atomic_write import whole_file
+from .atomic_write import atomic_write
 from .kw import Writer
 from .type_check import fits
 
@@ -122,7 +122,7 @@ class Checkpoint:
         alpha, weights = self._last
         document = {"kernelweave-checkpoint": FORMAT, "key": self._key}
         try:
-            with whole_file(self.path) as file:
+            with atomic_write(self.path) as file:
                 write_archive(file, DOCUMENT, document, {"alpha": alpha, "weights": weights})
         except OSError as error:
             warn(
@@ -166,7 +166,7 @@ def try_out(path: str | os.PathLike[str], n: int) -> None:
     """Raise ValueError if the checkpoint of n examples cannot be written, before a fit begins."""
     trial = Path(f"{os.fspath(path)}.{token_hex(8)}.trial")
     try:
-        with whole_file(trial) as file:
+        with atomic_write(trial) as file:
             file.write(bytes(8 * n))
         trial.unlink(missing_ok=True)
     except OSError as error:

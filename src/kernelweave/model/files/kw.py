@@ -30,10 +30,10 @@ import numpy as np
 from ...kernels import Kernel
 from ...sequences import Sequences
 from .archive import Archive, check_key, open_regular, write_archive
-from .atomic_write import whole_file
+from .atomic_write import atomic_write
 from .fitted_state import COPIES, LEARNED, check_fitted, check_types, with_copies
 from .lsgkm import is_lsgkm, read_lsgkm
-from .registry import Stored, stored_as, stored_class
+from .registry import Entry, entry_of_class, entry_of_name
 from .type_check import fits
 
 FORMAT = 3
@@ -92,7 +92,7 @@ def save(estimator: Any, path: str | os.PathLike[str], *, key: bytes | None = No
     }
     for entry, value in writer.objects:
         entry.check(value)
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         write_archive(file, DOCUMENT, document, writer.arrays, key)
 
 
@@ -175,7 +175,7 @@ def _loaded(file: BinaryIO, key: bytes | None) -> Any:
     parameters = reader.decode(document["parameters"])
     for name in NOT_SAVED:
         parameters.pop(name, None)
-    estimator = stored_as(document["estimator"]).cls(**parameters)
+    estimator = entry_of_name(document["estimator"]).cls(**parameters)
     check_parameters(estimator)
     fitted = reader.decode(document["fitted"])
     reader.check_lengths()
@@ -206,7 +206,7 @@ def _without_clock(history: list[Any]) -> list[Any]:
 
 
 def _name_of(estimator: Any) -> str:
-    entry = stored_class(type(estimator))
+    entry = entry_of_class(type(estimator))
     if entry is None:
         raise ValueError(f"a {type(estimator).__name__} cannot be saved, only {ESTIMATORS}")
     return entry.name
@@ -217,7 +217,7 @@ class Writer:
 
     def __init__(self) -> None:
         self.arrays: dict[str, np.ndarray] = {}
-        self.objects: list[tuple[Stored, Any]] = []
+        self.objects: list[tuple[Entry, Any]] = []
 
     def encode(self, value: Any) -> Any:
         """Return the JSON form of a value; arrays are collected in `arrays`."""
@@ -226,7 +226,7 @@ class Writer:
                 return encode(value)
         if hasattr(value, "for_file"):  # a simpler object represents it
             return self.encode(value.for_file())
-        if entry := stored_class(type(value)):
+        if entry := entry_of_class(type(value)):
             self.objects.append((entry, value))
             fields = {name: self.encode(getattr(value, name)) for name in entry.fields}
             return {"object": entry.name, "fields": fields}
@@ -298,7 +298,7 @@ class Reader:
         return array
 
     def _object(self, name: str, fields: dict[str, Any]) -> Any:
-        entry = stored_as(name)
+        entry = entry_of_name(name)
         values = {field: self.decode(content) for field, content in fields.items()}
         for field, value in values.items():
             if field not in entry.fields or not fits(value, entry.hints[field]):

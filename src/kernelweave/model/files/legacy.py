@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...optimization.summary import PlanSummary
-from .registry import stored
+from .registry import registered
 
 
-@stored("Pace")
+@registered("Pace")
 @dataclass(frozen=True)
 class Pace:
     """Accuracy of inner solutions, in a plan of version 0.2."""
@@ -19,7 +19,7 @@ class Pace:
     least: float
 
 
-@stored("Plan")
+@registered("Plan")
 @dataclass(frozen=True, repr=False)
 class OldPlan:
     """The plan of a model that version 0.2 has saved."""

@@ -20,8 +20,8 @@ from ...kernels import CompiledKernels, Exponential, GappedKmer, Kernel
 from ...kernels.compile.normalized_kernels import Unit
 from ...kernels.compose.algebra import Named
 from ..model import Model
-from .atomic_write import whole_file
-from .registry import stored_as
+from .atomic_write import atomic_write
+from .registry import entry_of_name
 
 GZIP = b"\x1f\x8b"
 EXPANSION = 64  # a compressed file may expand by this factor,
@@ -143,7 +143,7 @@ def _estimator(
     kind = _one(header, "svm_type")
     if kind not in ESTIMATORS or header.get("nr_class") != ["2"]:
         raise ValueError(f"it must be one of {[*ESTIMATORS]} with two classes, not {kind!r}")
-    estimator = stored_as(ESTIMATORS[kind]).cls(kernel, normalize="unit")
+    estimator = entry_of_name(ESTIMATORS[kind]).cls(kernel, normalize="unit")
     resolved = kernel.resolve(sequences)
     compiled = CompiledKernels((resolved if isinstance(kernel, Exponential) else Unit(resolved),))
     estimator._model = Model(
@@ -200,7 +200,7 @@ def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
     order = np.argsort(coef < 0, kind="stable")  # LS-GKM expects the first class first
     lines = _header(kernel, gamma, coef, float(fitted.intercept[0]), hasattr(model, "classes_"))
     lines += [f"{coef[i]:.16g} {sequences[i]}" for i in order]
-    with whole_file(path) as file:
+    with atomic_write(path) as file:
         file.write(("\n".join(lines) + "\n").encode("ascii"))
 
 
