@@ -31,8 +31,6 @@ def describe(model: Any) -> dict[str, Any]:
     }
     if hasattr(model, "classes_"):
         found["classes"] = list(model.classes_)
-    if hasattr(model, "calibration_"):
-        found["calibration"] = "platt" if model.calibration_.ndim == 1 else "isotonic"
     return found
 
 

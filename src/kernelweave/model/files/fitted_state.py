@@ -24,7 +24,6 @@ LEARNED: dict[str, Any] = {
     "_model": Model,
     "C_": Number | np.ndarray,
     "best_score_": Number,
-    "calibration_": np.ndarray,
     "calibrators_": tuple,
     "candidates_": list,
     "certifies_": str,
