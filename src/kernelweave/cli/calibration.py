@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from ..common.types import Data
+
 METHODS = {"platt": "sigmoid", "isotonic": "isotonic"}  # by the value of --calibrate
 
 
 def held_out_scores(
-    estimator: Any, X: Any, y: np.ndarray | None, cv: Any, groups: Any
+    estimator: object, X: Data, y: np.ndarray | None, cv: object, groups: object
 ) -> np.ndarray:
     """Return decision values of held-out examples, shape (n,), of an estimator of two classes.
 

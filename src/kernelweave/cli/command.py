@@ -64,7 +64,7 @@ class Command(click.Command):
 def _exit_on_sigterm() -> Iterator[None]:
     """Let SIGTERM raise SystemExit, so that partially written files are removed."""
 
-    def leave(*_: Any) -> None:
+    def leave(*_: object) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not stop the clean-up
         raise SystemExit(TERMINATED)
 
@@ -94,7 +94,7 @@ def _shown_once(quiet: bool) -> Callable[..., None]:
     """
     shown: set[str] = set()
 
-    def show(message: Any, category: type[Warning], *_: Any) -> None:
+    def show(message: object, category: type[Warning], *_: object) -> None:
         line = f"kernelweave: {category.__name__}: {' '.join(str(message).split())}"
         if line not in shown and not quiet:
             shown.add(line)
@@ -106,7 +106,7 @@ def _shown_once(quiet: bool) -> Callable[..., None]:
 def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
     """Return a decorator that adds several options to a command, in their order."""
 
-    def add(function: Any) -> Any:
+    def add(function: object) -> Any:
         for option in reversed(options):
             function = option(function)
         return function
@@ -163,7 +163,7 @@ def print_json(content: dict[str, Any]) -> None:
     click.echo(json.dumps(content, indent=2, default=_json_value))
 
 
-def _json_value(value: Any) -> Any:
+def _json_value(value: object) -> Any:
     """Return NumPy numbers and arrays as Python numbers and lists, other values as text."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 

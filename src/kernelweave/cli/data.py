@@ -89,7 +89,7 @@ class Windows:
             raise ValueError("--around needs --width, the number of bases of each window")
         return found
 
-    def cut(self, regions: Regions, alphabet: Any) -> tuple[Regions, Sequences]:
+    def cut(self, regions: Regions, alphabet: object) -> tuple[Regions, Sequences]:
         """Return the windows and their sequences.
 
         Raises
@@ -138,7 +138,7 @@ def _suffix(path: str) -> str:
     return (name.with_suffix("") if name.suffix in COMPRESSED else name).suffix.lower()
 
 
-def read_examples(path: str, windows: Windows, *, alphabet: Any = "dna") -> Data:
+def read_examples(path: str, windows: Windows, *, alphabet: object = "dna") -> Data:
     """Return all examples of a file, or of standard input ("-")."""
     if path == STDIN:
         with standard_input() as (kind, stream):
@@ -235,7 +235,7 @@ def _is_fasta(path: str) -> bool:
     return path != STDIN and kind_of(path) == "sequences"
 
 
-def read_in_blocks(path: str, windows: Windows, *, alphabet: Any = "dna") -> Iterator[Data]:
+def read_in_blocks(path: str, windows: Windows, *, alphabet: object = "dna") -> Iterator[Data]:
     """Yield the examples of a file, or of standard input, in blocks."""
     if path == STDIN:
         with standard_input() as (kind, stream):

@@ -89,7 +89,7 @@ def _print_weights(model: Any) -> None:
         click.echo(f"{name:{width}}  {weight:6.3f}  {'#' * round(50 * weight)}".rstrip())
 
 
-def _draw(model: Any, path: str) -> None:
+def _draw(model: object, path: str) -> None:
     """Draw the weights next to the convergence."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure

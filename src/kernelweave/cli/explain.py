@@ -64,7 +64,7 @@ def command(
     target: str | None,
     jobs: int | None,
     quiet: bool,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Write the k-mers, motifs and letter scores of a sequence model to a folder.
 
@@ -115,7 +115,7 @@ def command(
         click.echo(f"{out}: {', '.join(written)}", err=True)
 
 
-def _write_words(model: Any, folder: Path, k: int | None, top: int, target: Any) -> list[str]:
+def _write_words(model: object, folder: Path, k: int | None, top: int, target: object) -> list[str]:
     """Write tables of k-mers and return the names of the files."""
     from .. import inspection
     from ..inspection.words import positional_words
@@ -143,10 +143,10 @@ def _write_words(model: Any, folder: Path, k: int | None, top: int, target: Any)
 
 
 def _write_motifs(
-    model: Any,
+    model: object,
     folder: Path,
     count: int,
-    target: Any,
+    target: object,
     meme: str | None,
     known: Any,
 ) -> list[str]:

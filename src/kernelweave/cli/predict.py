@@ -27,7 +27,7 @@ def command(
     contributions: bool,
     key_file: str | None,
     jobs: int | None,
-    **options: Any,
+    **options: object,
 ) -> None:
     """Score examples with a saved model, one line each.
 

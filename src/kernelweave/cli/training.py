@@ -107,7 +107,7 @@ def _some(data: Data, chosen: np.ndarray) -> Data:
     )
 
 
-def test_scores(model: Any, data: Data, options: dict[str, Any]) -> dict[str, float]:
+def test_scores(model: object, data: Data, options: dict[str, Any]) -> dict[str, float]:
     """Return the scores of a fitted model on test examples, by name."""
     kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
     if kind == "binary" and len(np.unique(np.asarray(data.y))) < 2:
@@ -185,7 +185,7 @@ def make_estimator(options: dict[str, Any], data: Data) -> Any:
     )
 
 
-def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Any) -> Any:
+def kernels_for(specs: tuple[str, ...], data: Data, alphabet: object) -> Any:
     """Return the kernels of some specifications, or default kernels; None: the estimator chooses.
 
     A classifier or regressor chooses the kernels of sequences on held-out folds. Columns of
@@ -205,7 +205,7 @@ def kernels_for(specs: tuple[str, ...], data: Data, alphabet: Any) -> Any:
     ] or None
 
 
-def _for_column(alphabet: Any, aligned: bool, name: str) -> list[Kernel]:
+def _for_column(alphabet: object, aligned: bool, name: str) -> list[Kernel]:
     """Return the kernels of a column of sequences."""
     candidates = sequence_candidates(alphabet, aligned=aligned, columns=name)
     first = next(iter(candidates.values()))
@@ -213,7 +213,7 @@ def _for_column(alphabet: Any, aligned: bool, name: str) -> list[Kernel]:
 
 
 def cross_validated(
-    estimator: Any, data: Data, options: dict[str, Any]
+    estimator: object, data: Data, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]] | None:
     """Return cross-validated scores by name: mean, standard deviation, and value of each fold."""
     if options["cv"] is None and options["cv_groups"] is None:

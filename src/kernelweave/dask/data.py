@@ -95,7 +95,7 @@ class Data:
     sample: Any
 
     @classmethod
-    def of(cls, X: Any, cluster: Cluster) -> Data:
+    def of(cls, X: object, cluster: Cluster) -> Data:
         """Compute and inspect the partitions of a collection.
 
         Raises

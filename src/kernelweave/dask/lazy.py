@@ -8,11 +8,12 @@ import numpy as np
 from dask import delayed
 from dask.array import Array, concatenate, from_delayed
 
+from ..common.types import Data
 from .cluster import Cluster
 from .collections import is_collection, partitions
 
 
-def lazily(model: Any, name: str, X: Any) -> Array:
+def lazily(model: object, name: str, X: Data) -> Array:
     """Return the results of a method of a fitted estimator for a collection as a Dask array.
 
     Parameters
@@ -58,7 +59,7 @@ def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], Any]:
     return (several, int) if labels else ((), model.classes_.dtype)
 
 
-def local(values: Any, cluster: Cluster) -> Any:
+def local(values: object, cluster: Cluster) -> Any:
     """Return targets or weights as a local array; local values are returned unchanged."""
     if not is_collection(values):
         return values

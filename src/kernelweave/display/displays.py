@@ -55,7 +55,7 @@ class WeightsDisplay:
         self,
         weights: np.ndarray,
         kernel_names: Sequence[str],
-        classes: Sequence[Any] | None = None,
+        classes: Sequence[object] | None = None,
         label: str = "weight",
     ):
         self.label = label
@@ -167,7 +167,7 @@ class ConvergenceDisplay:
         seconds: Sequence[np.ndarray],
         gaps: Sequence[np.ndarray],
         tol: float | None = None,
-        classes: Sequence[Any] | None = None,
+        classes: Sequence[object] | None = None,
         xlabel: str = "seconds",
     ):
         self.seconds = seconds
@@ -363,5 +363,5 @@ class ComparisonDisplay:
         )  # fmt: skip
 
 
-def _line_names(classes: Sequence[Any] | None, count: int) -> list[str]:
+def _line_names(classes: Sequence[object] | None, count: int) -> list[str]:
     return [str(name) for name in (range(count) if classes is None else classes)]

@@ -85,7 +85,7 @@ class LogoDisplay:
 
     @classmethod
     def from_sequence(
-        cls, estimator: Any, sequence: str, *, target: Any = None, ax: Axes | None = None
+        cls, estimator: object, sequence: str, *, target: object = None, ax: Axes | None = None
     ) -> LogoDisplay:
         """Draw the contribution of each letter of a sequence to its decision value.
 

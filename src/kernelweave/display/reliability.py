@@ -56,7 +56,7 @@ class ReliabilityDisplay:
     True
     """
 
-    def __init__(self, y: Any, probabilities: Any, n_bins: int = 10, name: str | None = None):
+    def __init__(self, y: object, probabilities: object, n_bins: int = 10, name: str | None = None):
         self.y = np.asarray(y).astype(float)
         self.probabilities = np.asarray(probabilities, dtype=float)
         if self.y.shape != self.probabilities.shape or self.y.ndim != 1 or not len(self.y):
@@ -79,7 +79,7 @@ class ReliabilityDisplay:
         cls,
         estimator: Any,
         X: Any,
-        y: Any,
+        y: object,
         *,
         target: Any = None,
         n_bins: int = 10,

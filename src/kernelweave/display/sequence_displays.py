@@ -55,7 +55,7 @@ class PositionWeightsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, target: Any = None, ax: Axes | None = None
+        cls, estimator: object, *, target: object = None, ax: Axes | None = None
     ) -> PositionWeightsDisplay:
         """Draw the weights of a fitted family of weighted degree kernels.
 
@@ -230,7 +230,7 @@ def _map_width(positions: int) -> float:
     return min(14.0, max(5.0, 2.0 + 0.09 * positions))
 
 
-def weights_by_place(estimator: Any, target: Any) -> tuple[np.ndarray, list[str]]:
+def weights_by_place(estimator: object, target: object) -> tuple[np.ndarray, list[str]]:
     """Return weights of a kernel family, shape (lengths, positions), and names of the rows."""
     model, output = fitted_model(estimator), output_of(estimator, target)
     sources = model.compiled.listing.layout.sources.items()

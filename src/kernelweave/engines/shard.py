@@ -194,7 +194,7 @@ class Shard:
         return _core.decide(program, others.side, self._own.side, coef, weights, self.n_jobs)
 
 
-def _arrays(table: Any) -> Iterator[np.ndarray]:
+def _arrays(table: object) -> Iterator[np.ndarray]:
     """Yield the arrays of a table."""
     for value in vars(table).values():
         if isinstance(value, np.ndarray):

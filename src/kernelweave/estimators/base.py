@@ -132,7 +132,7 @@ class MKLEstimator(FittedEstimator):
     random_state: int | np.random.RandomState | None = None
 
     _checked = check_examples
-    _resolve = staticmethod(resolve)
+    _resolve: ClassVar[Callable[..., list[Kernel]]] = staticmethod(resolve)
     _extrapolates: ClassVar[bool] = True  # whether present views are upscaled for absent ones
     _chooses: ClassVar[bool] = True  # whether default kernels are compared on held-out folds
 

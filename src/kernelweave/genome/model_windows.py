@@ -13,7 +13,7 @@ from ..sequences import Sequences
 from ..sequences.alphabets import DNA, Alphabet
 
 
-def support_sequences(model: Any) -> Sequences:
+def support_sequences(model: object) -> Sequences:
     """Return the support vectors of a fitted sequence model.
 
     Raises
@@ -26,12 +26,12 @@ def support_sequences(model: Any) -> Sequences:
     return found
 
 
-def on_sequences(model: Any) -> bool:
+def on_sequences(model: object) -> bool:
     """Return whether a model was trained on sequences."""
     return _sequences(model) is not None
 
 
-def alphabet_of(model: Any) -> Alphabet:
+def alphabet_of(model: object) -> Alphabet:
     """Return the alphabet of a model; DNA if it was not trained on sequences."""
     found = _sequences(model)
     return DNA if found is None else found.alphabet
@@ -50,7 +50,7 @@ def sequences_in(examples: Any) -> Sequences | None:
     return None
 
 
-def decision_of(model: Any, target: Any) -> Callable[[Any], np.ndarray]:
+def decision_of(model: Any, target: object) -> Callable[[Any], np.ndarray]:
     """Return a function from n examples to their decision values, shape (n,).
 
     For regressors the function returns predictions.
@@ -85,7 +85,7 @@ def is_strand_symmetric(model: Any, length: int) -> bool:
     return True
 
 
-def window_length(model: Any, length: int | None) -> int:
+def window_length(model: object, length: int | None) -> int:
     """Return the number of letters of a window: `length`, or the one that the kernels require.
 
     Raises
@@ -108,7 +108,7 @@ def window_length(model: Any, length: int | None) -> int:
     return length
 
 
-def anchor_offset(model: Any, anchor: str, offset: int | None, length: int) -> int:
+def anchor_offset(model: object, anchor: str, offset: int | None, length: int) -> int:
     """Return the position of the anchor in a window.
 
     Raises

@@ -68,7 +68,7 @@ class Scores:
 
 
 def scan(
-    model: Any,
+    model: object,
     genome: str | os.PathLike[str] | Sequences,
     *,
     length: int | None = None,
@@ -77,7 +77,7 @@ def scan(
     offset: int | None = None,
     strands: str = "auto",
     chromosomes: Sequence[str] | None = None,
-    target: Any = None,
+    target: object = None,
 ) -> Iterator[Scores]:
     r"""Score the windows of a genome, block by block.
 
@@ -169,7 +169,7 @@ def scan(
         )
 
 
-def _strands(strands: str, model: Any, length: int, anchored: bool) -> str:
+def _strands(strands: str, model: object, length: int, anchored: bool) -> str:
     """Return the strands to read, one character each."""
     if strands == "auto" and not anchored and is_strand_symmetric(model, length):
         return "."
@@ -257,7 +257,7 @@ def _matches(codes: np.ndarray, anchor: str, read: Sequences, count: int) -> np.
     return found
 
 
-def _chromosomes(model: Any, genome: Any) -> Iterator[Sequences]:
+def _chromosomes(model: object, genome: Any) -> Iterator[Sequences]:
     """Yield one chromosome at a time."""
     alphabet = support_sequences(model).alphabet
     blocks = [genome] if isinstance(genome, Sequences) else read_blocks(genome, alphabet, records=1)

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -64,12 +63,12 @@ class VariantScores:
 
 
 def variants(
-    model: Any,
+    model: object,
     vcf: list[Variant] | str | os.PathLike[str],
     genome: Sequences | str | os.PathLike[str],
     *,
     length: int | None = None,
-    target: Any = None,
+    target: object = None,
     on_mismatch: str = "error",
     null: int = 0,
     seed: int = 0,

@@ -17,12 +17,14 @@ from .words import fitted_model, output_of, spectrum_parts
 CHUNK = 1 << 16  # words written at a time
 
 
-def top_counted(model: Any, n: int, target: Any) -> list[tuple[str, float]]:
+def top_counted(model: object, n: int, target: object) -> list[tuple[str, float]]:
     """Return the n words of spectrum and gapped k-mer kernels with the largest weights."""
     return heavy_words(model, n, target)[0]
 
 
-def heavy_words(model: Any, n: int, target: Any) -> tuple[list[tuple[str, float]], Alphabet, bool]:
+def heavy_words(
+    model: object, n: int, target: object
+) -> tuple[list[tuple[str, float]], Alphabet, bool]:
     """Return the n heaviest words, their alphabet, and whether all kernels count both strands.
 
     With both strands, a word and its reverse complement are one word, written as the first of the
@@ -60,7 +62,7 @@ def heavy_words(model: Any, n: int, target: Any) -> tuple[list[tuple[str, float]
     return listed, alphabets[0], all(both)
 
 
-def all_words(model: Any, target: Any = None) -> Iterator[tuple[str, float]]:
+def all_words(model: object, target: object = None) -> Iterator[tuple[str, float]]:
     """Yield every word of a gapped k-mer or spectrum model with its weight.
 
     The decision value of a sequence is the intercept plus the sum of the weights of its words,

@@ -14,7 +14,9 @@ from .words import fitted_model, output_of, sources_of, weighted_terms
 MOST_BYTES = 2**30  # largest table of weights
 
 
-def gapped_words(estimator: Any, target: Any = None) -> list[tuple[HammingQuantity, np.ndarray]]:
+def gapped_words(
+    estimator: object, target: object = None
+) -> list[tuple[HammingQuantity, np.ndarray]]:
     """Return the weights of all l-mers, one array of shape (letters**l,) for each l.
 
     Entries are in alphabetical order. The score of a sequence is the intercept plus the sum of the

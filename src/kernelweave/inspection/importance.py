@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -58,11 +57,11 @@ class Importance:
 
 
 def importance(
-    model: Any,
+    model: object,
     max_k: int = 8,
     *,
-    background: Any = None,
-    target: Any = None,
+    background: object = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> Importance:
     """Return S[k, p] = max over all k-mers u of W[u, p], for k = 1 to max_k.

@@ -87,12 +87,12 @@ class KmerWeights:
 
 
 def kmer_weights(
-    model: Any,
+    model: object,
     k: int,
     *,
-    background: Any = None,
+    background: object = None,
     positions: tuple[int, int] | None = None,
-    target: Any = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> KmerWeights:
     """Return the weights of all k-mers at all positions, W[u, p].
@@ -155,12 +155,12 @@ def all_weights(tables: WordTables, k: int) -> KmerWeights:
 
 
 def poim(
-    model: Any,
+    model: object,
     k: int,
     *,
-    background: Any = None,
+    background: object = None,
     positions: tuple[int, int] | None = None,
-    target: Any = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> KmerWeights:
     """Return the positional oligomer importance matrix Q[u, p] = E[f(x) | u at p] - E[f(x)].
@@ -201,12 +201,12 @@ def without_mean(found: KmerWeights, chances: np.ndarray) -> KmerWeights:
 
 
 def top_kmers(
-    model: Any,
+    model: object,
     n: int = 10,
     *,
     k: int | None = None,
-    background: Any = None,
-    target: Any = None,
+    background: object = None,
+    target: object = None,
     n_jobs: int | None = None,
 ) -> list[tuple[Any, ...]]:
     """Return the n k-mers with the largest weights, largest first.
@@ -262,7 +262,7 @@ def largest(
 
 
 def _by_position(
-    words: PositionalWords, k: int, background: Any, n_jobs: int | None
+    words: PositionalWords, k: int, background: object, n_jobs: int | None
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Yield position and weights of all k-mers, with few positions in memory at a time."""
     each = WordTables.bytes(words, k, 1)

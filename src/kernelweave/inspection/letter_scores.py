@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..common.types import Data
 from ..model.model import Model
 from .word_scores import UNKNOWN, coded, word_scores
 from .words import fitted_model, output_of, terms_of
@@ -65,7 +66,9 @@ class LetterScores:
         np.savez_compressed(scores, self.hypothetical)
 
 
-def letter_scores(model: Any, X: Any, *, target: Any = None, near: bool = False) -> LetterScores:
+def letter_scores(
+    model: object, X: Data, *, target: object = None, near: bool = False
+) -> LetterScores:
     """Return the contribution of each letter of N sequences to their decision values.
 
     Parameters

@@ -10,7 +10,6 @@ with little information are cut off at both ends.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -99,7 +98,7 @@ def information(probabilities: np.ndarray) -> np.ndarray:
     return bits
 
 
-def motifs(model: Any, n: int = 5, *, target: Any = None, words: int = WORDS) -> list[Motif]:
+def motifs(model: object, n: int = 5, *, target: object = None, words: int = WORDS) -> list[Motif]:
     """Return the motifs of a fitted sequence model, heaviest first.
 
     Parameters
@@ -157,7 +156,7 @@ def motifs(model: Any, n: int = 5, *, target: Any = None, words: int = WORDS) ->
 
 
 def _weighted_words(
-    model: Any, count: int, target: Any
+    model: object, count: int, target: object
 ) -> tuple[list[tuple[str, float]], Alphabet, bool]:
     """Return the heaviest words with positive weights, heaviest first, and how to read them."""
     try:

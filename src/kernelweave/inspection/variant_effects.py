@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.numbers import is_whole
+from ..common.types import Data
 from ..sequences import Sequences, as_sequences
 
 BATCH = 100_000  # changed sequences scored at a time
@@ -46,7 +47,7 @@ class VariantEffects:
 
 
 def variant_effects(
-    model: Any, X: Any, *, indels: int = 0, alphabet: Any = "dna"
+    model: Any, X: Data, *, indels: int = 0, alphabet: object = "dna"
 ) -> VariantEffects:
     """Return the effects of substitutions, short deletions and insertions on decision values.
 

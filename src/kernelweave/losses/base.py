@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeGuard, TypeVar, runtime_checkable
+from typing import ClassVar, Protocol, TypeGuard, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -296,7 +296,7 @@ def selectable_losses() -> list[type[Loss]]:
     return list(_REGISTERED.values())
 
 
-def get(loss: str | Loss, kind: str, **params: Any) -> Loss:
+def get(loss: str | Loss, kind: str, **params: object) -> Loss:
     """Return the loss with a given name; a loss object is returned unchanged.
 
     Parameters

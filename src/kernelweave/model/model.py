@@ -15,6 +15,7 @@ import numpy as np
 
 from ..common.cached_property import cached_property
 from ..common.core import _core, single_threaded_blas
+from ..common.types import Data
 from ..engines import Engine, LinearEngine, TrainingSet
 from ..engines.base import kernel_blocks
 from ..kernels.compile.examples import Examples, Reading
@@ -152,7 +153,7 @@ class Model:
         expanded: np.ndarray = self.coef[:, self.merged_into] * self.fractions
         return expanded
 
-    def decide(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
+    def decide(self, X: Data, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
         """Return the decision values of new examples.
 
         Parameters
@@ -309,7 +310,7 @@ class Model:
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_decision"}
 
-    def contributions(self, X: Any, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
+    def contributions(self, X: Data, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:
         """Return the contribution of each kernel to the decision values.
 
         Parameters

@@ -19,6 +19,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from ..common.core import _core, single_threaded_blas
+from ..common.types import Data
 from ..estimators.base import MKLEstimator
 from ..estimators.fitted import NO_SUPPORT
 from ..estimators.survival import BaseSurvival
@@ -112,7 +113,9 @@ class Verification:
         return "\n".join(lines)
 
 
-def verify(model: MKLEstimator, X: Any, y: Any = None, sample_weight: Any = None) -> Verification:
+def verify(
+    model: MKLEstimator, X: Data, y: object = None, sample_weight: object = None
+) -> Verification:
     """Recompute the certificate of a fitted model from its training data.
 
     Parameters
@@ -324,7 +327,7 @@ class _Outputs:
         self._views = view_numbers(model.compiled.views)
         self._by_view = np.zeros((n, n_outputs, self._views.max() + 1))
 
-    def add_all(self, X: Any, support: np.ndarray, n_jobs: int | None) -> None:
+    def add_all(self, X: Data, support: np.ndarray, n_jobs: int | None) -> None:
         """Evaluate all kernels on the training examples X."""
         last, n = 0, self._alpha.shape[1]
         with np.errstate(over="ignore", invalid="ignore"):
@@ -374,13 +377,13 @@ class _Outputs:
         return agrees
 
 
-def _within(found: np.ndarray, said: np.ndarray, tolerance: Any) -> bool:
+def _within(found: np.ndarray, said: np.ndarray, tolerance: object) -> bool:
     """Return whether values differ by at most a tolerance; overflow is not compared."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.all((np.abs(found - said) <= tolerance) | ~np.isfinite(found)))
 
 
-def _support_vectors_agree(model: Model, X: Any, n_jobs: int | None) -> bool:
+def _support_vectors_agree(model: Model, X: Data, n_jobs: int | None) -> bool:
     """Return whether the support vectors of a model are the examples `support` of X.
 
     Tables must be equal, and the vectors of normalisations equal up to rounding.
@@ -420,7 +423,7 @@ def _equal(one: np.ndarray, two: np.ndarray) -> bool:
 
 
 def _blocks(
-    kernel: Kernel, X: Any, support: np.ndarray, n: int, n_jobs: int | None
+    kernel: Kernel, X: Data, support: np.ndarray, n: int, n_jobs: int | None
 ) -> Iterator[tuple[slice, np.ndarray, Any]]:
     """Yield rows, kernel values of shape (M, rows, columns), and the examples of the columns."""
     if _is_given(kernel):  # X is the complete matrix; a repair needs all of it

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.linalg import solve_triangular
@@ -190,7 +189,7 @@ def _barrier_minimum(A: np.ndarray, v: np.ndarray, theta: np.ndarray) -> np.ndar
     return theta
 
 
-def _positive_definite(name: str, values: Any) -> np.ndarray:
+def _positive_definite(name: str, values: object) -> np.ndarray:
     E = as_numbers(name, values)
     if E.ndim != 2 or E.shape[0] != E.shape[1] or E.size == 0:
         raise ValueError(f"{name} must be a square matrix, got an array of shape {E.shape}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from numbers import Real
-from typing import Any
 
 import numpy as np
 
@@ -142,7 +141,7 @@ class Lp(Norm):
         return power_ball(theta[chosen], self.p, self.costs(len(theta))[chosen])
 
 
-def _positive(name: str, values: Any) -> tuple[float, ...]:
+def _positive(name: str, values: object) -> tuple[float, ...]:
     array = as_numbers(name, values)
     if array.ndim != 1 or not np.all((array > 0) & (array < np.inf)):
         raise ValueError(f"{name} must be a sequence of positive finite numbers, got {values!r}")

@@ -68,7 +68,7 @@ class Problem:
         C: np.ndarray,
         tau: float = 0.0,
         n_outputs: int = 1,
-        centre: Any = 0.0,
+        centre: object = 0.0,
     ) -> Problem:
         """Return the problem of a loss, a norm, targets and costs; see `Risk`."""
         return cls(Risk(loss, y, C, tau, n_outputs, centre), norm)
@@ -131,7 +131,7 @@ class Problem:
         """Return the inner problem: the same risk with fixed kernel weights, shape (M,)."""
         return replace(self, norm=Fixed(theta))
 
-    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: Any) -> float:
+    def primal(self, F: np.ndarray, s: np.ndarray, theta: np.ndarray, bias: object) -> float:
         """Return the primal value of a model.
 
         Parameters

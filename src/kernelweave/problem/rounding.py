@@ -280,13 +280,13 @@ def _sum(left: Bounds, right: Bounds) -> Bounds:
     return size, left[1] + right[1] + UNIT * size
 
 
-def _unit(value: Bounds, slot: Any) -> Bounds:
+def _unit(value: Bounds, slot: object) -> Bounds:
     """Divide by sqrt(k(x, x) k(y, y)), which is the positive size."""
     size = np.maximum(value[0], np.finfo(float).tiny)
     return 1.0, value[1] / size + 4 * UNIT
 
 
-def _centred(value: Bounds, slot: Any, total: Any) -> Bounds:
+def _centred(value: Bounds, slot: object, total: object) -> Bounds:
     """Subtract or add three means over all examples."""
     size, error = (2 * (bound + _largest(bound)) for bound in value)
     return size, error + 4 * UNIT * size

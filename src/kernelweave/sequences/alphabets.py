@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -110,7 +109,7 @@ BYTES = Alphabet(
 _NAMED = {alphabet.name.lower(): alphabet for alphabet in (DNA, RNA, PROTEIN, BYTES)}
 
 
-def as_alphabet(value: Any) -> Alphabet:
+def as_alphabet(value: object) -> Alphabet:
     """Return an alphabet from its name, its letters, or itself.
 
     Parameters

@@ -80,7 +80,7 @@ class Sequences:
         self.names = names
 
     @classmethod
-    def from_codes(cls, codes: np.ndarray, alphabet: Any = DNA) -> Sequences:
+    def from_codes(cls, codes: np.ndarray, alphabet: object = DNA) -> Sequences:
         """Return sequences from codes, uint8 of shape (n, length): positions in the alphabet."""
         alphabet = as_alphabet(alphabet)
         codes = np.ascontiguousarray(codes, dtype=np.uint8)

@@ -11,7 +11,7 @@ from .packed import Sequences
 _POLICIES = ("mismatch", "error")
 
 
-def as_sequences(values: Any, alphabet: Any = DNA, *, unknown: str = "mismatch") -> Sequences:
+def as_sequences(values: object, alphabet: object = DNA, *, unknown: str = "mismatch") -> Sequences:
     """Return packed sequences from a list, an array, or a column of strings.
 
     Parameters

@@ -13,7 +13,7 @@ from .section import Section
 MOST_NAMES = 30  # largest number of columns or classes that are listed by name
 
 
-def about(X: Any, y: np.ndarray | None, groups: Any) -> Section:
+def about(X: Any, y: np.ndarray | None, groups: object) -> Section:
     """Return the numbers of examples, columns, targets and groups."""
     rows = [["", "value"], ["examples", f"{len(X):,}"], *_columns(X)]
     if y is not None:

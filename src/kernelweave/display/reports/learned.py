@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...common.types import Data
 from ...kernels.compile.program import CompiledKernels
 from ...model.model import sum_of_views
 from ..displays import clock_of
@@ -125,7 +126,7 @@ def _shares(names: list[str], values: np.ndarray, caption: str) -> tuple[list[st
     return shown, Figure(caption, "bars", drawn, bars_size(shown))
 
 
-def alignment(model: Any, X: Any) -> Section | None:
+def alignment(model: Any, X: Data) -> Section | None:
     """Return the alignment of each pair of kernels; None for one kernel or too many."""
     from ...inspection.alignment import kernel_alignment
 

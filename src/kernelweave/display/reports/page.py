@@ -17,6 +17,7 @@ from sklearn.utils import _safe_indexing
 
 import kernelweave
 
+from ...common.types import Data
 from ...model.files.atomic_write import atomic_write
 from . import learned
 from .about import about
@@ -31,12 +32,12 @@ EMBEDDED = re.compile(r'<script type="application/json" id="report-data">(.*?)</
 
 
 def report(
-    model: Any,
+    model: object,
     path: str | os.PathLike[str],
     X: Any = None,
     y: Any = None,
     *,
-    cv: Any = 5,
+    cv: object = 5,
     groups: Any = None,
     compare: bool = False,
     bootstrap: int = 0,
@@ -119,14 +120,14 @@ def _evenly(n: int) -> np.ndarray:
     return np.unique(np.linspace(0, n - 1, MOST_EXAMPLES).astype(np.int64))
 
 
-def _bootstrapped(model: Any, X: Any, y: Any, n: int) -> Any:
+def _bootstrapped(model: object, X: Data, y: object, n: int) -> Any:
     from ...inspection import bootstrap_weights
 
     fresh = clone(model).set_params(verbose=0, checkpoint=None)
     return bootstrap_weights(fresh, X, y, n=n, n_permutations=0)
 
 
-def _comparison(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
+def _comparison(model: object, X: Data, y: np.ndarray, folds: list[Any]) -> Section:
     from ...estimators.comparison import compare
 
     found = compare(clone(model).set_params(verbose=0, checkpoint=None), X, y, cv=folds)

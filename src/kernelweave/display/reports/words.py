@@ -32,7 +32,7 @@ def words(model: Any) -> list[Section]:
     return [section for section in found if section is not None]
 
 
-def _section(model: Any, target: Any) -> Section | None:
+def _section(model: object, target: object) -> Section | None:
     title = "Words" if target is None else f"Words of class {target}"
     try:
         found = positional_words(model, target)
@@ -58,7 +58,7 @@ def _longest(found: PositionalWords) -> int:
     return next(room, 1)
 
 
-def _maps(model: Any, target: Any, tables: WordTables, longest: int) -> list[Figure]:
+def _maps(model: object, target: object, tables: WordTables, longest: int) -> list[Figure]:
     of = "" if target is None else f", class {target}"
     S = all_importances(tables, longest).S
     width = _width(S.shape[1])
@@ -104,7 +104,7 @@ def _window(sizes: np.ndarray) -> tuple[int, int]:
     return start, start + room
 
 
-def _counted(model: Any, target: Any, title: str) -> Section | None:
+def _counted(model: object, target: object, title: str) -> Section | None:
     """Return the section of a model that counts words regardless of their position."""
     try:
         found = top_kmers(model, MAX_WORDS, target=target)
@@ -127,7 +127,7 @@ def _counted(model: Any, target: Any, title: str) -> Section | None:
     return Section(title, text, rows, figures)
 
 
-def _motifs(model: Any, target: Any) -> list[Figure]:
+def _motifs(model: object, target: object) -> list[Figure]:
     """Return a logo for each motif."""
     of = "" if target is None else f", class {target}"
     figures = []

@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from kernelweave.common.cached_property import cached_property
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import thread_count
+from kernelweave.common.types import Data
 from kernelweave.kernels.data.columns import Columns
 from kernelweave.kernels.data.inputs import as_input
 from kernelweave.model.files.registry import registered
@@ -167,7 +168,7 @@ class View(Protocol):
     A view is a `Columns` object, or has an attribute ``columns``, or reads no columns at all.
     """
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the view of the n examples of X; `training`: X is the whole training data."""
 
 
@@ -243,7 +244,7 @@ class Reading(Reader):
 
     def __init__(
         self,
-        X: Any,
+        X: Data,
         *,
         training: bool,
         n_jobs: int | None = None,

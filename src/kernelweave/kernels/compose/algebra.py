@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.examples import Reader
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -52,7 +53,7 @@ class Pair(Kernel):
         left, right = self.left.size, self.right.size  # once each: sums may be deeply nested
         return None if left is None or right is None else max(left, right)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         return replace(self, left=self.left.resolve(X), right=self.right.resolve(X))
 
     @property
@@ -89,7 +90,7 @@ class Pair(Kernel):
             )
         return left
 
-    def on(self, columns: Any) -> Kernel:
+    def on(self, columns: object) -> Kernel:
         return replace(self, left=self.left.on(columns), right=self.right.on(columns))
 
 
@@ -233,7 +234,7 @@ class Named(Wrapper):
     def named(self, name: str) -> Kernel:
         return replace(self, name=name)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         kernel = self.kernel.within(self.name) if is_view_of(self.name, X) else self.kernel
         return replace(self, kernel=kernel.resolve(X))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, Wrapper
 from kernelweave.kernels.compile.normalize import all_pairwise, listed
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -33,7 +34,7 @@ class Member(Kernel):
         if isinstance(self.kernels, list):
             object.__setattr__(self, "kernels", tuple(self.kernels))
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         index = self.index
         for kernel in self._listed(X):
             found = kernel.resolve(X) if kernel.size is None else kernel

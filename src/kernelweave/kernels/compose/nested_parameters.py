@@ -33,7 +33,7 @@ class Nested:
         params = {name: getattr(self, name) for name in names}
         return params | nested_params(params) if deep else params
 
-    def set_params(self: Same, **params: Any) -> Same:
+    def set_params(self: Same, **params: object) -> Same:
         """Return a kernel with other parameters; this kernel is not changed.
 
         Parameters
@@ -61,7 +61,7 @@ class Nested:
         return self
 
 
-def by_name(kernels: Any) -> dict[str, Any]:
+def by_name(kernels: object) -> dict[str, Any]:
     """Return several kernels by the names of their parameters: dict keys, or positions."""
     if isinstance(kernels, Mapping):
         return {str(key): kernel for key, kernel in kernels.items()}
@@ -109,7 +109,7 @@ def with_params(values: dict[str, Any], params: dict[str, Any], owner: str) -> d
     return changed
 
 
-def _with_part(value: Any, name: str, part: Any, owner: str) -> Any:
+def _with_part(value: Any, name: str, part: object, owner: str) -> Any:
     """Return a kernel, or a collection of kernels, with one parameter replaced."""
     if isinstance(value, Nested):
         return value.set_params(**{name: part})

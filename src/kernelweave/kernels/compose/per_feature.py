@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import choose
@@ -50,7 +50,7 @@ class PerFeature(Kernel):
 
     kernel: Kernel
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         columns = choose(self.kernel.selection, X)
         view = columns.view
         each = [index if view is None else (view, index) for index in columns.indices]
@@ -95,7 +95,7 @@ class Stack(Kernel):
 
     kernels: tuple[Kernel, ...]
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         return replace(self, kernels=tuple(kernel.resolve(X) for kernel in self.kernels))
 
     @property

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from kernelweave.common.core import _core
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
@@ -82,7 +83,7 @@ class LocalityImproved(OnColumns):
         object.__setattr__(self, "alphabet", as_alphabet(self.alphabet))
         super().__post_init__()
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if self.length is not None:
             return self
         resolved = resolve_length(self, X)

@@ -9,6 +9,7 @@ import numpy as np
 
 from kernelweave.common.core import _core
 from kernelweave.common.numbers import is_whole
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, choose, found
@@ -39,7 +40,7 @@ class Texts:
     alphabet: Alphabet
     unknown: str
 
-    def table(self, X: Any, training: bool) -> SequenceTable:
+    def table(self, X: Data, training: bool) -> SequenceTable:
         """Return the sequences of X; warn if most letters of training data are unknown."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown)
         if training:
@@ -175,7 +176,7 @@ class Spectrum(OnColumns):
         """The length of the k-mers of each member."""
         return self.k if isinstance(self.k, tuple) else (self.k,)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import _core
+from kernelweave.common.types import Data
 from kernelweave.common.warnings import warn
 from kernelweave.kernels.data.columns import Columns, choose
 from kernelweave.kernels.data.inputs import as_input
@@ -36,7 +37,7 @@ class Strings:
     unknown: str
     length: int
 
-    def table(self, X: Any, training: bool) -> PlaneTable:
+    def table(self, X: Data, training: bool) -> PlaneTable:
         """Return the sequences of X; raise ValueError if their lengths differ."""
         sequences = read_column(X, self.columns, self.alphabet, self.unknown, self.length)
         check_length(sequences, self.length)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.numbers import is_whole
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import OnColumns
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.kernels.data.columns import Columns, found
@@ -79,7 +80,7 @@ class PositionalKernel(OnColumns):
         d = self.degree
         return tuple(2 * (d - k + 1) / (d * (d + 1)) for k in range(1, self.longest + 1))
 
-    def resolve(self, X: Any) -> PositionalKernel:
+    def resolve(self, X: Data) -> PositionalKernel:
         if self.length is not None:
             return self
         resolved: PositionalKernel = resolve_length(self, X)
@@ -259,7 +260,7 @@ class WeightedDegreeShift(PositionalKernel):
                 "[(0, 30), (30, 60)], or WeightedDegree"
             )
 
-    def resolve(self, X: Any) -> PositionalKernel:
+    def resolve(self, X: Data) -> PositionalKernel:
         resolved = super().resolve(X)
         if isinstance(self.shift, tuple) and len(self.shift) != resolved.length:
             raise ValueError(

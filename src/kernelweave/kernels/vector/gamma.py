@@ -16,13 +16,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.core import _core, single_threaded_blas
+from kernelweave.common.types import Data
 from kernelweave.kernels.compile.examples import vector_table
 from kernelweave.kernels.data.encoding import Encoded
 
 MEDIAN_EXAMPLES = 1000  # examples over which the median distance is taken: 500,000 pairs
 
 
-def concrete_gamma(gamma: Any, columns: Encoded, X: Any, quantity: str = "dot") -> Any:
+def concrete_gamma(gamma: object, columns: Encoded, X: Data, quantity: str = "dot") -> Any:
     """Return the numeric value of gamma; numbers are returned unchanged.
 
     Parameters

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from kernelweave.common.core import _core
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel
 from kernelweave.kernels.compile.program import Expression, Layout
 from kernelweave.model.files.registry import registered
@@ -68,7 +69,7 @@ class Identity(Kernel):
      [2.  4.5]]
     """
 
-    def resolve(self, X: Any) -> Identity:
+    def resolve(self, X: Data) -> Identity:
         return self
 
     @property

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from kernelweave.common.cached_property import cached_property
+from kernelweave.common.types import Data
 from kernelweave.kernels.base import Kernel, OnColumns
 from kernelweave.kernels.compile.examples import Given, Table
 from kernelweave.kernels.compile.program import Expression, Layout
@@ -123,7 +124,7 @@ class Precomputed(OnColumns):
             object.__setattr__(self, "matrix", Matrix.of(self.matrix))
         check_repair("Precomputed", self.repair)
 
-    def resolve(self, X: Any) -> Kernel:
+    def resolve(self, X: Data) -> Kernel:
         if isinstance(self.columns, Columns):
             return self
         X = as_input(X)
@@ -136,7 +137,7 @@ class Precomputed(OnColumns):
         matrix = kernel._similarities(X, training=True)
         return replace(kernel, negative=find_negative(matrix, self.repair, self._title(kernel)))
 
-    def _on_row_numbers(self, X: Any) -> Kernel:
+    def _on_row_numbers(self, X: Data) -> Kernel:
         """Return the kernel on the column of X that contains row numbers."""
         kernel = replace(self, columns=choose(self.columns, X, self.name))
         if len(kernel.columns.indices) != 1:
@@ -170,7 +171,7 @@ class Precomputed(OnColumns):
         _ = found(self, Columns)
         return [(("copy", layout.source("given", self)),)]
 
-    def table(self, X: Any, training: bool) -> Table:
+    def table(self, X: Data, training: bool) -> Table:
         """Return the repaired similarities of the examples to the training examples.
 
         Parameters
@@ -217,7 +218,7 @@ class Precomputed(OnColumns):
         numbers[slice(None) if rows is None else rows] = whole
         return numbers
 
-    def _similarities(self, X: Any, training: bool) -> np.ndarray:
+    def _similarities(self, X: Data, training: bool) -> np.ndarray:
         if training and self.columns.absent(X) is not None:
             raise ValueError(
                 f"{self._title(self)}: the training matrix contains rows of NaN; for absent "

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
+from kernelweave.common.types import Data
 from kernelweave.kernels.data.encoding import Encoded
 from kernelweave.kernels.vector.base import ExponentialOfDistance
 from kernelweave.model.files.registry import registered
@@ -41,7 +41,7 @@ class RBF(ExponentialOfDistance):
 
     quantity = "sqdist"
 
-    def placed(self, columns: Encoded, X: Any) -> Encoded:
+    def placed(self, columns: Encoded, X: Data) -> Encoded:
         return columns.shifted(X)
 
 

@@ -208,7 +208,7 @@ def infeasible(problem: Problem, alpha: np.ndarray, weights: np.ndarray, M: int)
     return ""
 
 
-def data_key(kernels: Any, normalize: Any, examples: Examples) -> str:
+def data_key(kernels: object, normalize: object, examples: Examples) -> str:
     """Return a digest of the encoded examples and the kernels.
 
     Parameters
@@ -230,18 +230,18 @@ def problem_key(problem: Problem, data: str) -> str:
 class _KeyWriter(Writer):
     """A writer that accepts every object, for digests."""
 
-    def other(self, value: Any) -> Any:
+    def other(self, value: object) -> Any:
         return repr(value)
 
 
-def encoded(value: Any) -> tuple[Any, list[np.ndarray]]:
+def encoded(value: object) -> tuple[Any, list[np.ndarray]]:
     """Return the JSON form of a value and its arrays; repr for what files cannot contain."""
     writer = _KeyWriter()
     document = writer.encode(value)
     return document, list(writer.arrays.values())
 
 
-def digest(value: Any) -> str:
+def digest(value: object) -> str:
     """Return the SHA-256 of a value, see `encoded`."""
     document, arrays = encoded(value)
     digest = hashlib.sha256(json.dumps(document).encode())

@@ -205,7 +205,7 @@ def _without_clock(history: list[Any]) -> list[Any]:
     ]
 
 
-def _name_of(estimator: Any) -> str:
+def _name_of(estimator: object) -> str:
     entry = entry_of_class(type(estimator))
     if entry is None:
         raise ValueError(f"a {type(estimator).__name__} cannot be saved, only {ESTIMATORS}")
@@ -219,7 +219,7 @@ class Writer:
         self.arrays: dict[str, np.ndarray] = {}
         self.objects: list[tuple[Entry, Any]] = []
 
-    def encode(self, value: Any) -> Any:
+    def encode(self, value: object) -> Any:
         """Return the JSON form of a value; arrays are collected in `arrays`."""
         for kinds, encode in self._rules():
             if isinstance(value, kinds):
@@ -232,7 +232,7 @@ class Writer:
             return {"object": entry.name, "fields": fields}
         return self.other(value)
 
-    def other(self, value: Any) -> Any:
+    def other(self, value: object) -> Any:
         """Return the JSON form of a value of another type, or raise ValueError."""
         raise ValueError(
             f"a {type(value).__name__} cannot be saved: {value!r}; files contain no code: save "
@@ -281,7 +281,7 @@ class Reader:
             "bytes": lambda text: text.encode("latin-1"),
         }
 
-    def decode(self, value: Any) -> Any:
+    def decode(self, value: object) -> Any:
         """Return the value of its JSON form."""
         if isinstance(value, list):
             return [self.decode(item) for item in value]

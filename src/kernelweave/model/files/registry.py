@@ -105,7 +105,7 @@ def formerly(name: str, cls: type) -> Callable[[Factory], Factory]:
     return register
 
 
-def entry_of_name(name: Any) -> Entry:
+def entry_of_name(name: object) -> Entry:
     """Return the entry of a name; raise ValueError if it is not registered."""
     if not isinstance(name, str) or name not in _BY_NAME:
         raise ValueError(f"{name!r} is not the name of a registered class")

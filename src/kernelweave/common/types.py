@@ -1,0 +1,9 @@
+"""Types that the packages share."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Data: TypeAlias = object
+"""Examples in any form that estimators accept: an array, a sparse matrix, a data frame, `Views`,
+`Sequences`, or a list of texts. Only `kernels.data` looks inside."""
