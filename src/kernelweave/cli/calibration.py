@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..common.types import Data
 
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
+
 METHODS = {"platt": "sigmoid", "isotonic": "isotonic"}  # by the value of --calibrate
 
 
 def held_out_scores(
-    estimator: object, X: Data, y: np.ndarray | None, cv: object, groups: object
+    estimator: FittedEstimator, X: Data, y: np.ndarray | None, cv: object, groups: object
 ) -> np.ndarray:
     """Return decision values of held-out examples, shape (n,), of an estimator of two classes.
 
@@ -43,7 +46,7 @@ def held_out_scores(
     return scores
 
 
-def calibrate(estimator: Any, y: np.ndarray, scores: np.ndarray, method: str) -> None:
+def calibrate(estimator: FittedEstimator, y: np.ndarray, scores: np.ndarray, method: str) -> None:
     """Calibrate a fitted estimator of two classes as its parameter ``calibrate=`` does.
 
     Parameters
@@ -67,7 +70,7 @@ def calibrate(estimator: Any, y: np.ndarray, scores: np.ndarray, method: str) ->
     estimator.conformity_ = class_scores(estimator._probabilities(values.T), codes)
 
 
-def probabilities(model: Any) -> Callable[[np.ndarray], np.ndarray] | None:
+def probabilities(model: FittedEstimator) -> Callable[[np.ndarray], np.ndarray] | None:
     """Return the map from decision values to probabilities; None if the model has not one."""
     found: tuple[Any, ...] = getattr(model, "calibrators_", ())
     return found[0] if len(found) == 1 else None

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +28,9 @@ from ..genome.regions import HEADERS, chromosome_sizes, is_bed_line
 from ..sequences import Sequences, read_blocks, read_sequences
 from ..sequences.files import opened
 from .tables import pandas, parquet_blocks, read_frame, text_blocks
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t", ".tab": "\t"}
 SEQUENCES = (".fa", ".fasta", ".fna", ".fq", ".fastq")
@@ -363,7 +366,7 @@ def _sequence_groups(data: Data, groups: str | None, path: str) -> np.ndarray | 
     return _from_headers(data.names, groups, path)
 
 
-def known_columns(model: Any, X: Any) -> Any:
+def known_columns(model: FittedEstimator, X: Any) -> Any:
     """Return the columns of X that the model was trained on, in their order.
 
     Other columns, such as targets, are left out. Sequences serve a model that was trained on a

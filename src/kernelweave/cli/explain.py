@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from .command import Command, jobs, one_class, quiet, region_options, text_output, with_options
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 LONGEST = 6  # letters of the k-mers of weighted degree models, without --k
 
@@ -115,7 +118,9 @@ def command(
         click.echo(f"{out}: {', '.join(written)}", err=True)
 
 
-def _write_words(model: object, folder: Path, k: int | None, top: int, target: object) -> list[str]:
+def _write_words(
+    model: FittedEstimator, folder: Path, k: int | None, top: int, target: object
+) -> list[str]:
     """Write tables of k-mers and return the names of the files."""
     from .. import inspection
     from ..inspection.words import positional_words
@@ -143,7 +148,7 @@ def _write_words(model: object, folder: Path, k: int | None, top: int, target: o
 
 
 def _write_motifs(
-    model: object,
+    model: FittedEstimator,
     folder: Path,
     count: int,
     target: object,

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 MAX_KERNELS = 20  # rows of the table of weights
 
 
-def describe(model: Any) -> dict[str, Any]:
+def describe(model: FittedEstimator) -> dict[str, Any]:
     """Return the properties of a fitted estimator as plain values, by name."""
     weights = np.atleast_2d(model.weights_)
     found = {

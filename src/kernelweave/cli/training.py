@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -27,8 +27,11 @@ from .data import Data, Windows, read_labelled, read_two_classes
 from .kernel_specs import parse_kernel
 from .tables import sequence_columns
 
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
-def _precision(model: Any, X: Any, y: np.ndarray) -> float:
+
+def _precision(model: FittedEstimator, X: Any, y: np.ndarray) -> float:
     """Return the average precision of the second class, whatever its label."""
     return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
 
@@ -107,7 +110,7 @@ def _some(data: Data, chosen: np.ndarray) -> Data:
     )
 
 
-def test_scores(model: object, data: Data, options: dict[str, Any]) -> dict[str, float]:
+def test_scores(model: FittedEstimator, data: Data, options: dict[str, Any]) -> dict[str, float]:
     """Return the scores of a fitted model on test examples, by name."""
     kind = "continuous" if task_of(data, options) == "regress" else type_of_target(data.y)
     if kind == "binary" and len(np.unique(np.asarray(data.y))) < 2:
@@ -213,7 +216,7 @@ def _for_column(alphabet: object, aligned: bool, name: str) -> list[Kernel]:
 
 
 def cross_validated(
-    estimator: object, data: Data, options: dict[str, Any]
+    estimator: FittedEstimator, data: Data, options: dict[str, Any]
 ) -> dict[str, dict[str, Any]] | None:
     """Return cross-validated scores by name: mean, standard deviation, and value of each fold."""
     if options["cv"] is None and options["cv_groups"] is None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.text import Text
 
+    from ..estimators.fitted import FittedEstimator
+
 MOST_NAMES = 40  # kernels for which a figure grows; of more, every second, third, ... is named
 MOST_NUMBERS = 12  # kernels whose alignments are also written as numbers
 
@@ -66,7 +68,7 @@ class WeightsDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         *,
         by: str | None = None,
         values: str | None = None,
@@ -177,7 +179,9 @@ class ConvergenceDisplay:
         self.xlabel = xlabel
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> ConvergenceDisplay:
+    def from_estimator(
+        cls, estimator: FittedEstimator, *, ax: Axes | None = None
+    ) -> ConvergenceDisplay:
         """Draw the `history_` of a fitted estimator."""
         check_is_fitted(estimator)
         if not getattr(estimator, "history_", None):
@@ -322,7 +326,7 @@ class ComparisonDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, **options: Any
+        cls, estimator: FittedEstimator, X: Any, y: Any, *, ax: Axes | None = None, **options: Any
     ) -> ComparisonDisplay:
         """Compare learned weights with the plain sum and the best kernel, and draw the scores.
 

@@ -12,6 +12,8 @@ from .axes import axes_of, open_sides
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..estimators.fitted import FittedEstimator
+
 # Okabe and Ito (2008): distinguishable with colour vision deficiency.
 COLOURS = {"A": "#009E73", "C": "#0072B2", "G": "#E69F00", "T": "#D55E00", "U": "#D55E00"}
 OTHER = "#555555"
@@ -58,7 +60,7 @@ class LogoDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         *,
         positions: tuple[int, int] | None = None,
         ax: Axes | None = None,
@@ -85,7 +87,12 @@ class LogoDisplay:
 
     @classmethod
     def from_sequence(
-        cls, estimator: object, sequence: str, *, target: object = None, ax: Axes | None = None
+        cls,
+        estimator: FittedEstimator,
+        sequence: str,
+        *,
+        target: object = None,
+        ax: Axes | None = None,
     ) -> LogoDisplay:
         """Draw the contribution of each letter of a sequence to its decision value.
 

@@ -12,6 +12,8 @@ from .axes import axes_of, open_sides
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from ..estimators.fitted import FittedEstimator
+
 COLOUR = "#0072B2"
 NORMAL_QUANTILE = 1.96  # of 95 % intervals
 
@@ -77,7 +79,7 @@ class ReliabilityDisplay:
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: FittedEstimator,
         X: Any,
         y: object,
         *,

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .word_tables import MOST_BYTES, WordTables, checked_k
 from .words import positional_words
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class Importance:
 
 
 def importance(
-    model: object,
+    model: FittedEstimator,
     max_k: int = 8,
     *,
     background: object = None,

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from ..sequences.alphabets import Alphabet
 from .counted_kmers import top_counted, word_at
 from .word_tables import MOST_BYTES, WordTables, chances_of, checked_k
 from .words import PositionalWords, positional_words
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +90,7 @@ class KmerWeights:
 
 
 def kmer_weights(
-    model: object,
+    model: FittedEstimator,
     k: int,
     *,
     background: object = None,
@@ -155,7 +158,7 @@ def all_weights(tables: WordTables, k: int) -> KmerWeights:
 
 
 def poim(
-    model: object,
+    model: FittedEstimator,
     k: int,
     *,
     background: object = None,
@@ -201,7 +204,7 @@ def without_mean(found: KmerWeights, chances: np.ndarray) -> KmerWeights:
 
 
 def top_kmers(
-    model: object,
+    model: FittedEstimator,
     n: int = 10,
     *,
     k: int | None = None,

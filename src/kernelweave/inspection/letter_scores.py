@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from ..common.types import Data
 from ..model.model import Model
 from .word_scores import UNKNOWN, coded, word_scores
 from .words import fitted_model, output_of, terms_of
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +70,7 @@ class LetterScores:
 
 
 def letter_scores(
-    model: object, X: Data, *, target: object = None, near: bool = False
+    model: FittedEstimator, X: Data, *, target: object = None, near: bool = False
 ) -> LetterScores:
     """Return the contribution of each letter of N sequences to their decision values.
 

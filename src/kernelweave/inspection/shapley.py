@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,9 @@ from .games import Games
 from .letter_scores import letter_scores
 from .players import Players
 from .words import fitted_model
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 BY = ("feature", "kernel", "view")
 
@@ -154,7 +157,7 @@ weighted by k-means>
 
 
 def shapley(
-    model: object,
+    model: Any,
     X: Data,
     background: object = None,
     *,
@@ -258,7 +261,7 @@ def _shaped(
     return ShapleyValues(values, bases, data, names, by, background, outputs)
 
 
-def _output_names(estimator: object, model: Model) -> tuple[Any, ...] | None:
+def _output_names(estimator: FittedEstimator, model: Model) -> tuple[Any, ...] | None:
     count = len(model.intercept)
     if count == 1:
         return None
@@ -271,7 +274,11 @@ def _reads_sequences(model: Model) -> bool:
 
 
 def _of_letters(
-    estimator: object, model: Model, X: Data, background: object, outputs: tuple[object, ...] | None
+    estimator: FittedEstimator,
+    model: Model,
+    X: Data,
+    background: object,
+    outputs: tuple[object, ...] | None,
 ) -> ShapleyValues:
     """Return the letter scores of sequences as values of positions."""
     if background is not None:

@@ -12,7 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
@@ -32,6 +32,9 @@ from ..norms import Fixed, as_norm
 from ..problem.problem import Problem
 from .files.checkpoint import encoded
 from .model import Model, spread, view_numbers
+
+if TYPE_CHECKING:
+    from ..estimators.fitted import FittedEstimator
 
 BLOCK_BYTES = 1 << 26  # kernel values evaluated at a time
 ROUNDING = 1e-6  # allowed relative difference of values that were summed in different orders
@@ -205,7 +208,7 @@ def verify(
     )
 
 
-def _certified(model: Any) -> Model:
+def _certified(model: FittedEstimator) -> Model:
     """Return the model of an estimator; raise ValueError if there is nothing to verify."""
     if not hasattr(model, "duality_gap_"):
         raise ValueError(
@@ -234,7 +237,7 @@ def _close(found: np.ndarray, said: np.ndarray, size: np.ndarray) -> np.ndarray:
     return same
 
 
-def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
+def problems_of(model: FittedEstimator, X: Any, y: Any, sample_weight: Any) -> list[Problem]:
     """Return the problem of each output."""
     norm = as_norm(model.norm_ if hasattr(model, "norm_") else model.norm)
     if getattr(model, "multilabel_", False):
@@ -261,12 +264,12 @@ def problems_of(model: Any, X: Any, y: Any, sample_weight: Any) -> list[Problem]
     return [model._problem(X, sample_weight)]
 
 
-def _C(model: Any) -> Any:
+def _C(model: FittedEstimator) -> Any:
     return model.C_ if hasattr(model, "C_") else model.C
 
 
 def _certified_problem(
-    model: Any, problem: Problem, theta: np.ndarray, varying: np.ndarray
+    model: FittedEstimator, problem: Problem, theta: np.ndarray, varying: np.ndarray
 ) -> Problem:
     """Return the problem that was certified: without constant kernels.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
@@ -23,6 +23,9 @@ from sklearn.model_selection import cross_val_predict
 
 from .section import Figure, Section, plain
 
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
+
 BINS = 10  # of a reliability diagram
 BARS = 30  # of a histogram
 MOST_POINTS = 400  # of a curve or scatter plot
@@ -30,7 +33,7 @@ MOST_SCORES = 20_000  # largest number of examples whose scores are embedded in 
 SMALL = (4.2, 3.6)  # size of a figure, in inches
 
 
-def held_out(model: Any, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
+def held_out(model: FittedEstimator, X: Any, y: np.ndarray, folds: list[Any]) -> Section:
     """Return cross-validated scores and their figures.
 
     Parameters

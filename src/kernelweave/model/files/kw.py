@@ -23,7 +23,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from .fitted_state import COPIES, LEARNED, check_fitted, check_types, with_copie
 from .lsgkm import is_lsgkm, read_lsgkm
 from .registry import Entry, entry_of_class, entry_of_name
 from .type_check import fits
+
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
 
 FORMAT = 3
 FIRST_WITH_SUMS = 2
@@ -60,7 +63,9 @@ NOT_YET_IMPORTED = (
 MAX_LENGTH = 1 << 20  # of the sequences of a kernel, if the model has no sequences to compare with
 
 
-def save(estimator: Any, path: str | os.PathLike[str], *, key: bytes | None = None) -> None:
+def save(
+    estimator: FittedEstimator, path: str | os.PathLike[str], *, key: bytes | None = None
+) -> None:
     """Write a fitted estimator to a file (atomic write).
 
     Parameters
@@ -205,7 +210,7 @@ def _without_clock(history: list[Any]) -> list[Any]:
     ]
 
 
-def _name_of(estimator: object) -> str:
+def _name_of(estimator: FittedEstimator) -> str:
     entry = entry_of_class(type(estimator))
     if entry is None:
         raise ValueError(f"a {type(estimator).__name__} cannot be saved, only {ESTIMATORS}")

@@ -12,7 +12,7 @@ import gzip
 import os
 import re
 import warnings
-from typing import Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from ...kernels.compose.algebra import Named
 from ..model import Model
 from .atomic_write import atomic_write
 from .registry import entry_of_name
+
+if TYPE_CHECKING:
+    from ...estimators.fitted import FittedEstimator
 
 GZIP = b"\x1f\x8b"
 EXPANSION = 64  # a compressed file may expand by this factor,
@@ -161,7 +164,7 @@ def _estimator(
     return estimator
 
 
-def export_lsgkm(model: Any, path: str | os.PathLike[str]) -> None:
+def export_lsgkm(model: FittedEstimator, path: str | os.PathLike[str]) -> None:
     """Write a fitted model to a file that gkmpredict of LS-GKM reads.
 
     Parameters

@@ -14,11 +14,11 @@ def fits(value: Any, hint: Any) -> bool:
     ----------
     value : object
     hint : type annotation
-        Any, a class (protocols must be runtime-checkable), a union, or ``tuple[...]``. A bool is
+        Any, object, a class (protocols must be runtime-checkable), a union, or ``tuple[...]``. A bool is
         not an int; an int is accepted as float.
     """
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
-    if hint is Any:
+    if hint is Any or hint is object:
         return True
     if origin in (typing.Union, types.UnionType):
         return any(fits(value, one) for one in arguments)
