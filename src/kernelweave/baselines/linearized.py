@@ -220,7 +220,7 @@ class LinearizedMKL(ClassifierMixin, Documented, BaseEstimator):
         labels: np.ndarray = self.classes_[index]
         return labels
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> object:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = self.kernels is None

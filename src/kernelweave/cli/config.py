@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any
 
 import click
 
@@ -25,7 +24,7 @@ def _read(ctx: click.Context, _: click.Parameter, path: str | None) -> None:
         return
     try:
         with open(path, "rb") as file:
-            found: dict[str, Any] = tomllib.load(file)
+            found: dict[str, object] = tomllib.load(file)
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise click.BadParameter(f"{path}: {error}") from None
     known = {_key(option): str(option.name) for option in ctx.command.params}

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BufferedReader
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -198,7 +198,7 @@ def read_labelled(
     return replace(data, X=frame, y=y, groups=found)
 
 
-def _chosen(frame: Any, columns: str) -> Any:
+def _chosen(frame: Any, columns: str) -> object:
     names = [name.strip() for name in columns.split(",") if name.strip()]
     for name in names:
         _column(frame, name, "--columns")
@@ -266,7 +266,7 @@ def _blocks(
 
 
 @contextmanager
-def standard_input() -> Iterator[tuple[str, Any]]:
+def standard_input() -> Iterator[tuple[str, BinaryIO]]:
     """Give the kind of examples on standard input, and a stream of them."""
     with opened(sys.stdin.buffer) as file:
         stream = BufferedReader(file)  # type: ignore[type-var]

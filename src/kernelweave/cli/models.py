@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def load_model(
     path: str, jobs: int | None = None, other: str | None = None, key: bytes | None = None
-) -> Any:
+) -> FittedEstimator:
     """Return the fitted estimator in a file.
 
     Parameters

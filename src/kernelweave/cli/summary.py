@@ -82,5 +82,5 @@ def _facts(found: dict[str, Any]) -> list[tuple[str, str]]:
     return facts
 
 
-def _of(found: dict[str, Any]) -> str:
+def _of(found: dict[str, object]) -> str:
     return f" of {found['examples']:,}" if "examples" in found else ""

@@ -36,7 +36,7 @@ def _precision(model: FittedEstimator, X: Any, y: np.ndarray) -> float:
     return float(average_precision_score(y == model.classes_[1], model.decision_function(X)))
 
 
-SCORES: dict[str, dict[str, Any]] = {
+SCORES: dict[str, dict[str, object]] = {
     "binary": {"auROC": "roc_auc", "auPRC": _precision, "accuracy": "accuracy"},
     "multiclass": {"accuracy": "accuracy", "balanced accuracy": "balanced_accuracy"},
     "continuous": {"R^2": "r2", "root mean squared error": "neg_root_mean_squared_error"},
@@ -148,7 +148,7 @@ def _hint_at_proteins(data: Data, quiet: bool) -> None:
         )
 
 
-def task_of(data: Data, options: dict[str, Any]) -> str:
+def task_of(data: Data, options: dict[str, object]) -> str:
     """Return "classify", "regress" or "one-class"."""
     if options["task"] != "auto":
         return str(options["task"])

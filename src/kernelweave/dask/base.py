@@ -71,7 +71,7 @@ class DaskEstimator(MKLEstimator):
             return listed(self.kernels)
         return [Linear()] if is_numeric_array(X.sample) else []
 
-    def _gathered(self, X: object, y: object, sample_weight: object) -> tuple[Data, Any, Any]:
+    def _gathered(self, X: object, y: object, sample_weight: object) -> tuple[Data, object, object]:
         """Return the inspected partitions, and the targets and weights as local arrays.
 
         Raises
@@ -167,8 +167,8 @@ class DaskEstimator(MKLEstimator):
         """
         self.as_plain().save(path, key=key)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
+    def __getstate__(self) -> dict[str, object]:
+        state: dict[str, object] = super().__getstate__()
         return state | {"client": None}  # connections cannot be pickled
 
     def predict(self, X: object) -> Any:
@@ -199,11 +199,11 @@ class DaskEstimator(MKLEstimator):
         """
         return self._apply("contributions", X)
 
-    def _apply(self, name: str, X: object) -> Any:
+    def _apply(self, name: str, X: object) -> object:
         """Return the result of a method of the local estimator, lazily for a Dask collection."""
         if is_collection(X):
             return lazily(self.as_plain(), name, X)
-        method: Callable[[Any], Any] = getattr(super(), name)
+        method: Callable[[object], object] = getattr(super(), name)
         return method(X)
 
 

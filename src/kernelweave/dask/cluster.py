@@ -68,7 +68,7 @@ class Cluster:
         self._loop = self.client.loop.asyncio_loop
         self._slowest = 0.0  # slowest response of the scheduler, in seconds
 
-    def submit(self, name: str, function: Callable[..., Any], *arguments: object) -> Future:
+    def submit(self, name: str, function: Callable[..., object], *arguments: object) -> Future:
         """Start a task and return its future.
 
         Parameters

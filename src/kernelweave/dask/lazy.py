@@ -43,7 +43,7 @@ def apply(model: Any, name: str, part: Any, shape: tuple[int, ...], dtype: Any) 
     return found
 
 
-def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], Any]:
+def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], object]:
     """Return the shape (without the axis of examples) and the dtype of the result of a method."""
     outputs, M = model._model.weights.shape
     several = (outputs,) if outputs > 1 else ()
@@ -59,7 +59,7 @@ def _shape_and_dtype(model: Any, name: str) -> tuple[tuple[int, ...], Any]:
     return (several, int) if labels else ((), model.classes_.dtype)
 
 
-def local(values: object, cluster: Cluster) -> Any:
+def local(values: object, cluster: Cluster) -> object:
     """Return targets or weights as a local array; local values are returned unchanged."""
     if not is_collection(values):
         return values

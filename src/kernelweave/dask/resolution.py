@@ -44,7 +44,7 @@ def resolved(kernels: list[Kernel], data: Data) -> list[Kernel]:
     scaled: list[Encoded] = []
     pairs = list(zip(kernels, found, strict=True))
 
-    def collect(leaf: Any, given: object) -> Any:
+    def collect(leaf: Any, given: object) -> object:
         scaled.append(leaf.columns)
         return leaf
 

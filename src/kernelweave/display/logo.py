@@ -11,6 +11,7 @@ from .axes import axes_of, open_sides
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.patches import PathPatch
 
     from ..estimators.fitted import FittedEstimator
 
@@ -169,7 +170,7 @@ class LogoDisplay:
                 drawn.append((self.letters[row], below, -height))
         return drawn
 
-    def _draw(self, letter: str, position: float, bottom: float, height: float) -> Any:
+    def _draw(self, letter: str, position: float, bottom: float, height: float) -> PathPatch:
         from matplotlib.font_manager import FontProperties
         from matplotlib.patches import PathPatch
         from matplotlib.textpath import TextPath

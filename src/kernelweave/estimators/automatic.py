@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ..common.core import single_threaded_blas
+from ..common.types import Data
 from ..kernels import Kernel
 from ..optimization.plan import find_method
 from ..problem.problem import Problem
@@ -53,7 +54,7 @@ class Choice:
 
 def choose(
     estimator: MKLEstimator,
-    X: Any,
+    X: Data,
     problems: Sequence[Problem],
     factors: Sequence[float],
     *,

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..engines import Engine, OutputsEngine, TrainingSet
 from ..inspection.weights import held_out_shares, shares_of
 from ..kernels import CompiledKernels, Kernel
@@ -203,7 +204,7 @@ class MKLEstimator(FittedEstimator):
     ) -> None:
         """Fit what needs decision values of held-out examples, such as calibrators."""
 
-    def _measure_held_out(self, kernels: list[Kernel], X: Any, problems: list[Problem]) -> None:
+    def _measure_held_out(self, kernels: list[Kernel], X: Data, problems: list[Problem]) -> None:
         """Measure contributions on held-out examples; warn of kernels that memorise."""
         found = held_out_covariances(self, kernels, X, problems, np.atleast_2d(self.weights_))
         if found is None:
@@ -214,7 +215,7 @@ class MKLEstimator(FittedEstimator):
             warn_of_inflated(self.kernel_names_, shares, held_out_shares(found).mean(axis=0))
 
     def _defaults(
-        self, X: Any, problems: list[Problem], factors: Sequence[float], *, shared: bool
+        self, X: Data, problems: list[Problem], factors: Sequence[float], *, shared: bool
     ) -> tuple[list[Kernel], float]:
         """Return default kernels and a factor of C, chosen on held-out folds; see `automatic`."""
         if not self._chooses or isinstance(problems[0], HardMarginProblem):
@@ -226,11 +227,11 @@ class MKLEstimator(FittedEstimator):
         candidates = self._candidates(X, problems[0].C)
         return candidates.get(choice.name, next(iter(candidates.values()))), choice.factor
 
-    def _candidates(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
+    def _candidates(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the alternative sets of default kernels by name, simplest first."""
         return candidates_of_views(X, costs)
 
-    def _live_line(self, X: Any = None) -> AbstractContextManager[Watch | None]:
+    def _live_line(self, X: Data = None) -> AbstractContextManager[Watch | None]:
         """Return a context with a function that displays progress, or None if not verbose."""
         if not self.verbose:
             return nullcontext()
@@ -248,7 +249,7 @@ class MKLEstimator(FittedEstimator):
     def _prepare(
         self,
         kernels: list[Kernel],
-        X: Any,
+        X: Any,  # `kernelweave.dask` has its own
         costs: np.ndarray,
         methods: Sequence[Method],
         norms: Sequence[Norm],

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
+from ..common.types import Data
 from ..kernels.data.views import Grams
 from ..problem.problem import Problem
 
@@ -41,7 +42,7 @@ class HeldOutSample:
     folds: np.ndarray
 
     @classmethod
-    def of(cls, X: Any, problems: Sequence[Problem]) -> HeldOutSample | None:
+    def of(cls, X: Data, problems: Sequence[Problem]) -> HeldOutSample | None:
         """Return a sample of n examples, or None if they are too few for held-out folds."""
         rows, folds = held_out_folds(problems)
         if rows is None:
@@ -64,7 +65,7 @@ def trial_of(estimator: MKLEstimator, **parameters: object) -> MKLEstimator:
     return trial
 
 
-def rows_of(X: Any, rows: np.ndarray) -> Any:
+def rows_of(X: Data, rows: np.ndarray) -> Any:
     """Return some examples of X; of matrices of similarities, rows and columns."""
     return X[np.ix_(rows, rows)] if isinstance(X, Grams) else _safe_indexing(X, rows)
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..common.core import single_threaded_blas
 from ..common.numbers import thread_count
+from ..common.types import Data
 from ..common.warnings import warn
 from ..kernels import Kernel
 from ..model.model import Model
@@ -36,7 +37,7 @@ NAMED = 3  # kernels that a warning names, at most
 def held_out_covariances(
     estimator: MKLEstimator,
     kernels: list[Kernel],
-    X: Any,
+    X: Data,
     problems: Sequence[Problem],
     weights: np.ndarray,
 ) -> np.ndarray | None:

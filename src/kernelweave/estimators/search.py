@@ -17,6 +17,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from ..common.core import single_threaded_blas
+from ..common.types import Data
 from ..common.warnings import warn
 from ..engines import Engine
 from ..kernels import Kernel
@@ -182,7 +183,7 @@ class Search(MKLEstimator):
         self._learn(prepared, results)
         self._cross_fit(prepared, problems, engine, results)
 
-    def _alternatives(self, X: Any, costs: np.ndarray) -> dict[str, list[Kernel]]:
+    def _alternatives(self, X: Data, costs: np.ndarray) -> dict[str, list[Kernel]]:
         """Return the sets of default kernels to compare, by name."""
         if self._chooses:
             return self._candidates(X, costs)
@@ -198,7 +199,7 @@ class Search(MKLEstimator):
                 for one in problems
             ]
 
-    def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
+    def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the indices of training and held-out examples of each fold."""
         every = np.arange(len(y))
         try:
@@ -220,7 +221,7 @@ class Search(MKLEstimator):
             f"got {self.scoring!r}"
         )
 
-    def _check_responses(self, scorer: Any) -> None:
+    def _check_responses(self, scorer: object) -> None:
         """Raise ValueError if a scikit-learn scorer needs methods that this loss does not have."""
         needed = getattr(scorer, "_response_method", "predict")
         names = (needed,) if isinstance(needed, str) else needed

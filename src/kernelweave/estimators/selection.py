@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import is_multilabel
 
 from .. import losses
 from ..common.numbers import is_whole
+from ..common.types import Data
 from ..model.files.registry import registered
 from ..norms import Norm
 from ..problem.problem import Problem
@@ -120,7 +121,7 @@ class MKLClassifierCV(Search, BaseClassifier):
     Cs: Iterable[float] = CS
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLClassifierCV:
         """Choose norm and C by cross-validation, and fit the model to all examples.
 
@@ -217,7 +218,7 @@ class MKLRegressorCV(Search, BaseRegressor):
     share_weights: bool = False
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLRegressorCV:
         """Choose norm and C by cross-validation, and fit the model to all examples.
 
@@ -304,7 +305,7 @@ class MKLSurvivalCV(Search, BaseSurvival):
     Cs: Iterable[float] = CS
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None
+        self, X: Data, y: object, sample_weight: object = None, *, groups: object = None
     ) -> MKLSurvivalCV:
         """Learn from examples and censored times.
 
@@ -342,7 +343,7 @@ class MKLSurvivalCV(Search, BaseSurvival):
         self._estimate_baseline(X, targets, weights)
         return self
 
-    def _splits(self, X: Any, y: np.ndarray, groups: Any) -> list[Split]:
+    def _splits(self, X: Data, y: np.ndarray, groups: object) -> list[Split]:
         """Return the positions of training and held-out examples of each fold."""
         if self.cv is not None and not is_whole(self.cv):
             return super()._splits(X, y, groups)

@@ -207,7 +207,7 @@ class _Read:
 class _Windows:
     """Which windows are scored, and how many had known letters only."""
 
-    decide: Callable[[Any], np.ndarray]
+    decide: Callable[[object], np.ndarray]
     length: int
     step: int
     anchor: str | None

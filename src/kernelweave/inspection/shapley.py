@@ -75,7 +75,7 @@ weighted by k-means>
     feature_names: tuple[str, ...]
     by: str
     background: str
-    output_names: tuple[Any, ...] | None = None
+    output_names: tuple[object, ...] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
@@ -261,7 +261,7 @@ def _shaped(
     return ShapleyValues(values, bases, data, names, by, background, outputs)
 
 
-def _output_names(estimator: FittedEstimator, model: Model) -> tuple[Any, ...] | None:
+def _output_names(estimator: FittedEstimator, model: Model) -> tuple[object, ...] | None:
     count = len(model.intercept)
     if count == 1:
         return None

@@ -173,7 +173,7 @@ class Kernel(Nested, ABC):
         return self
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         """The ``columns=`` of this kernel, which all its parts have in common."""
         raise ValueError(f"{type(self).__name__} cannot be repeated on every column")
 
@@ -357,7 +357,7 @@ class OnColumns(Kernel):
         return replace(self, columns=view) if self.columns is None else self
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         return self.columns
 
     def on(self, columns: object) -> Kernel:
@@ -402,7 +402,7 @@ class Wrapper(Kernel):
         return replace(self, kernel=self.kernel.within(view))
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         return self.kernel.selection
 
     def on(self, columns: object) -> Kernel:

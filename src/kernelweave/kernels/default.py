@@ -187,7 +187,7 @@ def alphabet_of(texts: Sequence[object]) -> Any:
     return None
 
 
-def _alphabet_of_column(X: Data) -> Any:
+def _alphabet_of_column(X: Data) -> object:
     """Return the alphabet of an array with one column of sequences; None for other tables."""
     if not isinstance(X, np.ndarray) or X.dtype.kind not in "OU" or X.shape[1] != 1:
         return None

@@ -62,7 +62,7 @@ def _offset(value: Any) -> float:
     raise ValueError("a finite number")
 
 
-CHECKS: dict[str, Callable[[Any], Any]] = {
+CHECKS: dict[str, Callable[[object], object]] = {
     "gamma": _gamma,
     "degree": _degree,
     "coef0": _coef0,
@@ -71,7 +71,7 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
 NO_DISTANCE = ("Polynomial", "Sigmoid")  # kernels that gamma="median" does not apply to
 
 
-def checked(kernel: str, name: str, value: Any) -> Any:
+def checked(kernel: str, name: str, value: Any) -> object:
     """Return a validated parameter; a sequence becomes a tuple, the parameters of a family.
 
     Parameters
@@ -131,7 +131,7 @@ def _formatted(value: object) -> str:
     return f"{value:.3g}" if isinstance(value, float) else repr(value)
 
 
-def frozen(selection: object) -> Any:
+def frozen(selection: object) -> object:
     """Return a selection of columns in a hashable form: lists and arrays become tuples."""
     if hasattr(selection, "tolist"):  # an array, or the index of a frame
         selection = selection.tolist()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -307,7 +307,7 @@ class Model:
         if np.any(np.abs(total - 1.0) > FRACTION_ROUNDING):
             raise ValueError("the fractions of each merged example must add up to 1")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_decision"}
 
     def contributions(self, X: Data, extrapolate: bool = True, *, n_jobs: int = 1) -> np.ndarray:

@@ -173,11 +173,11 @@ class Sequences:
             return self.alphabet.text(self.packed.codes(range(self.n)[index]))
         return self.take(np.arange(self.n)[index])
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         state = {k: v for k, v in self.__dict__.items() if k not in ("packed", "starts")}
         return state | ({} if self.length is None else {"lengths": None})
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
+    def __setstate__(self, state: dict[str, object]) -> None:
         self.__dict__.update(state)
         if self.lengths is None:
             self.lengths = _same(self.length, self.n)

@@ -47,6 +47,6 @@ def _targets(y: np.ndarray) -> list[list[str]]:
     return [["targets", f"{len(classes)} classes"]]
 
 
-def _listed(names: list[Any]) -> str:
+def _listed(names: list[object]) -> str:
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     return ", ".join(map(str, names[:MOST_NAMES])) + more

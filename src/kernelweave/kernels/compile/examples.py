@@ -393,5 +393,5 @@ class Examples:
         chosen = self.take(index)
         return replace(chosen, tables=tuple(table.reference() for table in chosen.tables))
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "side"}

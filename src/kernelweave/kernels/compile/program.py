@@ -296,7 +296,7 @@ class CompiledKernels:
             vectors=np.concatenate([np.empty((0, reading.n)), *vectors]),
         )
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"kernels": self.kernels}
 
 

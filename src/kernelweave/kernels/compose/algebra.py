@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class Pair(Kernel):
         return [(*left, *right, (self.instruction,)) for left, right in pairs]
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         left = self.left.selection
         if left != self.right.selection:
             raise ValueError(

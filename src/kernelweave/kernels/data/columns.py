@@ -181,12 +181,12 @@ class Columns:
                     )
         return ["\n".join(parts) for parts in zip(*columns, strict=True)]
 
-    def strings(self, part: object) -> Any:
+    def strings(self, part: object) -> object:
         """Return the strings in the single column of X (or a view)."""
         (index,) = self.locate(part)
         return column(part, index)
 
-    def _items(self, values: object, label: str) -> list[Any]:
+    def _items(self, values: object, label: str) -> list[object]:
         """Return the values of a column as a list."""
         return items(values, label)
 
@@ -251,7 +251,7 @@ def is_view_of(name: str, X: Any) -> bool:
     return isinstance(X, Views) and name in X
 
 
-def _view_of(selection: object, X: Views, name: str | None) -> tuple[str, Any]:
+def _view_of(selection: object, X: Views, name: str | None) -> tuple[str, object]:
     """Return the name of the view that a selection refers to, and the selection within it."""
     if selection is None:
         selection = name if name in X else X.names[0] if len(X.names) == 1 else None

@@ -213,7 +213,7 @@ def encode(selection: object, X: Data, name: str | None = None) -> Encoded:
     return Encoded(**vars(columns), categories=categories)
 
 
-def _categories(values: object, label: str) -> tuple[Any, ...] | None:
+def _categories(values: object, label: str) -> tuple[object, ...] | None:
     if holds_numbers(values, label):
         return None
     kinds = set(items(values, label))
@@ -222,7 +222,7 @@ def _categories(values: object, label: str) -> tuple[Any, ...] | None:
     return tuple(sorted(kinds, key=lambda value: (type(value).__name__, value)))
 
 
-def warn_of_numbers(kinds: set[Any], label: str) -> None:
+def warn_of_numbers(kinds: set[object], label: str) -> None:
     """Warn if all categories of a column are strings that represent numbers."""
     if kinds and all(isinstance(kind, str) and _represents_number(kind) for kind in kinds):
         warn(
@@ -240,7 +240,7 @@ def _represents_number(text: str) -> bool:
     return True
 
 
-def one_hot(values: list[Any], categories: tuple[object, ...]) -> sp.csr_array:
+def one_hot(values: list[object], categories: tuple[object, ...]) -> sp.csr_array:
     """Return the one-hot encoding, shape (n, categories); zeros for values of no category."""
     code = {category: index for index, category in enumerate(categories)}
     known = [(row, code[value]) for row, value in enumerate(values) if value in code]

@@ -68,11 +68,11 @@ class FilledTexts(Columns):
     def absent(self, X: Data) -> np.ndarray | None:
         return super().absent(X) if self.view else None
 
-    def strings(self, part: object) -> Any:
+    def strings(self, part: object) -> object:
         # Sequences must not be empty; a single letter contains no n-gram.
         return [item or " " for item in self._items(super().strings(part), self.label)]
 
-    def _items(self, values: object, label: str) -> list[Any]:
+    def _items(self, values: object, label: str) -> list[object]:
         return ["" if item is None else item for item in items_or_none(values)]
 
 

@@ -106,7 +106,7 @@ class Standardized(Encoded):
                 "training data; its values must be on the scale of the training data"
             )
 
-    def _part(self, X: Data, position: int, index: int) -> Any:
+    def _part(self, X: Data, position: int, index: int) -> object:
         found = self.categories[position] if self.categories else None
         factor = self.factors[position]
         if found is not None:

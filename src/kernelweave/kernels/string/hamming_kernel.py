@@ -199,7 +199,7 @@ class HammingKernel(OnColumns):
         return expressions
 
 
-def as_family(kernel: str, name: str, value: Any) -> Any:
+def as_family(kernel: str, name: str, value: Any) -> object:
     """Return a parameter unchanged, or the tuple of a sequence; NumPy integers become ints.
 
     Parameters

@@ -117,7 +117,7 @@ class PositionalKernel(OnColumns):
         parameters = self.label_parameters()
         return tuple(self.label(parameters | part) for part in self._parts())
 
-    def label_parameters(self) -> dict[str, Any]:
+    def label_parameters(self) -> dict[str, object]:
         """Return the parameters in the names of all members.
 
         Returns
@@ -126,7 +126,7 @@ class PositionalKernel(OnColumns):
         """
         return {"degree": self.degree}
 
-    def _parts(self) -> list[dict[str, Any]]:
+    def _parts(self) -> list[dict[str, object]]:
         length, degrees = self.length or 0, range(1, self.longest + 1)
         if self.split == "degree":
             return [{"k": k} for k in degrees]
@@ -279,6 +279,6 @@ class WeightedDegreeShift(PositionalKernel):
             farthest[start:stop] = np.minimum(farthest[start:stop], inside)
         return tuple(farthest.tolist())
 
-    def label_parameters(self) -> dict[str, Any]:
+    def label_parameters(self) -> dict[str, object]:
         shift = max(self.shift) if isinstance(self.shift, tuple) else self.shift
         return {"degree": self.degree, "shift": shift}

@@ -87,7 +87,7 @@ class VectorKernel(OnColumns):
         """The part of the data that the kernel reads."""
         return found(self, Encoded)
 
-    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
         """Return the instruction of the core that computes the values of a member.
 
         Parameters
@@ -110,7 +110,7 @@ class ExponentialOfDistance(VectorKernel):
 
     gamma: Any = None
 
-    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
         return ("exp", source, member["gamma"])
 
     @property

@@ -10,8 +10,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
@@ -23,7 +21,7 @@ from kernelweave.kernels.data.encoding import Encoded
 MEDIAN_EXAMPLES = 1000  # examples over which the median distance is taken: 500,000 pairs
 
 
-def concrete_gamma(gamma: object, columns: Encoded, X: Data, quantity: str = "dot") -> Any:
+def concrete_gamma(gamma: object, columns: Encoded, X: Data, quantity: str = "dot") -> object:
     """Return the numeric value of gamma; numbers are returned unchanged.
 
     Parameters

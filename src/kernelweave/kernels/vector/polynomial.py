@@ -43,5 +43,5 @@ class Polynomial(VectorKernel):
 
     quantity = "dot"
 
-    def instruction(self, source: int, member: dict[str, Any]) -> Instruction:
+    def instruction(self, source: int, member: dict[str, object]) -> Instruction:
         return ("power", source, member["gamma"], member["coef0"], member["degree"])

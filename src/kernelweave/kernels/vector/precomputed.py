@@ -64,7 +64,7 @@ class Matrix:
         """Eigenvectors of the negative eigenvalues, shape (n, r), or None."""
         return find_negative(self.values, "clip", "Precomputed")
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {"values": self.values}
 
 
@@ -159,7 +159,7 @@ class Precomputed(OnColumns):
         return self.matrix is None and isinstance(self.columns, str | None)
 
     @property
-    def selection(self) -> Any:
+    def selection(self) -> object:
         raise ValueError("Precomputed cannot be repeated on every column")
 
     @property
@@ -233,5 +233,5 @@ class Precomputed(OnColumns):
             )
         return values if isinstance(values, np.ndarray) else np.asarray(values.toarray())
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {name: value for name, value in self.__dict__.items() if name != "_repaired"}

@@ -267,7 +267,7 @@ def _exactly(stream: Any, count: int) -> bytes:
     return data
 
 
-def _declared(start: bytes, header: bytes) -> tuple[np.dtype, Any, tuple[int, ...]]:
+def _declared(start: bytes, header: bytes) -> tuple[np.dtype, object, tuple[int, ...]]:
     """Return dtype, order and shape from the header of an array.
 
     NumPy's reader accepts any Python literal as header; this one accepts one form only.
@@ -287,5 +287,5 @@ def _bytes_of(dtype: np.dtype, shape: tuple[int, ...], available: int) -> int:
     return size
 
 
-def _refuse_constant(name: str) -> Any:
+def _refuse_constant(name: str) -> object:
     raise ValueError(f"{name} is not a JSON number")

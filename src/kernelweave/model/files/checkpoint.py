@@ -234,7 +234,7 @@ class _KeyWriter(Writer):
         return repr(value)
 
 
-def encoded(value: object) -> tuple[Any, list[np.ndarray]]:
+def encoded(value: object) -> tuple[object, list[np.ndarray]]:
     """Return the JSON form of a value and its arrays; repr for what files cannot contain."""
     writer = _KeyWriter()
     document = writer.encode(value)

@@ -101,7 +101,7 @@ def save(
         write_archive(file, DOCUMENT, document, writer.arrays, key)
 
 
-def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> Any:
+def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> FittedEstimator:
     """Return the estimator that `save` wrote to a file, or the model of an LS-GKM file.
 
     Files of unknown origin can be loaded safely: no code from the file is executed, memory is
@@ -164,7 +164,7 @@ def load(path: str | os.PathLike[str], *, key: bytes | None = None) -> Any:
             raise ValueError(f"{os.fspath(path)!r} is not a {kind}: {reason}") from error
 
 
-def _loaded(file: BinaryIO, key: bytes | None) -> Any:
+def _loaded(file: BinaryIO, key: bytes | None) -> FittedEstimator:
     from ...estimators.parameters import check_parameters  # estimators import this module
 
     archive = Archive(file, DOCUMENT, key)
@@ -180,7 +180,7 @@ def _loaded(file: BinaryIO, key: bytes | None) -> Any:
     parameters = reader.decode(document["parameters"])
     for name in NOT_SAVED:
         parameters.pop(name, None)
-    estimator = entry_of_name(document["estimator"]).cls(**parameters)
+    estimator: FittedEstimator = entry_of_name(document["estimator"]).cls(**parameters)
     check_parameters(estimator)
     fitted = reader.decode(document["fitted"])
     reader.check_lengths()
@@ -190,7 +190,8 @@ def _loaded(file: BinaryIO, key: bytes | None) -> Any:
     else:
         check_types(fitted, LEARNED)
         fitted["_model"].check()
-    vars(estimator).update(fitted)
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
     estimator._check_loaded()
     check_fitted(estimator)
     return estimator

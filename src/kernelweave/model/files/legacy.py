@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from ...optimization.summary import PlanSummary
 from .registry import registered
@@ -25,7 +24,7 @@ class OldPlan:
     """The plan of a model that version 0.2 has saved."""
 
     engine: str
-    algorithm: Any = None
+    algorithm: object = None
     step: str | None = None
     pace: Pace | None = None
     alignment: str | None = None

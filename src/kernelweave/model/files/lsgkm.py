@@ -12,7 +12,7 @@ import gzip
 import os
 import re
 import warnings
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -57,7 +57,7 @@ def is_lsgkm(start: bytes) -> bool:
     return start.startswith((b"svm_type", GZIP))
 
 
-def read_lsgkm(file: BinaryIO) -> Any:
+def read_lsgkm(file: BinaryIO) -> FittedEstimator:
     """Return the model of an LS-GKM file as a fitted estimator.
 
     Parameters
@@ -141,12 +141,12 @@ def _estimator(
     coef: np.ndarray,
     sequences: list[str],
     intercept: float,
-) -> Any:
+) -> FittedEstimator:
     """Return the fitted estimator with coefficients of shape (n_support,)."""
     kind = _one(header, "svm_type")
     if kind not in ESTIMATORS or header.get("nr_class") != ["2"]:
         raise ValueError(f"it must be one of {[*ESTIMATORS]} with two classes, not {kind!r}")
-    estimator = entry_of_name(ESTIMATORS[kind]).cls(kernel, normalize="unit")
+    estimator: FittedEstimator = entry_of_name(ESTIMATORS[kind]).cls(kernel, normalize="unit")
     resolved = kernel.resolve(sequences)
     compiled = CompiledKernels((resolved if isinstance(kernel, Exponential) else Unit(resolved),))
     estimator._model = Model(

@@ -35,7 +35,7 @@ class Entry:
     cls: type
     fields: tuple[str, ...]
     check: Callable[[Any], None]
-    make: Callable[..., Any]
+    make: Callable[..., object]
 
     @cached_property
     def hints(self) -> dict[str, Any]:

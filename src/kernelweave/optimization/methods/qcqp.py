@@ -164,7 +164,7 @@ def _certified(
 ) -> tuple[Certificate, Point]:
     """Return the certificate and the point of the engine's alpha with weights theta, (M,)."""
     certificate = problem.certificate(alpha, engine.combined(theta), s, theta)
-    return certificate, Point(alpha, theta, certificate.bias)
+    return certificate, Point(alpha, theta, float(certificate.bias))
 
 
 def _weights(norm: Norm, sizes: np.ndarray, s: np.ndarray) -> np.ndarray:
